@@ -1,0 +1,52 @@
+"""The command line. Each command lives in a file of its own and is imported only when asked for."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+
+import click
+
+from gradsan import __version__
+
+COMMANDS = {
+    "run": "Run a training script under the sanitizer.",
+    "report": "Judge a recorded trace again, or show it in another format.",
+    "explain": "Explain a rule: what it means, why it matters, how to mend it.",
+}
+
+
+class LazyGroup(click.Group):
+    """Loads `gradsan.cli.<name>` on demand, so that `--help` and `--version` stay instant."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"gradsan.cli.{cmd_name}")
+        command: click.Command = module.command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        close = difflib.get_close_matches(args[0], COMMANDS, n=1) if args else []
+        if args and args[0] not in COMMANDS and close:
+            ctx.fail(f"No such command '{args[0]}'. Did you mean '{close[0]}'?")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="gradsan", message="%(prog)s %(version)s")
+def main() -> None:
+    """The gradient sanitizer for PyTorch reinforcement learning.
+
+    Run your training script under it, unchanged: it names the line that broke the gradient,
+    says why, and how to mend it.
+    """
