@@ -1,0 +1,1 @@
+"""Rules read the recorded events and yield findings. Nothing here imports torch."""

@@ -1,0 +1,96 @@
+"""Findings and the report: what a run was judged to be, ready for any renderer."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from gradsan import __version__
+
+SCHEMA = 1
+SEVERITIES = ("info", "warning", "error")
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A source line of the user's. `file` is relative to the working directory where it lies below it."""
+
+    file: str
+    line: int
+    function: str
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class RoleSite:
+    """A location and its part in the story: "saved", "mutation", "backward", "loss", "step" …"""
+
+    role: str
+    location: Location
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"role": self.role, **asdict(self.location)}
+
+
+@dataclass(slots=True)
+class Finding:
+    """One defect: reported once per culprit line, with the number of times it was met."""
+
+    rule: str
+    name: str
+    severity: str
+    message: str
+    fix: str
+    culprit: Location | None
+    sites: tuple[RoleSite, ...] = ()
+    subjects: tuple[str, ...] = ()
+    count: int = 1
+    first_iteration: int = 0
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "rule": self.rule,
+            "name": self.name,
+            "severity": self.severity,
+            "message": self.message,
+            "fix": self.fix,
+            "culprit": None if self.culprit is None else asdict(self.culprit),
+            "sites": [site.as_dict() for site in self.sites],
+            "subjects": list(self.subjects),
+            "count": self.count,
+            "first_iteration": self.first_iteration,
+        }
+
+
+@dataclass(slots=True)
+class Report:
+    """Everything a renderer gets to see."""
+
+    script: str = ""
+    mode: str = "adaptive"
+    torch: str = ""
+    iterations: int = 0
+    deep_iterations: int = 0
+    attention: list[dict[str, Any]] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    not_evaluated: list[dict[str, str]] = field(default_factory=list)
+    faults: list[dict[str, str]] = field(default_factory=list)
+
+    def worst(self) -> int:
+        """Index into SEVERITIES of the worst finding; -1 where there is none."""
+        return max((SEVERITIES.index(f.severity) for f in self.findings), default=-1)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "schema": SCHEMA,
+            "gradsan": __version__,
+            "torch": self.torch,
+            "script": self.script,
+            "mode": self.mode,
+            "iterations": self.iterations,
+            "deep_iterations": self.deep_iterations,
+            "attention": self.attention,
+            "findings": [finding.as_dict() for finding in self.findings],
+            "not_evaluated": self.not_evaluated,
+            "faults": self.faults,
+        }

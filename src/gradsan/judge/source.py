@@ -1,0 +1,130 @@
+"""Reading the user's source: excerpts, assignments, and the comment that silences a rule."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import linecache
+import os
+import re
+from typing import NamedTuple
+
+ALLOW = re.compile(r"#\s*gradsan:\s*allow\s+([\w\-, ]+)")
+
+
+def line_of(file: str, line: int) -> str:
+    return linecache.getline(file, line).strip()
+
+
+def shown_path(file: str) -> str:
+    """Relative to the working directory where it lies below it."""
+    if file.startswith("<"):
+        return file
+    relative = os.path.relpath(file)
+    return file if relative.startswith("..") else relative
+
+
+def allowed(file: str, line: int) -> set[str]:
+    """The rule names and codes that a comment on this line silences."""
+    match = ALLOW.search(linecache.getline(file, line))
+    if match is None:
+        return set()
+    return {word for word in re.split(r"[\s,]+", match.group(1)) if word}
+
+
+class Binding(NamedTuple):
+    """One assignment to a name or attribute in the source."""
+
+    line: int
+    end: int
+    function: str
+    plain: bool  # the right-hand side is a name, an attribute or a subscript: no new object is made
+    constant: bool
+
+
+@functools.lru_cache(maxsize=256)
+def _tree(file: str) -> ast.Module | None:
+    try:
+        return ast.parse("".join(linecache.getlines(file)))
+    except (SyntaxError, ValueError):
+        return None
+
+
+@functools.lru_cache(maxsize=1024)
+def bindings(file: str, name: str) -> tuple[Binding, ...]:
+    """Every assignment to the variable or attribute `name` in this file, in order."""
+    tree = _tree(file)
+    found: list[Binding] = []
+    if tree is not None:
+        _collect(tree, name, "<module>", found)
+    return tuple(found)
+
+
+def _collect(node: ast.AST, name: str, function: str, found: list[Binding]) -> None:
+    for child in ast.iter_child_nodes(node):
+        inner = child.name if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef) else function
+        if isinstance(child, ast.Assign):
+            for target in child.targets:
+                _match(target, child.value, child, name, inner, found)
+        elif isinstance(child, ast.AnnAssign) and child.value is not None:
+            _match(child.target, child.value, child, name, inner, found)
+        _collect(child, name, inner, found)
+
+
+def _match(
+    target: ast.expr, value: ast.expr, statement: ast.stmt, name: str, function: str, found: list[Binding]
+) -> None:
+    if isinstance(target, ast.Tuple | ast.List):
+        values = value.elts if isinstance(value, ast.Tuple | ast.List) else [value] * len(target.elts)
+        for part, part_value in zip(target.elts, values, strict=False):
+            _match(part, part_value, statement, name, function, found)
+        return
+    bound = (
+        target.id
+        if isinstance(target, ast.Name)
+        else target.attr
+        if isinstance(target, ast.Attribute)
+        else ""
+    )
+    if bound == name:
+        plain = isinstance(value, ast.Name | ast.Attribute | ast.Subscript)
+        end = statement.end_lineno or statement.lineno
+        found.append(Binding(statement.lineno, end, function, plain, isinstance(value, ast.Constant)))
+
+
+def collected_at(file: str, line: int) -> int:
+    """Where the argument list of a call on this line was put together, if that was an earlier line.
+
+    `params = list(agent.parameters())` and then `RMSprop(params)`: the line to change is the first.
+    """
+    tree = _tree(file)
+    if tree is None:
+        return line
+    for node in ast.walk(tree):
+        if (
+            not isinstance(node, ast.Call)
+            or node.lineno > line
+            or (node.end_lineno or 0) < line
+            or not node.args
+        ):
+            continue
+        first = node.args[0]
+        if isinstance(first, ast.Name | ast.Attribute):
+            name = first.id if isinstance(first, ast.Name) else first.attr
+            earlier = [b.line for b in bindings(file, name) if b.line <= line]
+            if earlier:
+                return max(earlier)
+    return line
+
+
+def assigned_name(file: str, line: int) -> str:
+    """The variable that the statement on this line gives its value to, or ""."""
+    tree = _tree(file)
+    if tree is None:
+        return ""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and node.lineno <= line <= (node.end_lineno or node.lineno):
+            target = node.targets[0]
+            if isinstance(target, ast.Name | ast.Attribute):
+                return ast.unparse(target)
+    return ""

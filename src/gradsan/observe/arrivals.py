@@ -1,0 +1,70 @@
+"""Ways between tensors and the rest of Python that a function mode does not see by itself."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from typing import Any
+
+import torch
+
+from gradsan.observe.context import Context
+from gradsan.observe.patches import Patches
+from gradsan.observe.values import Departures
+
+
+def depart(departures: Departures, name: str, result: Any, nid: int) -> None:
+    if name in ("numpy", "array"):
+        departures.array(result, nid)
+    elif name == "tolist":
+        departures.many(result, nid)
+    else:
+        departures.number(result, nid)
+
+
+class ArrivalTap:
+    """`torch.from_numpy` goes past function modes: a wrapper tells the operation tap."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+
+    def install(self, patches: Patches) -> None:
+        context, original = self.context, torch.from_numpy
+
+        @functools.wraps(original)
+        def from_numpy(array: Any) -> Any:
+            result = original(array)
+            if context.operations is not None:
+                context.contain(
+                    "arrival",
+                    context.operations.arrived,
+                    "from_numpy",
+                    array,
+                    [],
+                    (),
+                    result,
+                    sys._getframe(1),
+                )
+            return result
+
+        patches.set(torch, "from_numpy", from_numpy)
+        self._patch_inference_mode(patches)
+
+    def _patch_inference_mode(self, patches: Patches) -> None:
+        context = self.context
+        mode = torch.inference_mode
+        enter, leave = mode.__enter__, mode.__exit__
+
+        @functools.wraps(enter)
+        def __enter__(self: Any) -> Any:
+            context.contain("inference_mode", context.entered_inference, self.mode, sys._getframe(1))
+            return enter(self)
+
+        @functools.wraps(leave)
+        def __exit__(self: Any, *args: Any) -> Any:
+            if context.inference_sites:
+                context.inference_sites.pop()
+            return leave(self, *args)
+
+        patches.set(mode, "__enter__", __enter__)
+        patches.set(mode, "__exit__", __exit__)

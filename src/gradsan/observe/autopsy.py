@@ -1,0 +1,192 @@
+"""Looking at a graph around backward: before (hidden writes), during (where a gradient turned bad),
+and after a failure (which saved tensor was changed, and by whom)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+
+from gradsan.observe.context import Context
+from gradsan.observe.graph import Graph, labels, saved_names
+from gradsan.observe.inspect_op import describe_bad
+from gradsan.observe.leaves import storage_of
+from gradsan.observe.values import Tensor, version_of
+from gradsan.observe.writes import content_of
+
+Clues = tuple[tuple[str, Any], ...]
+RISKY = (
+    "Log", "Sqrt", "Pow", "Div", "Exp", "Std", "Var", "Norm", "Atanh", "Acos", "Asin", "Rsqrt", "Mul",
+    "Reciprocal", "Logsumexp", "Where", "Prod", "Cumprod", "LogSoftmax", "Logit", "Lgamma", "Digamma",
+)  # fmt: skip
+
+
+def before_backward(context: Context, roots: tuple[Tensor, ...], graph: Graph) -> Clues:
+    operations = context.operations
+    assert operations is not None
+    named = labels(roots)
+    clues: Clues = ()
+    for node, nid in named.items():
+        kept = operations.writes.kept.get(nid)
+        if kept:
+            clues += _hidden_write(context, node, nid, kept)
+    context.watcher = GradientWatcher(context, named)
+    return clues
+
+
+def _hidden_write(context: Context, node: Any, nid: int, kept: Any) -> Clues:
+    operations = context.operations
+    assert operations is not None
+    for saved in _saved_tensors(node):
+        where, size = saved.data_ptr(), saved.numel()
+        for item in kept:
+            if item.where == where and item.size == size and item.storage == storage_of(saved):
+                if item.version == version_of(saved) and item.content != content_of(saved):
+                    writes = [w for w in operations.writes.after(item.storage, nid) if w.hidden]
+                    write = writes[0].site if writes else 0
+                    alias = operations.departures.aliases.get(item.storage, 0)
+                    return (("hidden", (nid, write, alias)),)
+                break
+    return ()
+
+
+def _saved_tensors(node: Any) -> list[Tensor]:
+    found = []
+    for name in saved_names(node):
+        try:
+            value = getattr(node, name)
+        except RuntimeError:  # changed in place, or freed: PyTorch will say so itself
+            continue
+        if isinstance(value, Tensor):
+            found.append(value)
+        elif isinstance(value, tuple | list):
+            found.extend(v for v in value if isinstance(v, Tensor))
+    return [t for t in found if t.dtype.is_floating_point and t.layout == torch.strided]
+
+
+class GradientWatcher:
+    """Hooks on graph nodes for the length of one backward: which one first made a gradient non-finite,
+    and, when asked to, which one turned it to zero."""
+
+    def __init__(self, context: Context, named: dict[Any, int]) -> None:
+        self.bad: Clues = ()
+        self.zeroed: dict[int, int] = {}
+        self._saved: dict[int, list[Tensor]] = {}
+        self._handles = []
+        for order, (node, nid) in enumerate(named.items()):
+            kind = node.name()
+            if context.hunting_zeros:
+                self._handles.append(node.register_hook(self._zero_hook(nid, order)))
+            if kind.startswith(RISKY):
+                self._handles.append(node.register_prehook(self._before(order, node)))
+                self._handles.append(node.register_hook(self._after(order, nid, kind)))
+
+    def remove(self) -> None:
+        for handle in self._handles:
+            handle.remove()
+        self._saved.clear()
+
+    def _before(self, order: int, node: Any) -> Any:
+        def prehook(grads: Any) -> None:
+            self._saved[order] = _saved_tensors(node)
+
+        return prehook
+
+    def _after(self, order: int, nid: int, kind: str) -> Any:
+        def hook(grad_inputs: Any, grad_outputs: Any) -> None:
+            saved = self._saved.pop(order, [])
+            if not self.bad and _any_bad(grad_inputs) and not _any_bad(grad_outputs):
+                bad = next(g for g in grad_inputs if g is not None and _any_bad((g,)))
+                name = (
+                    kind.removesuffix("0")
+                    .removesuffix("1")
+                    .removesuffix("2")
+                    .removesuffix("Backward")
+                    .lower()
+                )
+                self.bad = (("bad_gradient", (nid, describe_bad(name, saved, ~torch.isfinite(bad)))),)
+
+        return hook
+
+    def _zero_hook(self, nid: int, order: int) -> Any:
+        def hook(grad_inputs: Any, grad_outputs: Any) -> None:
+            into = [g for g in grad_inputs if g is not None]
+            if into and any(g is not None and bool(g.any()) for g in grad_outputs):
+                if not any(bool(g.any()) for g in into):
+                    self.zeroed[order] = nid
+
+        return hook
+
+
+def _any_bad(grads: Any) -> bool:
+    for grad in grads:
+        if grad is not None and grad.layout == torch.strided and grad.dtype.is_floating_point:
+            if not math.isfinite(float(grad.detach().sum())) and not bool(torch.isfinite(grad).all()):
+                return True
+    return False
+
+
+def after_backward(context: Context, watcher: GradientWatcher, fed: list[Tensor]) -> Clues:
+    """Norms of the gradients that were just written, and what the watcher saw."""
+    clues: Clues = ()
+    pids = context.leaves.pids(fed)
+    norms = tuple(_norm(leaf.grad) for leaf in fed)
+    clues += (("norms", tuple(zip(pids, norms, strict=True))),)
+    if any(not math.isfinite(n) for n in norms):
+        clues += watcher.bad or (("bad_gradient", (0, "")),)
+    zero = tuple(pid for pid, norm in zip(pids, norms, strict=True) if norm == 0.0)
+    if zero and watcher.zeroed:
+        clues += (("zeroed_by", tuple(watcher.zeroed.values())),)
+    context.hunting_zeros = bool(zero)
+    return clues
+
+
+def _norm(grad: Tensor | None) -> float:
+    if grad is None:
+        return -1.0
+    dense = grad.coalesce().values() if grad.is_sparse else grad
+    return float(torch.linalg.vector_norm(dense.detach().abs().double())) if dense.numel() else 0.0
+
+
+def after_failure(context: Context, roots: tuple[Tensor, ...], error: BaseException) -> Clues:
+    """The graph still knows which of its saved tensors were changed: reading those raises."""
+    text = str(error)
+    if "modified by an inplace operation" in text:
+        return _changed(context, roots)
+    if "backward through the graph a second time" in text or "already been freed" in text:
+        return _freed(roots)
+    return ()
+
+
+def _changed(context: Context, roots: tuple[Tensor, ...]) -> Clues:
+    operations = context.operations
+    if operations is None:
+        return (("light", True),)
+    for node, nid in labels(roots).items():
+        if not _raises(node, "modified by an inplace operation"):
+            continue
+        for item in operations.writes.kept.get(nid, ()):
+            writes = [w for w in operations.writes.after(item.storage, nid) if not w.hidden]
+            if writes:
+                owner = context.leaves.peek_storage(item.storage) or 0
+                first = writes[0]
+                return (("changed", (nid, first.nid, first.site, first.name, owner)),)
+    return (("changed", (0, 0, 0, "", 0)),)
+
+
+def _freed(roots: tuple[Tensor, ...]) -> Clues:
+    """The newest values of this graph that an earlier backward has used up."""
+    named = labels(roots)
+    freed = [nid for node, nid in named.items() if nid and _raises(node, "freed")]
+    return (("freed", tuple(sorted(set(freed), reverse=True)[:50])),)
+
+
+def _raises(node: Any, text: str) -> bool:
+    for name in saved_names(node):
+        try:
+            getattr(node, name)
+        except RuntimeError as error:
+            if text in str(error):
+                return True
+    return False

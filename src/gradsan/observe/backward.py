@@ -1,0 +1,149 @@
+"""The tap on `backward` and `autograd.grad`: which leaves a loss reaches, and which it fed."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Sequence
+from types import FrameType
+from typing import Any, NamedTuple
+
+import torch
+
+from gradsan.observe import autopsy
+from gradsan.observe.context import Context
+from gradsan.observe.graph import Graph, walk
+from gradsan.observe.leaves import GradState, grad_state
+from gradsan.observe.patches import Patches
+from gradsan.record.events import Backward, Root, ZeroGrad
+
+
+class Probe(NamedTuple):
+    """What was true just before backward ran."""
+
+    site: int
+    roots: tuple[torch.Tensor, ...]
+    shapes: tuple[Root, ...]
+    graph: Graph
+    states: list[GradState]
+    clues: tuple[tuple[str, Any], ...]
+
+
+class BackwardTap:
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self.inside = threading.local()
+
+    def install(self, patches: Patches) -> None:
+        tap = self
+
+        def backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
+            return tap.run("backward", sys._getframe(1), original_backward, tensors, args, kwargs)
+
+        def grad(outputs: Any, *args: Any, **kwargs: Any) -> Any:
+            return tap.run("grad", sys._getframe(1), original_grad, outputs, args, kwargs)
+
+        original_backward = patches.set(torch.autograd, "backward", backward)
+        original_grad = patches.set(torch.autograd, "grad", grad)
+
+    def run(self, call: str, frame: FrameType, original: Any, tensors: Any, args: Any, kwargs: Any) -> Any:
+        if getattr(self.inside, "depth", 0):  # reentrant checkpointing, gradient penalties in hooks
+            return original(tensors, *args, **kwargs)
+        context = self.context
+        probe = context.contain("backward", self._before, call, frame, tensors)
+        self.inside.depth = 1
+        try:
+            result = original(tensors, *args, **kwargs)
+        except BaseException as error:
+            if probe is not None:
+                context.contain("backward", self._after, call, probe, args, kwargs, error)
+            raise
+        finally:
+            self.inside.depth = 0
+        if probe is not None:
+            context.contain("backward", self._after, call, probe, args, kwargs, None)
+        return result
+
+    def _before(self, call: str, frame: FrameType, tensors: Any) -> Probe:
+        context = self.context
+        roots = _as_tensors(tensors)
+        operations = context.operations
+        graph = walk(roots)
+        if call == "backward":
+            self._notice_clearing_by_hand(graph.leaves)
+        states = [grad_state(leaf) for leaf in graph.leaves] if call == "backward" else []
+        shapes, clues = [], ()
+        for root in roots:
+            nid = operations.values.number(root) if operations is not None else 0
+            shapes.append(Root(nid, tuple(root.shape), root.requires_grad))
+        if operations is not None:
+            clues = autopsy.before_backward(context, roots, graph)
+        return Probe(context.sites.here(frame), roots, tuple(shapes), graph, states, clues)
+
+    def _after(self, call: str, probe: Probe, args: Any, kwargs: Any, error: BaseException | None) -> None:
+        context, leaves = self.context, probe.graph.leaves
+        pids = context.leaves.pids(leaves)
+        fed: tuple[int, ...] = ()
+        if call == "backward":
+            fed = tuple(
+                [
+                    pid
+                    for pid, leaf, before in zip(pids, leaves, probe.states, strict=True)
+                    if grad_state(leaf) != before
+                ]
+            )
+        clues = probe.clues
+        if context.watcher is not None:
+            context.watcher.remove()
+        if error is not None:
+            clues += autopsy.after_failure(context, probe.roots, error)
+        elif context.watcher is not None and call == "backward":
+            chosen = set(fed)
+            written = [leaf for pid, leaf in zip(pids, leaves, strict=True) if pid in chosen]
+            clues += autopsy.after_backward(context, context.watcher, written)
+        context.watcher = None
+        first = 1 if call == "backward" else 2  # grad() takes `inputs` before the rest
+        retain = _argument(args, kwargs, first, "retain_graph")
+        create = _argument(args, kwargs, first + 1, "create_graph")
+        context.holding.update(fed)
+        context.emit(
+            Backward(
+                context.next_backward(),
+                probe.site,
+                call,
+                probe.shapes,
+                pids,
+                fed,
+                bool(retain),
+                bool(create),
+                "" if error is None else f"{type(error).__name__}: {error}",
+                len(probe.graph.nodes),
+                clues,
+            )
+        )
+
+    def _notice_clearing_by_hand(self, leaves: list[torch.Tensor]) -> None:
+        """`p.grad = None` and `p.grad.zero_()` pass no tap: see their effect before it is overwritten."""
+        context = self.context
+        cleared = []
+        for leaf in leaves:
+            grad = leaf.grad
+            pid = context.leaves.find(leaf)
+            if pid is None or pid not in context.holding:
+                continue
+            if grad is None or (pid in context.spent and not bool(grad.any())):
+                cleared.append(pid)
+        if cleared:
+            context.emit(ZeroGrad(context.clearing_site(), "hand", tuple(cleared)))
+
+
+def _as_tensors(tensors: Any) -> tuple[torch.Tensor, ...]:
+    if isinstance(tensors, torch.Tensor):
+        return (tensors,)
+    if isinstance(tensors, Sequence):
+        return tuple(t for t in tensors if isinstance(t, torch.Tensor))
+    return tuple(t for t in getattr(tensors, "roots", ()) if isinstance(t, torch.Tensor))
+
+
+def _argument(args: tuple[Any, ...], kwargs: dict[str, Any], index: int, name: str) -> Any:
+    return args[index] if len(args) > index else kwargs.get(name)

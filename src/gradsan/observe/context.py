@@ -1,0 +1,100 @@
+"""What all taps share: numbers for things, the way out for events, and containment of our own faults."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import traceback
+from collections.abc import Callable, Iterable, Iterator
+from types import FrameType
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
+
+import torch
+
+from gradsan.observe.inspect_op import context_site
+from gradsan.observe.leaves import Leaves, Optimizers
+from gradsan.observe.sites import Sites
+from gradsan.record.events import NOWHERE, Blind, Event, Fault, Site
+
+if TYPE_CHECKING:
+    from gradsan.observe.autopsy import GradientWatcher
+    from gradsan.observe.operations import OperationTap
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Context:
+    """One observation session, as its taps see it."""
+
+    def __init__(self, emit: Callable[[Event], None], include: tuple[str, ...] = ()) -> None:
+        self.lock = threading.RLock()
+        self._emit = emit
+        self.sites = Sites(emit, include)
+        self.leaves = Leaves(emit)
+        self.optimizers = Optimizers()
+        self.operations: OperationTap | None = None
+        self.quiet: set[str] = set()
+        # A sketch of the ledger, enough to notice what passes no tap: leaves whose `.grad` is known to
+        # hold something, and those of them that a step has consumed already.
+        self.holding: set[int] = set()
+        self.spent: set[int] = set()
+        self.inference_sites: list[tuple[Site, str]] = []
+        self.watcher: GradientWatcher | None = None
+        self.hunting_zeros = False
+        self._blind: set[str] = set()
+        self._backwards = 0
+
+    def emit(self, event: Event) -> None:
+        with self.lock:
+            if self.operations is not None:
+                self.operations.flush()
+            self._emit(event)
+
+    def next_backward(self) -> int:
+        self._backwards += 1
+        return self._backwards
+
+    def cleared(self, pids: Iterable[int]) -> None:
+        self.holding.difference_update(pids)
+        self.spent.difference_update(pids)
+
+    def clearing_site(self) -> Site:
+        """The line that last wrote `.grad` by hand, where the operation tap saw it."""
+        return self.operations.last_grad_write if self.operations is not None else NOWHERE
+
+    def blind(self, reason: str, frame: FrameType | None) -> None:
+        if reason not in self._blind:
+            self._blind.add(reason)
+            self.contain("blind", lambda: self.emit(Blind(reason, self.sites.here(frame))))
+
+    def entered_inference(self, enabled: bool, frame: FrameType | None) -> None:
+        self.inference_sites.append(context_site(frame, self.sites) if enabled else (NOWHERE, ""))
+
+    @contextlib.contextmanager
+    def paused(self) -> Iterator[None]:
+        """Run PyTorch's own code without tracing its operations."""
+        operations = self.operations
+        if operations is None:
+            yield
+            return
+        operations.pause()
+        try:
+            yield
+        finally:
+            operations.resume()
+
+    def contain(self, tap: str, look: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R | None:
+        """Run our own code so that its faults never reach the user's script, and its tensor reads
+        never reach our own operation tap."""
+        if tap in self.quiet:
+            return None
+        try:
+            if self.operations is None:
+                return look(*args, **kwargs)
+            with torch._C.DisableTorchFunction():
+                return look(*args, **kwargs)
+        except Exception:
+            self.quiet.add(tap)
+            self._emit(Fault(tap, traceback.format_exc()))
+            return None

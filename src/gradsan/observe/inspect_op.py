@@ -1,0 +1,120 @@
+"""Small facts about one operation that only the observer can see, because it holds the tensors."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from gradsan.observe.opnames import AT_RISK
+from gradsan.observe.sites import Sites
+from gradsan.observe.values import Tensor
+from gradsan.record.events import Site
+
+if TYPE_CHECKING:
+    from gradsan.observe.operations import OperationTap
+
+Notes = tuple[tuple[str, Any], ...]
+WITH_SCALARS = {"add", "sub", "mul", "div", "rsub", "rdiv", "pow", "rpow", "clamp"}
+FAILURES = (
+    ("leaf Variable that requires grad", "leaf-mutated"),
+    ("Only Tensors created explicitly by the user", "graph-tensor-copied"),
+)
+
+
+def is_wrapped(tensors: list[Tensor]) -> bool:
+    """Inside `vmap` or `torch.func.grad` a tensor is a stand-in without memory or version."""
+    return any(torch._C._functorch.is_functorch_wrapped_tensor(t) for t in tensors)
+
+
+def notes(name: str, args: Any, kwargs: Any, inputs: list[Tensor], outputs: list[Tensor]) -> Notes:
+    found: Notes = ()
+    if name in WITH_SCALARS:
+        found = tuple(("scalar", float(a)) for a in args if isinstance(a, int | float))
+        if "alpha" in kwargs:
+            found += (("alpha", float(kwargs["alpha"])),)
+    if name == "clamp" and inputs and inputs[0].requires_grad and outputs:
+        found += (("saturated", _share_changed(inputs[0], outputs[0])),)
+    if name in AT_RISK and outputs and outputs[0].dtype.is_floating_point:
+        found += non_finite_result(name, inputs, outputs[0])
+    return found
+
+
+def _share_changed(before: Tensor, after: Tensor) -> float:
+    if before.shape != after.shape or before.data_ptr() == after.data_ptr() or not before.numel():
+        return 0.0
+    return round(float((before.detach() != after.detach()).double().mean()), 4)
+
+
+def non_finite_result(name: str, inputs: list[Tensor], out: Tensor) -> Notes:
+    """Set where this operation is the first to make a non-finite value out of finite ones."""
+    if out.numel() == 0 or math.isfinite(float(out.detach().sum())):
+        return ()
+    if bool(torch.isfinite(out.detach()).all()):  # only the sum overflowed
+        return ()
+    if not all(bool(torch.isfinite(t.detach()).all()) for t in inputs if t.dtype.is_floating_point):
+        return ()
+    return (("nonfinite", describe_bad(name, inputs, ~torch.isfinite(out.detach()))),)
+
+
+def describe_bad(name: str, inputs: list[Tensor], bad: Tensor) -> str:
+    """`log` of -0.25 at index (3, 1)."""
+    if name in ("std", "var", "std_mean", "var_mean") and inputs:
+        return f"`{name}` of {inputs[0].numel()} sample{'s' if inputs[0].numel() != 1 else ''}"
+    where = tuple(bad.nonzero()[0].tolist()) if bad.dim() else ()
+    text = f"`{name}`"
+    same = [t for t in inputs if t.shape == bad.shape]
+    if same:
+        values = " and ".join(f"{float(t.detach()[where]):.4g}" for t in same[:2])
+        text += f" of {values}"
+    if where:
+        text += f" at index {where[0] if len(where) == 1 else where}"
+    return text
+
+
+def context_site(frame: FrameType | None, sites: Sites) -> tuple[Site, str]:
+    """Where gradients were switched off: the `with` line, or the decorator's."""
+    current = frame
+    while current is not None and not sites.is_user(current.f_code):
+        if current.f_code.co_name == "decorate_context":
+            function = inspect.unwrap(current.f_locals.get("func") or _nothing)
+            code = getattr(function, "__code__", None)
+            if code is not None and sites.is_user(code):
+                return sites.at(code.co_filename, code.co_firstlineno, code.co_name), "decorator"
+        current = current.f_back
+    return sites.here(current), "with"
+
+
+def _nothing() -> None: ...
+
+
+def failure_kind(message: str) -> str:
+    return next((kind for text, kind in FAILURES if text in message), "")
+
+
+def failure_clues(kind: str, inputs: list[Tensor], frame: FrameType, tap: OperationTap) -> Notes:
+    clues: Notes = ()
+    if inputs:
+        leaf = inputs[0] if inputs[0].is_leaf or inputs[0]._base is None else inputs[0]._base
+        pid = tap.context.leaves.find(leaf)
+        clues += (("nid", tap.values.find(inputs[0]) or 0), ("pid", pid or 0))
+    if kind == "graph-tensor-copied":
+        clues += holder_clues(frame, tap.context.sites)
+    return clues
+
+
+def holder_clues(frame: FrameType | None, sites: Sites) -> Notes:
+    """Which attribute of which class held the tensor that `deepcopy` or pickle could not copy."""
+    current = frame
+    while current is not None and not sites.is_user(current.f_code):
+        key = current.f_locals.get("key")
+        if current.f_code.co_name == "_deepcopy_dict" and isinstance(key, str):
+            holder = (
+                current.f_back.f_back.f_locals.get("x") if current.f_back and current.f_back.f_back else None
+            )
+            return (("attribute", key), ("holder", type(holder).__name__))
+        current = current.f_back
+    return ()

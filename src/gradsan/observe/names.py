@@ -1,0 +1,106 @@
+"""The names a user would call parameters by: `agent.q_network.0.weight`, found through their variables."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from types import FrameType, ModuleType
+from typing import Any
+
+import torch
+
+from gradsan.observe.sites import Sites
+
+MAX_DEPTH = 4
+MAX_OBJECTS = 20_000
+OPAQUE_MODULES = ("torch", "numpy", "builtins", "gradsan.observe", "gradsan.record", "gradsan.judge")
+
+
+def find_names(wanted: set[int], frame: FrameType | None, sites: Sites) -> dict[int, list[str]]:
+    """Names for the tensors whose `id()` is wanted, best first: short, and not through `self`."""
+    found: dict[int, list[str]] = {}
+    roots = list(_roots(frame, sites))
+    for path, holder in _walk(roots):
+        for name, tensor in _tensors_of(holder):
+            if id(tensor) in wanted:
+                full = f"{path}.{name}" if name else path
+                if full not in (names := found.setdefault(id(tensor), [])):
+                    names.append(full)
+    for names in found.values():
+        names.sort(key=_badness)
+    return found
+
+
+def find_modules(frame: FrameType | None, sites: Sites) -> dict[str, torch.nn.Module]:
+    """Every network that the user's variables lead to, by path."""
+    return {p: m for p, m in _walk(list(_roots(frame, sites))) if isinstance(m, torch.nn.Module)}
+
+
+def _badness(name: str) -> tuple[bool, int, int]:
+    return name.split(".", 1)[0] in ("self", "cls"), name.count(".") + name.count("["), len(name)
+
+
+def _roots(frame: FrameType | None, sites: Sites) -> Iterator[tuple[str, Any]]:
+    """Variables of the user's frames, outermost first: there an agent has its own name, not `self`."""
+    frames: list[FrameType] = []
+    while frame is not None:
+        if sites.is_user(frame.f_code):
+            frames.append(frame)
+        frame = frame.f_back
+    seen_globals: set[int] = set()
+    for current in reversed(frames):
+        if id(current.f_globals) not in seen_globals:
+            seen_globals.add(id(current.f_globals))
+            yield from _variables(current.f_globals)
+        if current.f_locals is not current.f_globals:
+            yield from _variables(current.f_locals)
+
+
+def _variables(scope: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    for name, value in list(scope.items()):
+        if not name.startswith("__") and not isinstance(value, ModuleType | type):
+            yield name, value
+
+
+def _walk(roots: list[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
+    """Breadth first through the user's objects and containers; networks are yielded, not entered."""
+    queue = deque((name, value, 0) for name, value in roots)
+    entered: set[int] = set()
+    budget = MAX_OBJECTS
+    while queue and budget:
+        path, value, depth = queue.popleft()
+        budget -= 1
+        if isinstance(value, torch.nn.Module | torch.Tensor):
+            yield path, value
+            if isinstance(value, torch.Tensor) or type(value).__module__.startswith("torch."):
+                continue
+        if depth >= MAX_DEPTH or id(value) in entered:
+            continue
+        entered.add(id(value))
+        queue.extend((p, v, depth + 1) for p, v in _children(path, value))
+
+
+def _children(path: str, value: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, dict):
+        if len(value) <= 200:
+            for key, item in list(value.items()):
+                yield f"{path}[{key!r}]", item
+    elif isinstance(value, list | tuple):
+        if len(value) <= 200:
+            for index, item in enumerate(value):
+                yield f"{path}[{index}]", item
+    elif not isinstance(value, torch.nn.Module) and not _is_opaque(value):
+        for name, item in list(getattr(value, "__dict__", {}).items()):
+            yield f"{path}.{name}", item
+
+
+def _is_opaque(value: Any) -> bool:
+    module = type(value).__module__ or ""
+    return module.startswith(OPAQUE_MODULES) or (callable(value) and not hasattr(value, "__dict__"))
+
+
+def _tensors_of(holder: Any) -> Iterator[tuple[str, torch.Tensor]]:
+    if isinstance(holder, torch.Tensor):
+        yield "", holder
+    else:
+        yield from holder.named_parameters(remove_duplicate=False)

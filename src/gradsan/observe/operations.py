@@ -1,0 +1,393 @@
+"""The deep tap: every operation on tensors, differentiable or not, with the user line that ran it."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+from gradsan.observe import arrivals, inspect_op
+from gradsan.observe.graph import KEY
+from gradsan.observe.leaves import storage_of
+from gradsan.observe.opnames import IGNORE, OPERATION, classify
+from gradsan.observe.values import Departures, Tensor, Values, version_of
+from gradsan.observe.writes import Writes
+from gradsan.record.events import NOWHERE, Failed, Op, Ops, ParamFlag, Site
+
+if TYPE_CHECKING:
+    from gradsan.observe.context import Context
+
+
+class OperationTap(TorchFunctionMode):
+    def __init__(self, context: Context) -> None:
+        super().__init__()
+        self.context = context
+        self.pending: list[Op] = []
+        self.values = Values(context.leaves, self.pending.append)
+        self.departures = Departures()
+        self.writes = Writes(context.leaves)
+        self.last_grad_write: Site = NOWHERE
+        self.grad_off: list[tuple[Site, str]] = []
+        self.failures: set[int] = set()
+        self._kinds: dict[Any, tuple[str, str]] = {}
+        self._pauses = threading.local()
+
+    # -- switching --------------------------------------------------------------------------------
+
+    def pause(self) -> None:
+        depth = getattr(self._pauses, "depth", 0)
+        if depth == 0:
+            self._pauses.popped = self._on_top()
+            if self._pauses.popped:
+                torch._C._pop_torch_function_stack()
+        self._pauses.depth = depth + 1
+
+    def resume(self) -> None:
+        depth = getattr(self._pauses, "depth", 0)
+        if depth == 1 and self._pauses.popped:
+            torch._C._push_on_torch_function_stack(self)
+        self._pauses.depth = max(0, depth - 1)
+
+    def _on_top(self) -> bool:
+        height = torch._C._len_torch_function_stack()
+        return bool(height) and torch._C._get_function_stack_at(height - 1) is self
+
+    def flush(self) -> None:
+        if self.pending:
+            ops = tuple(self.pending)
+            self.pending.clear()
+            self.context._emit(Ops(ops))
+
+    def end_of_iteration(self) -> None:
+        self.values.forget_dead()
+        self.writes.forget_dead()
+
+    # -- the tap ----------------------------------------------------------------------------------
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        kind = self._kinds.get(func)
+        if kind is None:
+            kind = self._kinds[func] = classify(func)
+        quiet = self.context.quiet
+        if kind[0] == IGNORE or "operation" in quiet or getattr(self._pauses, "depth", 0):
+            return func(*args, **kwargs)
+        inputs = tensors_in(args, kwargs)
+        if inputs and inspect_op.is_wrapped(inputs):
+            self.context.blind("values inside torch.func transforms", sys._getframe(1))
+            return func(*args, **kwargs)
+        before = [version_of(t) for t in inputs]
+        numbers = self.context.contain("operation", self._numbers, inputs) or ()
+        try:
+            result = func(*args, **kwargs)
+        except RuntimeError as error:
+            self.context.contain("operation", self._failed, error, inputs, sys._getframe(1))
+            raise
+        if kind[0] == OPERATION:
+            self.context.contain(
+                "operation", self._operation, kind[1], func, args, kwargs, inputs, numbers, before, result,
+                sys._getframe(1),
+            )  # fmt: skip
+            return result
+        if kind[0] == "iter":
+            result = list(result)
+        handler = getattr(self, "_" + kind[0])
+        self.context.contain("operation", handler, kind[1], args, inputs, numbers, result, sys._getframe(1))
+        return iter(result) if kind[0] == "iter" else result
+
+    def _numbers(self, inputs: list[Tensor]) -> tuple[int, ...]:
+        return tuple([self.values.number(t) for t in inputs])
+
+    def _operation(
+        self, name: str, func: Any, args: Any, kwargs: Any, inputs: list[Tensor],
+        numbers: tuple[int, ...], before: list[int], result: Any, frame: FrameType,
+    ) -> None:  # fmt: skip
+        place = self.context.sites.place(frame)
+        outputs = tensors_in((result,), {})
+        notes = inspect_op.notes(name, args, kwargs, inputs, outputs)
+        tags = place.tags
+        for out in outputs:
+            self._define(name, out, numbers, place.site, tags, notes, inputs, frame)
+        for tensor, version in zip(inputs, before, strict=True):
+            if version != version_of(tensor):
+                self._wrote(name, tensor, outputs, numbers, place.site, notes)
+
+    def _define(
+        self, name: str, out: Tensor, numbers: tuple[int, ...], site: Site, tags: tuple[str, ...],
+        notes: tuple[tuple[str, Any], ...], inputs: list[Tensor], frame: FrameType,
+    ) -> int:  # fmt: skip
+        nid, live = self.values.fresh(), out.requires_grad
+        if not live and any(t.requires_grad for t in inputs):
+            tags += self._cut_tags(out)
+            notes += self._cut_notes(tags, frame)
+        self.pending.append(Op(nid, name, site, numbers, live, tuple(out.shape), _floats(out), tags, notes))
+        self.values.define(out, nid)
+        if live:
+            if out.grad_fn is not None:
+                out.grad_fn.metadata[KEY] = nid
+            self.writes.used(nid, inputs, out)
+        return nid
+
+    def _wrote(
+        self, name: str, tensor: Tensor, outputs: list[Tensor], numbers: tuple[int, ...], site: Site,
+        notes: tuple[tuple[str, Any], ...],
+    ) -> None:  # fmt: skip
+        nid = self.values.find(tensor) if any(o is tensor for o in outputs) else None
+        if nid is None:
+            nid = self.values.fresh()
+            shape, live = tuple(tensor.shape), tensor.requires_grad
+            self.pending.append(Op(nid, name, site, numbers, live, shape, _floats(tensor), (), notes))
+            if live and tensor.grad_fn is not None:
+                tensor.grad_fn.metadata[KEY] = nid
+                self.writes.used(nid, [tensor], tensor)
+        self.values.wrote(tensor, nid)
+        self.writes.wrote(tensor, nid, site, name)
+        owner = self.context.leaves.find(tensor) or self.writes.parameter_behind(tensor)
+        if owner is not None:
+            self._note("written", nid, site, (("pid", owner),))
+
+    def _note(self, name: str, nid: int, site: Site, notes: tuple[tuple[str, Any], ...]) -> None:
+        """A remark about a value, as an operation without a result of its own."""
+        self.pending.append(Op(self.values.fresh(), name, site, (nid,), False, (), True, (), notes))
+
+    # -- cuts -------------------------------------------------------------------------------------
+
+    def _cut_tags(self, out: Tensor) -> tuple[str, ...]:
+        if out.is_inference():
+            return ("inference_mode",)
+        return () if torch.is_grad_enabled() else ("no_grad",)
+
+    def _cut_notes(self, tags: tuple[str, ...], frame: FrameType) -> tuple[tuple[str, Any], ...]:
+        if "no_grad" in tags and self.grad_off:
+            site, how = self.grad_off[-1]
+            return (("grad_off", site), ("grad_off_by", how))
+        if "inference_mode" in tags and self.context.inference_sites:
+            site, how = self.context.inference_sites[-1]
+            return (("grad_off", site), ("grad_off_by", how))
+        return ()
+
+    def _set_grad_enabled(
+        self, name: str, args: Any, inputs: Any, numbers: Any, result: Any, frame: FrameType
+    ) -> None:
+        if frame.f_code.co_name == "__exit__":
+            if self.grad_off:
+                self.grad_off.pop()
+        else:
+            self.grad_off.append(inspect_op.context_site(frame, self.context.sites))
+            del self.grad_off[:-64]
+
+    # -- leaving and coming back ------------------------------------------------------------------
+
+    def _departure(
+        self,
+        name: str,
+        args: Any,
+        inputs: list[Tensor],
+        numbers: tuple[int, ...],
+        result: Any,
+        frame: FrameType,
+    ) -> None:
+        if not inputs or not _floats(inputs[0]):
+            return
+        place, nid = self.context.sites.place(frame), self.values.fresh()
+        shape = tuple(inputs[0].shape)
+        self.pending.append(Op(nid, name, place.site, numbers[:1], False, shape, True, place.tags))
+        arrivals.depart(self.departures, name, result, nid)
+        if name in ("numpy", "array"):
+            self._shared_with_numpy(inputs[0], place.site)
+
+    def _choice(
+        self,
+        name: str,
+        args: Any,
+        inputs: list[Tensor],
+        numbers: tuple[int, ...],
+        result: Any,
+        frame: FrameType,
+    ) -> None:
+        """`bool`, `int` and indices select; no value flows."""
+
+    def _arrival(
+        self,
+        name: str,
+        args: Any,
+        inputs: list[Tensor],
+        numbers: tuple[int, ...],
+        result: Any,
+        frame: FrameType,
+    ) -> None:
+        self.arrived(name, args[0] if args else None, inputs, numbers, result, frame)
+
+    def arrived(
+        self,
+        name: str,
+        data: Any,
+        inputs: list[Tensor],
+        numbers: tuple[int, ...],
+        result: Any,
+        frame: FrameType,
+    ) -> None:
+        if not isinstance(result, Tensor) or self.values.find(result) is not None:
+            return
+        place = self.context.sites.place(frame)
+        sources = numbers or tuple(self.departures.recognise(data))
+        self._define(name, result, sources, place.site, place.tags, (), inputs, frame)
+        if hasattr(data, "__array_interface__"):
+            self._shared_with_numpy(result, place.site)
+
+    def _shared_with_numpy(self, tensor: Tensor, site: Site) -> None:
+        storage = storage_of(tensor)
+        self.departures.aliases[storage] = self.writes.shared_with_numpy[storage] = site
+
+    # -- attributes -------------------------------------------------------------------------------
+
+    def _view_attribute(
+        self,
+        name: str,
+        args: Any,
+        inputs: list[Tensor],
+        numbers: tuple[int, ...],
+        result: Any,
+        frame: FrameType,
+    ) -> None:
+        if isinstance(result, Tensor):
+            place = self.context.sites.place(frame)
+            self._define(name, result, numbers, place.site, place.tags, (), inputs, frame)
+            if name == "data":
+                self.writes.hide(result)
+
+    _get_data = _get_T = _get_mT = _get_H = _get_mH = _get_real = _get_imag = _view_attribute
+
+    def _get_grad(
+        self,
+        name: str,
+        args: Any,
+        inputs: list[Tensor],
+        numbers: tuple[int, ...],
+        result: Any,
+        frame: FrameType,
+    ) -> None:
+        if isinstance(result, Tensor) and (pid := self.context.leaves.find(inputs[0])) is not None:
+            place, nid = self.context.sites.place(frame), self.values.fresh()
+            shape, notes = tuple(result.shape), (("pid", pid),)
+            self.pending.append(Op(nid, "grad", place.site, (), False, shape, True, place.tags, notes))
+            self.values.define(result, nid)
+            self.writes.is_gradient(result, pid)
+
+    def _set_grad(
+        self,
+        name: str,
+        args: Any,
+        inputs: list[Tensor],
+        numbers: tuple[int, ...],
+        result: Any,
+        frame: FrameType,
+    ) -> None:
+        self.last_grad_write = self.context.sites.here(frame)
+        if (pid := self.context.leaves.find(inputs[0])) is not None and len(numbers) > 1:
+            self._note("set_grad", numbers[1], self.last_grad_write, (("pid", pid),))
+
+    def _set_data(
+        self,
+        name: str,
+        args: Any,
+        inputs: list[Tensor],
+        numbers: tuple[int, ...],
+        result: Any,
+        frame: FrameType,
+    ) -> None:
+        site, nid = self.context.sites.here(frame), self.values.fresh()
+        target = inputs[0]
+        shape = tuple(target.shape)
+        self.pending.append(Op(nid, "set_data", site, numbers, target.requires_grad, shape, True))
+        self.values.wrote(target, nid)
+        self.writes.wrote(target, nid, site, "set_data")
+        if (pid := self.context.leaves.find(target)) is not None:
+            shared = self.context.leaves.sharing(target)
+            self._note("written", nid, site, (("pid", pid), ("shares", shared)))
+
+    def _set_requires_grad(
+        self,
+        name: str,
+        args: Any,
+        inputs: list[Tensor],
+        numbers: tuple[int, ...],
+        result: Any,
+        frame: FrameType,
+    ) -> None:
+        target, site = inputs[0], self.context.sites.here(frame)
+        pid = self.context.leaves.find(target)
+        if pid is not None:
+            self.context.emit(ParamFlag(pid, target.requires_grad, site))
+            return
+        nid, shape = self.values.fresh(), tuple(target.shape)
+        self.pending.append(Op(nid, "requires_grad_", site, numbers[:1], target.requires_grad, shape, True))
+        self.values.define(target, nid)
+
+    _requires_grad = _set_requires_grad
+
+    def _iter(
+        self,
+        name: str,
+        args: Any,
+        inputs: list[Tensor],
+        numbers: tuple[int, ...],
+        result: list[Any],
+        frame: FrameType,
+    ) -> None:
+        place = self.context.sites.place(frame)
+        for out in result:
+            if isinstance(out, Tensor):
+                self._define("unbind", out, numbers, place.site, place.tags, (), inputs, frame)
+
+    def _deepcopy(
+        self,
+        name: str,
+        args: Any,
+        inputs: list[Tensor],
+        numbers: tuple[int, ...],
+        result: Any,
+        frame: FrameType,
+    ) -> None:
+        if isinstance(result, Tensor) and self.context.leaves.find(result) is None:
+            self.values.define(result, numbers[0])
+
+    # -- what the rest of the observer asks ---------------------------------------------------------
+
+    def note_step(self, optimizer: torch.optim.Optimizer, site: Site) -> None:
+        for group in optimizer.param_groups:
+            for param in group["params"]:
+                if param.grad is not None:
+                    self.writes.wrote(param, self.values.fresh(), site, "step")
+
+    def _failed(self, error: RuntimeError, inputs: list[Tensor], frame: FrameType) -> None:
+        kind = inspect_op.failure_kind(str(error))
+        if kind:
+            self.failures.add(id(error))
+            site = self.context.sites.here(frame)
+            clues = inspect_op.failure_clues(kind, inputs, frame, self)
+            self.context.emit(Failed(kind, site, f"{type(error).__name__}: {error}", clues))
+
+
+def tensors_in(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Tensor]:
+    """The tensors among the arguments, lists of them included, in order."""
+    found: list[Tensor] = []
+    for value in (*args, *kwargs.values()) if kwargs else args:
+        if isinstance(value, Tensor):
+            found.append(value)
+        elif isinstance(value, list | tuple):
+            for item in value:
+                if isinstance(item, Tensor):
+                    found.append(item)
+                elif isinstance(item, list | tuple):
+                    found.extend(t for t in item if isinstance(t, Tensor))
+    return found
+
+
+def _floats(tensor: Tensor) -> bool:
+    dtype = tensor.dtype
+    return dtype.is_floating_point or dtype.is_complex

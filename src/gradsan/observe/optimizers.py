@@ -1,0 +1,205 @@
+"""Taps on optimizers: creation, parameter groups, `step`, `zero_grad`, and the clip functions."""
+
+from __future__ import annotations
+
+import dis
+import functools
+import sys
+from collections.abc import Iterable
+from types import FrameType
+from typing import Any
+
+import torch
+from torch.optim import optimizer as optim
+
+from gradsan.observe.context import Context
+from gradsan.observe.patches import Patches
+from gradsan.record.events import Clip, OptimizerSeen, ParamFlag, Step, StepDone, ZeroGrad
+
+CLIPS = {"clip_grad_norm_": "norm", "clip_grad_value_": "value"}
+
+
+class OptimizerTap:
+    """Sees what each optimizer owns, what it is about to consume, and what is cleared or clipped."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self._hooks: list[Any] = []
+        self._step_site = 0
+
+    def install(self, patches: Patches) -> None:
+        self._patch_creation(patches)
+        self._patch_clearing(patches)
+        self._patch_clipping(patches)
+        self._hooks = [
+            optim.register_optimizer_step_pre_hook(self._pre_step),
+            optim.register_optimizer_step_post_hook(self._post_step),
+        ]
+
+    def remove(self) -> None:
+        for hook in self._hooks:
+            hook.remove()
+
+    # -- creation ---------------------------------------------------------------------------------
+
+    def _patch_creation(self, patches: Patches) -> None:
+        contain = self.context.contain
+        add = torch.optim.Optimizer.add_param_group
+
+        @functools.wraps(add)
+        def add_param_group(opt: Any, param_group: Any) -> None:
+            add(opt, param_group)
+            contain("optimizer", self._added, opt, sys._getframe(1))
+
+        patches.set(torch.optim.Optimizer, "add_param_group", add_param_group)
+
+    def _added(self, opt: torch.optim.Optimizer, frame: FrameType) -> None:
+        context = self.context
+        known = context.optimizers.oid(opt)
+        oid = context.optimizers.add(opt)
+        params = opt.param_groups[-1]["params"]
+        pids = context.leaves.pids(params)
+        frozen = tuple(pid for pid, p in zip(pids, params, strict=True) if not p.requires_grad)
+        in_constructor = _is_constructor(frame)
+        added = known is not None and not in_constructor
+        site = context.sites.here(frame)
+        context.emit(OptimizerSeen(oid, type(opt).__name__, pids, site, added, frozen))
+
+    def ensure_known(self, opt: torch.optim.Optimizer, frame: FrameType) -> int:
+        """An optimizer that was made before the session began is met at its first step."""
+        context = self.context
+        oid = context.optimizers.oid(opt)
+        if oid is None:
+            oid = context.optimizers.add(opt)
+            pids = context.leaves.pids(context.optimizers.params(opt))
+            context.emit(OptimizerSeen(oid, type(opt).__name__, pids, 0))
+        return oid
+
+    # -- step -------------------------------------------------------------------------------------
+
+    def _pre_step(self, opt: Any, args: Any, kwargs: Any) -> None:
+        self.context.contain("step", self._stepping, opt, sys._getframe(2), _has_closure(args, kwargs))
+
+    def _post_step(self, opt: Any, args: Any, kwargs: Any) -> None:
+        self.context.contain("step", self._stepped, opt)
+
+    def _stepping(self, opt: torch.optim.Optimizer, frame: FrameType, closure: bool) -> None:
+        context = self.context
+        oid = self.ensure_known(opt, frame)
+        held, by_hand, holding = [], [], context.holding
+        for param in context.optimizers.params(opt):
+            pid = context.leaves.pid(param)
+            if param.grad is not None:
+                held.append(pid)
+                if pid not in holding:
+                    by_hand.append(pid)
+            elif not param.requires_grad:
+                context.emit(ParamFlag(pid, False, 0))
+        site = self._step_site = context.sites.here(frame)
+        context.emit(Step(oid, site, tuple(held), tuple(by_hand)))
+        context.holding.update(by_hand)
+        context.spent.update(held)
+        if context.operations is not None and not closure:
+            context.operations.pause()
+
+    def _stepped(self, opt: torch.optim.Optimizer) -> None:
+        context = self.context
+        oid = context.optimizers.oid(opt) or 0
+        if context.operations is not None:
+            context.operations.resume()
+            context.operations.note_step(opt, self._step_site)
+        context.emit(StepDone(oid))
+
+    # -- zero_grad --------------------------------------------------------------------------------
+
+    def _patch_clearing(self, patches: Patches) -> None:
+        contain = self.context.contain
+        by_optimizer, by_module = torch.optim.Optimizer.zero_grad, torch.nn.Module.zero_grad
+
+        @functools.wraps(by_optimizer)
+        def optimizer_zero_grad(opt: Any, *args: Any, **kwargs: Any) -> None:
+            params = self.context.optimizers.params(opt)
+            contain("zero_grad", self._clearing, params, "optimizer", sys._getframe(1))
+            with self.context.paused():
+                by_optimizer(opt, *args, **kwargs)
+
+        @functools.wraps(by_module)
+        def module_zero_grad(module: Any, *args: Any, **kwargs: Any) -> None:
+            contain("zero_grad", self._clearing, module.parameters(), "module", sys._getframe(1))
+            with self.context.paused():
+                by_module(module, *args, **kwargs)
+
+        patches.set(torch.optim.Optimizer, "zero_grad", optimizer_zero_grad)
+        patches.set(torch.nn.Module, "zero_grad", module_zero_grad)
+
+    def _clearing(self, params: Iterable[torch.Tensor], by: str, frame: FrameType) -> None:
+        context = self.context
+        pids = context.leaves.pids(params)
+        unspent = [pid for pid in pids if pid in context.holding and pid not in context.spent]
+        finite = not unspent or self._are_finite(unspent)
+        context.cleared(pids)
+        context.emit(ZeroGrad(context.sites.here(frame), by, pids, finite))
+
+    def _are_finite(self, pids: list[int]) -> bool:
+        """A skipped step (a loss scaler met an overflow) also clears unused gradient, and is right."""
+        grads = [t.grad for pid in pids if (t := self.context.leaves.tensor(pid)) is not None]
+        return all(bool(torch.isfinite(g).all()) for g in grads if g is not None and not g.is_sparse)
+
+    # -- clipping ---------------------------------------------------------------------------------
+
+    def _patch_clipping(self, patches: Patches) -> None:
+        # The package re-exports the functions: both names must lead here.
+        for name in CLIPS:
+            original = getattr(torch.nn.utils.clip_grad, name)
+            wrapper = self._clip_wrapper(original, CLIPS[name])
+            patches.set(torch.nn.utils.clip_grad, name, wrapper)
+            patches.set(torch.nn.utils, name, wrapper)
+
+    def _clip_wrapper(self, original: Any, how: str) -> Any:
+        @functools.wraps(original)
+        def clip(parameters: Any, limit: Any, *args: Any, **kwargs: Any) -> Any:
+            # A generator can be read once only; the original gets the list we made of it.
+            if not isinstance(parameters, torch.Tensor | list | tuple):
+                parameters = list(parameters)
+            self.context.contain("clip", self._clipping, parameters, how, limit, sys._getframe(1))
+            with self.context.paused():
+                return original(parameters, limit, *args, **kwargs)
+
+        return clip
+
+    def _clipping(self, parameters: Any, how: str, limit: Any, frame: FrameType) -> None:
+        context = self.context
+        params = [parameters] if isinstance(parameters, torch.Tensor) else parameters
+        pids = context.leaves.pids(params)
+        held = tuple(pid for pid, p in zip(pids, params, strict=True) if p.grad is not None)
+        user = context.sites.user_frame(frame)
+        dropped = user is not None and result_is_dropped(user)
+        context.emit(Clip(context.sites.here(frame), how, pids, held, float(limit), dropped))
+
+
+def _is_constructor(frame: FrameType | None) -> bool:
+    """Whether the optimizer's own `__init__` is running (it adds its groups one by one)."""
+    while frame is not None and "torch" in frame.f_code.co_filename:
+        if frame.f_code.co_name == "__init__":
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _has_closure(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    return (len(args) > 1 and args[1] is not None) or kwargs.get("closure") is not None
+
+
+@functools.lru_cache(maxsize=1024)
+def _dropped_at(code: Any, offset: int) -> bool:
+    following = False
+    for instruction in dis.get_instructions(code):
+        if following:
+            return instruction.opname == "POP_TOP"
+        following = instruction.offset == offset
+    return False
+
+
+def result_is_dropped(frame: FrameType) -> bool:
+    """Whether the call that `frame` is in the middle of throws its result away."""
+    return _dropped_at(frame.f_code, frame.f_lasti)

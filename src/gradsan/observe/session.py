@@ -1,0 +1,72 @@
+"""One observation session: installs the taps in order and takes them out in reverse."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from types import FrameType
+
+from gradsan.observe.arrivals import ArrivalTap
+from gradsan.observe.attention import Attention
+from gradsan.observe.backward import BackwardTap
+from gradsan.observe.context import Context
+from gradsan.observe.names import find_names
+from gradsan.observe.networks import NetworkTap
+from gradsan.observe.optimizers import OptimizerTap
+from gradsan.observe.patches import Patches
+from gradsan.record.events import Event, ParamNamed, StepDone
+from gradsan.record.recorder import Recorder
+
+
+class Session:
+    """`with Session(recorder, mode): …` watches everything that happens inside."""
+
+    def __init__(self, recorder: Recorder, mode: str = "adaptive", include: tuple[str, ...] = ()) -> None:
+        self.recorder = recorder
+        self.context = Context(self._emit, include)
+        self.attention = Attention(self.context, mode)
+        self._patches = Patches()
+        self._optimizers = OptimizerTap(self.context)
+        self._stack = contextlib.ExitStack()
+
+    def __enter__(self) -> Session:
+        taps = (BackwardTap(self.context), NetworkTap(self.context), ArrivalTap(self.context))
+        for tap in taps:
+            tap.install(self._patches)
+        self._stack.callback(self._patches.restore)
+        self._optimizers.install(self._patches)
+        self._stack.callback(self._optimizers.remove)
+        self.attention.start()
+        self._stack.callback(self.attention.stop)
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.context.contain("session", self._flush)
+        self._stack.close()
+        with contextlib.suppress(Exception):
+            self.recorder.finish()
+
+    def _flush(self) -> None:
+        if self.context.operations is not None:
+            self.context.operations.flush()
+
+    def _emit(self, event: Event) -> None:
+        if self.context.leaves.unnamed and isinstance(event, StepDone):
+            self.context.contain("names", self._name, sys._getframe(2))
+        before = self.recorder.iteration
+        self.recorder.emit(event)
+        if isinstance(event, StepDone):
+            self.attention.after_step(self.recorder.iteration != before)
+
+    def _name(self, frame: FrameType) -> None:
+        """Give the parameters their names while the user's variables are within sight."""
+        leaves = self.context.leaves
+        wanted: dict[int, int] = {}
+        for pid in leaves.unnamed:
+            tensor = leaves.tensor(pid)
+            if tensor is not None:
+                wanted[id(tensor)] = pid
+        leaves.unnamed.clear()
+        found: dict[int, list[str]] = find_names(set(wanted), frame, self.context.sites)
+        for key, names in found.items():
+            self.recorder.emit(ParamNamed(wanted[key], names[0], tuple(names[1:8])))

@@ -1,0 +1,105 @@
+"""Which line of the user's own code is running: one walk up the stack, everything else cached."""
+
+from __future__ import annotations
+
+import os
+import sysconfig
+from collections.abc import Callable
+from types import CodeType, FrameType
+from typing import NamedTuple
+
+from gradsan.record.events import NOWHERE, Site, SiteSeen
+
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+# The agents and the exercises are training code like any user's; the rest of gradsan is machinery.
+OWN_TRAINING_CODE = tuple(PACKAGE + part + os.sep for part in ("rl", "learn"))
+STDLIB = tuple(os.path.realpath(sysconfig.get_path(name)) + os.sep for name in ("stdlib", "platstdlib"))
+INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
+DISTRIBUTION_METHODS = {"log_prob", "entropy", "sample", "rsample", "kl_divergence", "cdf", "icdf"}
+LIBRARY, USER = 0, 1
+
+
+class Place(NamedTuple):
+    """Where an operation was called from, and the library functions it went through on the way."""
+
+    site: Site
+    tags: tuple[str, ...]
+
+
+class Sites:
+    """Interns source lines as small numbers; tells user code from library code once per code object."""
+
+    def __init__(self, emit: Callable[[SiteSeen], None], include: tuple[str, ...] = ()) -> None:
+        self._emit = emit
+        self._include = tuple(include)
+        self._kinds: dict[CodeType, tuple[int, str]] = {}
+        self._ids: dict[tuple[CodeType, int], Site] = {}
+        self._by_place: dict[tuple[str, int], Site] = {}
+
+    def here(self, frame: FrameType | None) -> Site:
+        """The innermost user line at or above `frame`."""
+        return self.place(frame).site
+
+    def place(self, frame: FrameType | None) -> Place:
+        kinds, tags = self._kinds, ()
+        while frame is not None:
+            code = frame.f_code
+            kind = kinds.get(code)
+            if kind is None:
+                kind = kinds[code] = self._classify(code)
+            if kind[0] == USER:
+                return Place(self._intern(code, frame.f_lineno), tags)
+            if kind[1]:
+                tags += (kind[1],)
+            frame = frame.f_back
+        return Place(NOWHERE, tags)
+
+    def user_frame(self, frame: FrameType | None) -> FrameType | None:
+        while frame is not None and not self.is_user(frame.f_code):
+            frame = frame.f_back
+        return frame
+
+    def is_user(self, code: CodeType) -> bool:
+        kind = self._kinds.get(code)
+        if kind is None:
+            kind = self._kinds[code] = self._classify(code)
+        return kind[0] == USER
+
+    def at(self, file: str, line: int, function: str) -> Site:
+        """A site that was not reached by a frame: a decorator, an assignment found in the source."""
+        key = (file, line)
+        known = self._by_place.get(key)
+        if known is None:
+            known = self._by_place[key] = len(self._by_place) + 1
+            self._emit(SiteSeen(known, file, line, function))
+        return known
+
+    def _intern(self, code: CodeType, line: int) -> Site:
+        site = self._ids.get((code, line))
+        if site is None:
+            site = self._ids[code, line] = self.at(code.co_filename, line, code.co_name)
+        return site
+
+    def _classify(self, code: CodeType) -> tuple[int, str]:
+        file = code.co_filename
+        if file.startswith("<"):
+            return (LIBRARY, "") if file.startswith(("<frozen", "<__array")) else (USER, "")
+        path = os.path.realpath(file)
+        if any(f"{os.sep}{name}{os.sep}" in path for name in self._include):
+            return USER, ""
+        if path.startswith(PACKAGE):
+            return (USER if path.startswith(OWN_TRAINING_CODE) else LIBRARY), ""
+        if any(part in path for part in INSTALLED) or path.startswith(STDLIB):
+            return LIBRARY, _tag(path, code.co_name)
+        return USER, ""
+
+
+def _tag(path: str, function: str) -> str:
+    """A name for the library functions whose meaning matters to a rule."""
+    if f"{os.sep}torch{os.sep}distributions{os.sep}" in path:
+        return function if function in DISTRIBUTION_METHODS else "distribution"
+    if function == "decorate_context" and path.endswith("_contextlib.py"):
+        return "decorated"
+    if function == "clip_grads_with_norm_" or (function.startswith("clip_grad") and "clip_grad" in path):
+        return "clip"
+    return ""

@@ -1,0 +1,157 @@
+"""Numbers for tensor values: which node of the provenance graph a tensor holds right now."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import torch
+
+from gradsan.observe.graph import walk
+from gradsan.observe.leaves import Leaves, storage_of
+from gradsan.record.events import NOWHERE, Op, Site
+
+Tensor = torch.Tensor
+MAX_KNOWN = 50_000
+
+
+def version_of(tensor: Tensor) -> int:
+    """The version counter; inference tensors have none."""
+    try:
+        return tensor._version
+    except RuntimeError:
+        return -1
+
+
+class Values:
+    """Remembers by weak reference, so that nothing lives longer for being watched."""
+
+    def __init__(self, leaves: Leaves, record: Callable[[Op], None]) -> None:
+        self._leaves = leaves
+        self._record = record
+        self._known: dict[int, tuple[weakref.ref[Tensor], int, int]] = {}
+        self._writers: dict[int, tuple[int, ...]] = {}
+        self._last = 0
+
+    def fresh(self) -> int:
+        self._last += 1
+        return self._last
+
+    def number(self, tensor: Tensor) -> int:
+        """The node for the tensor's present value, made on the spot if it was never seen."""
+        known = self._known.get(id(tensor))
+        if known is None or known[0]() is not tensor:
+            return self._source(tensor)
+        if known[2] != version_of(tensor):
+            return self._rewritten(tensor, known[1])
+        return known[1]
+
+    def find(self, tensor: Tensor) -> int | None:
+        known = self._known.get(id(tensor))
+        return known[1] if known is not None and known[0]() is tensor else None
+
+    def define(self, tensor: Tensor, nid: int) -> None:
+        self._known[id(tensor)] = (weakref.ref(tensor), nid, version_of(tensor))
+
+    def wrote(self, tensor: Tensor, nid: int) -> None:
+        """An operation wrote into the tensor's memory: other views of it now hold something new."""
+        self.define(tensor, nid)
+        storage = storage_of(tensor)
+        if storage:
+            self._writers[storage] = (*self._writers.get(storage, ())[-7:], nid)
+
+    def forget_dead(self) -> None:
+        self._known = {key: known for key, known in self._known.items() if known[0]() is not None}
+        if len(self._writers) > MAX_KNOWN:
+            self._writers.clear()
+
+    def _source(self, tensor: Tensor) -> int:
+        nid, notes = self.fresh(), ()
+        name, live = "data", tensor.requires_grad
+        pid = self._leaves.find(tensor)
+        if pid is None and live and tensor.is_leaf:
+            pid = self._leaves.pid(tensor)
+        if pid is not None:
+            name, notes = "param", (("pid", pid),)
+        elif live:
+            name = "foreign"
+            notes = (("pids", self._leaves.pids(walk((tensor,)).leaves)),)
+        elif isinstance(tensor._base, Tensor) and (base := self.find(tensor._base)) is not None:
+            return self._derived(tensor, "alias", (base,))
+        return self._add(
+            Op(nid, name, NOWHERE, (), live, tuple(tensor.shape), _is_floating(tensor), (), notes), tensor
+        )
+
+    def _rewritten(self, tensor: Tensor, old: int) -> int:
+        if self._leaves.find(tensor) is not None:
+            return self._source(tensor)
+        return self._derived(tensor, "alias", (old, *self._writers.get(storage_of(tensor), ())))
+
+    def _derived(self, tensor: Tensor, name: str, inputs: Iterable[int]) -> int:
+        shape = tuple(tensor.shape)
+        op = Op(self.fresh(), name, NOWHERE, tuple(inputs), tensor.requires_grad, shape, _is_floating(tensor))
+        return self._add(op, tensor)
+
+    def _add(self, op: Op, tensor: Tensor) -> int:
+        self._record(op)
+        self.define(tensor, op.nid)
+        return op.nid
+
+
+def _is_floating(tensor: Tensor) -> bool:
+    return tensor.dtype.is_floating_point or tensor.dtype.is_complex
+
+
+class Departures:
+    """Numbers that left the tensor world, so that their return can be recognised by value."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[float, int] = {}
+        self._memory: dict[int, int] = {}
+        self.aliases: dict[int, Site] = {}
+
+    def number(self, value: Any, nid: int) -> None:
+        # Whole numbers and simple fractions turn up everywhere: only a distinctive value is evidence.
+        if isinstance(value, float) and is_distinctive(value):
+            if len(self._numbers) > MAX_KNOWN:
+                self._numbers.clear()
+            self._numbers[value] = nid
+
+    def many(self, values: Any, nid: int) -> None:
+        for value in flatten(values, 4096):
+            self.number(value, nid)
+
+    def array(self, array: Any, nid: int) -> None:
+        if getattr(array, "dtype", None) is not None and array.dtype.kind == "f":
+            if len(self._memory) > MAX_KNOWN:
+                self._memory.clear()
+            self._memory[array.__array_interface__["data"][0]] = nid
+            self.many(array.ravel()[:4096].tolist(), nid)
+
+    def recognise(self, data: Any) -> list[int]:
+        """The values that `data` (numbers, nested lists, an array) was made of, as far as can be told."""
+        if hasattr(data, "__array_interface__"):
+            nid = self._memory.get(data.__array_interface__["data"][0])
+            if nid is not None:
+                return [nid]
+            data = data.ravel()[:4096].tolist() if data.dtype.kind == "f" else []
+        found = {self._numbers[v]: None for v in flatten(data, 4096) if v in self._numbers}
+        return list(found)
+
+
+def is_distinctive(value: float) -> bool:
+    return value == value and abs(value) < 1e12 and (value * 1024) % 1 != 0
+
+
+def flatten(data: Any, limit: int) -> Iterable[float]:
+    stack, count = [data], 0
+    while stack and count < limit:
+        item = stack.pop()
+        if isinstance(item, list | tuple):
+            stack.extend(item)
+        elif hasattr(item, "tolist") and not isinstance(item, Tensor):
+            stack.append(item.tolist())
+        elif isinstance(item, float):
+            count += 1
+            yield item

@@ -1,0 +1,123 @@
+"""Who wrote into which memory, and what the memory held when an operation kept it for backward."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any, NamedTuple
+
+import torch
+
+from gradsan.observe.leaves import Leaves, storage_of
+from gradsan.observe.values import Tensor, version_of
+from gradsan.record.events import Site
+
+KEEP_OPERATIONS = 20_000
+
+
+class Write(NamedTuple):
+    """One write. `hidden` writes (through `.data`) do not show in the version counter."""
+
+    nid: int
+    site: Site
+    name: str
+    hidden: bool
+
+
+class Kept(NamedTuple):
+    """A tensor that a differentiable operation may have kept, as it was at that moment."""
+
+    storage: int
+    where: int
+    size: int
+    version: int
+    content: int
+
+
+class Writes:
+    def __init__(self, leaves: Leaves) -> None:
+        self._leaves = leaves
+        self.log: dict[int, list[Write]] = {}
+        self.kept: dict[int, tuple[Kept, ...]] = {}
+        self._hidden: dict[int, weakref.ref[Tensor]] = {}
+        self._gradients: dict[int, int] = {}
+        self._contents: dict[int, tuple[weakref.ref[Tensor], int, int]] = {}
+        self.shared_with_numpy: dict[int, Site] = {}
+
+    def used(self, nid: int, inputs: list[Tensor], out: Tensor) -> None:
+        kept = [self._keep(t) for t in inputs if t.dtype.is_floating_point]
+        kept.append(Kept(storage_of(out), out.data_ptr(), 0, version_of(out), 0))
+        self.kept[nid] = tuple(kept)
+
+    def _keep(self, tensor: Tensor) -> Kept:
+        storage, version = storage_of(tensor), version_of(tensor)
+        known = self._contents.get(id(tensor))
+        fresh = known is None or known[0]() is not tensor or known[1] != version
+        if fresh or storage in self.shared_with_numpy:
+            digest = content_of(tensor)
+            self._contents[id(tensor)] = (weakref.ref(tensor), version, digest)
+        else:
+            assert known is not None
+            digest = known[2]
+        return Kept(storage, tensor.data_ptr(), tensor.numel(), version, digest)
+
+    def wrote(self, tensor: Tensor, nid: int, site: Site, name: str) -> None:
+        storage = storage_of(tensor)
+        hidden = self._is_hidden(tensor)
+        self.log.setdefault(storage, []).append(Write(nid, site, name, hidden))
+        if hidden:  # the version counter will not say that the remembered content is out of date
+            self._contents.clear()
+
+    def hide(self, alias: Tensor) -> None:
+        """`alias` came from `.data`: writes through it are invisible to autograd."""
+        self._hidden[id(alias)] = weakref.ref(alias)
+
+    def _is_hidden(self, tensor: Tensor) -> bool:
+        for candidate in (tensor, tensor._base):
+            ref = self._hidden.get(id(candidate))
+            if ref is not None and ref() is candidate:
+                return True
+        return False
+
+    def is_gradient(self, grad: Tensor, pid: int) -> None:
+        self._gradients[storage_of(grad)] = pid
+
+    def gradient_of(self, tensor: Tensor) -> int | None:
+        """The parameter whose `.grad` this memory is."""
+        pid = self._gradients.get(storage_of(tensor))
+        if pid is None:
+            return None
+        leaf = self._leaves.tensor(pid)
+        grad = None if leaf is None else leaf.grad
+        return pid if grad is not None and storage_of(grad) == storage_of(tensor) else None
+
+    def parameter_behind(self, tensor: Tensor) -> int | None:
+        return self._leaves.peek_storage(storage_of(tensor))
+
+    def after(self, storage: int, nid: int) -> list[Write]:
+        return [w for w in self.log.get(storage, ()) if w.nid > nid]
+
+    def forget_dead(self) -> None:
+        self._contents = {k: v for k, v in self._contents.items() if v[0]() is not None}
+        self._hidden = {k: v for k, v in self._hidden.items() if v() is not None}
+        if len(self.kept) > KEEP_OPERATIONS:
+            for nid in list(self.kept)[: KEEP_OPERATIONS // 2]:
+                del self.kept[nid]
+        for storage, log in list(self.log.items()):
+            if len(log) > 64:
+                self.log[storage] = log[-32:]
+        if len(self.log) > KEEP_OPERATIONS:
+            self.log.clear()
+
+
+def content_of(tensor: Tensor) -> int:
+    """A digest of the values, the same for every layout and view of the same memory."""
+    with torch.no_grad():
+        plain = tensor.detach()
+        try:
+            return int(torch.hash_tensor(plain).item())
+        except (RuntimeError, NotImplementedError, AttributeError):
+            return hash(float(plain.double().sum())) if plain.layout == torch.strided else 0
+
+
+def describe_shape(tensor: Any) -> str:
+    return "[" + ", ".join(str(n) for n in tensor.shape) + "]"

@@ -1,0 +1,202 @@
+"""Everything known of the run so far, put together from events: what rules read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from gradsan.record.events import (
+    NOWHERE,
+    Attention,
+    Backward,
+    Blind,
+    Clip,
+    Event,
+    Fault,
+    Op,
+    Ops,
+    OptimizerSeen,
+    ParamFlag,
+    ParamNamed,
+    ParamSeen,
+    Repeated,
+    Site,
+    SiteSeen,
+    Step,
+    StepDone,
+    Sync,
+    ZeroGrad,
+)
+from gradsan.record.ledger import Contribution, Ledger
+from gradsan.record.networks import Networks
+from gradsan.record.provenance import Provenance, note
+
+
+@dataclass(slots=True)
+class Param:
+    pid: int
+    kind: str
+    shape: tuple[int, ...]
+    requires_grad: bool
+    created: Site
+    name: str = ""
+    aliases: tuple[str, ...] = ()
+    frozen_at: Site = NOWHERE
+    epoch: int = 0  # how many steps have changed it
+    last_step: Site = NOWHERE
+    seen_at: int = 0  # iteration
+
+
+@dataclass(slots=True)
+class Optimizer:
+    oid: int
+    kind: str
+    site: Site
+    params: list[int]
+    sites: list[Site] = field(default_factory=list)
+    steps: int = 0
+    stepping: bool = False
+    last_step: Site = NOWHERE
+
+
+class History:
+    def __init__(self) -> None:
+        self.sites: dict[Site, SiteSeen] = {}
+        self.params: dict[int, Param] = {}
+        self.optimizers: dict[int, Optimizer] = {}
+        self.ledger = Ledger()
+        self.graph = Provenance()
+        self.networks = Networks(self)
+        self.param_nodes: dict[int, tuple[int, int]] = {}  # nid -> (pid, epoch when it was read)
+        self.iteration = 0
+        self.deep_iterations = 0
+        self.deep = False
+        self.attention: list[tuple[int, str]] = []
+        self.blind: dict[str, Site] = {}
+        self.faults: list[Fault] = []
+        self.current_ops: tuple[Op, ...] = ()
+
+    def owner_of(self, pid: int) -> list[Optimizer]:
+        return [o for o in self.optimizers.values() if pid in o.params]
+
+    def contribution(self, event: Backward) -> Contribution:
+        return self.ledger.recent[event.bid]
+
+    def apply(self, event: Event) -> None:
+        handler = _HANDLERS.get(type(event))
+        if handler is not None:
+            handler(self, event)
+
+    # -- one method per event -----------------------------------------------------------------------
+
+    def _site(self, event: SiteSeen) -> None:
+        self.sites[event.site] = event
+
+    def _param(self, event: ParamSeen) -> None:
+        self.params[event.pid] = Param(
+            event.pid, event.kind, event.shape, event.requires_grad, event.created, event.name
+        )
+        self.params[event.pid].seen_at = self.iteration
+
+    def _named(self, event: ParamNamed) -> None:
+        self.params[event.pid].name = event.name
+        self.params[event.pid].aliases = event.aliases
+
+    def _flag(self, event: ParamFlag) -> None:
+        param = self.params[event.pid]
+        param.requires_grad = event.requires_grad
+        if event.site or event.requires_grad:
+            param.frozen_at = NOWHERE if event.requires_grad else event.site
+
+    def _optimizer(self, event: OptimizerSeen) -> None:
+        known = self.optimizers.get(event.oid)
+        if known is None:
+            self.optimizers[event.oid] = Optimizer(
+                event.oid, event.kind, event.site, list(event.params), [event.site]
+            )
+        else:
+            known.params.extend(event.params)
+            known.sites.append(event.site)
+
+    def _backward(self, event: Backward) -> None:
+        self.ledger.fed(event, self.iteration)
+
+    def _zero(self, event: ZeroGrad) -> None:
+        self.ledger.cleared(event.params, event.site)
+
+    def _stepped(self, event: StepDone) -> None:
+        optimizer = self.optimizers[event.oid]
+        optimizer.stepping = False
+        if optimizer.steps > self.iteration:
+            self.iteration = optimizer.steps
+            self.deep_iterations += self.deep
+            self.ledger.forget_before(self.iteration - 8)
+            self.graph.forget_before(self.iteration - 8)
+
+    def consume(self, event: Step) -> None:
+        """A step takes its gradient only after the rules have looked at what it is about to take."""
+        optimizer = self.optimizers[event.oid]
+        self.ledger.consumed(event.oid, event.site, event.held)
+        optimizer.steps += 1
+        optimizer.stepping = True
+        optimizer.last_step = event.site
+        for pid in event.held:
+            self.params[pid].epoch += 1
+            self.params[pid].last_step = event.site
+
+    def _step(self, event: Step) -> None:
+        unknown = [pid for pid in event.by_hand if not self.ledger.parts.get(pid)]
+        if unknown:
+            self.ledger.by_hand(unknown, self.iteration, NOWHERE)
+
+    def _ops(self, event: Ops) -> None:
+        self.current_ops = event.ops
+        for op in event.ops:
+            self.graph.add(op, self.iteration)
+            if op.name == "param":
+                pid = note(op, "pid")
+                self.param_nodes[op.nid] = (pid, self.params[pid].epoch)
+            elif op.name == "written":
+                self.networks.written(op)
+
+    def _sync(self, event: Sync) -> None:
+        self.networks.synced(event)
+
+    def _repeated(self, event: Repeated) -> None:
+        self.iteration += event.times
+        self.deep_iterations += event.times * self.deep
+        for optimizer in self.optimizers.values():
+            if optimizer.steps:
+                optimizer.steps += event.times
+
+    def _attention(self, event: Attention) -> None:
+        self.deep = event.deep
+        if event.deep:
+            self.attention.append((self.iteration, event.reason))
+
+    def _blind(self, event: Blind) -> None:
+        self.blind.setdefault(event.reason, event.site)
+
+    def _fault(self, event: Fault) -> None:
+        self.faults.append(event)
+
+    def _nothing(self, event: Clip) -> None:
+        """Clips are judged as they come; nothing of them is kept here."""
+
+
+_HANDLERS = {
+    SiteSeen: History._site,
+    ParamSeen: History._param,
+    ParamNamed: History._named,
+    ParamFlag: History._flag,
+    OptimizerSeen: History._optimizer,
+    Backward: History._backward,
+    ZeroGrad: History._zero,
+    Step: History._step,
+    StepDone: History._stepped,
+    Ops: History._ops,
+    Sync: History._sync,
+    Repeated: History._repeated,
+    Attention: History._attention,
+    Blind: History._blind,
+    Fault: History._fault,
+}

@@ -1,0 +1,107 @@
+"""The gradient ledger: for every parameter, which backward calls its `.grad` consists of right now.
+
+It knows nothing of PyTorch: it is told, by number, who fed, cleared and consumed what.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from gradsan.record.events import Backward, Site
+
+BY_HAND = 0  # the `bid` of gradient that user code wrote itself
+
+
+@dataclass(slots=True)
+class Consumption:
+    """One optimizer step, and what it took from one backward."""
+
+    oid: int
+    site: Site
+    step: int
+    pids: set[int]
+
+
+@dataclass(slots=True)
+class Contribution:
+    """What one backward call put into the gradients, and what became of it."""
+
+    event: Backward
+    iteration: int
+    consumed: list[Consumption] = field(default_factory=list)
+    wiped: dict[Site, set[int]] = field(default_factory=dict)
+    replaced: set[int] = field(default_factory=set)
+    settled: bool = False
+
+    @property
+    def bid(self) -> int:
+        return self.event.bid
+
+    @property
+    def site(self) -> Site:
+        return self.event.site
+
+    def consumers(self) -> set[int]:
+        return {c.oid for c in self.consumed}
+
+    def consumed_pids(self) -> set[int]:
+        return {pid for c in self.consumed for pid in c.pids}
+
+    def consumed_by(self, oid: int) -> bool:
+        return any(c.oid == oid for c in self.consumed)
+
+
+class Ledger:
+    def __init__(self) -> None:
+        self.parts: dict[int, list[Contribution]] = {}
+        self.recent: dict[int, Contribution] = {}
+        self._steps = 0
+
+    def fed(self, event: Backward, iteration: int) -> Contribution:
+        contribution = self.recent[event.bid] = Contribution(event, iteration)
+        for pid in event.fed:
+            parts = self.parts.setdefault(pid, [])
+            parts.append(contribution)
+            if len(parts) > 256:  # a gradient that nobody ever clears: its oldest parts say nothing new
+                del parts[:128]
+        return contribution
+
+    def by_hand(self, pids: Iterable[int], iteration: int, site: Site) -> None:
+        event = Backward(BY_HAND, site, "hand", (), (), tuple(pids))
+        contribution = Contribution(event, iteration)
+        for pid in event.fed:
+            self.parts.setdefault(pid, []).append(contribution)
+
+    def cleared(self, pids: Iterable[int], site: Site) -> set[int]:
+        """Forget what these gradients consist of; say which of it nobody had consumed."""
+        lost: set[int] = set()
+        for pid in pids:
+            for part in self.parts.pop(pid, ()):
+                if not any(pid in c.pids for c in part.consumed):
+                    part.wiped.setdefault(site, set()).add(pid)
+                    lost.add(part.bid)
+        return lost
+
+    def fresh(self, pid: int) -> list[Contribution]:
+        """The parts of this gradient that no step has consumed yet."""
+        return [p for p in self.parts.get(pid, ()) if not any(pid in c.pids for c in p.consumed)]
+
+    def stale(self, pid: int) -> list[Contribution]:
+        return [p for p in self.parts.get(pid, ()) if any(pid in c.pids for c in p.consumed)]
+
+    def consumed(self, oid: int, site: Site, pids: Iterable[int]) -> None:
+        self._steps += 1
+        taken: dict[int, Consumption] = {}
+        for pid in pids:
+            for part in self.parts.get(pid, ()):
+                record = taken.get(id(part))
+                if record is None:
+                    record = taken[id(part)] = Consumption(oid, site, self._steps, set())
+                    part.consumed.append(record)
+                    del part.consumed[:-16]
+                record.pids.add(pid)
+
+    def forget_before(self, iteration: int) -> None:
+        for bid in [b for b, c in self.recent.items() if c.iteration < iteration]:
+            del self.recent[bid]

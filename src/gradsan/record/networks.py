@@ -1,0 +1,103 @@
+"""Who is a copy of whom. A network is a *target* because of what is done with it, never by its name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gradsan.record.events import Op, Site, Sync
+from gradsan.record.provenance import note, params_of
+
+if TYPE_CHECKING:
+    from gradsan.record.history import History
+
+NEAR = 40  # a polyak update is a handful of operations: the source lies this close to the write
+
+
+@dataclass(slots=True)
+class Copying:
+    """`pid` was overwritten with (something made of) `source`."""
+
+    source: int
+    site: Site
+    how: str
+    iteration: int
+    after_training: bool
+    times: int = 1
+
+
+class Networks:
+    def __init__(self, history: History) -> None:
+        self._history = history
+        self.copies: dict[int, Copying] = {}
+        self.self_copies: list[tuple[int, Site]] = []
+        self.loaded: set[int] = set()
+        self.written_by_hand: dict[int, Site] = {}
+        self.shares: dict[int, tuple[int, Site]] = {}
+
+    def synced(self, event: Sync) -> None:
+        for pid, source in event.pairs:
+            self.loaded.add(pid)
+            if source == pid:
+                self.self_copies.append((pid, event.site))
+            elif source:
+                self._copied(pid, source, event.site, event.how)
+
+    def written(self, op: Op) -> None:
+        """A parameter was written outside of an optimizer: from another one of its shape?"""
+        history, pid = self._history, note(op, "pid")
+        write = history.graph.get(op.inputs[0])
+        if write is None:
+            return
+        self.written_by_hand[pid] = op.site
+        for other in note(op, "shares", ()):
+            self.shares[pid] = (other, op.site)
+        shape = history.params[pid].shape
+        near = self._nearby_params(write)
+        sources = [p for p in near if p != pid and history.params[p].shape == shape]
+        trained = [p for p in sources if history.params[p].epoch] or sources
+        if len(trained) == 1:
+            self._copied(pid, trained[0], op.site, "write")
+        elif len(trained) > 1:
+            self._copied(pid, self._counterpart(pid, trained), op.site, "write")
+        elif not sources and near == [pid] and note(op, "from_itself"):
+            self.self_copies.append((pid, op.site))
+
+    def _counterpart(self, pid: int, candidates: list[int]) -> int:
+        """Of several sources of one shape (a foreach over a whole network), the one copied before, or
+        the one that stands at the same distance as last time."""
+        known = self.copies.get(pid)
+        return known.source if known is not None and known.source in candidates else candidates[0]
+
+    def _nearby_params(self, write: Op) -> list[int]:
+        graph, found = self._history.graph, []
+        queue, seen = [write], {write.nid}
+        while queue and len(seen) < NEAR:
+            op = queue.pop(0)
+            found.extend(p for p in params_of(op) if p not in found)
+            for source in graph.inputs(op):
+                if source.nid not in seen:
+                    seen.add(source.nid)
+                    queue.append(source)
+        return found
+
+    def _copied(self, pid: int, source: int, site: Site, how: str) -> None:
+        history = self._history
+        trained = history.params[source].epoch > 0
+        known = self.copies.get(pid)
+        times = known.times + 1 if known is not None and known.source == source else 1
+        self.copies[pid] = Copying(source, site, how, history.iteration, trained, times)
+
+    def is_target(self, pid: int) -> bool:
+        """A copy of a trained parameter that nothing else trains, or that is synced again and again."""
+        copy = self.copies.get(pid)
+        if copy is None:
+            return False
+        history = self._history
+        if not history.owner_of(pid):
+            return bool(history.owner_of(copy.source))
+        return copy.after_training and copy.times > 1 and copy.how != "deepcopy"
+
+    def source_of(self, pid: int) -> int | None:
+        copy = self.copies.get(pid)
+        return None if copy is None else copy.source

@@ -1,0 +1,100 @@
+"""The provenance graph: every value of a deep-traced iteration, what it was made from, and on which line.
+
+An edge is *live* where gradient can flow along it. A value that is not live though something it was made
+from is, is a *cut*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from gradsan.record.events import Op
+
+KEEP = 60_000
+SOURCES = ("param", "data", "foreign")
+
+
+class Provenance:
+    def __init__(self) -> None:
+        self.ops: dict[int, Op] = {}
+        self.consumers: dict[int, list[int]] = {}
+        self.iteration_of: dict[int, int] = {}
+
+    def add(self, op: Op, iteration: int) -> None:
+        self.ops[op.nid] = op
+        self.iteration_of[op.nid] = iteration
+        for source in op.inputs:
+            self.consumers.setdefault(source, []).append(op.nid)
+
+    def forget_before(self, iteration: int) -> None:
+        if len(self.ops) < KEEP:
+            return
+        old = [nid for nid, i in self.iteration_of.items() if i < iteration]
+        for nid in old:
+            self.ops.pop(nid, None)
+            self.consumers.pop(nid, None)
+            del self.iteration_of[nid]
+
+    def get(self, nid: int) -> Op | None:
+        return self.ops.get(nid)
+
+    def inputs(self, op: Op) -> Iterator[Op]:
+        for nid in op.inputs:
+            source = self.ops.get(nid)
+            if source is not None:
+                yield source
+
+    def is_cut(self, op: Op) -> bool:
+        return not op.live and op.name not in SOURCES and any(i.live for i in self.inputs(op))
+
+    def ancestors(
+        self, roots: Iterable[int], follow: Callable[[Op, Op], bool] | None = None
+    ) -> dict[int, Op]:
+        """Everything the roots were made from, the roots included; `follow(op, input)` may refuse an edge."""
+        found: dict[int, Op] = {}
+        stack = [self.ops[r] for r in roots if r in self.ops]
+        while stack:
+            op = stack.pop()
+            if op.nid in found:
+                continue
+            found[op.nid] = op
+            stack.extend(
+                i for i in self.inputs(op) if i.nid not in found and (follow is None or follow(op, i))
+            )
+        return found
+
+    def live_ancestors(self, roots: Iterable[int]) -> dict[int, Op]:
+        return self.ancestors(roots, lambda op, source: op.live and source.live)
+
+    def live_params(self, roots: Iterable[int]) -> set[int]:
+        """The parameters that gradient of these values reaches."""
+        return {pid for op in self.live_ancestors(roots).values() for pid in params_of(op) if op.live}
+
+    def value_params(self, roots: Iterable[int]) -> set[int]:
+        """The parameters whose value had a part in these values, whether gradient flows or not."""
+        return {pid for op in self.ancestors(roots).values() for pid in params_of(op)}
+
+    def descendants(self, roots: Iterable[int], within: dict[int, Op]) -> set[int]:
+        found: set[int] = set()
+        stack = list(roots)
+        while stack:
+            nid = stack.pop()
+            if nid in found or nid not in within:
+                continue
+            found.add(nid)
+            stack.extend(self.consumers.get(nid, ()))
+        return found
+
+
+def note(op: Op, key: str, default: Any = None) -> Any:
+    return next((value for name, value in op.notes if name == key), default)
+
+
+def params_of(op: Op) -> tuple[int, ...]:
+    """The parameters that a source stands for; nothing for an ordinary operation."""
+    if op.name == "param":
+        return (note(op, "pid"),)
+    if op.name == "foreign":
+        return tuple(note(op, "pids", ()))
+    return ()

@@ -1,0 +1,127 @@
+"""Takes events from the observer to the trace and to the judge; counts iterations that only repeat.
+
+An iteration is the stretch from one step of the busiest optimizer to the next. Its *signature* is what
+happened in it, without the numbers that differ every time. Once an iteration with the same signature
+(and the same one before it) has been judged often enough, further ones are counted, not stored. Events
+are held back only while they follow a known course; the first one that does not releases them all.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from gradsan.judge.engine import Engine
+from gradsan.record.events import (
+    Backward,
+    Clip,
+    Event,
+    Op,
+    Ops,
+    Repeated,
+    Step,
+    StepDone,
+    ZeroGrad,
+)
+from gradsan.record.trace import TraceWriter
+
+JUDGED_OFTEN_ENOUGH = 6
+FLUSH_SECONDS = 2.0
+
+
+class Recorder:
+    def __init__(self, engine: Engine, writer: TraceWriter | None = None) -> None:
+        self.engine = engine
+        self.writer = writer
+        self.iteration = 0
+        self._steps: dict[int, int] = {}
+        self._previous = 0  # signature of the iteration before
+        self._course = 0  # what happened in this one so far
+        self._courses: list[int] = []
+        self._known: set[int] = set()  # every prefix of an iteration that was judged often enough
+        self._judged: dict[int, int] = {}
+        self._held: list[Event] = []
+        self._repeats = 0
+        self._flushed = time.monotonic()
+
+    def emit(self, event: Event) -> None:
+        if type(event) not in _KEYED:
+            self._release()
+            self._pass_on(event)
+            return
+        self._course = hash((self._previous, self._course, _key(event)))
+        if self._course in self._known and not self._courses:
+            self._held.append(event)
+        else:
+            self._release()
+            self._courses.append(self._course)
+            self._pass_on(event)
+        if isinstance(event, StepDone) and self._is_boundary(event):
+            self._end_iteration()
+
+    def _is_boundary(self, event: StepDone) -> bool:
+        steps = self._steps[event.oid] = self._steps.get(event.oid, 0) + 1
+        if steps <= self.iteration:
+            return False
+        self.iteration = steps
+        return True
+
+    def _end_iteration(self) -> None:
+        if self._held:
+            self._repeats += 1
+            self._held.clear()
+        else:
+            times = self._judged[self._course] = self._judged.get(self._course, 0) + 1
+            if times >= JUDGED_OFTEN_ENOUGH:
+                self._known.update(self._courses)
+        self._previous, self._course = self._course, 0
+        self._courses.clear()
+        if self._repeats and time.monotonic() - self._flushed > FLUSH_SECONDS:
+            self._flush_repeats()
+
+    def _release(self) -> None:
+        """This iteration takes a course of its own: judge what was held back of it, too."""
+        self._flush_repeats()
+        for event in self._held:
+            self._courses.append(
+                hash((self._previous, self._courses[-1] if self._courses else 0, _key(event)))
+            )
+            self._pass_on(event)
+        self._held.clear()
+
+    def _flush_repeats(self) -> None:
+        self._flushed = time.monotonic()
+        if self._repeats:
+            times, self._repeats = self._repeats, 0
+            self._pass_on(Repeated(times))
+
+    def _pass_on(self, event: Event) -> None:
+        if self.writer is not None:
+            self.writer.write(event)
+        self.engine.feed(event)
+
+    def finish(self) -> None:
+        self._release()
+        self.engine.finish()
+
+
+_KEYED = {Backward, Step, StepDone, ZeroGrad, Clip, Ops}
+_VOLATILE_NOTES = {"scalar", "saturated", "alpha"}
+
+
+def _key(event: Event) -> Any:
+    """What must be the same for two events to count as the same."""
+    if isinstance(event, Ops):
+        return frozenset(_op_key(op) for op in event.ops)
+    if isinstance(event, Backward):
+        clues = tuple(k for k, _ in event.clues)
+        return (event.site, event.call, event.reached, event.fed, event.retain, event.create_graph,
+                event.error, clues)  # fmt: skip
+    if isinstance(event, Step):
+        return (event.oid, event.site, event.held, event.by_hand)
+    return tuple(event)
+
+
+def _op_key(op: Op) -> Any:
+    notes = tuple(n for n in op.notes if n[0] not in _VOLATILE_NOTES)
+    return (op.name, op.site, op.live, op.floating, op.tags, len(op.shape), notes)

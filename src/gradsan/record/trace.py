@@ -1,0 +1,102 @@
+"""The trace file: one JSON array per line, written at once, so that a killed run leaves a readable one.
+
+It is data and nothing else: no pickle, every field checked against the event types on reading.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, TextIO
+
+from gradsan.record.events import EVENT_TYPES, Event, Op, Ops, Root
+
+FORMAT = "gradsan-trace"
+VERSION = 1
+
+
+class TraceError(Exception):
+    """The file is not a trace, or it breaks off in the wrong place. The message is for the user."""
+
+
+class TraceWriter:
+    def __init__(self, path: Path, **about: Any) -> None:
+        self.path = path
+        self._file: TextIO | None = path.open("w", encoding="utf-8")
+        self.failed = ""
+        self._line({"format": FORMAT, "version": VERSION, **about})
+
+    def write(self, event: Event) -> None:
+        self._line([type(event).__name__, *event])
+
+    def end(self, **about: Any) -> None:
+        self._line({"end": about})
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def _line(self, data: Any) -> None:
+        if self._file is None:
+            return
+        try:
+            self._file.write(json.dumps(data, separators=(",", ":"), default=str) + "\n")
+            self._file.flush()
+        except OSError as error:  # a full disk: say it once, go on without a trace
+            self.failed = f"the trace {self.path} is incomplete: {error.strerror or error}"
+            self._file = None
+
+    def forget_in_child(self) -> None:
+        """After a fork the file belongs to the parent."""
+        if self._file is not None:
+            os.close(os.dup(self._file.fileno()))
+            self._file = None
+
+
+def read(path: Path) -> Iterator[Event | dict[str, Any]]:
+    """The header, the events, and the closing record where the run came to its end."""
+    try:
+        with path.open(encoding="utf-8") as file:
+            header = _parse(file.readline(), 1, path)
+            if not isinstance(header, dict) or header.get("format") != FORMAT:
+                raise TraceError(f"{path} is not a gradsan trace")
+            if header.get("version") != VERSION:
+                raise TraceError(
+                    f"{path} has trace version {header.get('version')}; this gradsan reads {VERSION}"
+                )
+            yield header
+            for number, line in enumerate(file, 2):
+                if not line.endswith("\n"):
+                    return  # the last write was cut off by a kill: everything before it counts
+                data = _parse(line, number, path)
+                yield data if isinstance(data, dict) else _event(data, number, path)
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not text"
+        raise TraceError(f"cannot read the trace {path}: {reason}") from error
+
+
+def _parse(line: str, number: int, path: Path) -> Any:
+    try:
+        return json.loads(line)
+    except json.JSONDecodeError as error:
+        what = "is not a gradsan trace" if number == 1 else f"is damaged on line {number}"
+        raise TraceError(f"{path} {what}") from error
+
+
+def _event(data: Any, number: int, path: Path) -> Event:
+    try:
+        kind = EVENT_TYPES[data[0]]
+        fields = [_tuples(field) for field in data[1:]]
+        if kind is Ops:
+            return Ops(tuple(Op(*op) for op in fields[0]))
+        event = kind(*fields)
+        if data[0] == "Backward":
+            event = event._replace(roots=tuple(Root(*root) for root in event.roots))
+        return event  # type: ignore[no-any-return]
+    except (KeyError, TypeError, IndexError) as error:
+        raise TraceError(f"{path} is damaged on line {number}") from error
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(_tuples(v) for v in value) if isinstance(value, list) else value

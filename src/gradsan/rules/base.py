@@ -1,0 +1,88 @@
+"""What a rule is: one file with its code, its explanation, examples that run as tests, and its judgement."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from gradsan.record.events import (
+    Backward,
+    Clip,
+    Failed,
+    Ops,
+    OptimizerSeen,
+    Site,
+    Step,
+    Sync,
+    ZeroGrad,
+)
+from gradsan.record.history import History
+from gradsan.record.ledger import Contribution
+
+
+@dataclass(slots=True)
+class Verdict:
+    """A rule's judgement, in terms of sites and parameter numbers. The engine makes a finding of it."""
+
+    culprit: Site
+    message: str
+    sites: list[tuple[str, Site]] = field(default_factory=list)
+    subjects: Iterable[int] = ()
+    severity: str = ""
+    fix: str = ""
+    key: Any = None
+
+
+Verdicts = Iterable[Verdict]
+
+
+class Rule:
+    """Subclasses override the `on_…` methods they need; each may yield verdicts."""
+
+    code: ClassVar[str]
+    name: ClassVar[str]
+    severity: ClassVar[str]
+    what: ClassVar[str]
+    why: ClassVar[str]
+    fix: ClassVar[str]
+    deliberate: ClassVar[str] = ""
+    needs_deep: ClassVar[bool] = False
+    bad: ClassVar[tuple[str, ...]] = ()
+    good: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self, history: History) -> None:
+        self.history = history
+
+    def on_optimizer(self, event: OptimizerSeen) -> Verdicts:
+        return ()
+
+    def on_backward(self, event: Backward) -> Verdicts:
+        return ()
+
+    def on_zero_grad(self, event: ZeroGrad) -> Verdicts:
+        """Called before the ledger forgets."""
+        return ()
+
+    def on_clip(self, event: Clip) -> Verdicts:
+        return ()
+
+    def on_step(self, event: Step) -> Verdicts:
+        """Called before the step consumes anything."""
+        return ()
+
+    def on_sync(self, event: Sync) -> Verdicts:
+        return ()
+
+    def on_ops(self, event: Ops) -> Verdicts:
+        return ()
+
+    def on_failed(self, event: Failed) -> Verdicts:
+        return ()
+
+    def on_settled(self, contribution: Contribution) -> Verdicts:
+        """Called once it is known which optimizers consumed what this backward put into the gradients."""
+        return ()
+
+    def at_end(self) -> Verdicts:
+        return ()
