@@ -13,7 +13,7 @@ class Attention:
     def __init__(self, context: Context, mode: str) -> None:
         self.context = context
         self.mode = mode
-        self._tap = OperationTap(context)
+        self.tap = OperationTap(context)
         self._deep_left = 0
 
     def start(self) -> None:
@@ -27,20 +27,20 @@ class Attention:
         self._deep_left = max(self._deep_left, iterations)
         if self.context.operations is None:
             self.context.emit(events.Attention(True, reason))
-            self.context.operations = self._tap
-            self._tap.__enter__()
+            self.context.operations = self.tap
+            self.tap.__enter__()
 
     def go_light(self) -> None:
         if self.context.operations is not None:
-            self._tap.flush()
-            self._tap.__exit__(None, None, None)
+            self.tap.flush()
+            self.tap.__exit__(None, None, None)
             self.context.operations = None
             self.context.emit(events.Attention(False, ""))
 
     def after_step(self, new_iteration: bool) -> None:
         if not new_iteration or self.context.operations is None:
             return
-        self._tap.end_of_iteration()
+        self.tap.end_of_iteration()
         if self.mode == "adaptive":
             self._deep_left -= 1
             if self._deep_left <= 0:

@@ -106,6 +106,7 @@ class BackwardTap:
         retain = _argument(args, kwargs, first, "retain_graph")
         create = _argument(args, kwargs, first + 1, "create_graph")
         context.holding.update(fed)
+        context.fresh.update(fed)
         context.emit(
             Backward(
                 context.next_backward(),
@@ -134,6 +135,7 @@ class BackwardTap:
             if grad is None or (pid in context.spent and not bool(grad.any())):
                 cleared.append(pid)
         if cleared:
+            context.cleared(cleared)
             context.emit(ZeroGrad(context.clearing_site(), "hand", tuple(cleared)))
 
 

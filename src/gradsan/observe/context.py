@@ -39,6 +39,7 @@ class Context:
         # hold something, and those of them that a step has consumed already.
         self.holding: set[int] = set()
         self.spent: set[int] = set()
+        self.fresh: set[int] = set()  # fed since the last step
         self.inference_sites: list[tuple[Site, str]] = []
         self.watcher: GradientWatcher | None = None
         self.hunting_zeros = False
@@ -58,6 +59,7 @@ class Context:
     def cleared(self, pids: Iterable[int]) -> None:
         self.holding.difference_update(pids)
         self.spent.difference_update(pids)
+        self.fresh.difference_update(pids)
 
     def clearing_site(self) -> Site:
         """The line that last wrote `.grad` by hand, where the operation tap saw it."""

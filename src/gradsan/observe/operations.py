@@ -13,7 +13,8 @@ from torch.overrides import TorchFunctionMode
 from gradsan.observe import arrivals, inspect_op
 from gradsan.observe.graph import KEY
 from gradsan.observe.leaves import storage_of
-from gradsan.observe.opnames import IGNORE, OPERATION, classify
+from gradsan.observe.opnames import CLIPPING, IGNORE, OPERATION, classify
+from gradsan.observe.sites import result_is_dropped
 from gradsan.observe.values import Departures, Tensor, Values, version_of
 from gradsan.observe.writes import Writes
 from gradsan.record.events import NOWHERE, Failed, Op, Ops, ParamFlag, Site
@@ -63,6 +64,7 @@ class OperationTap(TorchFunctionMode):
             self.context._emit(Ops(ops))
 
     def end_of_iteration(self) -> None:
+        self.values.iteration += 1
         self.values.forget_dead()
         self.writes.forget_dead()
 
@@ -109,12 +111,24 @@ class OperationTap(TorchFunctionMode):
         place = self.context.sites.place(frame)
         outputs = tensors_in((result,), {})
         notes = inspect_op.notes(name, args, kwargs, inputs, outputs)
+        notes += self._gradient_notes(name, inputs, outputs, frame)
         tags = place.tags
         for out in outputs:
             self._define(name, out, numbers, place.site, tags, notes, inputs, frame)
         for tensor, version in zip(inputs, before, strict=True):
             if version != version_of(tensor):
                 self._wrote(name, tensor, outputs, numbers, place.site, notes)
+
+    def _gradient_notes(
+        self, name: str, inputs: list[Tensor], outputs: list[Tensor], frame: FrameType
+    ) -> tuple[tuple[str, Any], ...]:
+        """A new tensor made of a `.grad` and thrown away at once: somebody meant to change the `.grad`."""
+        if name not in CLIPPING or not inputs or (pid := self.writes.gradient_of(inputs[0])) is None:
+            return ()
+        user = self.context.sites.user_frame(frame)
+        if user is None or any(o is inputs[0] for o in outputs) or not result_is_dropped(user):
+            return ()
+        return (("dropped_gradient", pid),)
 
     def _define(
         self, name: str, out: Tensor, numbers: tuple[int, ...], site: Site, tags: tuple[str, ...],
@@ -124,6 +138,8 @@ class OperationTap(TorchFunctionMode):
         if not live and any(t.requires_grad for t in inputs):
             tags += self._cut_tags(out)
             notes += self._cut_notes(tags, frame)
+        if live and (depth := self.values.carried(nid, numbers)):
+            notes += (("carried", depth),)
         self.pending.append(Op(nid, name, site, numbers, live, tuple(out.shape), _floats(out), tags, notes))
         self.values.define(out, nid)
         if live:
@@ -146,7 +162,10 @@ class OperationTap(TorchFunctionMode):
                 self.writes.used(nid, [tensor], tensor)
         self.values.wrote(tensor, nid)
         self.writes.wrote(tensor, nid, site, name)
-        owner = self.context.leaves.find(tensor) or self.writes.parameter_behind(tensor)
+        own = self.context.leaves.find(tensor)
+        if own is not None:  # whatever was written: the next use of a leaf starts a graph of its own
+            self.values.forget(tensor)
+        owner = own or self.writes.parameter_behind(tensor)
         if owner is not None:
             self._note("written", nid, site, (("pid", owner),))
 
@@ -307,6 +326,7 @@ class OperationTap(TorchFunctionMode):
         self.values.wrote(target, nid)
         self.writes.wrote(target, nid, site, "set_data")
         if (pid := self.context.leaves.find(target)) is not None:
+            self.values.forget(target)
             shared = self.context.leaves.sharing(target)
             self._note("written", nid, site, (("pid", pid), ("shares", shared)))
 

@@ -47,6 +47,9 @@ AT_RISK = {
     "mul", "matmul", "linear", "mean",
 }  # fmt: skip
 
+# What people do to a `.grad` when they clip by hand.
+CLIPPING = {"clamp", "mul", "div", "where", "nan_to_num", "renorm", "masked_fill"}
+
 _REFLECTED = {
     "radd": "add",
     "rmul": "mul",

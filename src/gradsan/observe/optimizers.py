@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dis
 import functools
 import sys
 from collections.abc import Iterable
@@ -13,7 +12,9 @@ import torch
 from torch.optim import optimizer as optim
 
 from gradsan.observe.context import Context
+from gradsan.observe.leaves import GradState, grad_state
 from gradsan.observe.patches import Patches
+from gradsan.observe.sites import result_is_dropped
 from gradsan.record.events import Clip, OptimizerSeen, ParamFlag, Step, StepDone, ZeroGrad
 
 CLIPS = {"clip_grad_norm_": "norm", "clip_grad_value_": "value"}
@@ -26,6 +27,8 @@ class OptimizerTap:
         self.context = context
         self._hooks: list[Any] = []
         self._step_site = 0
+        self._after_step: dict[int, GradState] = {}
+        self._frozen: set[int] = set()
 
     def install(self, patches: Patches) -> None:
         self._patch_creation(patches)
@@ -91,14 +94,16 @@ class OptimizerTap:
             pid = context.leaves.pid(param)
             if param.grad is not None:
                 held.append(pid)
-                if pid not in holding:
+                if pid not in holding or self._rewritten_by_hand(pid, param):
                     by_hand.append(pid)
-            elif not param.requires_grad:
+            if not param.requires_grad and pid not in self._frozen:
+                self._frozen.add(pid)
                 context.emit(ParamFlag(pid, False, 0))
         site = self._step_site = context.sites.here(frame)
         context.emit(Step(oid, site, tuple(held), tuple(by_hand)))
         context.holding.update(by_hand)
         context.spent.update(held)
+        context.fresh.difference_update(held)
         if context.operations is not None and not closure:
             context.operations.pause()
 
@@ -108,7 +113,19 @@ class OptimizerTap:
         if context.operations is not None:
             context.operations.resume()
             context.operations.note_step(opt, self._step_site)
+        for param in context.optimizers.params(opt):
+            if param.grad is not None:
+                self._after_step[context.leaves.pid(param)] = grad_state(param)
         context.emit(StepDone(oid))
+
+    def _rewritten_by_hand(self, pid: int, param: torch.Tensor) -> bool:
+        """A consumed gradient that no backward fed and no tap cleared, and yet it is another one."""
+        context = self.context
+        if pid in context.fresh or pid not in context.spent or grad_state(param) == self._after_step.get(pid):
+            return False
+        context.cleared((pid,))
+        context.emit(ZeroGrad(context.clearing_site(), "hand", (pid,)))
+        return True
 
     # -- zero_grad --------------------------------------------------------------------------------
 
@@ -188,18 +205,3 @@ def _is_constructor(frame: FrameType | None) -> bool:
 
 def _has_closure(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     return (len(args) > 1 and args[1] is not None) or kwargs.get("closure") is not None
-
-
-@functools.lru_cache(maxsize=1024)
-def _dropped_at(code: Any, offset: int) -> bool:
-    following = False
-    for instruction in dis.get_instructions(code):
-        if following:
-            return instruction.opname == "POP_TOP"
-        following = instruction.offset == offset
-    return False
-
-
-def result_is_dropped(frame: FrameType) -> bool:
-    """Whether the call that `frame` is in the middle of throws its result away."""
-    return _dropped_at(frame.f_code, frame.f_lasti)

@@ -10,11 +10,12 @@ from gradsan.observe.arrivals import ArrivalTap
 from gradsan.observe.attention import Attention
 from gradsan.observe.backward import BackwardTap
 from gradsan.observe.context import Context
+from gradsan.observe.inspect_op import failure_kind, holder_clues
 from gradsan.observe.names import find_names
 from gradsan.observe.networks import NetworkTap
 from gradsan.observe.optimizers import OptimizerTap
 from gradsan.observe.patches import Patches
-from gradsan.record.events import Event, ParamNamed, StepDone
+from gradsan.record.events import Event, Failed, ParamNamed, StepDone
 from gradsan.record.recorder import Recorder
 
 
@@ -45,6 +46,26 @@ class Session:
         self._stack.close()
         with contextlib.suppress(Exception):
             self.recorder.finish()
+
+    def explain(self, error: BaseException) -> None:
+        """The script ended with this exception: say what it means, unless a tap has said so already."""
+        self.context.contain("explain", self._explain, error)
+
+    def _explain(self, error: BaseException) -> None:
+        self._flush()
+        kind = failure_kind(str(error)) if isinstance(error, RuntimeError) else ""
+        if not kind or id(error) in self.attention.tap.failures:
+            return
+        sites, frames, trace = self.context.sites, [], error.__traceback__
+        while trace is not None:
+            frames.append((trace.tb_frame, trace.tb_lineno))
+            trace = trace.tb_next
+        users = [(f, line) for f, line in frames if sites.is_user(f.f_code)]
+        if users:
+            frame, line = users[-1]
+            site = sites.at(frame.f_code.co_filename, line, frame.f_code.co_name)
+            clues = holder_clues(frames[-1][0], sites)
+            self.context.emit(Failed(kind, site, f"{type(error).__name__}: {error}", clues))
 
     def _flush(self) -> None:
         if self.context.operations is not None:

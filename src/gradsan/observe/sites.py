@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import dis
+import functools
 import os
 import sysconfig
 from collections.abc import Callable
 from types import CodeType, FrameType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gradsan.record.events import NOWHERE, Site, SiteSeen
 
@@ -103,3 +105,15 @@ def _tag(path: str, function: str) -> str:
     if function == "clip_grads_with_norm_" or (function.startswith("clip_grad") and "clip_grad" in path):
         return "clip"
     return ""
+
+
+@functools.lru_cache(maxsize=1024)
+def _dropped_at(code: Any, offset: int) -> bool:
+    # `offset` may lie on the call or on one of its inline cache entries, which `dis` does not list.
+    following = (i for i in dis.get_instructions(code) if i.offset > offset)
+    return next((i.opname == "POP_TOP" for i in following), False)
+
+
+def result_is_dropped(frame: FrameType) -> bool:
+    """Whether the call that `frame` is in the middle of throws its result away."""
+    return _dropped_at(frame.f_code, frame.f_lasti)

@@ -33,6 +33,8 @@ class Values:
         self._known: dict[int, tuple[weakref.ref[Tensor], int, int]] = {}
         self._writers: dict[int, tuple[int, ...]] = {}
         self._last = 0
+        self.iteration = 0
+        self._born: dict[int, tuple[int, int]] = {}
 
     def fresh(self) -> int:
         self._last += 1
@@ -54,6 +56,19 @@ class Values:
     def define(self, tensor: Tensor, nid: int) -> None:
         self._known[id(tensor)] = (weakref.ref(tensor), nid, version_of(tensor))
 
+    def carried(self, nid: int, inputs: Iterable[int]) -> int:
+        """Through how many iterations the graph behind this value reaches, where this very operation
+        takes something with a graph over from an earlier iteration; 0 where it does not."""
+        depth, crosses = 0, False
+        for source in inputs:
+            born = self._born.get(source)
+            if born is not None:
+                older = born[0] < self.iteration
+                crosses = crosses or older
+                depth = max(depth, born[1] + older)
+        self._born[nid] = (self.iteration, min(depth, 12))
+        return min(depth, 12) if crosses else 0
+
     def wrote(self, tensor: Tensor, nid: int) -> None:
         """An operation wrote into the tensor's memory: other views of it now hold something new."""
         self.define(tensor, nid)
@@ -61,8 +76,13 @@ class Values:
         if storage:
             self._writers[storage] = (*self._writers.get(storage, ())[-7:], nid)
 
+    def forget(self, tensor: Tensor) -> None:
+        self._known.pop(id(tensor), None)
+
     def forget_dead(self) -> None:
         self._known = {key: known for key, known in self._known.items() if known[0]() is not None}
+        alive = {known[1] for known in self._known.values()}
+        self._born = {nid: born for nid, born in self._born.items() if nid in alive}
         if len(self._writers) > MAX_KNOWN:
             self._writers.clear()
 

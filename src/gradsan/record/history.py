@@ -74,9 +74,23 @@ class History:
         self.blind: dict[str, Site] = {}
         self.faults: list[Fault] = []
         self.current_ops: tuple[Op, ...] = ()
+        # Parameters whose lack of gradient a more telling rule has explained already.
+        self.explained: set[int] = set()
+        self.ever_fed: set[int] = set()
+        self.steps_before_backward: set[int] = set()
 
     def owner_of(self, pid: int) -> list[Optimizer]:
         return [o for o in self.optimizers.values() if pid in o.params]
+
+    def site_at(self, file: str, line: int, function: str) -> Site:
+        """A site for a line that was found by reading the source, not by running it."""
+        for known in self.sites.values():
+            if known.file == file and known.line == line:
+                return known.site
+        # Observed sites are counted upwards from one; these go the other way.
+        site = min(min(self.sites, default=0), 0) - 1
+        self.sites[site] = SiteSeen(site, file, line, function)
+        return site
 
     def contribution(self, event: Backward) -> Contribution:
         return self.ledger.recent[event.bid]
@@ -119,6 +133,7 @@ class History:
 
     def _backward(self, event: Backward) -> None:
         self.ledger.fed(event, self.iteration)
+        self.ever_fed.update(event.fed)
 
     def _zero(self, event: ZeroGrad) -> None:
         self.ledger.cleared(event.params, event.site)

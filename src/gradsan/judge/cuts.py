@@ -1,0 +1,136 @@
+"""Which cut keeps which parameters from learning. GS201, GS202 and GS203 read it off here.
+
+A cut by itself is no bug: targets and advantages are cut on purpose. It is one where the cut-off parameters
+are supposed to learn from that loss and do not:
+
+* *dead term*: a summand of the loss is made of parameters that the loss is there to train, and no gradient
+  flows from it to any parameter that anybody steps;
+* *starved parameter*: its optimizer steps again and again without any gradient for it, while its value does
+  flow into a loss.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gradsan.judge import flow
+from gradsan.record.events import Op
+from gradsan.record.history import History
+from gradsan.record.ledger import Contribution
+
+STARVED_STEPS = 3
+
+
+@dataclass(slots=True)
+class Cut:
+    """A cut that matters: the operation, the parameters it cuts off, whether it is a choice of action."""
+
+    op: Op
+    pids: set[int]
+    choice: bool
+    all_sites: list[int]
+
+
+class CutFinder:
+    def __init__(self, history: History) -> None:
+        self.history = history
+        self._steps_when_seen: dict[int, int] = {}
+
+    def in_loss(self, roots: list[int], wanted: set[int]) -> Cut | None:
+        """The cut between these parameters and these values that explains the most, nearest the loss."""
+        graph = self.history.graph
+        found = [(op, behind & wanted) for op, behind in flow.cuts_behind(graph, roots).values()]
+        found = [(op, pids) for op, pids in found if pids]
+        if not found:
+            return None
+        plain = [(op, pids) for op, pids in found if not flow.is_choice(graph, op)]
+        best, pids = max(plain or found, key=lambda item: (len(item[1]), item[0].nid))
+        same = [op for op, _ in found if flow.culprit_of(op) != flow.culprit_of(best)]
+        return Cut(best, pids, not plain, [flow.culprit_of(op) for op in same])
+
+    def dead_terms(self, contribution: Contribution) -> list[Cut]:
+        """Cuts in summands whose gradient nobody consumes."""
+        history, graph = self.history, self.history.graph
+        owned = self._trained_by(contribution)
+        consumed = contribution.consumed_pids()
+        found = []
+        for root in contribution.event.roots:
+            op = graph.get(root.nid)
+            if op is None or not owned:
+                continue
+            summands = flow.terms(graph, op)
+            if flow.is_straight_through(graph, summands):
+                continue
+            for term in summands:
+                if term.op.live and graph.live_params([term.op.nid]) & consumed:
+                    continue
+                wanted = graph.value_params([term.op.nid]) & owned
+                cut = self.in_loss([term.op.nid], wanted) if wanted else None
+                if cut is not None and not self._is_reference(term, summands, cut):
+                    found.append(cut)
+        return found
+
+    def _trained_by(self, contribution: Contribution) -> set[int]:
+        """The parameters of the optimizers that step on this loss, targets left out."""
+        history = self.history
+        optimizers = [history.optimizers[oid] for oid in contribution.consumers()]
+        return {
+            pid
+            for o in optimizers
+            for pid in o.params
+            if history.params[pid].requires_grad and not history.networks.is_target(pid)
+        }
+
+    def _is_reference(self, term: flow.Term, summands: list[flow.Term], cut: Cut) -> bool:
+        """`logp - old_logp`: the constant twin of a live term, with the other sign, belongs there."""
+        if cut.choice:
+            return False
+        graph = self.history.graph
+        return any(
+            other.op.live and other.sign == -term.sign and cut.pids <= graph.live_params([other.op.nid])
+            for other in summands
+        )
+
+    def starved(self, contribution: Contribution) -> Cut | None:
+        """A parameter that keeps flowing into this loss while its optimizer steps without it."""
+        history, graph = self.history, self.history.graph
+        roots = [root.nid for root in contribution.event.roots]
+        values = graph.value_params(roots) - set(contribution.event.reached)
+        hungry: set[int] = set()
+        for pid in values:
+            param = history.params[pid]
+            owners = history.owner_of(pid)
+            if not owners or not param.requires_grad or param.epoch or history.networks.is_target(pid):
+                continue
+            steps = max(o.steps for o in owners)
+            first = self._steps_when_seen.setdefault(pid, steps)
+            if steps - first >= STARVED_STEPS and pid not in history.explained:
+                hungry.add(pid)
+        return self.in_loss(roots, hungry) if hungry else None
+
+
+def cause(history: History, cut: Cut) -> str:
+    """What the cut does, in words."""
+    op, name = cut.op, cut.op.name
+    how = dict(op.notes).get("grad_off_by")
+    if "inference_mode" in op.tags or "no_grad" in op.tags:
+        mode = "inference_mode" if "inference_mode" in op.tags else "no_grad"
+        return f"it is computed under `{mode}`" + (" (the decorator of its function)" if how == "decorator" else "")
+    words = {
+        "detach": "`.detach()` takes it out of the graph",
+        "data": "`.data` takes it out of the graph",
+        "item": "`.item()` turns it into a Python number",
+        "float": "`float()` turns it into a Python number",
+        "tolist": "`.tolist()` turns it into Python numbers",
+        "numpy": "`.numpy()` takes it out of the graph",
+        "array": "NumPy takes it out of the graph",
+    }
+    if name in words:
+        return words[name]
+    if name in ("tensor", "as_tensor", "FloatTensor", "Tensor", "new_tensor", "asarray", "from_numpy"):
+        return f"`torch.{name}` copies the numbers into a new leaf"
+    if cut.choice:
+        return f"`{'sample' if 'sample' in op.tags else name}` chooses, and a choice has no derivative"
+    if not op.floating:
+        return f"`{name}` has no derivative (its result is not a real number)"
+    return f"`{name}` passes no gradient on"

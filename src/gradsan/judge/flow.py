@@ -1,0 +1,164 @@
+"""Reading a loss off the provenance graph: its terms, its cuts, and how a value enters it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from gradsan.record.events import Op, Site
+from gradsan.record.provenance import Provenance, note, params_of
+
+# Operations that only rearrange, select from or average what they get.
+SHAPING = {
+    "squeeze", "unsqueeze", "view", "reshape", "flatten", "transpose", "permute", "T", "mT", "expand",
+    "contiguous", "clone", "to", "float", "double", "type", "view_as", "expand_as", "reshape_as", "ravel",
+    "movedim", "swapaxes", "narrow", "select", "getitem", "index_select", "alias", "unbind", "split",
+    "chunk", "roll", "flip", "repeat", "tile", "unflatten", "swapdims", "t", "type_as", "requires_grad_",
+    "half", "bfloat16", "cpu", "cuda", "as_strided", "diagonal", "repeat_interleave", "atleast_1d",
+}  # fmt: skip
+REDUCING = {"mean", "sum", "nanmean", "nansum"}
+JOINING = {"stack", "cat", "hstack", "vstack", "setitem", "index_put", "copy", "where", "scatter", "masked_fill"}
+ADDITIVE = {"add", "sub", "rsub", "neg", "sum"}
+LINEAR = SHAPING | REDUCING | ADDITIVE | {"mul", "div", "min", "minimum", "amin", "gather", "take_along_dim"}
+CHOOSING = {
+    "argmax", "argmin", "multinomial", "bernoulli", "sample", "one_hot", "randint", "poisson", "normal",
+    "categorical", "topk", "sort", "argsort",
+}  # fmt: skip
+
+
+@dataclass(slots=True)
+class Term:
+    """One summand of a value: `sign * (scaled?) op`."""
+
+    op: Op
+    sign: int
+    scaled: bool  # multiplied by something on the way (a discount, a mask, a coefficient)
+    level: int  # how many values deep it was reached
+
+
+def terms(graph: Provenance, root: Op, limit: int = 400, through_joins: bool = False) -> list[Term]:
+    """The summands that `root` is made of, followed through everything that keeps a sum a sum."""
+    found: list[Term] = []
+    stack = [Term(root, 1, False, 0)]
+    seen: set[tuple[int, int]] = set()
+    while stack and len(seen) < limit:
+        term = stack.pop()
+        key = (term.op.nid, term.sign)
+        if key in seen:
+            continue
+        seen.add(key)
+        parts = _parts(graph, term, through_joins)
+        if parts is None:
+            found.append(term)
+        else:
+            stack.extend(parts)
+    return found + stack
+
+
+def _parts(graph: Provenance, term: Term, through_joins: bool) -> list[Term] | None:
+    op, sign, scaled, level = term.op, term.sign, term.scaled, term.level + 1
+    if not op.live:  # whatever it was made of: to the gradient it is one constant
+        return None
+    inputs = [graph.get(nid) for nid in op.inputs]
+    known = [i for i in inputs if i is not None]
+    if not known or len(known) != len(inputs):
+        return None
+    name = op.name
+    alpha = note(op, "alpha", 1.0)
+    if name == "add":
+        flipped = sign if alpha >= 0 else -sign
+        return [Term(i, sign if n == 0 else flipped, scaled, level) for n, i in enumerate(known)]
+    if name == "sub":
+        return [Term(i, sign if n == 0 else -sign, scaled, level) for n, i in enumerate(known)]
+    if name in ("rsub", "neg"):
+        return [Term(known[0], -sign, scaled, level)]
+    if name in ("mul", "div"):
+        return _product_parts(op, known, term)
+    if name in SHAPING or name in REDUCING:
+        return [Term(known[0], sign, scaled, level)]
+    if through_joins and name in JOINING:
+        floating = [i for i in known if i.floating]
+        return [Term(i, sign, scaled, level) for i in floating] or None
+    return None
+
+
+def _product_parts(op: Op, known: list[Op], term: Term) -> list[Term] | None:
+    sign, level = term.sign, term.level + 1
+    if len(known) == 1:
+        factor = note(op, "scalar", 1.0)
+        return [Term(known[0], sign if factor >= 0 else -sign, term.scaled or abs(factor) != 1.0, level)]
+    live = [i for i in known if i.live]
+    if op.name == "div":
+        return [Term(known[0], sign, True, level)] if known[0].live and not known[1].live else None
+    if len(live) == 1:
+        return [Term(live[0], sign, True, level)]
+    return None
+
+
+def is_straight_through(graph: Provenance, group: list[Term]) -> bool:
+    """`hard + soft - soft.detach()`: the detached twin is there for its value, the gradient does flow."""
+    live = {term.op.nid for term in group if term.op.live}
+    for term in group:
+        if term.op.live or term.op.name not in ("detach", "data"):
+            continue
+        if any(nid in live for nid in term.op.inputs):
+            return True
+        source = graph.get(term.op.inputs[0]) if term.op.inputs else None
+        if source is not None and {t.op.nid for t in terms(graph, source)} & live:
+            return True
+    return False
+
+
+def cuts_behind(graph: Provenance, roots: Iterable[int]) -> dict[int, tuple[Op, set[int]]]:
+    """Every cut among the values that the roots were made from, with the parameters behind it."""
+    found: dict[int, tuple[Op, set[int]]] = {}
+    for op in graph.ancestors(roots).values():
+        if graph.is_cut(op):
+            live = [i.nid for i in graph.inputs(op) if i.live]
+            behind = graph.live_params(live)
+            if behind:
+                found[op.nid] = (op, behind)
+    return found
+
+
+def is_choice(graph: Provenance, op: Op) -> bool:
+    """Whether the cut is the choosing of an action: sampling, arg max, a threshold on a random number."""
+    if "sample" in op.tags and "rsample" not in op.tags:
+        return True
+    return op.name in CHOOSING or (op.name in ("max", "min") and not op.floating)
+
+
+def culprit_of(op: Op) -> Site:
+    """The line to change: where gradients were switched off, or the cutting operation itself."""
+    return note(op, "grad_off", 0) or op.site
+
+
+def is_linear_in(graph: Provenance, root: Op, stop: set[int]) -> bool:
+    """Whether the way from `root` down to the values `stop` only averages, adds, scales or takes minima."""
+    stack, seen = [root], set()
+    while stack:
+        op = stack.pop()
+        if op.nid in seen or op.nid in stop or not op.live:
+            continue
+        seen.add(op.nid)
+        if op.name not in LINEAR:
+            return False
+        stack.extend(i for i in graph.inputs(op) if i.live)
+    return True
+
+
+def param_users(graph: Provenance, within: dict[int, Op], pids: set[int]) -> list[Op]:
+    """The operations among `within` that use one of these parameters directly."""
+    return [
+        op
+        for op in within.values()
+        if any(set(params_of(i)) & pids for i in graph.inputs(op)) and op.name != "written"
+    ]
+
+
+def is_upstream(graph: Provenance, first: set[int], second: set[int], within: dict[int, Op]) -> bool:
+    """Whether gradient passes through the parameters `second` to reach `first`: actor before critic."""
+    for op in param_users(graph, within, second):
+        if op.live and graph.live_params([op.nid]) & first:
+            return True
+    return False

@@ -1,0 +1,84 @@
+"""Finding the temporal-difference error in a loss: prediction, reward and bootstrapped value, however
+they are arranged. `(r + γ·V(s') − V(s))²` and `mse_loss(q, y)` are the same thing written in two ways."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from gradsan.judge import flow
+from gradsan.record.events import Op
+from gradsan.record.provenance import Provenance
+
+LIBRARY_LOSSES = {
+    "mse_loss", "smooth_l1_loss", "huber_loss", "l1_loss", "gaussian_nll_loss",
+    "binary_cross_entropy", "binary_cross_entropy_with_logits",
+}  # fmt: skip
+COMBINING = {"add", "sub", "rsub"}
+
+
+@dataclass(slots=True)
+class Residual:
+    """A difference that the loss wants to be small."""
+
+    op: Op
+    terms: list[flow.Term]
+
+    def live(self) -> list[flow.Term]:
+        return [t for t in self.terms if t.op.live]
+
+    def data(self) -> list[flow.Term]:
+        """Terms that bring in numbers from outside: rewards, returns, advantages."""
+        return [t for t in self.terms if not t.op.live and t.op.floating]
+
+
+def residuals(graph: Provenance, roots: list[int]) -> Iterator[Residual]:
+    """Every difference between the loss and the networks that something non-linear is applied to."""
+    within = graph.live_ancestors(roots)
+    for op in within.values():
+        if op.name in LIBRARY_LOSSES and len(op.inputs) >= 2:
+            yield Residual(op, _difference(graph, op))
+        elif op.name in COMBINING and not _is_summed_on(graph, op, within) and _is_bent(graph, op, within):
+            yield Residual(op, flow.terms(graph, op, through_joins=True))
+
+
+def _difference(graph: Provenance, op: Op) -> list[flow.Term]:
+    found = []
+    for sign, nid in ((1, op.inputs[0]), (-1, op.inputs[1])):
+        side = graph.get(nid)
+        if side is not None:
+            parts = flow.terms(graph, side, through_joins=True)
+            found += [flow.Term(t.op, sign * t.sign, t.scaled, t.level + 1) for t in parts]
+    return found
+
+
+def _is_summed_on(graph: Provenance, op: Op, within: dict[int, Op]) -> bool:
+    """Whether a larger sum contains this one; then only the larger one counts."""
+    onward = [within[n] for n in graph.consumers.get(op.nid, ()) if n in within]
+    return bool(onward) and all(_keeps_the_sum(c) for c in onward)
+
+
+def _keeps_the_sum(op: Op) -> bool:
+    return op.name in COMBINING or op.name in flow.SHAPING or op.name in LIBRARY_LOSSES or op.name in flow.JOINING
+
+
+def _is_bent(graph: Provenance, op: Op, within: dict[int, Op]) -> bool:
+    """Whether, on the way to the loss, something other than averaging and scaling is done with it."""
+    stack, seen = [op], set()
+    while stack:
+        current = stack.pop()
+        if current.nid in seen:
+            continue
+        seen.add(current.nid)
+        for nid in graph.consumers.get(current.nid, ()):
+            consumer = within.get(nid)
+            if consumer is None:
+                continue
+            if consumer.name not in flow.LINEAR or _squares(consumer):
+                return True
+            stack.append(consumer)
+    return False
+
+
+def _squares(op: Op) -> bool:
+    return op.name == "mul" and len(op.inputs) == 2 and op.inputs[0] == op.inputs[1]

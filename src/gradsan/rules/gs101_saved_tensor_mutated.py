@@ -1,0 +1,120 @@
+"""GS101: a tensor that backward needs was written in place."""
+
+from __future__ import annotations
+
+from gradsan.judge.wording import line, value_at
+from gradsan.record.events import Backward
+from gradsan.rules.base import Rule, Verdict, Verdicts
+
+TEXT = "modified by an inplace operation"
+
+
+class SavedTensorMutated(Rule):
+    code = "GS101"
+    name = "saved-tensor-mutated"
+    severity = "error"
+    what = """
+        An operation kept a tensor for its backward, and before backward came, another line wrote into that
+        tensor in place.
+    """
+    why = """
+        The gradient would be computed from numbers that were never part of the forward pass. PyTorch notices
+        at `backward()` and raises, but names neither the tensor nor the line that wrote it. In RL it is usually
+        a mask (`q[~available] = -inf`), `clamp_`, `+=` on a state, or a noise buffer that is drawn anew.
+    """
+    fix = (
+        "write into a copy (`q = q.clone()` first), or use the form without underscore (`masked_fill`, `clamp`, "
+        "`x = x + y`, `torch.where`)"
+    )
+    bad = (
+        """
+        import torch
+        net = torch.nn.Linear(3, 4)
+        q = net(torch.randn(8, 3))
+        soft = q.softmax(-1) * q
+        q[:, 0] = -1e9  # BUG
+        loss = soft.sum() + q.max(1).values.mean()
+        loss.backward()
+        """,
+        """
+        import torch
+        net = torch.nn.Linear(3, 4)
+        h = torch.sigmoid(net(torch.randn(8, 3)))
+        h += 1.0  # BUG
+        h.mean().backward()
+        """,
+        """
+        import torch
+
+        class Noisy(torch.nn.Linear):
+            def __init__(self):
+                super().__init__(3, 2)
+                self.sigma = torch.nn.Parameter(torch.full((2, 3), 0.1))
+                self.register_buffer("noise", torch.zeros(2, 3))
+
+            def forward(self, x):
+                self.noise.normal_()  # BUG
+                return torch.nn.functional.linear(x, self.weight + self.sigma * self.noise, self.bias)
+
+        net = Noisy()
+        first = net(torch.randn(8, 3))
+        second = net(torch.randn(8, 3))
+        (first - second.detach()).pow(2).mean().backward()
+        """,
+        """
+        import torch
+        net = torch.nn.Linear(3, 4)
+        out = torch.zeros(8, 4)
+        x = net(torch.randn(8, 3)).exp()
+        y = x * 2
+        view = x[:4]
+        with torch.no_grad():
+            view.clamp_(max=1.0)  # BUG
+        y.mean().backward()
+        """,
+    )
+    good = (
+        """
+        import torch
+        net = torch.nn.Linear(3, 4)
+        q = net(torch.randn(8, 3))
+        soft = q.softmax(-1) * q
+        masked = q.clone()
+        masked[:, 0] = -1e9
+        (soft.sum() + masked.max(1).values.mean()).backward()
+        """,
+        """
+        import torch
+        net = torch.nn.Linear(3, 4)
+        h = net(torch.randn(8, 3))
+        h += 1.0
+        h.relu_()
+        h.mean().backward()
+        """,
+    )
+
+    def on_backward(self, event: Backward) -> Verdicts:
+        if TEXT not in event.error:
+            return
+        clues = dict(event.clues)
+        saved, _, written, how, _ = clues.get("changed", (0, 0, 0, "", 0))
+        if how == "step":
+            return
+        history = self.history
+        if not written:
+            hint = "; run with `--mode deep` to see which line wrote it" if "light" in clues else ""
+            message = f"a tensor that this backward needs was changed in place{hint}"
+            yield Verdict(event.site, message, [("backward", event.site)], event.reached)
+            return
+        kept = history.graph.get(saved)
+        kept_at = kept.site if kept is not None else 0
+        yield Verdict(
+            written,
+            f"`{how}` changes in place what {value_at(history, kept_at, 'an operation')} "
+            f"({line(history, kept_at)}) has kept for backward on {line(history, event.site)}",
+            [("saved", kept_at), ("mutation", written), ("backward", event.site)],
+            event.reached,
+        )
+
+
+rule = SavedTensorMutated

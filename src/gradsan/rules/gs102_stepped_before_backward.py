@@ -1,0 +1,113 @@
+"""GS102: an optimizer changed the weights between a loss's forward and its backward."""
+
+from __future__ import annotations
+
+from gradsan.judge.flow import param_users
+from gradsan.judge.wording import line, networks
+from gradsan.record.events import Backward, Site
+from gradsan.rules.base import Rule, Verdict, Verdicts
+
+TEXT = "modified by an inplace operation"
+
+
+class SteppedBeforeBackward(Rule):
+    code = "GS102"
+    name = "stepped-before-backward"
+    severity = "error"
+    what = """
+        A loss was computed, then an optimizer stepped parameters that the loss was computed with, and only
+        then backward ran.
+    """
+    why = """
+        The gradient belongs to weights that are gone. PyTorch raises where it had saved the weight, and stays
+        silent where it had not (a bias, a first layer): then the update is simply computed at the wrong point.
+        Typical: actor and critic losses computed together, and the critic stepped first.
+    """
+    fix = "compute each loss after the steps that come before its backward, or do all backwards before any step"
+    bad = (
+        """
+        import torch
+        actor = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 2))
+        critic = torch.nn.Sequential(torch.nn.Linear(5, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+        actor_opt = torch.optim.SGD(actor.parameters(), lr=0.1)
+        critic_opt = torch.optim.SGD(critic.parameters(), lr=0.1)
+        s, a = torch.randn(8, 3), torch.randn(8, 2)
+        critic_loss = (critic(torch.cat([s, a], -1)) - 1.0).pow(2).mean()
+        actor_loss = -critic(torch.cat([s, actor(s)], -1)).mean()
+        critic_opt.zero_grad()
+        critic_loss.backward()
+        critic_opt.step()  # BUG
+        actor_opt.zero_grad()
+        actor_loss.backward()
+        actor_opt.step()
+        """,
+        """
+        import torch
+        trunk, pi, v = torch.nn.Linear(3, 4), torch.nn.Linear(4, 2), torch.nn.Linear(4, 1)
+        opt = torch.optim.SGD([*trunk.parameters(), *pi.parameters(), *v.parameters()], lr=0.1)
+        for _ in range(3):
+            s = torch.randn(8, 3)
+            h = trunk(s)
+            value, policy = v(h.detach()) + h.sum(-1, keepdim=True), pi(h.detach()) + h.mean(-1, keepdim=True)
+            opt.zero_grad()
+            (value - 1.0).pow(2).mean().backward(retain_graph=True)
+            opt.step()  # BUG
+            opt.zero_grad()
+            policy.pow(2).mean().backward()
+            opt.step()
+        """,
+    )
+    good = (
+        """
+        import torch
+        trunk, pi, v = torch.nn.Linear(3, 4), torch.nn.Linear(4, 2), torch.nn.Linear(4, 1)
+        pi_opt = torch.optim.SGD([*trunk.parameters(), *pi.parameters()], lr=0.1)
+        v_opt = torch.optim.SGD(v.parameters(), lr=0.1)
+        for _ in range(3):
+            h = torch.tanh(trunk(torch.randn(8, 3)))
+            pi_loss, v_loss = pi(h).pow(2).mean(), (v(h.detach()) - 1.0).pow(2).mean()
+            pi_opt.zero_grad()
+            pi_loss.backward()
+            pi_opt.step()
+            v_opt.zero_grad()
+            v_loss.backward()
+            v_opt.step()
+        """,
+    )
+
+    def on_backward(self, event: Backward) -> Verdicts:
+        clues = dict(event.clues)
+        if TEXT in event.error:
+            saved, _, step, how, owner = clues.get("changed", (0, 0, 0, "", 0))
+            if how == "step":
+                kept = self.history.graph.get(saved)
+                yield self._verdict(event, step, kept.site if kept else 0, {owner} if owner else set(event.reached))
+            return
+        if event.call == "backward":
+            yield from self._silent(event)
+
+    def _silent(self, event: Backward) -> Verdicts:
+        """The loss goes back to a reading of a parameter that is older than the parameter's last step."""
+        history, graph = self.history, self.history.graph
+        live = graph.live_ancestors(r.nid for r in event.roots)
+        old: dict[Site, set[int]] = {}
+        for nid in live:
+            pid, epoch = history.param_nodes.get(nid, (0, 0))
+            if pid and pid in event.fed and epoch < history.params[pid].epoch:
+                old.setdefault(history.params[pid].last_step, set()).add(pid)
+        for step, pids in old.items():
+            users = [op for op in param_users(graph, live, pids) if op.site]
+            yield self._verdict(event, step, users[0].site if users else 0, pids)
+
+    def _verdict(self, event: Backward, step: Site, forward: Site, pids: set[int]) -> Verdict:
+        history = self.history
+        return Verdict(
+            step,
+            f"this step changes {networks(history, pids)} while the loss computed with it on "
+            f"{line(history, forward)} still waits for its backward on {line(history, event.site)}",
+            [("forward", forward), ("step", step), ("backward", event.site)],
+            pids,
+        )
+
+
+rule = SteppedBeforeBackward

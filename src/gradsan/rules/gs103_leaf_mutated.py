@@ -1,0 +1,57 @@
+"""GS103: an in-place write on a leaf that requires grad."""
+
+from __future__ import annotations
+
+from gradsan.judge.wording import name_of
+from gradsan.record.events import Failed
+from gradsan.rules.base import Rule, Verdict, Verdicts
+
+
+class LeafMutated(Rule):
+    code = "GS103"
+    name = "leaf-mutated"
+    severity = "error"
+    what = "A parameter, or another leaf that requires grad, was written in place while gradients were recorded."
+    why = """
+        A leaf is where gradients arrive. Autograd cannot record a write into it, and refuses. Target syncs,
+        weight clamps and initialisation by hand are the usual places.
+    """
+    fix = "wrap the write in `with torch.no_grad():`"
+    bad = (
+        """
+        import torch
+        net, target = torch.nn.Linear(3, 1), torch.nn.Linear(3, 1)
+        for p, t in zip(net.parameters(), target.parameters()):
+            t.mul_(0.99).add_(0.01 * p)  # BUG
+        """,
+        """
+        import torch
+        w = torch.zeros(3, requires_grad=True)
+        w[0] = 1.0  # BUG
+        """,
+    )
+    good = (
+        """
+        import torch
+        net, target = torch.nn.Linear(3, 1), torch.nn.Linear(3, 1)
+        with torch.no_grad():
+            for p, t in zip(net.parameters(), target.parameters()):
+                t.mul_(0.99).add_(0.01 * p)
+        """,
+    )
+
+    def on_failed(self, event: Failed) -> Verdicts:
+        if event.kind != "leaf-mutated":
+            return
+        pid = dict(event.clues).get("pid", 0)
+        created = self.history.params[pid].created if pid else 0
+        what = f"`{name_of(self.history, pid)}`" if pid else "a leaf that requires grad"
+        yield Verdict(
+            event.site,
+            f"this writes into {what} while autograd is recording",
+            [("mutation", event.site), ("creation", created)],
+            [pid] if pid else (),
+        )
+
+
+rule = LeafMutated

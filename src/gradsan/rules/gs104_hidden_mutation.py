@@ -1,0 +1,97 @@
+"""GS104: memory behind a saved tensor changed, and the version counter does not know."""
+
+from __future__ import annotations
+
+from gradsan.judge.wording import line, value_at
+from gradsan.record.events import Backward
+from gradsan.rules.base import Rule, Verdict, Verdicts
+
+
+class HiddenMutation(Rule):
+    code = "GS104"
+    name = "hidden-mutation"
+    severity = "error"
+    needs_deep = True
+    what = """
+        What an operation kept for backward is not what it was: something wrote into the memory behind autograd's
+        back, through `.data` or through a NumPy array that shares it.
+    """
+    why = """
+        PyTorch is silent and the gradient is wrong. The usual source is an environment that reuses its
+        observation buffer: `torch.from_numpy(obs)` shares that memory, and the next `env.step` overwrites the
+        inputs of a forward pass whose backward is still to come.
+    """
+    fix = "copy at the border (`torch.as_tensor(obs).clone()`, `torch.tensor(obs)`), and do not write through `.data`"
+    bad = (
+        """
+        import numpy as np
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        buffer = np.zeros((8, 3), dtype=np.float32)
+        for step in range(4):
+            buffer[:] = np.random.randn(8, 3)
+            obs = torch.from_numpy(buffer)  # BUG
+            loss = (net(obs) - 1.0).pow(2).mean()
+            buffer[:] = np.random.randn(8, 3)
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        import torch
+        first, second = torch.nn.Linear(3, 4), torch.nn.Linear(4, 1)
+        opt = torch.optim.SGD([*first.parameters(), *second.parameters()], lr=0.1)
+        for _ in range(4):
+            loss = (second(first(torch.randn(8, 3))) - 1.0).pow(2).mean()
+            second.weight.data.clamp_(-0.01, 0.01)  # BUG
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+    )
+    good = (
+        """
+        import numpy as np
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        buffer = np.zeros((8, 3), dtype=np.float32)
+        for step in range(4):
+            buffer[:] = np.random.randn(8, 3)
+            obs = torch.from_numpy(buffer).clone()
+            loss = (net(obs) - 1.0).pow(2).mean()
+            buffer[:] = np.random.randn(8, 3)
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            net.weight.data.clamp_(-0.5, 0.5)
+        """,
+    )
+
+    def on_backward(self, event: Backward) -> Verdicts:
+        history = self.history
+        for key, value in event.clues:
+            if key != "hidden":
+                continue
+            nid, write, alias = value
+            kept = history.graph.get(nid)
+            kept_at = kept.site if kept is not None else 0
+            culprit = write or alias or kept_at
+            how = (
+                "this line writes through `.data`"
+                if write
+                else "a NumPy array shares its memory from here on, and was written"
+                if alias
+                else "its memory was written behind autograd's back"
+            )
+            yield Verdict(
+                culprit,
+                f"what {value_at(history, kept_at, 'an operation')} ({line(history, kept_at)}) kept for backward has "
+                f"other contents now: {how}",
+                [("saved", kept_at), ("mutation" if write else "alias", culprit), ("backward", event.site)],
+                event.reached,
+            )
+
+
+rule = HiddenMutation

@@ -1,0 +1,91 @@
+"""GS105: deepcopy or pickle of something that holds a tensor with a graph."""
+
+from __future__ import annotations
+
+from gradsan.judge.source import bindings
+from gradsan.judge.wording import line
+from gradsan.record.events import Failed, Site
+from gradsan.rules.base import Rule, Verdict, Verdicts
+
+
+class GraphTensorCopied(Rule):
+    code = "GS105"
+    name = "graph-tensor-copied"
+    severity = "error"
+    what = "`copy.deepcopy` (or pickling) met a tensor that is the result of a computation and still has its graph."
+    why = """
+        Copying an agent for evaluation or a checkpoint fails because somewhere it keeps a tensor from the last
+        forward pass: a sub-goal, a hidden state, the last loss. Even where it did not fail, that tensor would
+        keep the whole graph alive.
+    """
+    fix = "store the value, not the graph: `self.subgoal = action.detach()`"
+    bad = (
+        """
+        import copy
+        import torch
+
+        class Agent:
+            def __init__(self):
+                self.net = torch.nn.Linear(3, 2)
+                self.last = None
+
+            def act(self, s):
+                action = torch.tanh(self.net(s))
+                self.last = action  # BUG
+                return action
+
+        agent = Agent()
+        agent.act(torch.randn(8, 3))
+        best = copy.deepcopy(agent)
+        """,
+    )
+    good = (
+        """
+        import copy
+        import torch
+
+        class Agent:
+            def __init__(self):
+                self.net = torch.nn.Linear(3, 2)
+                self.last = None
+
+            def act(self, s):
+                action = torch.tanh(self.net(s))
+                self.last = action.detach()
+                return action
+
+        agent = Agent()
+        agent.act(torch.randn(8, 3))
+        best = copy.deepcopy(agent)
+        """,
+    )
+
+    def on_failed(self, event: Failed) -> Verdicts:
+        if event.kind != "graph-tensor-copied":
+            return
+        clues, history = dict(event.clues), self.history
+        made = history.graph.get(clues.get("nid", 0))
+        attribute, holder = clues.get("attribute", ""), clues.get("holder", "")
+        stored = self._stored(attribute, event.site, made.site if made else 0)
+        where = f"the attribute `{attribute}` of {holder}" if attribute else "the copied object"
+        kept = f", stored on {line(history, stored)}" if stored else ""
+        yield Verdict(
+            stored or event.site,
+            f"{where} holds a tensor with its graph{kept}, so the copy on {line(history, event.site)} fails",
+            [("creation", made.site if made else 0), ("stored", stored), ("copy", event.site)],
+        )
+
+    def _stored(self, attribute: str, copy: Site, made: Site) -> Site:
+        """The line that put the tensor into the attribute, if the source leaves no doubt."""
+        history = self.history
+        files = dict.fromkeys(history.sites[s].file for s in (made, copy) if s)
+        for file in files:
+            lines = [b for b in bindings(file, attribute) if not b.constant]
+            for binding in lines:
+                site = history.site_at(file, binding.line, binding.function)
+                if len(lines) == 1:
+                    return site
+        return 0
+
+
+rule = GraphTensorCopied

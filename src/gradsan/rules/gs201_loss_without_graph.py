@@ -1,0 +1,110 @@
+"""GS201: backward on a loss that nothing differentiable leads to."""
+
+from __future__ import annotations
+
+from gradsan.judge.cuts import CutFinder, cause
+from gradsan.judge.flow import culprit_of, cuts_behind
+from gradsan.judge.wording import line, networks
+from gradsan.record.events import Backward
+from gradsan.record.history import History
+from gradsan.rules.base import Rule, Verdict, Verdicts
+
+TEXT = "does not require grad and does not have a grad_fn"
+
+
+class LossWithoutGraph(Rule):
+    code = "GS201"
+    name = "loss-without-graph"
+    severity = "error"
+    what = """
+        `backward()` was called on a loss that no parameter reaches: every path from the parameters to it is
+        cut, or nothing in it requires grad at all.
+    """
+    why = """
+        PyTorch raises at the backward call, far from the line that did it. `loss.requires_grad_(True)` makes
+        the error go away and nothing else: then the script runs and learns nothing.
+    """
+    fix = "remove the cut named above; do not call `requires_grad_(True)` on a loss"
+    bad = (
+        """
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        prediction = net(torch.randn(8, 3)).detach()  # BUG
+        loss = (prediction - 1.0).pow(2).mean()
+        loss.backward()
+        """,
+        """
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(5):
+            with torch.no_grad():  # BUG
+                loss = (net(torch.randn(8, 3)) - 1.0).pow(2).mean()
+            loss.requires_grad_(True)
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+
+        @torch.no_grad()  # BUG
+        def value_of(s):
+            return net(s)
+
+        (value_of(torch.randn(8, 3)) - 1.0).pow(2).mean().backward()
+        """,
+    )
+    good = (
+        """
+        import torch
+        w = torch.zeros(3, requires_grad=True)
+        (w * torch.randn(3)).sum().backward()
+        """,
+    )
+
+    def __init__(self, history: History) -> None:
+        super().__init__(history)
+        self._cuts = CutFinder(history)
+
+    def on_backward(self, event: Backward) -> Verdicts:
+        history, graph = self.history, self.history.graph
+        roots = [r.nid for r in event.roots if r.nid]
+        revived = [n for n in graph.live_ancestors(roots) if self._is_revived(n)] if roots else []
+        if TEXT not in event.error and not (revived and not graph.live_params(roots)):
+            return
+        trained = {pid for o in history.optimizers.values() for pid in o.params} or set(history.params)
+        cut = self._cuts.in_loss(roots, trained)
+        sites = [("backward", event.site)]
+        hack = f"; `requires_grad_(True)` on {line(history, graph.ops[revived[0]].site)} only hides it" if revived else ""
+        frozen = self._frozen(roots)
+        if cut is not None:
+            others = [("cut", culprit_of(op)) for op, _ in cuts_behind(graph, roots).values()]
+            history.explained |= cut.pids
+            yield Verdict(
+                culprit_of(cut.op),
+                f"the loss does not depend on {networks(history, cut.pids)} any more: {cause(history, cut)}{hack}",
+                [("cut", culprit_of(cut.op)), *others, *sites],
+                cut.pids,
+            )
+        elif frozen:
+            where = history.params[frozen[0]].frozen_at
+            message = f"the loss is made of {networks(history, frozen)} only, and that has requires_grad=False"
+            yield Verdict(where or event.site, message, [("freeze", where), *sites], frozen)
+        else:
+            known = "no parameter had a part in it" if roots else "run with `--mode deep` to see where it was cut"
+            yield Verdict(event.site, f"nothing that requires grad leads to this loss{hack}; {known}", sites)
+
+    def _is_revived(self, nid: int) -> bool:
+        op = self.history.graph.ops[nid]
+        return op.name == "requires_grad_" and not any(i.live for i in self.history.graph.inputs(op))
+
+    def _frozen(self, roots: list[int]) -> list[int]:
+        pids = self.history.graph.value_params(roots)
+        return [p for p in sorted(pids) if not self.history.params[p].requires_grad]
+
+
+rule = LossWithoutGraph

@@ -1,0 +1,133 @@
+"""GS202: a parameter's value flows into the loss, its gradient does not flow back."""
+
+from __future__ import annotations
+
+from gradsan.judge.cuts import Cut, CutFinder, cause
+from gradsan.judge.flow import culprit_of
+from gradsan.judge.wording import networks, value_at
+from gradsan.record.history import History
+from gradsan.record.ledger import Contribution
+from gradsan.rules.base import Rule, Verdict, Verdicts
+
+
+class GraphCut(Rule):
+    code = "GS202"
+    name = "graph-cut"
+    severity = "error"
+    needs_deep = True
+    what = """
+        A parameter has a part in the value of the loss, but the way back is cut: by `detach`, `no_grad`,
+        `.item()`, `.numpy()`, `torch.tensor(list_of_tensors)`, `.data`, an integer cast or a comparison. What
+        the loss was to teach that parameter never arrives.
+    """
+    why = """
+        Another term usually keeps `backward()` happy, so nothing raises: the entropy bonus trains the policy
+        while the policy gradient is a constant, or the critic stays as it was initialised and the advantages
+        are noise.
+    """
+    fix = "keep the tensors themselves (`torch.stack(log_probs)`), and detach only targets and advantages"
+    deliberate = """
+        A detached value is right wherever the parameter learns from another loss: the encoder trained by the
+        critic alone, the advantage in the policy loss. That is not reported.
+    """
+    bad = (
+        """
+        import torch
+        policy, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD([*policy.parameters(), *critic.parameters()], lr=0.1)
+        for _ in range(6):
+            s, returns = torch.randn(8, 3), torch.randn(8)
+            dist = torch.distributions.Categorical(logits=policy(s))
+            log_probs = [dist.log_prob(dist.sample())[i] for i in range(8)]
+            value = critic(s).squeeze(-1)
+            log_probs = torch.tensor(log_probs)  # BUG
+            loss = -(log_probs * (returns - value.detach())).mean() + (value - returns).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        import torch
+        encoder, head = torch.nn.Linear(3, 4), torch.nn.Linear(4, 1)
+        opt = torch.optim.SGD([*encoder.parameters(), *head.parameters()], lr=0.1)
+        for _ in range(8):
+            z = encoder(torch.randn(8, 3)).detach()  # BUG
+            loss = (head(z) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+    )
+    good = (
+        """
+        import torch
+        encoder, actor, critic = torch.nn.Linear(3, 4), torch.nn.Linear(4, 2), torch.nn.Linear(4, 1)
+        actor_opt = torch.optim.SGD(actor.parameters(), lr=0.1)
+        critic_opt = torch.optim.SGD([*encoder.parameters(), *critic.parameters()], lr=0.1)
+        for _ in range(6):
+            s = torch.randn(8, 3)
+            critic_opt.zero_grad()
+            (critic(encoder(s)) - 1.0).pow(2).mean().backward()
+            critic_opt.step()
+            actor_opt.zero_grad()
+            actor(encoder(s).detach()).pow(2).mean().backward()
+            actor_opt.step()
+        """,
+        """
+        import torch
+        policy = torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(6):
+            s, a, adv = torch.randn(8, 3), torch.randint(2, (8,)), torch.randn(8)
+            with torch.no_grad():
+                old = torch.distributions.Categorical(logits=policy(s)).log_prob(a)
+            for _ in range(2):
+                new = torch.distributions.Categorical(logits=policy(s)).log_prob(a)
+                loss = -((new - old).exp() * adv).mean() + 0.1 * (old - new).mean()
+                opt.zero_grad()
+                loss.backward()
+                opt.step()
+        """,
+    )
+
+    def __init__(self, history: History) -> None:
+        super().__init__(history)
+        self._cuts = CutFinder(history)
+
+    def on_settled(self, contribution: Contribution) -> Verdicts:
+        if contribution.event.error or contribution.event.call != "backward":
+            return
+        for cut in self._cuts.dead_terms(contribution):
+            if not cut.choice:
+                yield self._verdict(cut, contribution)
+        cut = self._cuts.starved(contribution)
+        if cut is not None and not cut.choice:
+            yield self._verdict(cut, contribution)
+
+    def _verdict(self, cut: Cut, contribution: Contribution) -> Verdict:
+        history, site = self.history, culprit_of(cut.op)
+        history.explained |= cut.pids
+        back = self._return(cut)
+        entry = f"; `torch.{back[0]}` on line {history.sites[back[1]].line} makes a new leaf of it" if back else ""
+        sites = [("cut", site), ("cut", cut.op.site)] if site != cut.op.site else [("cut", site)]
+        if back:
+            sites.append(("re-entry", back[1]))
+        return Verdict(
+            site,
+            f"{value_at(history, cut.op.site)} carries {networks(history, cut.pids)} into the loss without "
+            f"gradient: {cause(history, cut)}{entry}",
+            [*sites, ("backward", contribution.site)],
+            cut.pids,
+        )
+
+    def _return(self, cut: Cut) -> tuple[str, int] | None:
+        """Where a number that left the tensor world came back."""
+        graph = self.history.graph
+        for nid in graph.consumers.get(cut.op.nid, ()):
+            op = graph.get(nid)
+            if op is not None and op.name in ("tensor", "as_tensor", "FloatTensor", "from_numpy", "asarray"):
+                return op.name, op.site
+        return None
+
+
+rule = GraphCut

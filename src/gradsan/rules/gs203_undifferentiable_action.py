@@ -1,0 +1,108 @@
+"""GS203: the gradient would have to pass through the choice of an action."""
+
+from __future__ import annotations
+
+from gradsan.judge.cuts import Cut, CutFinder, cause
+from gradsan.judge.wording import networks, value_at
+from gradsan.record.history import History
+from gradsan.record.ledger import Contribution
+from gradsan.rules.base import Rule, Verdict, Verdicts
+
+
+class UndifferentiableAction(Rule):
+    code = "GS203"
+    name = "undifferentiable-action"
+    severity = "error"
+    needs_deep = True
+    what = """
+        The loss depends on the policy only through the action it chose (`sample`, `argmax`, `multinomial`),
+        and a choice has no derivative.
+    """
+    why = """
+        The return cannot teach the policy anything; at most an entropy bonus moves it, towards uniform. The
+        learning curve is flat and entropy rises.
+    """
+    fix = (
+        "use the log-prob surrogate `-(dist.log_prob(action) * advantage.detach()).mean()`, `rsample()` for "
+        "continuous actions, or a straight-through sample for discrete ones"
+    )
+    bad = (
+        """
+        import torch
+        policy, reward = torch.nn.Linear(3, 2), torch.tensor([1.0, -1.0])
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(6):
+            dist = torch.distributions.OneHotCategorical(logits=policy(torch.randn(8, 3)))
+            action = dist.sample()  # BUG
+            loss = -(action @ reward + 0.01 * dist.entropy()).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+    )
+    good = (
+        """
+        import torch
+        policy, reward = torch.nn.Linear(3, 2), torch.tensor([1.0, -1.0])
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(6):
+            dist = torch.distributions.Categorical(logits=policy(torch.randn(8, 3)))
+            action = dist.sample()
+            loss = -(dist.log_prob(action) * reward[action]).mean() - 0.01 * dist.entropy().mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        import torch
+        policy, reward = torch.nn.Linear(3, 2), torch.tensor([1.0, -1.0])
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(6):
+            dist = torch.distributions.OneHotCategorical(logits=policy(torch.randn(8, 3)))
+            action = dist.sample() + dist.probs - dist.probs.detach()
+            loss = -(action * reward).sum(-1).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        import torch
+        policy, reward = torch.nn.Linear(3, 2), torch.tensor([1.0, -1.0])
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(6):
+            action = torch.nn.functional.gumbel_softmax(policy(torch.randn(8, 3)), hard=True)
+            loss = -(action @ reward).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+    )
+
+    def __init__(self, history: History) -> None:
+        super().__init__(history)
+        self._cuts = CutFinder(history)
+
+    def on_settled(self, contribution: Contribution) -> Verdicts:
+        if contribution.event.error or contribution.event.call != "backward":
+            return
+        found = [*self._cuts.dead_terms(contribution)]
+        starved = self._cuts.starved(contribution)
+        if starved is not None:
+            found.append(starved)
+        for cut in found:
+            if cut.choice:
+                yield self._verdict(cut, contribution)
+
+    def _verdict(self, cut: Cut, contribution: Contribution) -> Verdict:
+        history = self.history
+        history.explained |= cut.pids
+        return Verdict(
+            cut.op.site,
+            f"the loss reaches {networks(history, cut.pids)} only through the action chosen in "
+            f"{value_at(history, cut.op.site, 'this line')}: {cause(history, cut)}",
+            [("choice", cut.op.site), ("backward", contribution.site)],
+            cut.pids,
+        )
+
+
+rule = UndifferentiableAction

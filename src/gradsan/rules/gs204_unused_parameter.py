@@ -1,0 +1,71 @@
+"""GS204: an optimizer owns a parameter that takes part in no loss."""
+
+from __future__ import annotations
+
+from gradsan.judge.wording import networks
+from gradsan.rules.base import Rule, Verdict, Verdicts
+
+ENOUGH_STEPS = 5
+
+
+class UnusedParameter(Rule):
+    code = "GS204"
+    name = "unused-parameter"
+    severity = "warning"
+    what = "A parameter was given to an optimizer, and over the whole run no loss ever reached it."
+    why = """
+        A layer that is built and never called, a head that the forward pass skips: it keeps its initial
+        values for ever. Where its output is used all the same, the policy acts on noise.
+    """
+    fix = "use the layer in the forward pass of a loss, or remove it"
+    deliberate = "Parameters that some loss reaches now and then (option policies, per-task heads) are not reported."
+    bad = (
+        """
+        import torch
+        net = torch.nn.ModuleDict({"pi": torch.nn.Linear(3, 2), "unused": torch.nn.Linear(3, 1)})
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)  # BUG
+        for _ in range(6):
+            loss = (net["pi"](torch.randn(8, 3)) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+    )
+    good = (
+        """
+        import torch
+        heads = torch.nn.ModuleList([torch.nn.Linear(3, 1) for _ in range(3)])
+        opt = torch.optim.SGD(heads.parameters(), lr=0.1)
+        for i in range(9):
+            loss = (heads[i % 3](torch.randn(8, 3)) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+    )
+
+    def at_end(self) -> Verdicts:
+        history = self.history
+        for optimizer in history.optimizers.values():
+            if optimizer.steps < ENOUGH_STEPS or not history.ever_fed & set(optimizer.params):
+                continue
+            unused = [
+                pid
+                for pid in dict.fromkeys(optimizer.params)
+                if pid not in history.ever_fed
+                and pid not in history.explained
+                and history.params[pid].requires_grad
+                and not history.params[pid].epoch
+                and not history.networks.is_target(pid)
+            ]
+            if unused:
+                yield Verdict(
+                    optimizer.site,
+                    f"{networks(history, unused)} is given to this optimizer, but none of the losses of "
+                    f"{optimizer.steps} steps reaches it",
+                    [("optimizer", optimizer.site)],
+                    unused,
+                )
+
+
+rule = UnusedParameter

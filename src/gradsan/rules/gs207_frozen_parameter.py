@@ -1,0 +1,95 @@
+"""GS207: an optimizer owns a parameter that cannot receive gradient."""
+
+from __future__ import annotations
+
+from gradsan.judge.wording import networks
+from gradsan.record.events import Step
+from gradsan.record.history import History
+from gradsan.rules.base import Rule, Verdict, Verdicts
+
+TIMES = 3
+
+
+class FrozenParameter(Rule):
+    code = "GS207"
+    name = "frozen-parameter"
+    severity = "warning"
+    what = "An optimizer owns a parameter whose `requires_grad` is False."
+    why = """
+        It never learns. Typical is a freeze that was meant for one phase (the critic during the actor's
+        update) and is never lifted.
+    """
+    fix = "lift the freeze with `requires_grad_(True)` after the phase, or leave the parameter out of the optimizer"
+    deliberate = "A frozen backbone that no optimizer owns is not reported; nor is a freeze lifted before the step."
+    bad = (
+        """
+        import torch
+        actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(5, 1)
+        actor_opt = torch.optim.SGD(actor.parameters(), lr=0.1)
+        critic_opt = torch.optim.SGD(critic.parameters(), lr=0.1)
+        for _ in range(6):
+            s, a = torch.randn(8, 3), torch.randn(8, 2)
+            if critic.weight.requires_grad:
+                critic_opt.zero_grad()
+                (critic(torch.cat([s, a], -1)) - 1.0).pow(2).mean().backward()
+            critic_opt.step()
+            critic_opt.zero_grad()
+            critic.requires_grad_(False)  # BUG
+            actor_opt.zero_grad()
+            (-critic(torch.cat([s, actor(s)], -1)).mean()).backward()
+            actor_opt.step()
+        """,
+    )
+    good = (
+        """
+        import torch
+        actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(5, 1)
+        actor_opt = torch.optim.SGD(actor.parameters(), lr=0.1)
+        critic_opt = torch.optim.SGD(critic.parameters(), lr=0.1)
+        for _ in range(6):
+            s, a = torch.randn(8, 3), torch.randn(8, 2)
+            critic_opt.zero_grad()
+            (critic(torch.cat([s, a], -1)) - 1.0).pow(2).mean().backward()
+            critic_opt.step()
+            critic.requires_grad_(False)
+            actor_opt.zero_grad()
+            (-critic(torch.cat([s, actor(s)], -1)).mean()).backward()
+            actor_opt.step()
+            critic.requires_grad_(True)
+        """,
+        """
+        import torch
+        backbone = torch.nn.Linear(3, 4).requires_grad_(False)
+        head = torch.nn.Linear(4, 1)
+        opt = torch.optim.SGD(head.parameters(), lr=0.1)
+        for _ in range(6):
+            opt.zero_grad()
+            (head(backbone(torch.randn(8, 3))) - 1.0).pow(2).mean().backward()
+            opt.step()
+        """,
+    )
+
+    def __init__(self, history: History) -> None:
+        super().__init__(history)
+        self._seen: dict[int, int] = {}
+
+    def on_step(self, event: Step) -> Verdicts:
+        history = self.history
+        optimizer = history.optimizers[event.oid]
+        frozen = [pid for pid in optimizer.params if not history.params[pid].requires_grad]
+        if not frozen:
+            return
+        seen = self._seen[event.oid] = self._seen.get(event.oid, 0) + 1
+        if seen < TIMES:
+            return
+        history.explained.update(frozen)
+        where = next((s for pid in frozen if (s := history.params[pid].frozen_at)), 0)
+        yield Verdict(
+            where or optimizer.site,
+            f"{networks(history, frozen)} has requires_grad=False while its optimizer steps",
+            [("freeze", where), ("optimizer", optimizer.site), ("step", event.site)],
+            frozen,
+        )
+
+
+rule = FrozenParameter

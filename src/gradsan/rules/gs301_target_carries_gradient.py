@@ -1,0 +1,162 @@
+"""GS301: the bootstrap target is differentiated through."""
+
+from __future__ import annotations
+
+from gradsan.judge.flow import Term
+from gradsan.judge.residuals import Residual, residuals
+from gradsan.judge.wording import line, networks, value_at
+from gradsan.record.events import Op
+from gradsan.record.ledger import Contribution
+from gradsan.rules.base import Rule, Verdict, Verdicts
+
+
+class TargetCarriesGradient(Rule):
+    code = "GS301"
+    name = "target-carries-gradient"
+    severity = "error"
+    needs_deep = True
+    what = """
+        The bootstrap target (reward + discount × value of the next state, an n-step or λ-return) still carries
+        gradient, and an optimizer applies it. The loss then also moves the target towards the prediction.
+    """
+    why = """
+        Temporal-difference learning treats the target as a constant. With the gradient through both sides the
+        update is that of the squared Bellman residual: values shrink together instead of propagating reward,
+        learning is slow or settles on the wrong values, and nothing raises.
+    """
+    fix = "compute the target under `with torch.no_grad():`, or `.detach()` it before the loss"
+    deliberate = """
+        Residual-gradient and gradient-TD algorithms do this on purpose: say so with
+        `# gradsan: allow target-carries-gradient` on the line.
+    """
+    bad = (
+        """
+        import torch
+        q = torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(q.parameters(), lr=0.1)
+        for _ in range(5):
+            s, a, r, s2 = torch.randn(8, 3), torch.randint(2, (8, 1)), torch.randn(8), torch.randn(8, 3)
+            next_q = q(s2).max(1).values
+            target = r + 0.99 * next_q  # BUG
+            loss = torch.nn.functional.smooth_l1_loss(q(s).gather(1, a).squeeze(1), target)
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        import torch
+        v = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(v.parameters(), lr=0.1)
+        for _ in range(5):
+            s, r, s2, done = torch.randn(8, 3), torch.randn(8, 1), torch.randn(8, 3), torch.zeros(8, 1)
+            td = r + 0.99 * (1 - done) * v(s2) - v(s)  # BUG
+            loss = td.pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        import torch
+        v = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(v.parameters(), lr=0.1)
+        for _ in range(5):
+            states, rewards = torch.randn(6, 3), torch.randn(5)
+            values = v(states).squeeze(-1)
+            ret, returns = values[-1], []
+            for t in reversed(range(5)):
+                ret = rewards[t] + 0.9 * ret  # BUG
+                returns.insert(0, ret)
+            loss = (values[:-1] - torch.stack(returns)).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+    )
+    good = (
+        """
+        import torch
+        q = torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(q.parameters(), lr=0.1)
+        for _ in range(5):
+            s, a, r, s2 = torch.randn(8, 3), torch.randint(2, (8, 1)), torch.randn(8), torch.randn(8, 3)
+            with torch.no_grad():
+                target = r + 0.99 * q(s2).max(1).values
+            loss = torch.nn.functional.smooth_l1_loss(q(s).gather(1, a).squeeze(1), target)
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        import torch
+        v = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(v.parameters(), lr=0.1)
+        for _ in range(5):
+            s, r, s2 = torch.randn(8, 3), torch.randn(8, 1), torch.randn(8, 3)
+            td = r + 0.99 * v(s2) - v(s)  # gradsan: allow target-carries-gradient
+            loss = td.pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        import torch
+        phi, model = torch.nn.Linear(3, 4), torch.nn.Linear(6, 4)
+        opt = torch.optim.SGD([*phi.parameters(), *model.parameters()], lr=0.1)
+        for _ in range(5):
+            s, a, s2 = torch.randn(8, 3), torch.randn(8, 2), torch.randn(8, 3)
+            predicted = model(torch.cat([phi(s), a], -1))
+            loss = torch.nn.functional.mse_loss(predicted, phi(s2))
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+    )
+
+    def on_settled(self, contribution: Contribution) -> Verdicts:
+        consumed = contribution.consumed_pids()
+        if not consumed:
+            return
+        roots = [root.nid for root in contribution.event.roots]
+        for residual in residuals(self.history.graph, roots):
+            target = self._live_target(residual, consumed)
+            if target:
+                yield self._verdict(residual, target, contribution)
+
+    def _live_target(self, residual: Residual, consumed: set[int]) -> list[Term]:
+        """The live terms that stand on the reward's side of the difference, if the other side is live too."""
+        graph, live, data = self.history.graph, residual.live(), residual.data()
+        if len(live) < 2 or not data:
+            return []
+        reward_side = data[0].sign
+        bootstrapped = [t for t in live if t.sign == reward_side and graph.live_params([t.op.nid]) & consumed]
+        predicted = [t for t in live if t.sign == -reward_side]
+        return bootstrapped if predicted else []
+
+    def _verdict(self, residual: Residual, target: list[Term], contribution: Contribution) -> Verdict:
+        history = self.history
+        pids = history.graph.live_params([t.op.nid for t in target])
+        reward = residual.data()[0]
+        where = self._joins(residual, target, reward.op)
+        return Verdict(
+            where.site,
+            f"{value_at(history, where.site, 'the target')} is a bootstrap target and still carries gradient to "
+            f"{networks(history, pids)}: the loss on {line(history, contribution.site)} also trains the target",
+            [("value", target[0].op.site), ("target", where.site), ("loss", residual.op.site),
+             ("backward", contribution.site)],
+            pids,
+        )  # fmt: skip
+
+    def _joins(self, residual: Residual, target: list[Term], reward: Op) -> Op:
+        """The operation that adds reward and bootstrapped value: the first value made of both."""
+        graph = self.history.graph
+        wanted = target[0].op.nid
+        best = residual.op
+        for op in graph.live_ancestors([residual.op.nid]).values():
+            if op.name in ("add", "sub", "rsub") and op.nid < best.nid and op.site:
+                inside = graph.ancestors([op.nid])
+                if wanted in inside and reward.nid in inside:
+                    best = op
+        return best
+
+
+rule = TargetCarriesGradient

@@ -1,0 +1,121 @@
+"""GS302: a target network is in an optimizer, or receives gradient for nothing."""
+
+from __future__ import annotations
+
+from gradsan.judge.flow import param_users
+from gradsan.judge.wording import line, networks
+from gradsan.record.events import Step
+from gradsan.record.history import History
+from gradsan.record.ledger import Contribution
+from gradsan.rules.base import Rule, Verdict, Verdicts
+
+TIMES = 3
+
+
+class TargetNetworkTrained(Rule):
+    code = "GS302"
+    name = "target-network-trained"
+    severity = "error"
+    what = """
+        A target network (one that is overwritten from another network) is owned by an optimizer. Where
+        no optimizer owns it but gradient reaches it all the same, the finding is only informative: that
+        work is wasted.
+    """
+    why = """
+        A target network is there to stand still between syncs. If the optimizer moves it, the target chases
+        the prediction, and value estimates diverge.
+    """
+    fix = "build the optimizer from the online network only, and compute targets under `torch.no_grad()`"
+    bad = (
+        """
+        import torch
+        q, target = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD([*q.parameters(), *target.parameters()], lr=0.1)  # BUG
+        for _ in range(6):
+            s, s2, r = torch.randn(8, 3), torch.randn(8, 3), torch.randn(8)
+            with torch.no_grad():
+                y = r + 0.9 * target(s2).max(1).values
+            loss = (q(s)[:, 0] - y).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            target.load_state_dict(q.state_dict())
+        """,
+        """
+        import copy
+        import torch
+        q = torch.nn.Linear(3, 2)
+        target = copy.deepcopy(q)
+        opt = torch.optim.SGD(q.parameters(), lr=0.1)
+        for _ in range(6):
+            s, s2, r = torch.randn(8, 3), torch.randn(8, 3), torch.randn(8)
+            y = r + 0.9 * target(s2).max(1).values  # BUG
+            loss = (q(s)[:, 0] - y).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            with torch.no_grad():
+                for p, t in zip(q.parameters(), target.parameters()):
+                    t.lerp_(p, 0.01)
+        """,
+    )
+    good = (
+        """
+        import copy
+        import torch
+        q = torch.nn.Linear(3, 2)
+        target = copy.deepcopy(q)
+        opt = torch.optim.SGD(q.parameters(), lr=0.1)
+        for _ in range(6):
+            s, s2, r = torch.randn(8, 3), torch.randn(8, 3), torch.randn(8)
+            with torch.no_grad():
+                y = r + 0.9 * target(s2).max(1).values
+            loss = (q(s)[:, 0] - y).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            mixed = {k: 0.99 * v + 0.01 * q.state_dict()[k] for k, v in target.state_dict().items()}
+            target.load_state_dict(mixed)
+        """,
+    )
+
+    def __init__(self, history: History) -> None:
+        super().__init__(history)
+        self._wasted: dict[int, int] = {}
+
+    def on_step(self, event: Step) -> Verdicts:
+        history = self.history
+        optimizer = history.optimizers[event.oid]
+        targets = [pid for pid in optimizer.params if history.networks.is_target(pid)]
+        if not targets:
+            return
+        history.explained.update(targets)
+        sync = history.networks.copies[targets[0]]
+        yield Verdict(
+            optimizer.site,
+            f"this optimizer owns {networks(history, targets)}, which is a target network: "
+            f"{line(history, sync.site)} overwrites it from {networks(history, [sync.source])}",
+            [("optimizer", optimizer.site), ("sync", sync.site), ("step", event.site)],
+            targets,
+        )
+
+    def on_settled(self, contribution: Contribution) -> Verdicts:
+        history, event = self.history, contribution.event
+        wasted = {p for p in event.fed if history.networks.is_target(p) and not history.owner_of(p)}
+        if not wasted:
+            return
+        used = param_users(history.graph, history.graph.ancestors(r.nid for r in event.roots), wasted)
+        site = min((op for op in used if op.site), key=lambda op: op.nid).site if used else event.site
+        seen = self._wasted[site] = self._wasted.get(site, 0) + 1
+        if seen >= TIMES:
+            yield Verdict(
+                site,
+                f"gradient reaches the target network {networks(history, wasted)}, and nobody uses it",
+                [("use", site), ("backward", event.site)],
+                wasted,
+                severity="info",
+                fix="compute targets under `torch.no_grad()`: the same result for less work",
+            )
+
+
+rule = TargetNetworkTrained

@@ -1,0 +1,156 @@
+"""GS303: the weight of the policy gradient carries gradient itself."""
+
+from __future__ import annotations
+
+from gradsan.judge.wording import line, networks, value_at
+from gradsan.record.events import Op
+from gradsan.record.ledger import Contribution
+from gradsan.rules.base import Rule, Verdict, Verdicts
+
+LOGARITHMS = {"log_softmax", "log", "logsumexp", "cross_entropy", "nll_loss", "logsigmoid", "log_prob"}
+BETWEEN = {"exp", "sub", "add", "rsub", "neg", "mul", "div", "clamp", "sum", "mean", "gather", "pow"}
+
+
+class AdvantageCarriesGradient(Rule):
+    code = "GS303"
+    name = "advantage-carries-gradient"
+    severity = "error"
+    needs_deep = True
+    what = """
+        In the policy loss the log-probability (or the ratio) is multiplied by an advantage, return or
+        importance weight that carries gradient itself, and an optimizer applies it.
+    """
+    why = """
+        The policy loss then trains the critic: it pushes the value estimates to wherever the policy loss gets
+        smaller, not to the returns. The critic's error grows although its own loss is there, and the advantages
+        turn into noise.
+    """
+    fix = "detach the weight: `-(log_prob * advantage.detach()).mean()`"
+    bad = (
+        """
+        import torch
+        actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD([*actor.parameters(), *critic.parameters()], lr=0.1)
+        for _ in range(5):
+            s, returns = torch.randn(8, 3), torch.randn(8)
+            dist = torch.distributions.Categorical(logits=actor(s))
+            log_prob = dist.log_prob(dist.sample())
+            value = critic(s).squeeze(-1)
+            advantage = returns - value  # BUG
+            loss = -(log_prob * advantage).mean() + (value - returns).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        import torch
+        trunk, pi, v = torch.nn.Linear(3, 4), torch.nn.Linear(4, 2), torch.nn.Linear(4, 1)
+        opt = torch.optim.SGD([*trunk.parameters(), *pi.parameters(), *v.parameters()], lr=0.1)
+        for _ in range(5):
+            s, a, returns = torch.randn(8, 3), torch.randint(2, (8, 1)), torch.randn(8)
+            h = torch.tanh(trunk(s))
+            log_prob = pi(h).log_softmax(-1).gather(1, a).squeeze(1)
+            value = v(h).squeeze(-1)
+            delta = returns - value  # BUG
+            ratio = (log_prob - log_prob.detach()).exp()
+            loss = -torch.min(ratio * delta, ratio.clamp(0.8, 1.2) * delta).mean() + delta.pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+    )
+    good = (
+        """
+        import torch
+        actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD([*actor.parameters(), *critic.parameters()], lr=0.1)
+        for _ in range(5):
+            s, returns = torch.randn(8, 3), torch.randn(8)
+            dist = torch.distributions.Categorical(logits=actor(s))
+            log_prob = dist.log_prob(dist.sample())
+            value = critic(s).squeeze(-1)
+            advantage = (returns - value).detach()
+            loss = -(log_prob * advantage).mean() + (value - returns).pow(2).mean() - 0.01 * dist.entropy().mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        import torch
+        actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+        actor_opt = torch.optim.SGD(actor.parameters(), lr=0.1)
+        critic_opt = torch.optim.SGD(critic.parameters(), lr=0.1)
+        for _ in range(5):
+            s = torch.randn(8, 3)
+            critic_opt.zero_grad()
+            (critic(s)[:, 0] - 1.0).pow(2).mean().backward()
+            critic_opt.step()
+            log_p = actor(s).log_softmax(-1)
+            loss = (log_p.exp() * (0.2 * log_p - critic(s))).sum(-1).mean()
+            actor_opt.zero_grad()
+            loss.backward()
+            actor_opt.step()
+        """,
+    )
+
+    def on_settled(self, contribution: Contribution) -> Verdicts:
+        consumed = contribution.consumed_pids()
+        graph = self.history.graph
+        live = graph.live_ancestors(root.nid for root in contribution.event.roots) if consumed else {}
+        reported: set[int] = set()
+        for op in live.values():
+            if op.name != "mul" or len(op.inputs) != 2 or op.inputs[0] == op.inputs[1]:
+                continue
+            sides = [graph.get(nid) for nid in op.inputs]
+            for score, weight in (sides, sides[::-1]):
+                if score is None or weight is None or not (score.live and weight.live):
+                    continue
+                pids = self._leaked(score, weight, consumed)
+                origin = self._origin(weight)
+                if pids and origin.site not in reported:
+                    reported.add(origin.site)
+                    yield self._verdict(op, origin, pids, contribution)
+
+    def _leaked(self, score: Op, weight: Op, consumed: set[int]) -> set[int]:
+        """Parameters that the weight trains and the score does not: they belong to somebody else."""
+        if not self._is_score(score) or self._is_score(weight):
+            return set()
+        graph = self.history.graph
+        return (graph.live_params([weight.nid]) - graph.live_params([score.nid])) & consumed
+
+    def _is_score(self, op: Op) -> bool:
+        """A log-probability, or something made of one by elementwise steps (a ratio)."""
+        graph, stack, seen = self.history.graph, [op], set()
+        while stack:
+            current = stack.pop()
+            if current.nid in seen or not current.live:
+                continue
+            seen.add(current.nid)
+            if current.name in LOGARITHMS or "log_prob" in current.tags:
+                return True
+            if current.name in BETWEEN or current.name in ("squeeze", "stack", "cat", "getitem", "view", "unsqueeze"):
+                stack.extend(graph.inputs(current))
+        return False
+
+    def _origin(self, weight: Op) -> Op:
+        """Back through reshaping to the expression that made the weight."""
+        graph, op = self.history.graph, weight
+        while op.name in ("squeeze", "unsqueeze", "view", "reshape", "getitem", "flatten", "stack", "mul", "div", "neg"):
+            live = [i for i in graph.inputs(op) if i.live and i.inputs]
+            if len(live) != 1:
+                break
+            op = live[0]
+        return op
+
+    def _verdict(self, op: Op, origin: Op, pids: set[int], contribution: Contribution) -> Verdict:
+        history = self.history
+        return Verdict(
+            origin.site,
+            f"{value_at(history, origin.site, 'the weight')} multiplies a log-probability on {line(history, op.site)} and "
+            f"carries gradient: the policy loss trains {networks(history, pids)}",
+            [("weight", origin.site), ("loss", op.site), ("backward", contribution.site)],
+            pids,
+        )
+
+
+rule = AdvantageCarriesGradient

@@ -1,0 +1,96 @@
+"""GS305: a graph reaches further back with every iteration."""
+
+from __future__ import annotations
+
+from gradsan.judge.wording import value_at
+from gradsan.record.events import Ops
+from gradsan.record.provenance import note
+from gradsan.rules.base import Rule, Verdict, Verdicts
+
+ITERATIONS = 4
+
+
+class GrowingGraph(Rule):
+    code = "GS305"
+    name = "growing-graph"
+    severity = "error"
+    needs_deep = True
+    what = """
+        A tensor with its graph is carried from iteration to iteration and built upon: a running average of
+        losses, a state that is never detached, a list of log-probabilities. The graph behind it never ends.
+    """
+    why = """
+        Memory grows until the process is killed, and every iteration is slower than the one before. Where
+        backward goes through it, the gradient belongs to weights of long ago.
+    """
+    fix = "carry the number, not the graph: `loss.item()`, or `.detach()` what is kept"
+    bad = (
+        """
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        average = None
+        for _ in range(9):
+            loss = (net(torch.randn(8, 3)) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            average = loss if average is None else 0.9 * average + 0.1 * loss  # BUG
+        """,
+        """
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        total = 0.0
+        for _ in range(9):
+            loss = (net(torch.randn(8, 3)) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            total += loss  # BUG
+        """,
+    )
+    good = (
+        """
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        average, total = None, 0.0
+        for _ in range(9):
+            loss = (net(torch.randn(8, 3)) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            average = loss.detach() if average is None else 0.9 * average + 0.1 * loss.detach()
+            total += loss.item()
+        """,
+        """
+        import torch
+        rnn, head = torch.nn.GRUCell(3, 4), torch.nn.Linear(4, 1)
+        opt = torch.optim.SGD([*rnn.parameters(), *head.parameters()], lr=0.1)
+        h = torch.zeros(8, 4)
+        for _ in range(4):
+            loss = 0.0
+            h = h.detach()
+            for _ in range(12):
+                h = rnn(torch.randn(8, 3), h)
+                loss = loss + (head(h) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+    )
+
+    def on_ops(self, event: Ops) -> Verdicts:
+        for op in event.ops:
+            depth = note(op, "carried", 0)
+            if depth >= ITERATIONS:
+                yield Verdict(
+                    op.site,
+                    f"{value_at(self.history, op.site, 'this')} is built on a tensor of the iteration before, graph "
+                    f"and all: by now its graph reaches back through {depth} iterations",
+                    [("carried over", op.site)],
+                )
+
+
+rule = GrowingGraph

@@ -1,0 +1,80 @@
+"""GS308: two optimizers take turns on the same parameter."""
+
+from __future__ import annotations
+
+from gradsan.judge.wording import line, networks
+from gradsan.record.events import Step
+from gradsan.record.history import History
+from gradsan.rules.base import Rule, Verdict, Verdicts
+
+TURNS = 2
+
+
+class ParameterInTwoOptimizers(Rule):
+    code = "GS308"
+    name = "parameter-in-two-optimizers"
+    severity = "warning"
+    what = "Two optimizers step the same parameter in turn."
+    why = """
+        Each keeps its own momentum and its own idea of the scale, and each undoes a part of what the other
+        did. A shared trunk listed in the actor's and in the critic's optimizer is the usual case.
+    """
+    fix = "give the shared parameters to one optimizer only, or train with one optimizer on the sum of the losses"
+    deliberate = "An optimizer that replaces another (after loading, for a second phase) is not reported."
+    bad = (
+        """
+        import torch
+        trunk, pi, v = torch.nn.Linear(3, 4), torch.nn.Linear(4, 2), torch.nn.Linear(4, 1)
+        actor_opt = torch.optim.SGD([*trunk.parameters(), *pi.parameters()], lr=0.1)
+        critic_opt = torch.optim.SGD([*trunk.parameters(), *v.parameters()], lr=0.1)  # BUG
+        for _ in range(5):
+            s = torch.randn(8, 3)
+            actor_opt.zero_grad()
+            pi(torch.relu(trunk(s))).pow(2).mean().backward()
+            actor_opt.step()
+            critic_opt.zero_grad()
+            (v(torch.relu(trunk(s))) - 1.0).pow(2).mean().backward()
+            critic_opt.step()
+        """,
+    )
+    good = (
+        """
+        import torch
+        net = torch.nn.Linear(3, 1)
+        for lr in (0.1, 0.01):
+            opt = torch.optim.SGD(net.parameters(), lr=lr)
+            for _ in range(4):
+                opt.zero_grad()
+                (net(torch.randn(8, 3)) - 1.0).pow(2).mean().backward()
+                opt.step()
+        """,
+    )
+
+    def __init__(self, history: History) -> None:
+        super().__init__(history)
+        self._last: dict[int, int] = {}
+        self._turns: dict[tuple[int, int], int] = {}
+
+    def on_step(self, event: Step) -> Verdicts:
+        optimizers = self.history.optimizers
+        shared: dict[int, list[int]] = {}
+        for pid in event.held:
+            before = self._last.get(pid)
+            if before is not None and before != event.oid:
+                shared.setdefault(before, []).append(pid)
+            self._last[pid] = event.oid
+        for other, pids in shared.items():
+            first, second = sorted((event.oid, other))
+            turns = self._turns[first, second] = self._turns.get((first, second), 0) + 1
+            if turns > TURNS:
+                later, earlier = optimizers[second], optimizers[first]
+                yield Verdict(
+                    later.site,
+                    f"{networks(self.history, pids)} is stepped by this optimizer and by the one made on "
+                    f"{line(self.history, earlier.site)}, in turn",
+                    [("optimizer", earlier.site), ("optimizer", later.site)],
+                    pids,
+                )
+
+
+rule = ParameterInTwoOptimizers

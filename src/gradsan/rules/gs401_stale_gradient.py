@@ -1,0 +1,119 @@
+"""GS401: a step consumes gradient that an earlier step has consumed already."""
+
+from __future__ import annotations
+
+from gradsan.judge.wording import line, networks
+from gradsan.record.events import Step
+from gradsan.rules.base import Rule, Verdict, Verdicts
+
+
+class StaleGradient(Rule):
+    code = "GS401"
+    name = "stale-gradient"
+    severity = "error"
+    what = """
+        `step()` applied gradient that an earlier `step()` had applied already. `backward()` adds to
+        `.grad`; nothing cleared it in between, so every update repeats all the ones before it.
+    """
+    why = """
+        The effective learning rate grows with every iteration and the direction is an average over data
+        that is long gone. In RL the curve typically rises for a moment, then oscillates or collapses,
+        and a smaller learning rate only delays it.
+    """
+    fix = "call `optimizer.zero_grad()` once per update, before `backward()`, on the optimizer that steps"
+    deliberate = """
+        Accumulating over micro-batches (several backwards, then one step and one `zero_grad`) is not
+        reported: no part of the gradient is consumed twice.
+    """
+    bad = (
+        """
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(4):
+            loss = (net(torch.randn(8, 3)) - 1.0).pow(2).mean()
+            loss.backward()
+            opt.step()  # BUG
+        """,
+        """
+        import torch
+        actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+        actor_opt = torch.optim.SGD(actor.parameters(), lr=0.1)
+        critic_opt = torch.optim.SGD(critic.parameters(), lr=0.1)
+        for _ in range(4):
+            s = torch.randn(8, 3)
+            actor_opt.zero_grad()
+            critic_loss = (critic(s) - 1.0).pow(2).mean()
+            critic_loss.backward()
+            critic_opt.step()  # BUG
+            actor_loss = actor(s).pow(2).mean()
+            actor_loss.backward()
+            actor_opt.step()
+        """,
+    )
+    good = (
+        """
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(4):
+            opt.zero_grad()
+            loss = (net(torch.randn(8, 3)) - 1.0).pow(2).mean()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(3):
+            for _ in range(4):
+                loss = (net(torch.randn(8, 3)) - 1.0).pow(2).mean() / 4
+                loss.backward()
+            opt.step()
+            opt.zero_grad()
+        """,
+        """
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(4):
+            loss = (net(torch.randn(8, 3)) - 1.0).pow(2).mean()
+            for p in net.parameters():
+                p.grad = None
+            loss.backward()
+            opt.step()
+        """,
+        """
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(4):
+            loss = (net(torch.randn(8, 3)) - 1.0).pow(2).mean()
+            for p in net.parameters():
+                if p.grad is not None:
+                    p.grad.data.zero_()
+            loss.backward()
+            opt.step()
+        """,
+    )
+
+    def on_step(self, event: Step) -> Verdicts:
+        ledger = self.history.ledger
+        both = [pid for pid in event.held if ledger.stale(pid) and ledger.fresh(pid)]
+        if not both:
+            return
+        old = {part.site: None for pid in both for part in ledger.stale(pid)}
+        new = {part.site: None for pid in both for part in ledger.fresh(pid)}
+        times = len(ledger.stale(both[0]))
+        yield Verdict(
+            event.site,
+            f"this step applies the gradient of {networks(self.history, both)} from {times} earlier "
+            f"backward{'s' if times > 1 else ''} ({line(self.history, next(iter(old)))}) once more: nothing "
+            "cleared it since the last step",
+            [("backward", site) for site in [*old, *new]] + [("step", event.site)],
+            both,
+        )
+
+
+rule = StaleGradient

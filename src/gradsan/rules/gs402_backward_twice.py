@@ -1,0 +1,112 @@
+"""GS402: a second backward through a graph whose saved values are gone."""
+
+from __future__ import annotations
+
+from gradsan.judge.wording import line, value_at
+from gradsan.record.events import Backward, Op
+from gradsan.record.ledger import Contribution
+from gradsan.rules.base import Rule, Verdict, Verdicts
+
+TEXT = "backward through the graph a second time"
+
+
+class BackwardTwice(Rule):
+    code = "GS402"
+    name = "backward-twice"
+    severity = "error"
+    what = """
+        Two backward calls went through the same part of the graph, and the first one had freed what it
+        needed. The finding names the tensor that both losses were built on.
+    """
+    why = """
+        In RL the shared tensor is usually something kept from the past: a recurrent state carried into
+        the next iteration, log-probabilities stored in a buffer, a return that two losses use.
+        `retain_graph=True` silences the error and keeps the mistake: the old part of the graph was
+        computed with weights that have been changed since.
+    """
+    fix = (
+        "detach what is carried over (`h = h.detach()`), recompute stored log-probabilities with the present "
+        "weights, or add the losses and call backward once"
+    )
+    bad = (
+        """
+        import torch
+        rnn = torch.nn.GRUCell(3, 4)
+        opt = torch.optim.SGD(rnn.parameters(), lr=0.1)
+        h = torch.zeros(8, 4)
+        for _ in range(3):
+            h = rnn(torch.randn(8, 3), h)  # BUG
+            loss = h.pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        import torch
+        net = torch.nn.Linear(3, 4)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        z = torch.tanh(net(torch.randn(8, 3)))
+        loss_a, loss_b = z.mean(), z.pow(2).mean()
+        loss_a.backward()
+        loss_b.backward()  # BUG
+        """,
+    )
+    good = (
+        """
+        import torch
+        rnn = torch.nn.GRUCell(3, 4)
+        opt = torch.optim.SGD(rnn.parameters(), lr=0.1)
+        h = torch.zeros(8, 4)
+        for _ in range(3):
+            h = rnn(torch.randn(8, 3), h.detach())
+            loss = h.pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+    )
+
+    def on_backward(self, event: Backward) -> Verdicts:
+        if TEXT not in event.error:
+            return
+        first, shared = self._shared(event)
+        sites = [("backward", event.site)]
+        if first is not None:
+            sites.insert(0, ("first backward", first.site))
+        if shared is None:
+            message = "this backward needs values that an earlier backward has freed"
+            yield Verdict(event.site, message, sites, event.reached)
+            return
+        sites.insert(0, ("shared tensor", shared.site))
+        assert first is not None
+        old = self.history.graph.iteration_of.get(shared.nid, 0) < self.history.iteration
+        what = value_at(self.history, shared.site, "a tensor")
+        carried = "was made in an earlier iteration and " if old else ""
+        yield Verdict(
+            shared.site if old else event.site,
+            f"{what} ({line(self.history, shared.site)}) {carried}went through backward on "
+            f"{line(self.history, first.site)}, which freed its graph; backward on "
+            f"{line(self.history, event.site)} needs it again",
+            sites,
+            event.reached,
+        )
+
+    def _shared(self, event: Backward) -> tuple[Contribution | None, Op | None]:
+        """The newest value that this loss has in common with a loss that went backward before."""
+        graph = self.history.graph
+        mine = graph.live_ancestors(root.nid for root in event.roots)
+        best: tuple[Contribution | None, Op | None] = (None, None)
+        for other in self.history.ledger.recent.values():
+            if other.bid == event.bid or other.event.error:
+                continue
+            theirs = graph.live_ancestors(root.nid for root in other.event.roots)
+            common = [n for n in mine.keys() & theirs.keys() if mine[n].inputs and mine[n].site]
+            if common and (best[1] is None or max(common) > best[1].nid):
+                best = (other, mine[max(common)])
+        if best[0] is None:
+            earlier = [c for c in self.history.ledger.recent.values() if c.bid != event.bid]
+            return (earlier[-1] if earlier else None), None
+        return best
+
+
+rule = BackwardTwice

@@ -1,0 +1,67 @@
+"""GS403: backward on a loss that was never reduced."""
+
+from __future__ import annotations
+
+from gradsan.judge.wording import value_at
+from gradsan.record.events import Backward
+from gradsan.rules.base import Rule, Verdict, Verdicts
+
+TEXT = "grad can be implicitly created only for scalar outputs"
+
+
+class NonScalarBackward(Rule):
+    code = "GS403"
+    name = "non-scalar-backward"
+    severity = "error"
+    what = "`backward()` was called on a tensor with more than one element, without saying in which direction."
+    why = """
+        A loss per sample has no single gradient. Usually a `mean()` was forgotten or binds to the wrong
+        factor, as in `td.pow(2) * weights.mean()`.
+    """
+    fix = "reduce the loss (`loss.mean()`), or pass `gradient=` with one weight per element"
+    bad = (
+        """
+        import torch
+        net = torch.nn.Linear(3, 1)
+        loss = (net(torch.randn(8, 3)) - 1.0).pow(2) * torch.rand(8, 1).mean()  # BUG
+        loss.backward()
+        """,
+    )
+    good = (
+        """
+        import torch
+        net = torch.nn.Linear(3, 1)
+        loss = ((net(torch.randn(8, 3)) - 1.0).pow(2) * torch.rand(8, 1)).mean()
+        loss.backward()
+        """,
+        """
+        import torch
+        net = torch.nn.Linear(3, 1)
+        per_sample = (net(torch.randn(8, 3)) - 1.0).pow(2)
+        per_sample.backward(gradient=torch.full((8, 1), 1 / 8))
+        """,
+    )
+
+    def on_backward(self, event: Backward) -> Verdicts:
+        if TEXT not in event.error:
+            return
+        root = next((r for r in event.roots if _elements(r.shape) != 1), event.roots[0])
+        made = self.history.graph.get(root.nid)
+        creation = made.site if made is not None and made.site else event.site
+        shape = "[" + ", ".join(map(str, root.shape)) + "]"
+        yield Verdict(
+            creation,
+            f"{value_at(self.history, creation, 'the loss')} has shape {shape}: backward() needs one number",
+            [("loss", creation), ("backward", event.site)],
+            event.reached,
+        )
+
+
+def _elements(shape: tuple[int, ...]) -> int:
+    count = 1
+    for size in shape:
+        count *= size
+    return count
+
+
+rule = NonScalarBackward

@@ -1,0 +1,123 @@
+"""GS404: a step with nothing new to apply."""
+
+from __future__ import annotations
+
+from gradsan.judge.wording import line, networks
+from gradsan.record.events import Step
+from gradsan.record.history import History
+from gradsan.rules.base import Rule, Verdict, Verdicts
+
+EMPTY_STEPS = 3
+
+
+class StepWithoutGradient(Rule):
+    code = "GS404"
+    name = "step-without-gradient"
+    severity = "error"
+    what = """
+        `step()` ran without any new gradient since the last one: backward comes after the step, was
+        skipped, or never reaches this optimizer's parameters.
+    """
+    why = """
+        Either nothing is learned at all, or the last gradient is applied again and again. Neither raises,
+        and a momentum optimizer even keeps moving.
+    """
+    fix = "call `loss.backward()` before `step()`, in every iteration that steps"
+    deliberate = """
+        An optimizer whose parameters are used only now and then (option policies, per-task heads) may step
+        without gradient in between: that is not reported as long as it receives some at other times.
+    """
+    bad = (
+        """
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(5):
+            loss = (net(torch.randn(8, 3)) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            opt.step()  # BUG
+            loss.backward()
+        """,
+        """
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for i in range(6):
+            if i % 2 == 0:
+                opt.zero_grad()
+                (net(torch.randn(8, 3)) - 1.0).pow(2).mean().backward()
+            opt.step()  # BUG
+        """,
+    )
+    good = (
+        """
+        import torch
+        heads = [torch.nn.Linear(3, 1) for _ in range(2)]
+        opts = [torch.optim.SGD(h.parameters(), lr=0.1) for h in heads]
+        for i in range(8):
+            for opt in opts:
+                opt.zero_grad()
+            (heads[i % 2](torch.randn(8, 3)) - 1.0).pow(2).mean().backward()
+            for opt in opts:
+                opt.step()
+        """,
+    )
+
+    def __init__(self, history: History) -> None:
+        super().__init__(history)
+        self._empty: dict[int, int] = {}
+        self._before_backward: set[int] = set()
+
+    def on_step(self, event: Step) -> Verdicts:
+        ledger = self.history.ledger
+        if any(ledger.fresh(pid) for pid in event.held):
+            self._empty[event.oid] = 0
+            return
+        optimizer = self.history.optimizers[event.oid]
+        if event.held and any(ledger.parts.get(pid) for pid in event.held):
+            last = next(part for pid in event.held for part in ledger.parts.get(pid, ()))
+            yield Verdict(
+                event.site,
+                f"no backward since the last step: the gradient of {networks(self.history, event.held)} "
+                f"from {line(self.history, last.site)} is applied again",
+                [("backward", last.site), ("step", event.site)],
+                event.held,
+            )
+            return
+        if optimizer.steps == 0 and not self._ever_fed(optimizer.params):
+            self._before_backward.add(event.oid)
+            self.history.steps_before_backward.add(event.oid)
+        empty = self._empty[event.oid] = self._empty.get(event.oid, 0) + 1
+        if empty >= EMPTY_STEPS and event.oid in self._before_backward and self._only_ever_wiped(optimizer.params):
+            yield Verdict(
+                event.site,
+                f"this step runs before backward: in {empty} iterations it has found no gradient for "
+                f"{networks(self.history, optimizer.params)}",
+                [("step", event.site)],
+                optimizer.params,
+            )
+
+    def _ever_fed(self, pids: list[int]) -> bool:
+        return any(pid in self.history.ever_fed for pid in pids)
+
+    def _only_ever_wiped(self, pids: list[int]) -> bool:
+        """Backwards do feed these parameters, and nobody consumes any part of those backwards."""
+        owned = set(pids)
+        fed = [c for c in self.history.ledger.recent.values() if owned & set(c.event.fed)]
+        return bool(fed) and not any(c.consumed for c in fed)
+
+    def at_end(self) -> Verdicts:
+        """An optimizer that never received anything, where no other rule knows the reason."""
+        for oid, empty in self._empty.items():
+            optimizer = self.history.optimizers[oid]
+            starved = empty == optimizer.steps and empty >= EMPTY_STEPS
+            if starved and not self.history.explained & set(optimizer.params) and not self._ever_fed(optimizer.params):
+                yield Verdict(
+                    optimizer.last_step,
+                    f"{empty} steps, and never a gradient for {networks(self.history, optimizer.params)}",
+                    [("step", optimizer.last_step), ("optimizer", optimizer.site)],
+                    optimizer.params,
+                )
+
+
+rule = StepWithoutGradient

@@ -1,0 +1,149 @@
+"""GS405: gradient is cleared between backward and step."""
+
+from __future__ import annotations
+
+from gradsan.judge.wording import line, networks
+from gradsan.record.events import Ops, Site, Step, ZeroGrad
+from gradsan.record.history import History
+from gradsan.record.ledger import Contribution
+from gradsan.record.provenance import note
+from gradsan.rules.base import Rule, Verdict, Verdicts
+
+TIMES = 2
+
+
+class GradientWiped(Rule):
+    code = "GS405"
+    name = "gradient-wiped"
+    severity = "error"
+    what = """
+        `zero_grad()` ran between a `backward()` and the `step()` that should have applied it, so the
+        gradient was thrown away: all of it, or (with micro-batches) all but the last part.
+    """
+    why = """
+        Nothing raises: the optimizer steps on nothing, or on a fraction of the batch. Learning stalls, or
+        behaves like training with a much smaller batch and a wrong learning rate.
+    """
+    fix = "clear once per update: right after `step()`, or before the first backward of the update"
+    deliberate = """
+        Clearing gradient that another loss left behind (the actor's loss in the critic's `.grad`) is right
+        and not reported; so is clearing after an overflow that made the loss scaler skip the step.
+    """
+    bad = (
+        """
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(4):
+            loss = (net(torch.randn(8, 3)) - 1.0).pow(2).mean()
+            loss.backward()
+            opt.zero_grad()  # BUG
+            opt.step()
+        """,
+        """
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(4):
+            for _ in range(3):
+                net.zero_grad()  # BUG
+                loss = (net(torch.randn(8, 3)) - 1.0).pow(2).mean() / 3
+                loss.backward()
+            opt.step()
+        """,
+    )
+    good = (
+        """
+        import torch
+        actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(5, 1)
+        actor_opt = torch.optim.SGD(actor.parameters(), lr=0.1)
+        critic_opt = torch.optim.SGD(critic.parameters(), lr=0.1)
+        for _ in range(5):
+            s, a = torch.randn(8, 3), torch.randn(8, 2)
+            critic_loss = (critic(torch.cat([s, a], -1)) - 1.0).pow(2).mean()
+            critic_opt.zero_grad()
+            critic_loss.backward()
+            critic_opt.step()
+            actor_loss = -critic(torch.cat([s, actor(s)], -1)).mean()
+            actor_opt.zero_grad()
+            actor_loss.backward()
+            actor_opt.step()
+        """,
+        """
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(3):
+            collected = []
+            for _ in range(2):
+                opt.zero_grad()
+                (net(torch.randn(8, 3)) - 1.0).pow(2).mean().backward()
+                collected.append([p.grad.clone() for p in net.parameters()])
+            for p, first, second in zip(net.parameters(), *collected):
+                p.grad = (first + second) / 2
+            opt.step()
+        """,
+        """
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(4):
+            loss = (net(torch.randn(8, 3)) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+    )
+
+    def __init__(self, history: History) -> None:
+        super().__init__(history)
+        self._pending: list[tuple[Site, Contribution, set[int]]] = []
+        self._seen: dict[tuple[Site, Site], int] = {}
+        self._read: set[int] = set()
+
+    def on_ops(self, event: Ops) -> Verdicts:
+        """A gradient that the user's code has read was not thrown away."""
+        self._read.update(note(op, "pid") for op in event.ops if op.name == "grad")
+        return ()
+
+    def on_zero_grad(self, event: ZeroGrad) -> Verdicts:
+        if not event.finite or event.by == "hand":
+            return ()
+        lost: dict[int, tuple[Contribution, set[int]]] = {}
+        for pid in event.params:
+            for part in self.history.ledger.fresh(pid):
+                lost.setdefault(part.bid, (part, set()))[1].add(pid)
+        for part, pids in lost.values():
+            if len(pids & self._read) * 2 < len(pids):
+                self._pending.append((event.site, part, pids))
+        self._read.difference_update(event.params)
+        del self._pending[:-64]
+        return ()
+
+    def on_step(self, event: Step) -> Verdicts:
+        optimizer = self.history.optimizers[event.oid]
+        owned = set(optimizer.params)
+        mine = [p for p in self._pending if p[2] & owned]
+        self._pending = [p for p in self._pending if not p[2] & owned]
+        if event.oid in self.history.steps_before_backward or optimizer.stepping:
+            return
+        fresh = {part.site for pid in event.held for part in self.history.ledger.fresh(pid)}
+        for site, part, pids in mine:
+            if part.consumed or (fresh and part.site not in fresh):
+                continue
+            seen = self._seen[site, part.site] = self._seen.get((site, part.site), 0) + 1
+            if fresh and seen < TIMES:
+                continue
+            left = "only the last part is left for" if fresh else "nothing is left for"
+            yield Verdict(
+                site,
+                f"this clears the gradient of {networks(self.history, pids)} that backward on "
+                f"{line(self.history, part.site)} has just put there; {left} the step on "
+                f"{line(self.history, event.site)}",
+                [("backward", part.site), ("zero_grad", site), ("step", event.site)],
+                pids,
+            )
+            self.history.explained |= pids
+
+
+rule = GradientWiped

@@ -1,0 +1,105 @@
+"""GS504: clipping happens where there is nothing to clip."""
+
+from __future__ import annotations
+
+from gradsan.judge.wording import line, networks
+from gradsan.record.events import Backward, Clip, Step
+from gradsan.record.history import History
+from gradsan.rules.base import Rule, Verdict, Verdicts
+
+
+class ClipMisplaced(Rule):
+    code = "GS504"
+    name = "clip-misplaced"
+    severity = "error"
+    what = "Gradients are clipped before `backward()` wrote them, or after `step()` applied them."
+    why = """
+        The clip has no effect on any update. The run looks protected and is not: one bad batch can throw
+        the policy off, and the norms that the clip function returns are those of another moment.
+    """
+    fix = "put the clip between `loss.backward()` and `optimizer.step()`"
+    bad = (
+        """
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(4):
+            loss = (net(torch.randn(8, 3)) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)  # BUG
+        """,
+        """
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(4):
+            loss = (net(torch.randn(8, 3)) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)  # BUG
+            loss.backward()
+            opt.step()
+        """,
+    )
+    good = (
+        """
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(4):
+            loss = (net(torch.randn(8, 3)) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+            opt.step()
+        """,
+    )
+
+    def __init__(self, history: History) -> None:
+        super().__init__(history)
+        self._early: list[Clip] = []
+        self._fed_since: set[int] = set()
+
+    def on_clip(self, event: Clip) -> Verdicts:
+        ledger = self.history.ledger
+        if any(ledger.fresh(pid) for pid in event.params):
+            self._early.clear()
+            return
+        stale = [pid for pid in event.held if ledger.stale(pid)]
+        if stale:
+            part = ledger.stale(stale[0])[-1]
+            step = part.consumed[-1].site
+            yield Verdict(
+                event.site,
+                f"this clips the gradient of {networks(self.history, stale)} after the step on "
+                f"{line(self.history, step)} has applied it",
+                [("backward", part.site), ("step", step), ("clip", event.site)],
+                stale,
+            )
+        elif event.params:
+            self._early.append(event)
+            del self._early[:-8]
+
+    def on_backward(self, event: Backward) -> Verdicts:
+        self._fed_since.update(event.fed)
+        return ()
+
+    def on_step(self, event: Step) -> Verdicts:
+        for clip in self._early:
+            hit = set(clip.params) & set(event.held) & self._fed_since
+            if hit:
+                parts = [p for pid in hit for p in self.history.ledger.fresh(pid)]
+                backward = parts[-1].site if parts else 0
+                yield Verdict(
+                    clip.site,
+                    f"this clips the gradient of {networks(self.history, hit)} before backward on "
+                    f"{line(self.history, backward)} has written it",
+                    [("clip", clip.site), ("backward", backward), ("step", event.site)],
+                    hit,
+                )
+        self._early = [c for c in self._early if not set(c.params) & set(event.held)]
+        self._fed_since.difference_update(event.held)
+
+
+rule = ClipMisplaced

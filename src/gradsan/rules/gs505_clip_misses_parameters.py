@@ -1,0 +1,128 @@
+"""GS505: the clip covers other parameters than the step."""
+
+from __future__ import annotations
+
+import math
+
+from gradsan.judge.wording import line, networks
+from gradsan.record.events import Clip, Step
+from gradsan.record.history import History
+from gradsan.rules.base import Rule, Verdict, Verdicts
+
+TIMES = 2
+
+
+class ClipMissesParameters(Rule):
+    code = "GS505"
+    name = "clip-misses-parameters"
+    severity = "warning"
+    what = "A clip covers none, or less than half, of what the following step applies."
+    why = """
+        The classic is `params = net.parameters()`: a generator, which the optimizer uses up, so that the
+        clip gets an empty list. Or the clip names another network than the one that is stepped. The
+        update goes out unclipped.
+    """
+    fix = "clip the parameters that are stepped; keep them in a list, not in the generator of `.parameters()`"
+    deliberate = """
+        Clipping most of an optimizer's parameters and leaving a small rest alone is taken to be a choice.
+    """
+    bad = (
+        """
+        import torch
+        net = torch.nn.Linear(3, 1)
+        params = net.parameters()
+        opt = torch.optim.SGD(params, lr=0.1)
+        for _ in range(4):
+            loss = (net(torch.randn(8, 3)) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(params, 1.0)  # BUG
+            opt.step()
+        """,
+        """
+        import torch
+        net, other = torch.nn.Linear(3, 1), torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(4):
+            loss = (net(torch.randn(8, 3)) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(other.parameters(), 1.0)  # BUG
+            opt.step()
+        """,
+    )
+    good = (
+        """
+        import torch
+        actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD([*actor.parameters(), *critic.parameters()], lr=0.1)
+        for _ in range(4):
+            s = torch.randn(8, 3)
+            loss = (critic(s) - 1.0).pow(2).mean() + actor(s).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(actor.parameters(), 1.0)
+            torch.nn.utils.clip_grad_norm_(critic.parameters(), 1.0)
+            opt.step()
+        """,
+        """
+        import torch
+        net, other = torch.nn.Linear(3, 1), torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        opt2 = torch.optim.SGD(other.parameters(), lr=0.1)
+        for _ in range(4):
+            opt.zero_grad()
+            (net(torch.randn(8, 3)) - 1.0).pow(2).mean().backward()
+            opt.step()
+            opt2.zero_grad()
+            (other(torch.randn(8, 3)) - 1.0).pow(2).mean().backward()
+            torch.nn.utils.clip_grad_norm_(other.parameters(), 1.0)
+            opt2.step()
+        """,
+    )
+
+    def __init__(self, history: History) -> None:
+        super().__init__(history)
+        self._pending: list[Clip] = []
+        self._seen: dict[int, int] = {}
+
+    def on_clip(self, event: Clip) -> Verdicts:
+        self._pending.append(event)
+        del self._pending[:-16]
+        return ()
+
+    def on_step(self, event: Step) -> Verdicts:
+        applied = {pid for pid in event.held if self.history.ledger.fresh(pid)}
+        owned = set(self.history.optimizers[event.oid].params)
+        mine = [c for c in self._pending if self._concerns(c, owned)]
+        self._pending = [c for c in self._pending if c not in mine]
+        if not mine or not applied:
+            return
+        covered = {pid for clip in mine for pid in clip.params} & applied
+        missed = applied - covered
+        if self._size(covered) * 2 >= self._size(applied):
+            return
+        clip = mine[-1]
+        seen = self._seen[clip.site] = self._seen.get(clip.site, 0) + 1
+        if seen >= TIMES:
+            what = "no parameters at all (a used-up iterator?)" if not clip.params else "other parameters"
+            if covered:
+                what = f"only {networks(self.history, covered)}"
+            yield Verdict(
+                clip.site,
+                f"this clips {what}; the step on {line(self.history, event.site)} applies the unclipped "
+                f"gradient of {networks(self.history, missed)}",
+                [("clip", clip.site), ("step", event.site)],
+                missed,
+            )
+
+    def _concerns(self, clip: Clip, owned: set[int]) -> bool:
+        """Meant for this optimizer: it names some of its parameters, or nothing that anyone trains."""
+        params = set(clip.params)
+        return bool(params & owned) or not any(pid in self.history.ever_fed for pid in params)
+
+    def _size(self, pids: set[int]) -> int:
+        return sum(math.prod(self.history.params[pid].shape) for pid in pids)
+
+
+rule = ClipMissesParameters

@@ -1,0 +1,103 @@
+"""GS506: a clip that changes nothing."""
+
+from __future__ import annotations
+
+import math
+
+from gradsan.judge.wording import name_of
+from gradsan.record.events import Clip, Ops
+from gradsan.record.provenance import note
+from gradsan.rules.base import Rule, Verdict, Verdicts
+
+
+class ClipWithoutEffect(Rule):
+    code = "GS506"
+    name = "clip-without-effect"
+    severity = "error"
+    what = """
+        A clip whose result goes nowhere: `p.grad.clamp(-1, 1)` returns a new tensor and leaves `.grad` as
+        it was (the one with the underscore changes it), or the limit is zero, negative or infinite.
+    """
+    why = "The gradients go out unclipped, and the code looks as if they did not."
+    fix = "use `torch.nn.utils.clip_grad_value_(params, 1.0)`, or the in-place form `p.grad.clamp_(-1, 1)`"
+    deliberate = """
+        `norm = clip_grad_norm_(params, float("inf"))` is the usual way to measure the norm: as long as the
+        result is used, it is not reported.
+    """
+    bad = (
+        """
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(4):
+            loss = (net(torch.randn(8, 3)) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            for p in net.parameters():
+                p.grad.data.clamp(-1, 1)  # BUG
+            opt.step()
+        """,
+        """
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(4):
+            loss = (net(torch.randn(8, 3)) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(net.parameters(), float("inf"))  # BUG
+            opt.step()
+        """,
+    )
+    good = (
+        """
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(4):
+            loss = (net(torch.randn(8, 3)) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            for p in net.parameters():
+                p.grad.data.clamp_(-1, 1)
+            norm = torch.nn.utils.clip_grad_norm_(net.parameters(), float("inf"))
+            opt.step()
+        """,
+        """
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(4):
+            loss = (net(torch.randn(8, 3)) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            for p in net.parameters():
+                p.grad = p.grad.clamp(-1, 1)
+            opt.step()
+        """,
+    )
+
+    def on_clip(self, event: Clip) -> Verdicts:
+        useless = event.limit <= 0 or math.isnan(event.limit)
+        if useless or (math.isinf(event.limit) and event.dropped):
+            yield Verdict(
+                event.site,
+                f"a limit of {event.limit:g} does not clip anything sensibly",
+                [("clip", event.site)],
+                event.params,
+            )
+
+    def on_ops(self, event: Ops) -> Verdicts:
+        for op in event.ops:
+            if note(op, "dropped_gradient") is not None:
+                pid = note(op, "dropped_gradient")
+                yield Verdict(
+                    op.site,
+                    f"`{op.name}` returns a new tensor, which is dropped; the gradient of "
+                    f"`{name_of(self.history, pid)}` stays as it is",
+                    [("clip", op.site)],
+                    [pid],
+                )
+
+
+rule = ClipWithoutEffect
