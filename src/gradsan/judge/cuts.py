@@ -65,6 +65,7 @@ class CutFinder:
                 if term.op.live and graph.live_params([term.op.nid]) & consumed:
                     continue
                 wanted = graph.value_params([term.op.nid]) & owned
+                wanted = wanted - consumed or wanted  # those first that get nothing at all
                 cut = self.in_loss([term.op.nid], wanted) if wanted else None
                 if cut is not None and not self._is_reference(term, summands, cut):
                     found.append(cut)

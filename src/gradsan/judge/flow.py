@@ -8,18 +8,19 @@ from dataclasses import dataclass
 from gradsan.record.events import Op, Site
 from gradsan.record.provenance import Provenance, note, params_of
 
-# Operations that only rearrange, select from or average what they get.
+# Operations that only rearrange what they get, or take a part of it.
 SHAPING = {
     "squeeze", "unsqueeze", "view", "reshape", "flatten", "transpose", "permute", "T", "mT", "expand",
     "contiguous", "clone", "to", "float", "double", "type", "view_as", "expand_as", "reshape_as", "ravel",
-    "movedim", "swapaxes", "narrow", "select", "getitem", "index_select", "alias", "unbind", "split",
-    "chunk", "roll", "flip", "repeat", "tile", "unflatten", "swapdims", "t", "type_as", "requires_grad_",
+    "movedim", "swapaxes", "alias", "flip", "repeat", "tile", "unflatten", "swapdims", "t", "type_as", "requires_grad_",
     "half", "bfloat16", "cpu", "cuda", "as_strided", "diagonal", "repeat_interleave", "atleast_1d",
 }  # fmt: skip
+SELECTING = {"narrow", "select", "getitem", "index_select", "unbind", "split", "chunk", "roll", "gather", "take_along_dim"}
+SAME = {"clone", "contiguous", "to", "float", "double"}
 REDUCING = {"mean", "sum", "nanmean", "nansum"}
 JOINING = {"stack", "cat", "hstack", "vstack", "setitem", "index_put", "copy", "where", "scatter", "masked_fill"}
 ADDITIVE = {"add", "sub", "rsub", "neg", "sum"}
-LINEAR = SHAPING | REDUCING | ADDITIVE | {"mul", "div", "min", "minimum", "amin", "gather", "take_along_dim"}
+LINEAR = SHAPING | SELECTING | REDUCING | ADDITIVE | {"mul", "div", "min", "minimum", "amin"}
 CHOOSING = {
     "argmax", "argmin", "multinomial", "bernoulli", "sample", "one_hot", "randint", "poisson", "normal",
     "categorical", "topk", "sort", "argsort",
@@ -36,8 +37,11 @@ class Term:
     level: int  # how many values deep it was reached
 
 
-def terms(graph: Provenance, root: Op, limit: int = 400, through_joins: bool = False) -> list[Term]:
-    """The summands that `root` is made of, followed through everything that keeps a sum a sum."""
+def terms(
+    graph: Provenance, root: Op, limit: int = 400, through_joins: bool = False, reshape: bool = True
+) -> list[Term]:
+    """The summands that `root` is made of, followed through everything that keeps a sum a sum. Without
+    `reshape`, elements stay where they are: equal summands then really are equal."""
     found: list[Term] = []
     stack = [Term(root, 1, False, 0)]
     seen: set[tuple[int, int]] = set()
@@ -47,7 +51,7 @@ def terms(graph: Provenance, root: Op, limit: int = 400, through_joins: bool = F
         if key in seen:
             continue
         seen.add(key)
-        parts = _parts(graph, term, through_joins)
+        parts = _parts(graph, term, through_joins, reshape)
         if parts is None:
             found.append(term)
         else:
@@ -55,7 +59,7 @@ def terms(graph: Provenance, root: Op, limit: int = 400, through_joins: bool = F
     return found + stack
 
 
-def _parts(graph: Provenance, term: Term, through_joins: bool) -> list[Term] | None:
+def _parts(graph: Provenance, term: Term, through_joins: bool, reshape: bool) -> list[Term] | None:
     op, sign, scaled, level = term.op, term.sign, term.scaled, term.level + 1
     if not op.live:  # whatever it was made of: to the gradient it is one constant
         return None
@@ -74,7 +78,7 @@ def _parts(graph: Provenance, term: Term, through_joins: bool) -> list[Term] | N
         return [Term(known[0], -sign, scaled, level)]
     if name in ("mul", "div"):
         return _product_parts(op, known, term)
-    if name in SHAPING or name in REDUCING:
+    if name in SAME or (reshape and (name in SHAPING or name in REDUCING)):
         return [Term(known[0], sign, scaled, level)]
     if through_joins and name in JOINING:
         floating = [i for i in known if i.floating]

@@ -25,7 +25,9 @@ class Residual:
     terms: list[flow.Term]
 
     def live(self) -> list[flow.Term]:
-        return [t for t in self.terms if t.op.live]
+        """The terms that gradient flows through; what stands on both sides cancels and does not count."""
+        both = {t.op.nid for t in self.terms if t.sign > 0} & {t.op.nid for t in self.terms if t.sign < 0}
+        return [t for t in self.terms if t.op.live and t.op.nid not in both]
 
     def data(self) -> list[flow.Term]:
         """Terms that bring in numbers from outside: rewards, returns, advantages."""
@@ -59,7 +61,7 @@ def _is_summed_on(graph: Provenance, op: Op, within: dict[int, Op]) -> bool:
 
 
 def _keeps_the_sum(op: Op) -> bool:
-    return op.name in COMBINING or op.name in flow.SHAPING or op.name in LIBRARY_LOSSES or op.name in flow.JOINING
+    return op.name in COMBINING or op.name in flow.SHAPING or op.name in flow.SELECTING or op.name in LIBRARY_LOSSES or op.name in flow.JOINING
 
 
 def _is_bent(graph: Provenance, op: Op, within: dict[int, Op]) -> bool:

@@ -117,6 +117,17 @@ def collected_at(file: str, line: int) -> int:
     return line
 
 
+def receiver_at(file: str, line: int) -> str:
+    """`self.target.load_state_dict(…)` → "target": the name of what a method on this line is called on."""
+    tree = _tree(file)
+    for node in ast.walk(tree) if tree is not None else ():
+        if isinstance(node, ast.Call) and node.lineno == line and isinstance(node.func, ast.Attribute):
+            owner = node.func.value
+            if isinstance(owner, ast.Attribute | ast.Name):
+                return owner.attr if isinstance(owner, ast.Attribute) else owner.id
+    return ""
+
+
 def assigned_name(file: str, line: int) -> str:
     """The variable that the statement on this line gives its value to, or ""."""
     tree = _tree(file)

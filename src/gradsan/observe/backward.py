@@ -27,6 +27,7 @@ class Probe(NamedTuple):
     graph: Graph
     states: list[GradState]
     clues: tuple[tuple[str, Any], ...]
+    loss: float
 
 
 class BackwardTap:
@@ -78,7 +79,8 @@ class BackwardTap:
             shapes.append(Root(nid, tuple(root.shape), root.requires_grad))
         if operations is not None:
             clues = autopsy.before_backward(context, roots, graph)
-        return Probe(context.sites.here(frame), roots, tuple(shapes), graph, states, clues)
+        loss = float(roots[0].detach()) if roots and roots[0].numel() == 1 else 0.0
+        return Probe(context.sites.here(frame), roots, tuple(shapes), graph, states, clues, loss)
 
     def _after(self, call: str, probe: Probe, args: Any, kwargs: Any, error: BaseException | None) -> None:
         context, leaves = self.context, probe.graph.leaves
@@ -120,6 +122,7 @@ class BackwardTap:
                 "" if error is None else f"{type(error).__name__}: {error}",
                 len(probe.graph.nodes),
                 clues,
+                probe.loss,
             )
         )
 

@@ -72,16 +72,18 @@ class NetworkTap:
         patches.set(torch.nn.Module, "load_state_dict", load_state_dict)
 
     def _loaded(self, module: torch.nn.Module, state: Any, frame: FrameType) -> None:
-        leaves, pairs, aliased = self.context.leaves, [], False
+        context, pairs, nids, aliased = self.context, [], [], False
         for name, param in module.named_parameters():
             source = state.get(name)
             if not isinstance(source, torch.Tensor):
                 continue
             storage = storage_of(source)
             aliased = aliased or storage == storage_of(param)
-            owner = leaves.by_storage(storage)
-            pairs.append((leaves.pid(param), owner or 0))
-        self.context.emit(Sync(self.context.sites.here(frame), "load_state_dict", tuple(pairs), aliased))
+            pairs.append((context.leaves.pid(param), context.leaves.by_storage(storage) or 0))
+            operations = context.operations
+            nids.append((operations.values.find(source) if operations is not None else 0) or 0)
+        site = context.sites.here(frame)
+        context.emit(Sync(site, "load_state_dict", tuple(pairs), aliased, tuple(nids)))
 
     def _patch_freeze(self, patches: Patches) -> None:
         contain = self.context.contain

@@ -114,7 +114,12 @@ class OperationTap(TorchFunctionMode):
         notes += self._gradient_notes(name, inputs, outputs, frame)
         tags = place.tags
         for out in outputs:
-            self._define(name, out, numbers, place.site, tags, notes, inputs, frame)
+            if _untouched(out, inputs, before):  # `x.float()` of a float tensor is x itself
+                continue
+            sources, made_of = numbers, inputs
+            if len(outputs) > 1 and len(inputs) > 1:
+                sources, made_of = _own_source(out, inputs, numbers)
+            self._define(name, out, sources, place.site, tags, notes, made_of, frame)
         for tensor, version in zip(inputs, before, strict=True):
             if version != version_of(tensor):
                 self._wrote(name, tensor, outputs, numbers, place.site, notes)
@@ -411,3 +416,17 @@ def tensors_in(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Tensor]:
 def _floats(tensor: Tensor) -> bool:
     dtype = tensor.dtype
     return dtype.is_floating_point or dtype.is_complex
+
+
+def _own_source(
+    out: Tensor, inputs: list[Tensor], numbers: tuple[int, ...]
+) -> tuple[tuple[int, ...], list[Tensor]]:
+    """One of several results may be a view of one of several inputs (`broadcast_tensors`): then it is
+    made of that one alone."""
+    storage = storage_of(out)
+    same = [i for i, t in enumerate(inputs) if storage and storage_of(t) == storage]
+    return ((numbers[same[0]],), [inputs[same[0]]]) if len(same) == 1 else (numbers, inputs)
+
+
+def _untouched(out: Tensor, inputs: list[Tensor], before: list[int]) -> bool:
+    return any(out is t and version == version_of(t) for t, version in zip(inputs, before, strict=True))

@@ -130,6 +130,7 @@ class Sync(NamedTuple):
     how: str
     pairs: tuple[tuple[int, int], ...]
     aliased: bool = False
+    nids: tuple[int, ...] = ()  # the values that were loaded, where they were computed under our eyes
 
 
 class Op(NamedTuple):

@@ -30,18 +30,21 @@ class Networks:
     def __init__(self, history: History) -> None:
         self._history = history
         self.copies: dict[int, Copying] = {}
-        self.self_copies: list[tuple[int, Site]] = []
-        self.loaded: set[int] = set()
+        self.loaded: set[int] = set()  # from outside: a file, or another process
+        self.used: set[int] = set()  # values that went into a network by `load_state_dict`
         self.written_by_hand: dict[int, Site] = {}
         self.shares: dict[int, tuple[int, Site]] = {}
 
     def synced(self, event: Sync) -> None:
-        for pid, source in event.pairs:
-            self.loaded.add(pid)
-            if source == pid:
-                self.self_copies.append((pid, event.site))
-            elif source:
+        for (pid, source), nid in zip(event.pairs, event.nids or (0,) * len(event.pairs), strict=True):
+            made = self._history.graph.get(nid)
+            if source and source != pid:
                 self._copied(pid, source, event.site, event.how)
+            elif made is not None:  # a mixture, put together by hand
+                self.used.add(nid)
+                self._written_from(pid, made, event.site)
+            elif not source:
+                self.loaded.add(pid)
 
     def written(self, op: Op) -> None:
         """A parameter was written outside of an optimizer: from another one of its shape?"""
@@ -49,23 +52,25 @@ class Networks:
         write = history.graph.get(op.inputs[0])
         if write is None:
             return
-        self.written_by_hand[pid] = op.site
+        if pid in history.ever_fed:  # initialisation is not training
+            self.written_by_hand[pid] = op.site
         for other in note(op, "shares", ()):
             self.shares[pid] = (other, op.site)
+        self._written_from(pid, write, op.site)
+
+    def _written_from(self, pid: int, write: Op, site: Site) -> None:
+        history = self._history
         shape = history.params[pid].shape
         near = self._nearby_params(write)
         sources = [p for p in near if p != pid and history.params[p].shape == shape]
         trained = [p for p in sources if history.params[p].epoch] or sources
         if len(trained) == 1:
-            self._copied(pid, trained[0], op.site, "write")
+            self._copied(pid, trained[0], site, "write")
         elif len(trained) > 1:
-            self._copied(pid, self._counterpart(pid, trained), op.site, "write")
-        elif not sources and near == [pid] and note(op, "from_itself"):
-            self.self_copies.append((pid, op.site))
+            self._copied(pid, self._counterpart(pid, trained), site, "write")
 
     def _counterpart(self, pid: int, candidates: list[int]) -> int:
-        """Of several sources of one shape (a foreach over a whole network), the one copied before, or
-        the one that stands at the same distance as last time."""
+        """Of several sources of one shape (a foreach over a whole network), the one copied before."""
         known = self.copies.get(pid)
         return known.source if known is not None and known.source in candidates else candidates[0]
 

@@ -110,6 +110,32 @@ class TargetCarriesGradient(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        import torch
+        v, a = torch.nn.Linear(3, 1), torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD([*v.parameters(), *a.parameters()], lr=0.1)
+        for _ in range(5):
+            s, action, target = torch.randn(8, 3), torch.randint(2, (8, 1)), torch.randn(8)
+            advantage = a(s)
+            q = v(s) + advantage - advantage.mean(1, keepdim=True)
+            loss = (q.gather(1, action).squeeze(1) - target).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        import torch
+        policy = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(5):
+            chosen, rejected = torch.randn(8, 3), torch.randn(8, 3)
+            ref_c, ref_r = torch.randn(8, 1), torch.randn(8, 1)
+            margin = (policy(chosen) - ref_c) - (policy(rejected) - ref_r)
+            loss = -torch.nn.functional.logsigmoid(0.1 * margin).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
 
     def on_settled(self, contribution: Contribution) -> Verdicts:
@@ -123,14 +149,29 @@ class TargetCarriesGradient(Rule):
                 yield self._verdict(residual, target, contribution)
 
     def _live_target(self, residual: Residual, consumed: set[int]) -> list[Term]:
-        """The live terms that stand on the reward's side of the difference, if the other side is live too."""
-        graph, live, data = self.history.graph, residual.live(), residual.data()
+        """The live terms that stand on the reward's side of the difference, if the other side is live too.
+
+        Two live terms alone are no temporal difference (a dueling network has them, so has a preference
+        loss): the one on the reward's side must be discounted where the other is not, or come out of a
+        forward pass of its own."""
+        live, data = residual.live(), residual.data()
         if len(live) < 2 or not data:
             return []
-        reward_side = data[0].sign
-        bootstrapped = [t for t in live if t.sign == reward_side and graph.live_params([t.op.nid]) & consumed]
-        predicted = [t for t in live if t.sign == -reward_side]
-        return bootstrapped if predicted else []
+        side = data[0].sign
+        predicted = [t for t in live if t.sign == -side]
+        one_sided = all(d.sign == side for d in data)
+        return [
+            t
+            for t in live
+            if t.sign == side
+            and self.history.graph.live_params([t.op.nid]) & consumed
+            and any((t.scaled and not p.scaled) or (one_sided and self._own_pass(t, p)) for p in predicted)
+        ]
+
+    def _own_pass(self, one: Term, other: Term) -> bool:
+        graph = self.history.graph
+        mine, theirs = (graph.live_ancestors([t.op.nid]) for t in (one, other))
+        return not any(mine[nid].inputs for nid in mine.keys() & theirs.keys())
 
     def _verdict(self, residual: Residual, target: list[Term], contribution: Contribution) -> Verdict:
         history = self.history

@@ -1,0 +1,41 @@
+"""Value numbering: two values with the same number were computed in the same way from the same things."""
+
+from __future__ import annotations
+
+from gradsan.record.events import Op
+from gradsan.record.provenance import Provenance
+
+RANDOM = {
+    "dropout", "bernoulli", "multinomial", "normal", "rand_like", "randn_like", "randint_like", "uniform",
+    "exponential", "rrelu", "alpha_dropout", "feature_dropout", "gumbel_softmax", "poisson", "sample",
+}  # fmt: skip
+
+
+class ValueNumbers:
+    def __init__(self, graph: Provenance, param_nodes: dict[int, tuple[int, int]]) -> None:
+        self._graph = graph
+        self._params = param_nodes
+        self._numbers: dict[int, int] = {}
+
+    def of(self, op: Op) -> int:
+        """Computed without recursion: graphs of recurrent networks are deep."""
+        stack = [op]
+        while stack:
+            current = stack[-1]
+            if current.nid in self._numbers:
+                stack.pop()
+                continue
+            missing = [i for i in self._graph.inputs(current) if i.nid not in self._numbers]
+            if missing:
+                stack.extend(missing)
+                continue
+            self._numbers[current.nid] = self._number(current)
+            stack.pop()
+        return self._numbers[op.nid]
+
+    def _number(self, op: Op) -> int:
+        if op.nid in self._params:
+            return hash(("param", *self._params[op.nid]))
+        if not op.inputs or op.name in RANDOM or any(nid not in self._numbers for nid in op.inputs):
+            return hash(("value", op.nid))
+        return hash((op.name, op.shape, op.notes, tuple(self._numbers[nid] for nid in op.inputs)))

@@ -1,0 +1,148 @@
+"""GS205: a parameter receives gradient, and no optimizer owns it."""
+
+from __future__ import annotations
+
+from gradsan.judge.flow import is_linear_in, param_users
+from gradsan.judge.source import collected_at
+from gradsan.judge.wording import networks
+from gradsan.record.events import Site
+from gradsan.record.history import History
+from gradsan.record.ledger import Contribution
+from gradsan.rules.base import Rule, Verdict, Verdicts
+
+TIMES = 3
+
+
+class UnoptimizedParameter(Rule):
+    code = "GS205"
+    name = "unoptimized-parameter"
+    severity = "error"
+    what = """
+        A parameter takes part in a loss and receives gradient, but was given to no optimizer: a forgotten head,
+        mixer or RNN, layers in a plain list instead of a `ModuleList`, a layer made after the optimizer.
+    """
+    why = """
+        It keeps its random initial values for the whole run, and everything behind it is trained through that
+        random function. Training seems to work and stops short.
+    """
+    fix = "give the optimizer all parameters that are to learn; keep layers in `nn.ModuleList`, not in a list"
+    deliberate = """
+        Target networks, networks loaded from a file and never trained here, and a critic that only serves as the
+        actor's objective are not reported. Freeze what is not to learn with `requires_grad_(False)`: it is faster, too.
+    """
+    bad = (
+        """
+        import torch
+        agent, mixer = torch.nn.Linear(3, 2), torch.nn.Linear(2, 1)
+        opt = torch.optim.SGD(agent.parameters(), lr=0.1)  # BUG
+        for _ in range(7):
+            loss = (mixer(torch.tanh(agent(torch.randn(8, 3)))) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        import torch
+
+        class Net(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.heads = [torch.nn.Linear(4, 1) for _ in range(2)]
+                self.trunk = torch.nn.Linear(3, 4)
+
+            def forward(self, x):
+                return sum(head(torch.tanh(self.trunk(x))) for head in self.heads)
+
+        net = Net()
+        params = list(net.parameters())  # BUG
+        opt = torch.optim.SGD(params, lr=0.1)
+        for _ in range(7):
+            loss = (net(torch.randn(8, 3)) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+    )
+    good = (
+        """
+        import torch
+        actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(5, 1)
+        opt = torch.optim.SGD(actor.parameters(), lr=0.1)
+        for _ in range(7):
+            s = torch.randn(8, 3)
+            loss = -critic(torch.cat([s, torch.tanh(actor(s))], -1)).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        import torch
+        net, scale = torch.nn.Linear(3, 1), torch.ones(1, requires_grad=True)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(7):
+            loss = (net(torch.randn(8, 3)) * scale - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            with torch.no_grad():
+                scale -= 0.1 * scale.grad
+                scale.grad = None
+        """,
+    )
+
+    def __init__(self, history: History) -> None:
+        super().__init__(history)
+        self._seen: dict[int, int] = {}
+
+    def on_settled(self, contribution: Contribution) -> Verdicts:
+        history = self.history
+        homeless = {pid for pid in contribution.event.fed if self._is_homeless(pid)}
+        if not homeless or not contribution.consumed:
+            return
+        for pid in homeless:
+            self._seen[pid] = self._seen.get(pid, 0) + 1
+        ready = {pid for pid in homeless if self._seen[pid] >= TIMES}
+        if not ready or self._is_objective_only(contribution, ready):
+            return
+        optimizer = history.optimizers[contribution.consumed[0].oid]
+        history.explained |= ready
+        created = next((s for pid in ready if (s := history.params[pid].created)), 0)
+        culprit = self._collected(optimizer.site)
+        yield Verdict(
+            culprit,
+            f"{networks(history, ready)} receives gradient, but no optimizer owns it",
+            [("parameters collected", culprit), ("optimizer", optimizer.site), ("parameter made", created),
+             ("backward", contribution.site)],
+            ready,
+        )  # fmt: skip
+
+    def _is_homeless(self, pid: int) -> bool:
+        history = self.history
+        return (
+            not history.owner_of(pid)
+            and pid not in history.networks.copies
+            and pid not in history.networks.written_by_hand
+            and pid not in history.networks.loaded
+            and pid not in history.explained
+        )
+
+    def _is_objective_only(self, contribution: Contribution, pids: set[int]) -> bool:
+        """The loss is nothing but the output of these parameters, averaged: a critic as the actor's guide.
+        Without a traced graph nobody can tell, and nothing is said."""
+        graph = self.history.graph
+        roots = [graph.get(r.nid) for r in contribution.event.roots]
+        if not all(roots):
+            return True
+        live = graph.live_ancestors(r.nid for r in contribution.event.roots)
+        users = {op.nid for op in param_users(graph, live, pids)}
+        return all(root is not None and is_linear_in(graph, root, users) for root in roots)
+
+    def _collected(self, site: Site) -> Site:
+        seen = self.history.sites.get(site)
+        if seen is None:
+            return site
+        line = collected_at(seen.file, seen.line)
+        return site if line == seen.line else self.history.site_at(seen.file, line, seen.function)
+
+
+rule = UnoptimizedParameter

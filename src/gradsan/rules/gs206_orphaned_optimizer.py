@@ -1,0 +1,129 @@
+"""GS206: the optimizer's parameters were replaced; it steps the old ones."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from gradsan.judge.source import bindings
+from gradsan.judge.wording import line, networks
+from gradsan.record.events import Site
+from gradsan.record.history import History, Optimizer
+from gradsan.record.ledger import Contribution
+from gradsan.rules.base import Rule, Verdict, Verdicts
+
+TIMES = 3
+
+
+class OrphanedOptimizer(Rule):
+    code = "GS206"
+    name = "orphaned-optimizer"
+    severity = "error"
+    what = """
+        A network was replaced (loaded, copied, built anew) after its optimizer was made. The optimizer still
+        holds the parameters of the old one; the new ones receive gradient and are never stepped.
+    """
+    why = "After the restart or reset nothing is learned any more, and nothing raises: `step()` moves a dead network."
+    fix = "load into the network (`net.load_state_dict(…)`) instead of replacing it, or make the optimizer anew afterwards"
+    bad = (
+        """
+        import copy
+        import torch
+
+        class Agent:
+            def __init__(self):
+                self.net = torch.nn.Linear(3, 1)
+                self.opt = torch.optim.SGD(self.net.parameters(), lr=0.1)
+
+            def restore(self, saved):
+                self.net = copy.deepcopy(saved)  # BUG
+
+            def update(self):
+                loss = (self.net(torch.randn(8, 3)) - 1.0).pow(2).mean()
+                self.opt.zero_grad()
+                loss.backward()
+                self.opt.step()
+
+        agent = Agent()
+        agent.restore(torch.nn.Linear(3, 1))
+        for _ in range(6):
+            agent.update()
+        """,
+    )
+    good = (
+        """
+        import copy
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        net = copy.deepcopy(net)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(6):
+            loss = (net(torch.randn(8, 3)) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+    )
+
+    def __init__(self, history: History) -> None:
+        super().__init__(history)
+        self._seen: dict[int, int] = {}
+
+    def on_settled(self, contribution: Contribution) -> Verdicts:
+        history = self.history
+        homeless = {pid for pid in contribution.event.fed if not history.owner_of(pid)}
+        for pid in homeless:
+            self._seen[pid] = self._seen.get(pid, 0) + 1
+        ready = {pid for pid in homeless if self._seen[pid] >= TIMES and pid not in history.explained}
+        if not ready:
+            return
+        for optimizer in history.optimizers.values():
+            left_behind = self._left_behind(optimizer, ready)
+            if left_behind:
+                history.explained |= ready | left_behind
+                yield self._verdict(optimizer, ready, contribution)
+                return
+
+    def _left_behind(self, optimizer: Optimizer, ready: set[int]) -> set[int]:
+        """Parameters of a stepping optimizer that nothing feeds any more and that look like the homeless."""
+        history = self.history
+        if optimizer.steps < TIMES:
+            return set()
+        fed_lately = {pid for c in history.ledger.recent.values() for pid in c.event.fed}
+        idle = [pid for pid in optimizer.params if pid not in fed_lately]
+        wanted = Counter(history.params[pid].shape for pid in ready)
+        offered = Counter(history.params[pid].shape for pid in idle)
+        return set(idle) if idle and wanted <= offered else set()
+
+    def _verdict(self, optimizer: Optimizer, ready: set[int], contribution: Contribution) -> Verdict:
+        history = self.history
+        replaced = self._replaced_at(sorted(ready)[0], optimizer)
+        return Verdict(
+            replaced or optimizer.site,
+            f"{networks(history, ready)} was put in place of what the optimizer of {line(history, optimizer.site)} "
+            "owns: it receives gradient and is never stepped",
+            [("optimizer", optimizer.site), ("replacement", replaced), ("backward", contribution.site),
+             ("step", optimizer.last_step)],
+            ready,
+        )  # fmt: skip
+
+    def _replaced_at(self, pid: int, optimizer: Optimizer) -> Site:
+        """The assignment that put the new network there: near the line that made it, not in the code that
+        made the optimizer."""
+        history = self.history
+        param, made = history.params[pid], history.sites.get(history.params[pid].created)
+        parts = [p for p in param.name.split(".")[:-1] if not p.isdigit()]
+        own = history.sites.get(optimizer.site)
+        for name in reversed(parts):
+            name = name.split("[")[0]
+            files = dict.fromkeys(s.file for s in (made, own) if s is not None)
+            for file in files:
+                found = [b for b in bindings(file, name) if own is None or b.function != own.function]
+                near = [b for b in found if made is not None and b.function == made.function and b.end >= made.line]
+                if near or found:
+                    best = (near or found)[0]
+                    return history.site_at(file, best.line, best.function)
+        return param.created
+
+
+rule = OrphanedOptimizer

@@ -1,0 +1,141 @@
+"""GS209: paths to the parameter exist, and cancel."""
+
+from __future__ import annotations
+
+from gradsan.judge import flow
+from gradsan.judge.numbering import ValueNumbers
+from gradsan.judge.wording import line, networks, value_at
+from gradsan.record.events import Backward, Op
+from gradsan.rules.base import Rule, Verdict, Verdicts
+
+TINY = 1e-7  # float32 rounding of terms of order one that should have cancelled exactly
+
+
+class CancellingGradient(Rule):
+    code = "GS209"
+    name = "cancelling-gradient"
+    severity = "error"
+    needs_deep = True
+    what = """
+        The loss contains the same live value twice with opposite signs, so that the gradient is zero up to
+        rounding: an "old" log-probability that is not a constant, a reparameterised sample scored by its own
+        log-probability, the divergence of a policy from itself with both sides live.
+    """
+    why = """
+        Everything looks connected: `requires_grad` is True, `.grad` is there, and it is zero. The policy does not
+        move, or moves by rounding noise.
+    """
+    fix = "make the old side a constant: `old_log_prob = log_prob.detach()`, `action = dist.sample()`"
+    deliberate = "`exp(log_prob - log_prob.detach())` is right and not reported: one side is a constant."
+    bad = (
+        """
+        import torch
+        policy = torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(5):
+            s, a, advantage = torch.randn(8, 3), torch.randint(2, (8,)), torch.randn(8)
+            old = torch.distributions.Categorical(logits=policy(s)).log_prob(a)  # BUG
+            new = torch.distributions.Categorical(logits=policy(s)).log_prob(a)
+            loss = -((new - old).exp() * advantage).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        import torch
+        mean = torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(mean.parameters(), lr=0.1)
+        for _ in range(5):
+            s, advantage = torch.randn(8, 3), torch.randn(8, 1)
+            dist = torch.distributions.Normal(mean(s), 0.5)
+            action = dist.rsample()  # BUG
+            loss = -(dist.log_prob(action) * advantage).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+    )
+    good = (
+        """
+        import torch
+        policy = torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(5):
+            s, a, advantage = torch.randn(8, 3), torch.randint(2, (8,)), torch.randn(8)
+            new = torch.distributions.Categorical(logits=policy(s)).log_prob(a)
+            loss = -((new - new.detach()).exp() * advantage).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        import torch
+        mean, critic = torch.nn.Linear(3, 2), torch.nn.Linear(5, 1).requires_grad_(False)
+        opt = torch.optim.SGD(mean.parameters(), lr=0.1)
+        for _ in range(5):
+            s = torch.randn(8, 3)
+            dist = torch.distributions.Normal(mean(s), 0.5)
+            action = dist.rsample()
+            loss = (0.2 * dist.log_prob(action).sum(-1, keepdim=True) - critic(torch.cat([s, action], -1))).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+    )
+
+    def on_backward(self, event: Backward) -> Verdicts:
+        graph = self.history.graph
+        roots = [root.nid for root in event.roots]
+        live = graph.live_ancestors(roots)
+        numbers = ValueNumbers(graph, self.history.param_nodes)
+        tiny = {pid for pid, norm in dict(event.clues).get("norms", ()) if norm < TINY}
+        for op in live.values():
+            if op.name not in ("sub", "add", "rsub"):
+                continue
+            pair = self._cancelling(op, numbers)
+            if pair is None:
+                continue
+            kept, twin = pair
+            pids = graph.live_params([kept.nid])
+            alone = not self._escapes((kept, twin), op, live, set(roots))
+            if pids and (alone or pids <= tiny):
+                yield self._verdict(event, op, twin, pids)
+
+    def _cancelling(self, op: Op, numbers: ValueNumbers) -> tuple[Op, Op] | None:
+        """Two summands of one value, equal, live, of opposite sign and unscaled."""
+        seen: dict[int, flow.Term] = {}
+        for term in flow.terms(self.history.graph, op, limit=60, reshape=False):
+            if not term.op.live or term.scaled or not term.op.inputs:
+                continue
+            number = numbers.of(term.op)
+            other = seen.get(number)
+            if other is not None and other.sign == -term.sign:
+                first, second = sorted((other.op, term.op), key=lambda o: o.nid)
+                return second, first
+            seen.setdefault(number, term)
+        return None
+
+    def _escapes(self, pair: tuple[Op, Op], op: Op, live: dict[int, Op], roots: set[int]) -> bool:
+        """Whether gradient reaches these values by another way than through the cancelling sum."""
+        without = {nid: o for nid, o in live.items() if nid != op.nid}
+        reached = self.history.graph.descendants([p.nid for p in pair], without)
+        return bool(reached & roots)
+
+    def _verdict(self, event: Backward, op: Op, twin: Op, pids: set[int]) -> Verdict:
+        history = self.history
+        culprit = self._sampled(op) or twin
+        return Verdict(
+            culprit.site,
+            f"{value_at(history, culprit.site, 'this value')} is live and cancels against itself on "
+            f"{line(history, op.site)}: the gradient of {networks(history, pids)} is zero",
+            [("should be constant", culprit.site), ("cancels", op.site), ("backward", event.site)],
+            pids,
+        )
+
+    def _sampled(self, op: Op) -> Op | None:
+        """The reparameterised sample among the summands, if that is how the value came in twice."""
+        graph = self.history.graph
+        return next((i for i in graph.ancestors([op.nid]).values() if "rsample" in i.tags and i.live), None)
+
+
+rule = CancellingGradient

@@ -1,0 +1,187 @@
+"""GS304: a step consumes gradient that belongs to another loss."""
+
+from __future__ import annotations
+
+from gradsan.judge import flow
+from gradsan.judge.wording import line, networks
+from gradsan.record.events import Step
+from gradsan.record.ledger import BY_HAND, Contribution
+from gradsan.rules.base import Rule, Verdict, Verdicts
+
+
+class CrossLossGradient(Rule):
+    code = "GS304"
+    name = "cross-loss-gradient"
+    severity = "error"
+    what = """
+        An optimizer stepped on gradient that another loss's backward had left in its parameters: the actor's loss
+        flows through the critic and fills the critic's `.grad`, too; the temperature is live in the actor's loss.
+    """
+    why = """
+        The critic is then also trained to please the actor: its values are pushed up wherever the actor goes. The
+        estimates drift upwards, the policy exploits them, and the curve collapses after a promising start.
+    """
+    fix = "call `zero_grad()` on an optimizer right before its own backward, or freeze the critic in the actor's loss"
+    deliberate = """
+        Several losses that are backwarded into one step on purpose (value + policy + entropy) are not reported, nor
+        is a shared trunk that collects the gradients of its heads.
+    """
+    bad = (
+        """
+        import torch
+        actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(5, 1)
+        actor_opt = torch.optim.SGD(actor.parameters(), lr=0.1)
+        critic_opt = torch.optim.SGD(critic.parameters(), lr=0.1)
+        for _ in range(5):
+            s, a = torch.randn(8, 3), torch.randn(8, 2)
+            critic_loss = (critic(torch.cat([s, a], -1)) - 1.0).pow(2).mean()
+            critic_loss.backward()
+            critic_opt.step()  # BUG
+            critic_opt.zero_grad()
+            actor_loss = -critic(torch.cat([s, actor(s)], -1)).mean()
+            actor_loss.backward()
+            actor_opt.step()
+            actor_opt.zero_grad()
+        """,
+        """
+        import torch
+        actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(5, 1)
+        actor_opt = torch.optim.SGD(actor.parameters(), lr=0.1)
+        critic_opt = torch.optim.SGD(critic.parameters(), lr=0.1)
+        for _ in range(5):
+            s, a = torch.randn(8, 3), torch.randn(8, 2)
+            critic_loss = (critic(torch.cat([s, a], -1)) - 1.0).pow(2).mean()
+            actor_loss = -critic(torch.cat([s, actor(s)], -1)).mean()
+            actor_opt.zero_grad()
+            critic_opt.zero_grad()
+            critic_loss.backward()
+            actor_loss.backward()
+            critic_opt.step()  # BUG
+            actor_opt.step()
+        """,
+        """
+        import torch
+        actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(5, 1)
+        opt = torch.optim.SGD([*actor.parameters(), *critic.parameters()], lr=0.1)
+        for _ in range(5):
+            s, a = torch.randn(8, 3), torch.randn(8, 2)
+            critic_loss = (critic(torch.cat([s, a], -1)) - 1.0).pow(2).mean()
+            actor_loss = -critic(torch.cat([s, actor(s)], -1)).mean()
+            opt.zero_grad()
+            (critic_loss + actor_loss).backward()
+            opt.step()  # BUG
+        """,
+    )
+    good = (
+        """
+        import torch
+        trunk, pi, v = torch.nn.Linear(3, 4), torch.nn.Linear(4, 2), torch.nn.Linear(4, 1)
+        trunk_opt = torch.optim.SGD(trunk.parameters(), lr=0.1)
+        pi_opt, v_opt = (torch.optim.SGD(m.parameters(), lr=0.1) for m in (pi, v))
+        for _ in range(5):
+            h = torch.tanh(trunk(torch.randn(8, 3)))
+            for opt in (trunk_opt, pi_opt, v_opt):
+                opt.zero_grad()
+            pi(h).pow(2).mean().backward(retain_graph=True)
+            (v(h) - 1.0).pow(2).mean().backward()
+            for opt in (trunk_opt, pi_opt, v_opt):
+                opt.step()
+        """,
+        """
+        import torch
+        net, v = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD([*net.parameters(), *v.parameters()], lr=0.1)
+        for _ in range(5):
+            s, a, returns = torch.randn(8, 3), torch.randint(2, (8,)), torch.randn(8)
+            dist = torch.distributions.Categorical(logits=net(s))
+            value = v(s).squeeze(-1)
+            policy_loss = -(dist.log_prob(a) * (returns - value).detach()).mean()
+            loss = policy_loss + (value - returns).pow(2).mean() - 0.01 * dist.entropy().mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+    )
+
+    def on_step(self, event: Step) -> Verdicts:
+        ledger, foreign, own = self.history.ledger, {}, {}
+        for pid in event.held:
+            fresh = ledger.fresh(pid)
+            if len(fresh) < 2:
+                continue
+            for part in fresh:
+                belongs = part.bid == BY_HAND or not self._belongs_elsewhere(part, fresh, pid, event.oid)
+                (own if belongs else foreign).setdefault(part.bid, (part, set()))[1].add(pid)
+        mixed = {pid for _, pids in foreign.values() for pid in pids} & {p for _, pids in own.values() for p in pids}
+        if mixed:
+            other = next(iter(foreign.values()))[0]
+            yield self._verdict(event, other.site, [p.site for p, _ in own.values()], mixed)
+
+    def _belongs_elsewhere(self, part: Contribution, fresh: list[Contribution], pid: int, oid: int) -> bool:
+        """Another optimizer has stepped on this backward already, or it flows through `pid` to parameters
+        that another optimizer owns and the other losses do not touch."""
+        if any(c.oid != oid for c in part.consumed):
+            return not all(any(c.oid != oid for c in other.consumed) for other in fresh)
+        history, graph = self.history, self.history.graph
+        mine = set(history.optimizers[oid].params)
+        beyond = {p for p in part.event.fed if p not in mine and history.owner_of(p)}
+        others = {p for other in fresh if other is not part for p in other.event.fed}
+        beyond -= others
+        if not beyond:
+            return False
+        live = graph.live_ancestors(r.nid for r in part.event.roots)
+        return flow.is_upstream(graph, beyond, {pid}, live)
+
+    def on_settled(self, contribution: Contribution) -> Verdicts:
+        """One backward of a sum: the actor's term reaches the actor through the critic, and trains both."""
+        consumed = contribution.consumed_pids()
+        graph = self.history.graph
+        for root in contribution.event.roots:
+            op = graph.get(root.nid)
+            if op is None or not consumed:
+                continue
+            live = [t for t in flow.terms(graph, op) if t.op.live]
+            reach = {t.op.nid: graph.live_params([t.op.nid]) & consumed for t in live}
+            for term in live:
+                critic = self._exploited(term, live, reach)
+                if critic:
+                    steps = [c for c in contribution.consumed if c.pids & critic]
+                    yield self._verdict_of_sum(contribution, term, critic, steps[-1].site)
+
+    def _exploited(self, term: flow.Term, live: list[flow.Term], reach: dict[int, set[int]]) -> set[int]:
+        """Parameters that this term uses as a fixed objective while another term trains them."""
+        graph, mine = self.history.graph, reach[term.op.nid]
+        for other in live:
+            shared = mine & reach[other.op.nid]
+            beyond = mine - reach[other.op.nid]
+            if other is term or not shared or not beyond or reach[other.op.nid] - mine:
+                continue
+            within = graph.live_ancestors([term.op.nid])
+            users = {o.nid for o in flow.param_users(graph, within, shared)}
+            through = flow.is_upstream(graph, beyond, shared, within)
+            if through and flow.is_linear_in(graph, term.op, users):
+                return shared
+        return set()
+
+    def _verdict_of_sum(self, contribution: Contribution, term: flow.Term, critic: set[int], step: int) -> Verdict:
+        history = self.history
+        return Verdict(
+            step,
+            f"in the summed loss the term of {line(history, term.op.site)} uses {networks(history, critic)} as its "
+            f"objective and trains it at the same time: this step applies both",
+            [("term", term.op.site), ("backward", contribution.site), ("step", step)],
+            critic,
+        )
+
+    def _verdict(self, event: Step, foreign: int, own: list[int], pids: set[int]) -> Verdict:
+        history = self.history
+        return Verdict(
+            event.site,
+            f"this step also applies what the backward on {line(history, foreign)} left in the gradient of "
+            f"{networks(history, pids)}; that loss belongs to another optimizer",
+            [("other backward", foreign), *(("own backward", s) for s in own), ("step", event.site)],
+            pids,
+        )
+
+
+rule = CrossLossGradient

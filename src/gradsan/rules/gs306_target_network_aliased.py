@@ -1,0 +1,199 @@
+"""GS306: target and online network are the same memory."""
+
+from __future__ import annotations
+
+from gradsan.judge.source import bindings, receiver_at
+from gradsan.judge.wording import line, networks
+from gradsan.record.events import Backward, Ops, Site, Sync
+from gradsan.record.history import History
+from gradsan.record.provenance import note, params_of
+from gradsan.rules.base import Rule, Verdict, Verdicts
+
+WINDOWS = 2  # backwards without the target network before its absence counts
+
+
+class TargetNetworkAliased(Rule):
+    code = "GS306"
+    name = "target-network-aliased"
+    severity = "error"
+    what = """
+        The target network and the online network share their parameters: one was assigned to the other
+        (`self.target = self.q`), or the sync shares memory (`t.data = p.data`).
+    """
+    why = """
+        There is no target network any more: the target moves with every update, which is what it was there to
+        prevent. Q-values chase themselves and diverge.
+    """
+    fix = "make a copy once (`copy.deepcopy(q)`) and sync values: `target.load_state_dict(q.state_dict())`"
+    bad = (
+        """
+        import torch
+
+        class Agent:
+            def __init__(self):
+                self.q, self.target = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+                self.opt = torch.optim.SGD(self.q.parameters(), lr=0.1)
+
+            def sync(self):
+                self.target.load_state_dict(self.q.state_dict())
+                self.target = self.q  # BUG
+
+            def update(self):
+                s, r, s2 = torch.randn(8, 3), torch.randn(8), torch.randn(8, 3)
+                with torch.no_grad():
+                    y = r + 0.9 * self.target(s2).max(1).values
+                loss = (self.q(s)[:, 0] - y).pow(2).mean()
+                self.opt.zero_grad()
+                loss.backward()
+                self.opt.step()
+
+        agent = Agent()
+        for i in range(6):
+            agent.update()
+            if i % 3 == 0:
+                agent.sync()
+        """,
+        """
+        import torch
+        q = torch.nn.Linear(3, 2)
+        target = q  # BUG
+        opt = torch.optim.SGD(q.parameters(), lr=0.1)
+        for i in range(6):
+            s, r, s2 = torch.randn(8, 3), torch.randn(8), torch.randn(8, 3)
+            with torch.no_grad():
+                y = r + 0.9 * target(s2).max(1).values
+            loss = (q(s)[:, 0] - y).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            if i % 3 == 0:
+                target.load_state_dict(q.state_dict())
+        """,
+        """
+        import copy
+        import torch
+        q = torch.nn.Linear(3, 2)
+        target = copy.deepcopy(q)
+        opt = torch.optim.SGD(q.parameters(), lr=0.1)
+        for i in range(6):
+            s, r, s2 = torch.randn(8, 3), torch.randn(8), torch.randn(8, 3)
+            with torch.no_grad():
+                y = r + 0.9 * target(s2).max(1).values
+            loss = (q(s)[:, 0] - y).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            for p, t in zip(q.parameters(), target.parameters()):
+                t.data = p.data  # BUG
+        """,
+    )
+    good = (
+        """
+        import copy
+        import torch
+        q = torch.nn.Linear(3, 2)
+        target = copy.deepcopy(q)
+        opt = torch.optim.SGD(q.parameters(), lr=0.1)
+        for i in range(6):
+            s, r, s2 = torch.randn(8, 3), torch.randn(8), torch.randn(8, 3)
+            with torch.no_grad():
+                y = r + 0.9 * target(s2).max(1).values
+            loss = (q(s)[:, 0] - y).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            for p, t in zip(q.parameters(), target.parameters()):
+                t.data = 0.99 * t.data + 0.01 * p.data
+        """,
+    )
+
+    def __init__(self, history: History) -> None:
+        super().__init__(history)
+        self._window: dict[Site, set[int]] = {}
+        self._before: dict[Site, set[int]] = {}
+        self._suspects: dict[Site, tuple[set[int], int]] = {}
+        self._reported: set[int] = set()
+
+    def on_sync(self, event: Sync) -> Verdicts:
+        """A network that is loaded from itself, or whose memory became that of its source."""
+        own = [pid for pid, source in event.pairs if pid == source]
+        if own and len(own) == len(event.pairs):
+            yield from self._once(own, own, event.site, "sync")
+        elif event.aliased:
+            pairs = [(p, s) for p, s in event.pairs if s and s != p]
+            if pairs:
+                yield from self._once([p for p, _ in pairs], [s for _, s in pairs], event.site, "sync")
+
+    def on_ops(self, event: Ops) -> Verdicts:
+        history = self.history
+        for op in event.ops:
+            if op.name == "written" and note(op, "shares"):
+                pid = note(op, "pid")
+                others = [o for o in note(op, "shares") if self._are_twins(pid, o)]
+                if others:
+                    yield from self._once([pid], others, op.site, "alias")
+            elif op.site:
+                pids = {p for i in history.graph.inputs(op) for p in params_of(i)}
+                if pids:
+                    self._window.setdefault(op.site, set()).update(pids)
+
+    def on_backward(self, event: Backward) -> Verdicts:
+        """A line that called the target network, and nothing else, now calls the online network; and from
+        then on nobody calls the target network any more."""
+        networks = self.history.networks
+        used = {pid for pids in self._window.values() for pid in pids}
+        for site, pids in self._window.items():
+            gone = self._before.get(site, set()) - pids
+            if gone and all(networks.is_target(p) and networks.source_of(p) in pids for p in gone):
+                self._suspects.setdefault(site, (gone, 0))
+            self._before[site] = pids
+        for site, (targets, windows) in list(self._suspects.items()):
+            if targets & used:
+                del self._suspects[site]
+            elif windows < WINDOWS:
+                self._suspects[site] = (targets, windows + 1)
+            else:
+                del self._suspects[site]
+                online = [s for p in sorted(targets) if (s := networks.source_of(p)) is not None]
+                yield from self._once(sorted(targets), online, site, "use")
+        self._window = {}
+
+    def _are_twins(self, pid: int, other: int) -> bool:
+        copies = self.history.networks.copies
+        return (pid in copies and copies[pid].source == other) or (other in copies and copies[other].source == pid)
+
+    def _once(self, targets: list[int], online: list[int], site: Site, role: str) -> Verdicts:
+        known = self._reported & {*targets, *online}
+        self._reported.update(targets, online)
+        if not known or role == "alias":
+            yield self._verdict(targets, online, site, role)
+
+    def _verdict(self, targets: list[int], online: list[int], site: Site, role: str) -> Verdict:
+        history = self.history
+        alias = self._alias_line(targets, online, site) if role != "alias" else site
+        return Verdict(
+            alias or site,
+            f"{networks(history, targets)} and {networks(history, online)} are one and the same"
+            if targets != online
+            else f"{networks(history, targets)} is its own target network",
+            [("alias", alias), (role, site)],
+            [*targets, *online],
+            key="alias",
+        )
+
+    def _alias_line(self, targets: list[int], online: list[int], near: Site) -> Site:
+        """An assignment that gives one of the networks' names to the other, without making anything new."""
+        history = self.history
+        where = history.sites.get(near)
+        if where is None:
+            return 0
+        param = history.params[targets[0]]
+        names = [p for full in (param.name, *param.aliases) for p in reversed(full.split(".")[:-1])]
+        for name in (*names, receiver_at(where.file, where.line)):
+            plain = [b for b in bindings(where.file, name.split("[")[0]) if b.plain]
+            if plain and not name.isdigit():
+                return history.site_at(where.file, plain[-1].line, plain[-1].function)
+        return 0
+
+
+rule = TargetNetworkAliased

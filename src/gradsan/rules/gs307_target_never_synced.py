@@ -1,0 +1,173 @@
+"""GS307: a target network that stays as it was, or a sync that goes the wrong way."""
+
+from __future__ import annotations
+
+from gradsan.judge.wording import line, networks
+from gradsan.record.events import Op, Ops, Site, Sync
+from gradsan.record.history import History
+from gradsan.record.provenance import params_of
+from gradsan.rules.base import Rule, Verdict, Verdicts
+
+PATIENCE = 5_000  # updates; hard syncs every few thousand updates are common
+TIMES = 2
+
+
+class TargetNeverSynced(Rule):
+    code = "GS307"
+    name = "target-never-synced"
+    severity = "warning"
+    what = """
+        A target network is used and never updated, or the sync overwrites the online network instead, or
+        computes the mixture and throws it away (`t = tau * p + (1 - tau) * t` only renames).
+    """
+    why = """
+        The values bootstrap from the initial random network for ever: the agent learns the one-step look-ahead of
+        noise. With the sync reversed, what was learned is undone.
+    """
+    fix = "write into the target: `t.data.lerp_(p.data, tau)` under `no_grad`, or `target.load_state_dict(q.state_dict())`"
+    bad = (
+        """
+        import copy
+        import torch
+        q = torch.nn.Linear(3, 2)
+        target = copy.deepcopy(q)
+        opt = torch.optim.SGD(q.parameters(), lr=0.1)
+        for _ in range(6):
+            s, r, s2 = torch.randn(8, 3), torch.randn(8), torch.randn(8, 3)
+            with torch.no_grad():
+                y = r + 0.9 * target(s2).max(1).values
+            loss = (q(s)[:, 0] - y).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            for p, t in zip(q.parameters(), target.parameters()):
+                t = 0.01 * p + 0.99 * t  # BUG
+        """,
+        """
+        import copy
+        import torch
+        q = torch.nn.Linear(3, 2)
+        target = copy.deepcopy(q)
+        opt = torch.optim.SGD(q.parameters(), lr=0.1)
+        for _ in range(6):
+            s, r, s2 = torch.randn(8, 3), torch.randn(8), torch.randn(8, 3)
+            with torch.no_grad():
+                y = r + 0.9 * target(s2).max(1).values
+            loss = (q(s)[:, 0] - y).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            q.load_state_dict(target.state_dict())  # BUG
+        """,
+    )
+    good = (
+        """
+        import copy
+        import torch
+        q = torch.nn.Linear(3, 2)
+        target = copy.deepcopy(q)
+        opt = torch.optim.SGD(q.parameters(), lr=0.1)
+        for _ in range(6):
+            s, r, s2 = torch.randn(8, 3), torch.randn(8), torch.randn(8, 3)
+            with torch.no_grad():
+                y = r + 0.9 * target(s2).max(1).values
+            loss = (q(s)[:, 0] - y).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            for p, t in zip(q.parameters(), target.parameters()):
+                t.data.copy_(0.01 * p.data + 0.99 * t.data)
+        """,
+    )
+
+    def __init__(self, history: History) -> None:
+        super().__init__(history)
+        self._dropped: dict[Site, int] = {}
+        self._reversed: dict[Site, int] = {}
+        self._used: dict[int, Site] = {}
+        self._mixtures: list[tuple[Op, list[int], int]] = []
+
+    def on_sync(self, event: Sync) -> Verdicts:
+        """The online network is overwritten from its own target, again and again."""
+        history = self.history
+        backwards = [
+            (pid, source)
+            for pid, source in event.pairs
+            if source and history.params[pid].epoch and history.owner_of(pid) and not history.params[source].epoch
+        ]
+        if not backwards:
+            return
+        times = self._reversed[event.site] = self._reversed.get(event.site, 0) + 1
+        if times >= TIMES:
+            online, target = [p for p, _ in backwards], [s for _, s in backwards]
+            yield Verdict(
+                event.site,
+                f"this overwrites the trained network {networks(history, online)} with {networks(history, target)}, "
+                "which no optimizer trains: the sync goes the wrong way",
+                [("sync", event.site)],
+                [*online, *target],
+            )
+
+    def on_ops(self, event: Ops) -> Verdicts:
+        """A mixture of target and online parameter that nobody uses."""
+        history, graph = self.history, self.history.graph
+        for op in event.ops:
+            for source in graph.inputs(op):
+                for pid in params_of(source):
+                    if history.networks.is_target(pid):
+                        self._used.setdefault(pid, op.site)
+            if pair := self._mixture(op):
+                self._mixtures.append((op, pair, history.iteration))
+        yield from self._unused_mixtures()
+
+    def _unused_mixtures(self) -> Verdicts:
+        """Judged one iteration later: until then somebody may still use the mixture."""
+        history = self.history
+        due = [m for m in self._mixtures if m[2] < history.iteration]
+        self._mixtures = [m for m in self._mixtures if m[2] >= history.iteration]
+        for op, pair, _ in due:
+            if history.graph.consumers.get(op.nid) or op.nid in history.networks.used:
+                continue
+            times = self._dropped[op.site] = self._dropped.get(op.site, 0) + 1
+            if times >= TIMES:
+                yield Verdict(
+                    op.site,
+                    f"the mixture of {networks(history, pair)} is computed and dropped; the target network keeps its "
+                    "old values",
+                    [("sync", op.site)],
+                    pair,
+                )
+
+    def _mixture(self, op: Op) -> list[int]:
+        if op.name not in ("add", "sub", "lerp"):
+            return []
+        graph, networks_ = self.history.graph, self.history.networks
+        near = {p for i in graph.inputs(op) for p in (params_of(i) or self._one_step(i))}
+        targets = [p for p in near if networks_.is_target(p) and networks_.source_of(p) in near]
+        return sorted(near) if targets and len(near) == 2 else []
+
+    def _one_step(self, op: Op) -> tuple[int, ...]:
+        if op.name not in ("mul", "div", "data", "detach", "sub"):
+            return ()
+        graph = self.history.graph
+        direct = tuple(p for i in graph.inputs(op) for p in params_of(i))
+        return direct or tuple(p for i in graph.inputs(op) for j in graph.inputs(i) for p in params_of(j))
+
+    def at_end(self) -> Verdicts:
+        history = self.history
+        if history.iteration < PATIENCE:
+            return
+        copies = history.networks.copies
+        still = [p for p in self._used if p in copies and not copies[p].after_training and not history.owner_of(p)]
+        if still:
+            site = self._used[still[0]]
+            yield Verdict(
+                site,
+                f"{networks(history, still)} is used as a target network and was not updated in "
+                f"{history.iteration} updates (copied once on {line(history, copies[still[0]].site)})",
+                [("first use", site), ("copy", copies[still[0]].site)],
+                still,
+            )
+
+
+rule = TargetNeverSynced

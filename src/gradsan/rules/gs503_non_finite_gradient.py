@@ -1,0 +1,114 @@
+"""GS503: NaN or infinity in a loss or a gradient."""
+
+from __future__ import annotations
+
+import math
+
+from gradsan.judge.wording import line, networks
+from gradsan.record.events import Backward, Op
+from gradsan.record.history import History
+from gradsan.record.provenance import note
+from gradsan.rules.base import Rule, Verdict, Verdicts
+
+
+class NonFiniteGradient(Rule):
+    code = "GS503"
+    name = "non-finite-gradient"
+    severity = "error"
+    what = """
+        A loss or a gradient is NaN or infinite. The finding names the first operation that made it out of
+        finite numbers, forward or backward, and the input that did it.
+    """
+    why = """
+        One step later all weights are NaN and the run is lost, often thousands of updates after the line that
+        did it: `log(0)`, `sqrt(0)`, the standard deviation of one sample, `exp` of an unclamped log-ratio, zero
+        times infinity behind a mask, `atanh` at ±1.
+    """
+    fix = "keep the input inside the domain (`clamp`, an epsilon inside the function), and mask before, not after"
+    bad = (
+        """
+        import torch
+        net = torch.nn.Linear(3, 2, bias=False)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        offset = net(torch.tensor([[1.0, 2.0, 3.0], [0.0, 0.0, 0.0]]))
+        loss = torch.sqrt(offset.pow(2).sum(-1)).mean()  # BUG
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        """,
+        """
+        import torch
+        policy, mask = torch.nn.Linear(3, 1), torch.tensor([1.0] * 7 + [0.0])
+        log_prob = policy(torch.randn(8, 3)).squeeze(-1)
+        old = torch.where(mask.bool(), log_prob.detach(), torch.tensor(-200.0))
+        ratio = (log_prob - old).exp()  # BUG
+        loss = -(torch.min(ratio, ratio.clamp(0.8, 1.2)) * mask).sum()
+        loss.backward()
+        """,
+        """
+        import torch
+        net = torch.nn.Linear(3, 1)
+        values = net(torch.randn(1, 3))
+        normalised = (values - values.mean()) / (values.std() + 1e-8)  # BUG
+        normalised.mean().backward()
+        """,
+    )
+    good = (
+        """
+        import torch
+        policy, mask = torch.nn.Linear(3, 1), torch.tensor([1.0] * 7 + [0.0])
+        log_prob = policy(torch.randn(8, 3)).squeeze(-1)
+        old = torch.where(mask.bool(), log_prob.detach(), torch.tensor(-200.0))
+        ratio = ((log_prob - old) * mask).exp()
+        loss = -(torch.min(ratio, ratio.clamp(0.8, 1.2)) * mask).sum()
+        loss.backward()
+        """,
+        """
+        import torch
+        net = torch.nn.Linear(3, 4)
+        logits = net(torch.randn(8, 3)).masked_fill(torch.tensor([True, False, False, False]), float("-inf"))
+        dist = torch.distributions.Categorical(logits=logits)
+        (-dist.log_prob(torch.ones(8))).mean().backward()
+        """,
+    )
+
+    def __init__(self, history: History) -> None:
+        super().__init__(history)
+        self._lost = False
+
+    def on_backward(self, event: Backward) -> Verdicts:
+        clues = dict(event.clues)
+        bad_loss = not math.isfinite(event.loss)
+        if self._lost or not ("bad_gradient" in clues or bad_loss):
+            return
+        self._lost = True  # from here on everything is non-finite: only the first time tells something
+        history = self.history
+        nid, what = clues.get("bad_gradient", (0, ""))
+        op = history.graph.get(nid)
+        forward = self._first_bad_value(event)
+        if op is None or bad_loss:
+            op, what = (forward, note(forward, "nonfinite")) if forward is not None else (op, what)
+        broken = [pid for pid, norm in clues.get("norms", ()) if not math.isfinite(norm)]
+        result = "the loss is not finite" if bad_loss else f"the gradient of {networks(history, broken)} is not finite"
+        if op is None:
+            reason = "" if history.deep else "; run with `--mode deep` to see the operation that made it"
+            yield Verdict(event.site, f"{result} from here on{reason}", [("backward", event.site)], broken)
+            return
+        reason = what or f"`{op.name}`"
+        yield Verdict(
+            op.site,
+            f"{reason} is where it starts: {result} in backward on {line(history, event.site)}",
+            [("forward", op.site), ("backward", event.site)],
+            broken or event.reached,
+        )
+
+    def _first_bad_value(self, event: Backward) -> Op | None:
+        found = [
+            op
+            for op in self.history.graph.ancestors(root.nid for root in event.roots).values()
+            if note(op, "nonfinite")
+        ]
+        return min(found, key=lambda op: op.nid, default=None)
+
+
+rule = NonFiniteGradient

@@ -1,0 +1,118 @@
+"""GS601: `[B]` meets `[B, 1]` and becomes `[B, B]`."""
+
+from __future__ import annotations
+
+from gradsan.judge.residuals import LIBRARY_LOSSES
+from gradsan.judge.wording import line
+from gradsan.record.events import Backward, Op
+from gradsan.rules.base import Rule, Verdict, Verdicts
+
+ELEMENTWISE = {"add", "sub", "rsub", "mul", "div", "rdiv", "minimum", "maximum", "min", "max", "where", "pow"}
+MAKES_COLUMN = {"unsqueeze", "getitem", "view", "reshape"}
+
+
+class BroadcastLoss(Rule):
+    code = "GS601"
+    name = "broadcast-loss"
+    severity = "error"
+    needs_deep = True
+    what = """
+        On the way to the loss a tensor of shape `[B]` meets one of shape `[B, 1]`. Broadcasting makes a
+        `[B, B]` matrix of it: every prediction is compared with every target.
+    """
+    why = """
+        The loss is finite and falls, but its minimum is the same value for every state: the mean of all targets.
+        The agent learns a constant, and nothing raises (at best there is a warning).
+    """
+    fix = "bring both to one shape: `q.squeeze(-1)` or `target.unsqueeze(-1)`"
+    deliberate = "Pairs made on purpose (`x[:, None] - y`, quantile losses with `[B, N, 1]` and `[B, 1, N]`) are not reported."
+    bad = (
+        """
+        import torch
+        q = torch.nn.Linear(3, 2)
+        s, a, target = torch.randn(8, 3), torch.randint(2, (8, 1)), torch.randn(8)
+        chosen = q(s).gather(1, a)
+        loss = (chosen - target).pow(2).mean()  # BUG
+        loss.backward()
+        """,
+        """
+        import torch
+        v, pi = torch.nn.Linear(3, 1), torch.nn.Linear(3, 2)
+        s, a, returns = torch.randn(8, 3), torch.randint(2, (8,)), torch.randn(8)
+        advantage = returns - v(s).detach()  # BUG
+        log_prob = torch.distributions.Categorical(logits=pi(s)).log_prob(a)
+        loss = -(log_prob * advantage).mean()
+        loss.backward()
+        """,
+        """
+        import torch
+        import warnings
+        warnings.simplefilter("ignore")
+        v = torch.nn.Linear(3, 1)
+        loss = torch.nn.functional.mse_loss(v(torch.randn(8, 3)), torch.randn(8))  # BUG
+        loss.backward()
+        """,
+    )
+    good = (
+        """
+        import torch
+        q = torch.nn.Linear(3, 2)
+        s, a, target = torch.randn(8, 3), torch.randint(2, (8, 1)), torch.randn(8)
+        chosen = q(s).gather(1, a).squeeze(1)
+        loss = (chosen - target).pow(2).mean()
+        loss.backward()
+        """,
+        """
+        import torch
+        net = torch.nn.Linear(3, 5)
+        current, target = net(torch.randn(8, 3)), torch.randn(8, 5)
+        error = target.unsqueeze(1) - current.unsqueeze(2)
+        error.abs().mean().backward()
+        """,
+        """
+        import torch
+        net = torch.nn.Linear(3, 1)
+        x = net(torch.randn(8, 3)).squeeze(1)
+        spread = (x[:, None] - x).pow(2).mean()
+        spread.backward()
+        """,
+    )
+
+    def on_backward(self, event: Backward) -> Verdicts:
+        graph = self.history.graph
+        for op in graph.ancestors(root.nid for root in event.roots).values():
+            pair = self._pair(op)
+            if pair:
+                column, row = pair
+                shapes = [_shape(s.shape) for s in (column, row)]
+                yield Verdict(
+                    op.site,
+                    f"`{op.name}` of {shapes[0]} and {shapes[1]} makes a [{row.shape[-1]}, {row.shape[-1]}] matrix of "
+                    f"pairs on the way to the loss on {line(self.history, event.site)}",
+                    [("broadcast", op.site), ("backward", event.site)],
+                    event.reached,
+                )
+
+    def _pair(self, op: Op) -> tuple[Op, Op] | None:
+        """The `[…, B, 1]` and the `[…, B]` that met in this operation by accident."""
+        if op.name not in ELEMENTWISE and op.name not in LIBRARY_LOSSES:
+            return None
+        sides = [i for i in self.history.graph.inputs(op) if i.floating]
+        for column in sides:
+            for row in sides:
+                if not row.shape or row.shape[-1] < 2 or column.shape != (*row.shape, 1):
+                    continue
+                if op.name in LIBRARY_LOSSES or not self._on_purpose(op, column, row):
+                    return column, row
+        return None
+
+    def _on_purpose(self, op: Op, column: Op, row: Op) -> bool:
+        """The column was made on this very line."""
+        return column.name in MAKES_COLUMN and column.site == op.site
+
+
+def _shape(shape: tuple[int, ...]) -> str:
+    return "[" + ", ".join(map(str, shape)) + "]"
+
+
+rule = BroadcastLoss

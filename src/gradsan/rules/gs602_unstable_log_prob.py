@@ -1,0 +1,85 @@
+"""GS602: a softmax where log-probabilities or logits belong."""
+
+from __future__ import annotations
+
+from gradsan.judge.flow import SELECTING, SHAPING
+from gradsan.judge.wording import line
+from gradsan.record.events import Backward, Op
+from gradsan.rules.base import Rule, Verdict, Verdicts
+
+WANTS_LOGITS = {"log_softmax", "softmax", "logsumexp", "cross_entropy", "log_sigmoid"}
+
+
+class UnstableLogProb(Rule):
+    code = "GS602"
+    name = "unstable-log-prob"
+    severity = "warning"
+    needs_deep = True
+    what = "`log(softmax(x))`, the output of a softmax passed as logits, or a softmax of a softmax."
+    why = """
+        The logarithm of a softmax is minus infinity as soon as one probability underflows, and the next step is
+        NaN. Probabilities taken for logits make the policy nearly uniform, whatever the network says: it explores
+        for ever and learns slowly.
+    """
+    fix = "use `log_softmax(x)`, and pass the raw network output as `Categorical(logits=x)` or to `cross_entropy`"
+    bad = (
+        """
+        import torch
+        net = torch.nn.Linear(3, 2)
+        s, a = torch.randn(8, 3), torch.randint(2, (8, 1))
+        log_prob = torch.log(torch.softmax(net(s), -1)).gather(1, a)  # BUG
+        (-log_prob).mean().backward()
+        """,
+        """
+        import torch
+        net = torch.nn.Linear(3, 2)
+        probs = torch.softmax(net(torch.randn(8, 3)), -1)
+        dist = torch.distributions.Categorical(logits=probs)  # BUG
+        (-dist.log_prob(torch.zeros(8))).mean().backward()
+        """,
+    )
+    good = (
+        """
+        import torch
+        net = torch.nn.Linear(3, 2)
+        probs = torch.softmax(net(torch.randn(8, 3)), -1)
+        dist = torch.distributions.Categorical(probs)
+        (-dist.log_prob(torch.zeros(8))).mean().backward()
+        """,
+        """
+        import torch
+        net = torch.nn.Linear(3, 2)
+        log_prob = torch.log_softmax(net(torch.randn(8, 3)), -1)[:, 0]
+        (-log_prob).mean().backward()
+        """,
+    )
+
+    def on_backward(self, event: Backward) -> Verdicts:
+        for op in self.history.graph.ancestors(root.nid for root in event.roots).values():
+            source = self._softmax_behind(op)
+            if source is None:
+                continue
+            if op.name == "log" and "distribution" not in op.tags:
+                what = "the logarithm of a softmax underflows"
+            elif op.name in WANTS_LOGITS:
+                what = "a softmax output is used as logits" if op.name != "softmax" else "a softmax is applied twice"
+            else:
+                continue
+            yield Verdict(
+                op.site,
+                f"{what} (softmax on {line(self.history, source.site)})",
+                [("softmax", source.site), ("log or distribution", op.site), ("backward", event.site)],
+                event.reached,
+            )
+
+    def _softmax_behind(self, op: Op) -> Op | None:
+        if op.name != "log" and op.name not in WANTS_LOGITS:
+            return None
+        graph = self.history.graph
+        source = next(graph.inputs(op), None)
+        while source is not None and source.name in SHAPING | SELECTING:
+            source = next(graph.inputs(source), None)
+        return source if source is not None and source.name == "softmax" else None
+
+
+rule = UnstableLogProb
