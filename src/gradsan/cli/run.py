@@ -73,7 +73,7 @@ def command(ctx: click.Context, /, words: tuple[str, ...], **given: Any) -> None
         outcome = execute(program)
     if watch.is_in_child:  # the program forked by itself, and this is not the process that we watch
         ctx.exit(outcome.status)
-    report = watch.finish()
+    report = watch.finish(outcome.error)
     publisher.publish(report)
     if outcome.interrupted:
         raise Interrupted

@@ -15,12 +15,19 @@ from gradsan.render.page import Page, plain
 ROLES = {
     "saved": "saved here",
     "mutation": "changed here",
-    "changed": "changed here",
     "needed": "needed here",
+    "created": "made here",
+    "optimizer": "optimizer made here",
     "cut": "cut here",
+    "choice": "chosen here",
     "freeze": "frozen here",
-    "created": "created here",
     "use": "used here",
+    "sync": "synced here",
+    "clip": "clipped here",
+    "zero_grad": "cleared here",
+    "backward": "backward here",
+    "step": "step here",
+    "loss": "loss here",
 }
 
 

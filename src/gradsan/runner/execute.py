@@ -15,10 +15,14 @@ from gradsan.runner.program import Program
 
 @dataclass(frozen=True)
 class Outcome:
-    """The exit status that python would have given; `interrupted` where Ctrl-C ended it."""
+    """The exit status that python would have given, and the exception that nobody caught."""
 
     status: int = 0
-    interrupted: bool = False
+    error: BaseException | None = None
+
+    @property
+    def interrupted(self) -> bool:
+        return isinstance(self.error, KeyboardInterrupt)
 
 
 def execute(program: Program) -> Outcome:
@@ -34,17 +38,25 @@ def execute(program: Program) -> Outcome:
 
 
 def _outcome(program: Program, namespace: dict[str, Any]) -> Outcome:
+    error = _uncaught(program, namespace)
     try:
-        try:
-            exec(program.compile(), namespace)
-        except SystemExit:
-            raise
-        except BaseException as error:
-            tracebacks.show(error)
-            return Outcome(1, isinstance(error, KeyboardInterrupt))
-    except SystemExit as end:
+        if error is None:
+            return Outcome()
+        if isinstance(error, SystemExit):
+            raise error
+        tracebacks.show(error)
+        return Outcome(1, error)
+    except SystemExit as end:  # the program's own, or its excepthook's
         return Outcome(_status(end))
-    return Outcome()
+
+
+def _uncaught(program: Program, namespace: dict[str, Any]) -> BaseException | None:
+    """Returned, not handled here: an excepthook runs when no exception is being handled any more."""
+    try:
+        exec(program.compile(), namespace)
+    except BaseException as error:
+        return error
+    return None
 
 
 def _status(end: SystemExit) -> int:

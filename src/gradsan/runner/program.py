@@ -96,11 +96,11 @@ def from_module(name: str, args: Sequence[str]) -> Program:
 
 def _from_container(path: str, args: Sequence[str]) -> Program:
     """A directory or a zip file with a `__main__.py` in it."""
+    shown, path = path, _absolute(path)
     spec = PathFinder.find_spec("__main__", [path])
     if spec is None:
-        raise ProgramError(f"cannot run {path!r}: there is no __main__.py in it")
-    attributes = _of_spec(spec)
-    return Program(path, _code(spec), str(spec.origin), [path, *args], path, attributes)
+        raise ProgramError(f"cannot run {shown!r}: there is no __main__.py in it")
+    return Program(shown, _code(spec), str(spec.origin), [shown, *args], path, _of_spec(spec))
 
 
 def _find(name: str) -> ModuleSpec | None:
@@ -134,4 +134,4 @@ def _of_spec(spec: ModuleSpec) -> dict[str, Any]:
 
 def _absolute(path: str) -> str:
     """As python makes `__file__` absolute: joined, not normalized."""
-    return path if os.path.isabs(path) else os.path.join(os.getcwd(), path.removeprefix("./"))
+    return path if os.path.isabs(path) else os.path.join(os.getcwd(), path)

@@ -65,11 +65,13 @@ class Watch:
     def is_in_child(self) -> bool:
         return os.getpid() != self._owner
 
-    def finish(self) -> Report:
+    def finish(self, error: BaseException | None = None) -> Report:
         """Take everything out again and judge what is left to be judged."""
         self._arrival.stop()
         try:
             if self._session is not None:
+                if error is not None and hasattr(self._session, "explain"):
+                    self._session.explain(error)
                 self._session.__exit__(None, None, None)
             else:
                 self.recorder.finish()
