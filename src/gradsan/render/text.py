@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from rich.console import Console
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from gradsan.judge.findings import SEVERITIES, Finding, Report, RoleSite
@@ -77,16 +76,19 @@ def _sites(console: Console, sites: tuple[RoleSite, ...]) -> None:
     """The story in order: saved here → changed here → needed here."""
     if not sites:
         return
-    table = Table.grid(padding=(0, 2, 0, 0))
-    table.add_column(no_wrap=True)
-    table.add_column(style="place", overflow="fold")
-    table.add_column(no_wrap=True, overflow="ellipsis", style="quiet")
-    for index, site in enumerate(sites):
-        role = ("→ " if index else "  ") + ROLES.get(site.role, site.role)
-        where = site.location
-        table.add_row(plain(role), f"{plain(where.file)}:{where.line}", plain(where.code))
+    roles = [plain(ROLES.get(site.role, site.role)) for site in sites]
+    width = max(map(len, roles))
     console.print()
-    console.print(Padding(table, (0, 0, 0, 2)))
+    for index, (role, site) in enumerate(zip(roles, sites, strict=True)):
+        where = site.location
+        place = (f"{plain(where.file)}:{where.line}", "place")
+        head = Text.assemble("→ " if index else "  ", role.ljust(width), "  ", place)
+        code = Text(plain(where.code), "quiet")
+        if head.cell_len + code.cell_len + 4 <= console.width:
+            console.print(Padding(head.append("  ").append_text(code), (0, 0, 0, 2)))
+        else:
+            console.print(Padding(head, (0, 0, 0, 2)), overflow="fold")
+            console.print(Padding(code, (0, 0, 0, 8)), no_wrap=True, overflow="ellipsis")
     console.print()
 
 
