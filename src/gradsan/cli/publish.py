@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Callable
 
-from gradsan.judge.findings import Finding, Report
+from gradsan.judge.findings import Report
 from gradsan.render import render
 from gradsan.render.live import Live
 from gradsan.render.output import OutputError, OutputFile
@@ -25,10 +24,12 @@ class Publisher:
         self._stream = sys.stderr
         # A machine reads what goes to stderr in another format than text: no lines in between.
         talks = not quiet and (format_ == "text" or output is not None)
-        self.live: Callable[[Finding], None] | None = Live(sys.stderr) if talks else None
+        self.live = Live(sys.stderr) if talks else None
 
     def publish(self, report: Report) -> None:
         report.script = self._script
+        if self.live is not None:
+            self.live.flush()
         if self._output is None:
             if self._format != "text" or not self._quiet or report.findings or report.faults:
                 apart = "\n" if self.live is not None and report.findings else ""

@@ -65,12 +65,12 @@ def judge(path: Path, rules: list[type[Rule]]) -> Report:
             number += 1
             if isinstance(record, dict):
                 about.update(record.get("end", record))
+                if "code" in record:
+                    remember_code(str(record["code"]))
                 continue
             if isinstance(record, SiteSeen):
                 _refuse_odd_source(record.file)
             engine.feed(record)
-        if "code" in about:
-            remember_code(str(about["code"]))
         engine.finish()
     except DAMAGE as error:
         raise TraceError(f"{path} is damaged on line {number}") from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 from typing import TextIO
 
 from rich.text import Text
@@ -17,11 +18,18 @@ class Live:
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
         self._page = Page.of(stream)
+        self._held = ""
 
     def __call__(self, finding: Finding) -> None:
+        self._held += line(finding, self._page)
+        if sys.exc_info()[0] is None:
+            self.flush()  # else an exception is on its way up: if nobody catches it, its traceback is first
+
+    def flush(self) -> None:
+        text, self._held = self._held, ""
         # A closed or full stderr is the user's business; it must not end the rule that found something.
         with contextlib.suppress(OSError, ValueError):
-            self._stream.write(line(finding, self._page))
+            self._stream.write(text)
             self._stream.flush()
 
 

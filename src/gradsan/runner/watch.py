@@ -70,7 +70,7 @@ class Watch:
         self._arrival.stop()
         try:
             if self._session is not None:
-                if error is not None and hasattr(self._session, "explain"):
+                if error is not None:
                     self._session.explain(error)
                 self._session.__exit__(None, None, None)
             else:
