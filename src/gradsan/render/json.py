@@ -8,6 +8,6 @@ from gradsan.judge.findings import Report
 from gradsan.render.page import Page
 
 
-def render(report: Report, page: Page) -> str:  # noqa: ARG001 - the same for every page
+def render(report: Report, page: Page) -> str:
     """ASCII throughout, so that no name or code line can steer a terminal or break an encoding."""
     return json.dumps(report.as_dict(), indent=2) + "\n"

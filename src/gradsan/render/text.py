@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from rich.console import Console
 from rich.padding import Padding
+from rich.table import Table
 from rich.text import Text
 
 from gradsan.judge.findings import SEVERITIES, Finding, Report, RoleSite
 from gradsan.render.excerpt import excerpt
 from gradsan.render.page import Page, plain
+
+SUBJECTS = 6  # as many names as one takes in
 
 # What a site's role in the story is called; any other role speaks for itself.
 ROLES = {
@@ -53,9 +56,14 @@ def _finding(console: Console, finding: Finding) -> None:
     console.print()
     console.print(Padding(Text(plain(finding.message)), (0, 0, 0, 2)))
     _sites(console, finding.sites)
-    _subjects(console, finding)
-    console.print(Padding(Text.assemble(("fix  ", "fix"), plain(finding.fix)), (0, 0, 0, 2)))
-    console.print(Padding(Text(f"why  gradsan explain {finding.rule}", "quiet"), (0, 0, 1, 2)))
+    if not finding.sites:
+        console.print()
+    notes = Table.grid(padding=(0, 2, 0, 0))
+    if finding.subjects:
+        notes.add_row(Text("on", "quiet"), _subjects(finding.subjects))
+    notes.add_row(Text("fix", "fix"), plain(finding.fix))
+    notes.add_row(Text("why", "quiet"), Text(f"gradsan explain {finding.rule}", "quiet"))
+    console.print(Padding(notes, (0, 0, 1, 2)))
 
 
 def _headline(finding: Finding) -> Text:
@@ -92,12 +100,9 @@ def _sites(console: Console, sites: tuple[RoleSite, ...]) -> None:
     console.print()
 
 
-def _subjects(console: Console, finding: Finding) -> None:
-    named = [plain(name) for name in finding.subjects]
-    if not named:
-        return
-    shown = ", ".join(named[:6]) + (f" and {len(named) - 6} more" if len(named) > 6 else "")
-    console.print(Padding(Text.assemble(("on   ", "quiet"), shown), (0, 0, 0, 2)))
+def _subjects(names: tuple[str, ...]) -> str:
+    more = f" and {len(names) - SUBJECTS} more" if len(names) > SUBJECTS else ""
+    return ", ".join(plain(name) for name in names[:SUBJECTS]) + more
 
 
 def _not_evaluated(console: Console, report: Report) -> None:
