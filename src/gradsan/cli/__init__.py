@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import difflib
 import importlib
+from typing import Any
 
 import click
 
 from gradsan import __version__
+from gradsan.runner.signals import Interrupted, die_of_interrupt
 
 COMMANDS = {
     "run": "Run a training script under the sanitizer.",
@@ -36,6 +38,12 @@ class LazyGroup(click.Group):
         if args and args[0] not in COMMANDS and close:
             ctx.fail(f"No such command '{args[0]}'. Did you mean '{close[0]}'?")
         return super().resolve_command(ctx, args)
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return super().main(*args, **kwargs)
+        except Interrupted:  # click would make an ordinary exit of it
+            return die_of_interrupt()
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

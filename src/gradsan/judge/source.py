@@ -16,12 +16,25 @@ def line_of(file: str, line: int) -> str:
     return linecache.getline(file, line).strip()
 
 
+_base: list[str] = []
+
+
+def pin_base() -> None:
+    """Paths stay relative to the present working directory, even if the script goes to another."""
+    _base[:] = [os.getcwd()]
+
+
 def shown_path(file: str) -> str:
     """Relative to the working directory where it lies below it."""
     if file.startswith("<"):
         return file
-    relative = os.path.relpath(file)
+    relative = os.path.relpath(file, *_base)
     return file if relative.startswith("..") else relative
+
+
+def real_path(shown: str) -> str:
+    """The way back from `shown_path`."""
+    return shown if shown.startswith("<") else os.path.join(*_base, shown)
 
 
 def allowed(file: str, line: int) -> set[str]:

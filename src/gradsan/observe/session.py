@@ -32,9 +32,9 @@ class Session:
 
     def __enter__(self) -> Session:
         taps = (BackwardTap(self.context), NetworkTap(self.context), ArrivalTap(self.context))
+        self._stack.callback(self._patches.restore)  # first: a tap that cannot be installed leaves none
         for tap in taps:
             tap.install(self._patches)
-        self._stack.callback(self._patches.restore)
         self._optimizers.install(self._patches)
         self._stack.callback(self._optimizers.remove)
         self.attention.start()
@@ -67,6 +67,10 @@ class Session:
             clues = holder_clues(frames[-1][0], sites)
             self.context.emit(Failed(kind, site, f"{type(error).__name__}: {error}", clues))
 
+    def look_away(self) -> None:
+        """After a fork, in the child: the taps stay (it may be inside one of them), and see nothing."""
+        self.context.quiet = _Everything()
+
     def _flush(self) -> None:
         if self.context.operations is not None:
             self.context.operations.flush()
@@ -91,3 +95,8 @@ class Session:
         found: dict[int, list[str]] = find_names(set(wanted), frame, self.context.sites)
         for key, names in found.items():
             self.recorder.emit(ParamNamed(wanted[key], names[0], tuple(names[1:8])))
+
+
+class _Everything(set[str]):
+    def __contains__(self, _: object) -> bool:
+        return True

@@ -1,0 +1,57 @@
+"""Brings a report to where it was asked for: the terminal, a file, or both in short."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+
+from gradsan.judge.findings import Report
+from gradsan.render import render
+from gradsan.render.live import Live
+from gradsan.render.output import OutputError, OutputFile
+from gradsan.render.page import Page, plain
+from gradsan.render.text import summary
+
+
+class Publisher:
+    """Keeps the standard error of the start: the script may put another in its place."""
+
+    def __init__(self, script: str, format_: str, output: OutputFile | None, quiet: bool = False) -> None:
+        self._script = script
+        self._format = format_
+        self._output = output
+        self._quiet = quiet
+        self._stream = sys.stderr
+        # A machine reads what goes to stderr in another format than text: no lines in between.
+        talks = not quiet and (format_ == "text" or output is not None)
+        self.live = Live(sys.stderr) if talks else None
+
+    def publish(self, report: Report) -> None:
+        report.script = self._script
+        if self.live is not None:
+            self.live.flush()
+        if self._output is None:
+            if self._format != "text" or not self._quiet or report.findings or report.faults:
+                apart = "\n" if self.live is not None and report.findings else ""
+                self._say(apart + render(self._format, report, Page.of(self._stream)))
+            return
+        try:
+            self._output.write(render(self._format, report, Page(width=100)))
+        except OutputError as error:
+            self._say(f"gradsan: {error}\n")
+            self._say(render("text", report, Page.of(self._stream)))
+        else:
+            if not self._quiet:
+                self._say_in_short(report, self._output)
+
+    def _say_in_short(self, report: Report, output: OutputFile) -> None:
+        page = Page.of(self._stream)
+        console = page.console()
+        console.print(summary(report), soft_wrap=True)
+        console.print(f"gradsan: the report is in {plain(output.shown)}", soft_wrap=True)
+        self._say(page.text_of(console))
+
+    def _say(self, text: str) -> None:
+        with contextlib.suppress(OSError, ValueError):
+            self._stream.write(text)
+            self._stream.flush()

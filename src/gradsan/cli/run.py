@@ -1,0 +1,108 @@
+"""`gradsan run`: a script under the sanitizer."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from gradsan.cli import options
+from gradsan.cli.publish import Publisher
+from gradsan.judge.engine import Engine
+from gradsan.judge.source import pin_base
+from gradsan.record.trace import TraceWriter
+from gradsan.runner import program as programs
+from gradsan.runner.execute import execute
+from gradsan.runner.signals import Interrupted, last_words
+from gradsan.runner.watch import Watch
+
+
+class ProgramCommand(click.Command):
+    """Everything after SCRIPT, `-m MODULE` or `-c CODE` belongs to the program, as with `python`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, self._close_options(args))
+
+    def _close_options(self, args: list[str]) -> list[str]:
+        taking = {o for p in self.params if isinstance(p, click.Option) and not p.is_flag for o in p.opts}
+        index = 0
+        while index < len(args) and args[index].startswith("-") and args[index] != "--":
+            word = args[index]
+            if word[:2] in ("-m", "-c"):
+                index += 1 if len(word) > 2 else 2
+                return [*args[:index], "--", *args[index:]] if index <= len(args) else args
+            index += 2 if word in taking else 1
+        return args
+
+
+@click.command(cls=ProgramCommand, context_settings={"allow_interspersed_args": False})
+@click.option("-m", "module", metavar="MODULE", help="Run a module, as `python -m` does.")
+@click.option("-c", "code", metavar="CODE", help="Run a string of code, as `python -c` does.")
+@click.option(
+    "--mode",
+    type=click.Choice(["adaptive", "deep", "light"]),
+    default="adaptive",
+    show_default=True,
+    help="Trace every operation while something is new, always, or never.",
+)
+@options.report_options
+@click.option("--trace", metavar="FILE", help="Record what was seen; `gradsan report` judges it again.")
+@click.option(
+    "--include", multiple=True, metavar="PACKAGE", help="Count an installed package as your own code."
+)
+@click.option("--quiet", is_flag=True, help="Say nothing while the script runs, and nothing if all is well.")
+@click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="SCRIPT [ARGS]...")
+@click.pass_context
+def command(ctx: click.Context, /, words: tuple[str, ...], **given: Any) -> None:
+    """Run a training script, unchanged, and say which line broke the gradient.
+
+    The script's own output, exit status and tracebacks stay what they are; findings go to stderr.
+    Exit status: 1 on a finding at or above --fail-on, else the script's own; 2 on bad usage.
+    """
+    program = _program(given["module"], given["code"], words)
+    rules = options.chosen_rules(given["select"], given["ignore"])
+    output = options.output_file(given["output"])
+    pin_base()
+    publisher = Publisher(program.shown, given["format_"], output, given["quiet"])
+    watch = Watch(Engine(rules, publisher.live), _writer(given, program), given["mode"], given["include"])
+    watch.start()
+    with last_words(lambda: publisher.publish(watch.finish_at_once())):
+        outcome = execute(program)
+    if watch.is_in_child:  # the program forked by itself, and this is not the process that we watch
+        ctx.exit(outcome.status)
+    report = watch.finish(outcome.error)
+    publisher.publish(report)
+    if outcome.interrupted:
+        raise Interrupted
+    ctx.exit(1 if options.fails(report, given["fail_on"]) else outcome.status)
+
+
+def _program(module: str | None, code: str | None, words: tuple[str, ...]) -> programs.Program:
+    try:
+        if module is not None and code is not None:
+            options.stop("give -m MODULE or -c CODE, not both")
+        if module is not None:
+            return programs.from_module(module, words)
+        if code is not None:
+            return programs.from_code(code, words)
+        if not words:
+            options.stop("give a SCRIPT to run, or -m MODULE, or -c CODE")
+        return programs.from_script(words[0], words[1:])
+    except programs.ProgramError as error:
+        options.stop(str(error))
+
+
+def _writer(given: dict[str, Any], program: programs.Program) -> TraceWriter | None:
+    """Opened last of all, so that no mistake in the other options costs an earlier trace."""
+    if given["trace"] is None:
+        return None
+    about: dict[str, Any] = {"script": program.shown, "mode": given["mode"], "python": sys.version.split()[0]}
+    if given["code"] is not None:
+        about["code"] = given["code"]
+    try:
+        return TraceWriter(Path(os.path.abspath(given["trace"])), **about)
+    except OSError as error:
+        options.stop(f"cannot write the trace {given['trace']!r}: {error.strerror or error}")

@@ -1,0 +1,43 @@
+"""Which rules to judge by: codes, names, or the first letters of codes (`GS4`)."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable
+
+from gradsan.rules import catalogue, find
+from gradsan.rules.base import Rule
+
+
+class UnknownRule(Exception):
+    """The message is one sentence for the user."""
+
+
+def select(chosen: Iterable[str], ignored: Iterable[str]) -> list[type[Rule]]:
+    """The rules chosen (all, where none is named) without those ignored, in the catalogue's order."""
+    wanted = _codes(chosen) or set(catalogue())
+    unwanted = _codes(ignored)
+    return [rule for code, rule in catalogue().items() if code in wanted - unwanted]
+
+
+def _codes(texts: Iterable[str]) -> set[str]:
+    words = (word.strip() for text in texts for word in text.split(","))
+    return {code for word in words if word for code in matching(word)}
+
+
+def matching(word: str) -> list[str]:
+    rule = find(word)
+    if rule is not None:
+        return [rule.code]
+    prefixed = [code for code in catalogue() if code.startswith(word.upper())]
+    if re.fullmatch(r"GS\d*", word.upper()) and prefixed:
+        return prefixed
+    raise UnknownRule(f"there is no rule {word!r}{suggestion(word)}")
+
+
+def suggestion(word: str) -> str:
+    names = [rule.name for rule in catalogue().values()]
+    close = difflib.get_close_matches(word.upper(), catalogue(), n=1, cutoff=0.7)
+    close = close or difflib.get_close_matches(word.lower(), names, n=1, cutoff=0.5)
+    return f"; did you mean {close[0]}?" if close else " (`gradsan explain --list` shows all of them)"

@@ -1,0 +1,147 @@
+"""The report for a person at a terminal."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from gradsan.judge.findings import SEVERITIES, Finding, Report, RoleSite
+from gradsan.render.excerpt import excerpt
+from gradsan.render.page import Page, plain
+
+SUBJECTS = 6  # as many names as one takes in
+
+# What a site's role in the story is called; any other role speaks for itself.
+ROLES = {
+    "saved": "saved here",
+    "mutation": "changed here",
+    "needed": "needed here",
+    "created": "made here",
+    "optimizer": "optimizer made here",
+    "cut": "cut here",
+    "choice": "chosen here",
+    "freeze": "frozen here",
+    "use": "used here",
+    "sync": "synced here",
+    "clip": "clipped here",
+    "zero_grad": "cleared here",
+    "backward": "backward here",
+    "step": "step here",
+    "loss": "loss here",
+}
+
+
+def render(report: Report, page: Page) -> str:
+    console = page.console()
+    for finding in report.findings:
+        _finding(console, finding)
+    _not_evaluated(console, report)
+    _faults(console, report)
+    console.print(summary(report))
+    return page.text_of(console)
+
+
+def _finding(console: Console, finding: Finding) -> None:
+    console.print(_headline(finding))
+    if finding.culprit is not None:
+        where = finding.culprit
+        place = Text.assemble((f"{plain(where.file)}:{where.line}", "place"), _in(where.function))
+        console.print(Padding(place, (0, 0, 0, 2)))
+        if lines := excerpt(where):
+            console.print()
+        for line in lines:
+            console.print(Padding(line, (0, 0, 0, 2)), no_wrap=True, overflow="ellipsis", crop=True)
+    console.print()
+    console.print(Padding(Text(plain(finding.message)), (0, 0, 0, 2)))
+    _sites(console, finding.sites)
+    if not finding.sites:
+        console.print()
+    notes = Table.grid(padding=(0, 2, 0, 0))
+    if finding.subjects:
+        notes.add_row(Text("on", "quiet"), _subjects(finding.subjects))
+    notes.add_row(Text("fix", "fix"), plain(finding.fix))
+    notes.add_row(Text("why", "quiet"), Text(f"gradsan explain {finding.rule}", "quiet"))
+    console.print(Padding(notes, (0, 0, 1, 2)))
+
+
+def _headline(finding: Finding) -> Text:
+    times = f"{finding.count:,}×, from iteration {finding.first_iteration}"
+    once = f"once, in iteration {finding.first_iteration}"
+    return Text.assemble(
+        (finding.severity, finding.severity),
+        (f" {finding.rule} {finding.name}", "culprit"),
+        ("  " + (once if finding.count == 1 else times), "quiet"),
+    )
+
+
+def _in(function: str) -> str:
+    return "" if function == "<module>" else f" in {plain(function)}"
+
+
+def _sites(console: Console, sites: tuple[RoleSite, ...]) -> None:
+    """The story in order: saved here → changed here → needed here."""
+    if not sites:
+        return
+    roles = [plain(ROLES.get(site.role, site.role)) for site in sites]
+    width = max(map(len, roles))
+    console.print()
+    for index, (role, site) in enumerate(zip(roles, sites, strict=True)):
+        where = site.location
+        place = (f"{plain(where.file)}:{where.line}", "place")
+        head = Text.assemble("→ " if index else "  ", role.ljust(width), "  ", place)
+        code = Text(plain(where.code), "quiet")
+        if head.cell_len + code.cell_len + 4 <= console.width:
+            console.print(Padding(head.append("  ").append_text(code), (0, 0, 0, 2)))
+        else:
+            console.print(Padding(head, (0, 0, 0, 2)), overflow="fold")
+            console.print(Padding(code, (0, 0, 0, 8)), no_wrap=True, overflow="ellipsis")
+    console.print()
+
+
+def _subjects(names: tuple[str, ...]) -> str:
+    more = f" and {len(names) - SUBJECTS} more" if len(names) > SUBJECTS else ""
+    return ", ".join(plain(name) for name in names[:SUBJECTS]) + more
+
+
+def _not_evaluated(console: Console, report: Report) -> None:
+    reasons: dict[str, list[str]] = {}
+    for entry in report.not_evaluated:
+        reasons.setdefault(entry["reason"], []).append(entry["rule"])
+    for reason, rules in reasons.items():
+        text = Text.assemble(("not evaluated ", "warning"), ", ".join(rules), f": {plain(reason)}")
+        console.print(text)
+    if reasons:
+        console.print()
+
+
+def _faults(console: Console, report: Report) -> None:
+    for fault in report.faults:
+        title = f"gradsan fault in {plain(fault['tap'])}"
+        console.print(Text.assemble((title, "warning"), "; the script was not affected:"))
+        for line in fault["traceback"].splitlines():
+            console.print(Padding(Text(plain(line), "quiet"), (0, 0, 0, 2)))
+        console.print()
+
+
+def summary(report: Report) -> Text:
+    """One line: findings by severity, iterations, and what could not be looked at."""
+    counts = {s: sum(f.severity == s for f in report.findings) for s in reversed(SEVERITIES)}
+    parts = [(_plural(n, s) if s != "info" else f"{n} info", s) for s, n in counts.items() if n]
+    text = Text.assemble(("gradsan: ", "quiet"))
+    text.append_text(Text(", ").join(Text(*part) for part in parts) if parts else Text("no findings", "fix"))
+    text.append(f" in {_plural(report.iterations, 'iteration')} ({report.deep_iterations:,} deep)")
+    if rules := {entry["rule"] for entry in report.not_evaluated}:
+        text.append(f", {_plural(len(rules), 'rule')} not evaluated")
+    if report.faults:
+        text.append(f", {_plural(len(report.faults), 'gradsan fault')}", "warning")
+    if not report.torch:
+        text.append("; torch was never imported", "warning")
+    elif not report.iterations:
+        text.append("; no optimizer step was seen", "warning")
+    return text
+
+
+def _plural(number: int, thing: str) -> str:
+    return f"{number:,} {thing}" + ("" if number == 1 else "s")

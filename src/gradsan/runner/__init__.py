@@ -1,0 +1,1 @@
+"""Running the user's program as plain `python` would, while a watch looks on."""

@@ -1,0 +1,97 @@
+"""Runs a program to its end, whatever the end is, and says how it ended."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from gradsan.runner import tracebacks
+from gradsan.runner.program import Program
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The exit status that python would have given, and the exception that nobody caught."""
+
+    status: int = 0
+    error: BaseException | None = None
+
+    @property
+    def interrupted(self) -> bool:
+        return isinstance(self.error, KeyboardInterrupt)
+
+
+def execute(program: Program) -> Outcome:
+    main = program.become_main()
+    with _thread_tracebacks():
+        outcome = _outcome(program, vars(main))
+        # The interpreter waits for threads before it ends; they may still be training.
+        with contextlib.suppress(BaseException):
+            _wait_for_threads()
+    with contextlib.suppress(Exception):
+        sys.stdout.flush()
+    return outcome
+
+
+def _outcome(program: Program, namespace: dict[str, Any]) -> Outcome:
+    error = _uncaught(program, namespace)
+    try:
+        if error is None:
+            return Outcome()
+        if isinstance(error, SystemExit):
+            raise error
+        tracebacks.show(error)
+        return Outcome(1, error)
+    except SystemExit as end:  # the program's own, or its excepthook's
+        return Outcome(_status(end))
+
+
+def _uncaught(program: Program, namespace: dict[str, Any]) -> BaseException | None:
+    """Returned, not handled here: an excepthook runs when no exception is being handled any more."""
+    try:
+        exec(program.compile(), namespace)
+    except BaseException as error:
+        return error
+    return None
+
+
+def _status(end: SystemExit) -> int:
+    if end.code is None:
+        return 0
+    if isinstance(end.code, int):
+        return end.code
+    with contextlib.suppress(Exception):
+        sys.stdout.flush()
+        print(end.code, file=sys.stderr)
+    return 1
+
+
+def _wait_for_threads() -> None:
+    """Only `threading` itself knows how to end idle pool workers; calling it twice does no harm."""
+    main = threading.main_thread()
+    if any(not t.daemon and t is not main for t in threading.enumerate()):
+        threading._shutdown()  # type: ignore[attr-defined]
+
+
+@contextlib.contextmanager
+def _thread_tracebacks() -> Iterator[None]:
+    """Threads show uncaught exceptions by themselves: clean those, too."""
+    original = threading.excepthook
+
+    def excepthook(args: threading.ExceptHookArgs, /) -> None:
+        if args.exc_value is not None:
+            tracebacks.clean(args.exc_value)
+            tb = args.exc_value.__traceback__
+            args = threading.ExceptHookArgs((args.exc_type, args.exc_value, tb, args.thread))
+        original(args)
+
+    threading.excepthook = excepthook
+    try:
+        yield
+    finally:
+        if threading.excepthook is excepthook:
+            threading.excepthook = original

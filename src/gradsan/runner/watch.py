@@ -1,0 +1,100 @@
+"""One watched run: engine, trace and observation session together, and their one report at the end."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import traceback
+import weakref
+from typing import TYPE_CHECKING
+
+from gradsan.judge.engine import Engine
+from gradsan.judge.findings import Report
+from gradsan.record.events import Fault
+from gradsan.record.recorder import Recorder
+from gradsan.record.trace import TraceWriter
+from gradsan.runner.arrival import TorchArrival
+
+if TYPE_CHECKING:
+    from gradsan.observe.session import Session
+
+
+class Watch:
+    def __init__(
+        self, engine: Engine, writer: TraceWriter | None, mode: str, include: tuple[str, ...] = ()
+    ) -> None:
+        self.engine = engine
+        self.writer = writer
+        self.mode = mode
+        self.include = include
+        self.recorder = Recorder(engine, writer)
+        self._session: Session | None = None
+        self._arrival = TorchArrival(self._attach)
+        self._owner = os.getpid()
+
+    def start(self) -> None:
+        this = weakref.ref(self)  # a fork handler cannot be taken back
+
+        def in_child() -> None:
+            watch = this()
+            if watch is not None:
+                watch.forget_in_child()
+
+        os.register_at_fork(after_in_child=in_child)
+        self._arrival.start()
+
+    def _attach(self) -> None:
+        try:
+            from gradsan.observe.session import Session
+
+            self._session = Session(self.recorder, self.mode, self.include)
+            self._session.__enter__()
+        except Exception:
+            self._fault("session")
+
+    def forget_in_child(self) -> None:
+        """A forked child goes on as if there were no gradsan: the trace and the report are its parent's."""
+        self._arrival.stop()
+        if self._session is not None:
+            self._session.look_away()
+        if self.writer is not None:
+            self.writer.forget_in_child()
+
+    @property
+    def is_in_child(self) -> bool:
+        return os.getpid() != self._owner
+
+    def finish(self, error: BaseException | None = None) -> Report:
+        """Take everything out again and judge what is left to be judged."""
+        self._arrival.stop()
+        try:
+            if self._session is not None:
+                if error is not None:
+                    self._session.explain(error)
+                self._session.__exit__(None, None, None)
+            else:
+                self.recorder.finish()
+        except Exception:
+            self._fault("session")
+        return self.report()
+
+    def finish_at_once(self) -> Report:
+        """In a signal handler, with the program stopped anywhere: look, but take nothing apart."""
+        with contextlib.suppress(Exception):
+            self.recorder.finish()
+        return self.report()
+
+    def report(self) -> Report:
+        report = self.engine.report()
+        report.mode = self.mode
+        report.torch = str(getattr(sys.modules.get("torch"), "__version__", ""))
+        if self.writer is not None:
+            self.writer.end(torch=report.torch, iterations=report.iterations)
+            if self.writer.failed:
+                report.faults.append({"tap": "trace", "traceback": self.writer.failed})
+        return report
+
+    def _fault(self, tap: str) -> None:
+        with contextlib.suppress(Exception):
+            self.recorder.emit(Fault(tap, traceback.format_exc()))

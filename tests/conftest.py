@@ -1,0 +1,73 @@
+"""No test may leave a hook, a patch or a mode behind."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+import warnings
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def _namespaces() -> list[Any]:
+    """Every place in PyTorch where gradsan could put something of its own."""
+    import torch
+    import torch.distributions
+    import torch.nn.utils.clip_grad
+    from torch.optim import optimizer
+
+    optimizers = [torch.optim.Optimizer, torch.optim.SGD, torch.optim.Adam, torch.optim.RMSprop]
+    tensors = [torch.Tensor, torch._C.TensorBase, torch.nn.Parameter, torch.nn.Module]
+    modes = [torch.no_grad, torch.enable_grad, torch.inference_mode, torch.set_grad_enabled]
+    modules = [torch, torch.autograd, torch.autograd.graph, torch.nn.utils, torch.nn.utils.clip_grad]
+    modules += [torch.nn.functional, torch.optim, optimizer, torch.distributions]
+    return [*modules, *tensors, *optimizers, *modes, torch.distributions.Distribution]
+
+
+def _attributes() -> dict[tuple[str, str], int]:
+    """Modules are left out: PyTorch imports some of its own late."""
+    return {
+        (space.__name__, name): id(value)
+        for space in _namespaces()
+        for name, value in list(vars(space).items())
+        if not isinstance(value, ModuleType) and not name.startswith(("__warning", "_abc", "__abstract"))
+    }
+
+
+def _state() -> dict[str, Any]:
+    import torch
+    from torch.optim import optimizer
+
+    return {
+        "step hooks before": dict(optimizer._global_optimizer_pre_hooks),
+        "step hooks after": dict(optimizer._global_optimizer_post_hooks),
+        "module hooks": len(torch.nn.modules.module._global_forward_hooks),
+        "function modes": torch._C._len_torch_function_stack(),
+        "dispatch modes": torch._C._len_torch_dispatch_stack(),
+        "saved-tensor hooks": torch._C._autograd._top_saved_tensors_default_hooks(True),
+        "anomaly mode": torch.is_anomaly_enabled(),
+        "grad mode": torch.is_grad_enabled(),
+        "signal handlers": [signal.getsignal(s) for s in SIGNALS],
+        "exception hooks": (sys.excepthook, threading.excepthook, sys.unraisablehook),
+        "import hooks": list(sys.meta_path),
+        "main module": sys.modules["__main__"],
+        "warnings": warnings.showwarning,
+        "tracing": (sys.gettrace(), sys.getprofile()),
+        "threads": {t for t in threading.enumerate() if not t.daemon},
+    }
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left_behind() -> Iterator[None]:
+    attributes, state = _attributes(), _state()
+    yield
+    after = _attributes()
+    patched = {key for key, value in attributes.items() if after.get(key) != value}
+    assert not patched, f"still patched: {sorted(patched)}"
+    assert _state() == state

@@ -1,0 +1,46 @@
+"""`gradsan explain` shows a rule's own text."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner, Result
+
+from gradsan.cli import main
+from gradsan.rules import catalogue
+
+
+def ask(*args: str) -> Result:
+    return CliRunner().invoke(main, ["explain", *args])
+
+
+@pytest.mark.parametrize("code", catalogue())
+def test_every_rule_can_be_explained_by_code_and_by_name(code: str) -> None:
+    rule = catalogue()[code]
+    by_code, by_name = ask(code), ask(rule.name)
+    assert by_code.exit_code == 0
+    assert by_code.stdout == by_name.stdout
+    words = " ".join(by_code.stdout.split())
+    assert " ".join(rule.what.split()) in words
+    assert " ".join(rule.fix.split()) in words
+    assert f"# gradsan: allow {rule.name}" in words
+
+
+def test_the_list_names_every_rule_once() -> None:
+    lines = ask("--list").stdout.splitlines()
+    assert [line.split()[0] for line in lines] == list(catalogue())
+
+
+def test_json_holds_the_whole_rule() -> None:
+    about = json.loads(ask("gs401", "--format", "json").stdout)
+    assert (about["rule"], about["name"], about["severity"]) == ("GS401", "stale-gradient", "error")
+    assert about["bad"]
+    assert about["good"]
+    assert len(json.loads(ask("--list", "--format", "json").stdout)) == len(catalogue())
+
+
+def test_markdown_is_a_page() -> None:
+    page = ask("GS401", "--format", "markdown").stdout
+    assert page.startswith("# GS401 stale-gradient\n")
+    assert page.count("```python\n") == 3

@@ -1,0 +1,42 @@
+"""The cheap commands answer without importing torch."""
+
+from __future__ import annotations
+
+import pytest
+
+from gradsan.record.trace import TraceWriter
+from lab import Lab
+
+ASK = """
+import sys
+from gradsan.cli import main
+try:
+    main(sys.argv[1:])
+except SystemExit as end:
+    assert not end.code, end.code
+assert "torch" not in sys.modules
+assert "numpy" not in sys.modules
+"""
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["--help"],
+        ["--version"],
+        ["run", "--help"],
+        ["report", "run.trace"],
+        ["explain", "--list"],
+        ["explain", "GS401"],
+        ["explain", "stale-gradient", "--format", "json"],
+        ["run", "-c", "import sys; sys.exit(0)"],
+    ],
+    ids=" ".join,
+)
+def test_without_torch(lab: Lab, args: list[str]) -> None:
+    TraceWriter(lab.path / "run.trace", script="x.py", mode="deep").end()
+    seen = lab.python("-c", ASK, *args)
+    assert (seen.returncode, seen.stderr.replace("gradsan: no findings", "")[:9]) in (
+        (0, ""),
+        (0, " in 0 ite"),
+    )

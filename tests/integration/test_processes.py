@@ -1,0 +1,82 @@
+"""Threads and child processes."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from lab import STALE, Lab
+
+SPAWN = """
+import multiprocessing, sys
+class Message:
+    text = "hello"
+def work(message):
+    main = sys.modules["__mp_main__"]
+    return message.text, main.__file__, "gradsan" in sys.modules, sys.argv
+if __name__ == "__main__":
+    with multiprocessing.get_context(METHOD).Pool(1) as pool:
+        print(pool.map(work, [Message()]))
+"""
+FORK = """
+import os
+def in_child():
+    for _ in range(4):
+        update()
+    print("child trained", flush=True)
+"""
+
+
+@pytest.mark.parametrize("method", ["spawn", "forkserver"])
+def test_fresh_children_import_the_script_as_under_python(lab: Lab, method: str) -> None:
+    lab.write("pool.py", SPAWN.replace("METHOD", repr(method)))
+    expected, seen = lab.python("pool.py", "--x"), lab.gradsan("run", "--quiet", "pool.py", "--x")
+    assert (seen.returncode, seen.stdout, seen.stderr) == (0, expected.stdout, expected.stderr)
+    assert "hello" in seen.stdout
+
+
+def test_fresh_children_of_a_module_import_it_by_name(lab: Lab) -> None:
+    lab.write("pkg/__init__.py", "")
+    lab.write("pkg/pool.py", SPAWN.replace("METHOD", "'spawn'"))
+    expected, seen = lab.python("-m", "pkg.pool"), lab.gradsan("run", "--quiet", "-m", "pkg.pool")
+    assert (seen.returncode, seen.stdout, seen.stderr) == (0, expected.stdout, expected.stderr)
+
+
+@pytest.mark.parametrize(
+    "fork",
+    [
+        "import multiprocessing\nchild = multiprocessing.get_context('fork').Process(target=in_child)\n"
+        "child.start(); child.join(); assert child.exitcode == 0",
+        "child = os.fork()\nif not child:\n    in_child()\nelse:\n    assert os.waitpid(child, 0)[1] == 0",
+    ],
+    ids=["by multiprocessing", "by hand"],
+)
+def test_a_forked_child_trains_unwatched_and_the_report_is_its_parents(lab: Lab, fork: str) -> None:
+    lab.write("train.py", STALE + FORK + fork)
+    seen = lab.gradsan("run", "--trace", "run.trace", "--format", "json", "--mode", "deep", "train.py")
+    assert seen.stdout == "child trained\n"
+    report = json.loads(seen.stderr)  # one report, and nothing beside it
+    assert report["iterations"] == 4
+    assert [f["count"] for f in report["findings"]] == [3]
+    judged = json.loads(lab.gradsan("report", "run.trace", "--format", "json").stdout)
+    assert judged["findings"] == report["findings"]
+
+
+def test_training_in_a_thread_is_watched_even_after_the_main_thread_ended(lab: Lab) -> None:
+    train = STALE.replace("for _ in range(4):\n    update()\n", "")
+    threads = """
+import threading
+main_is_over = threading.Event()
+def work():
+    main_is_over.wait()
+    for _ in range(4):
+        update()
+threading.Thread(target=work).start()
+threading.Thread(target=lambda: (threading.main_thread().join(0.01), main_is_over.set())).start()
+"""
+    lab.write("train.py", train + threads)
+    seen = lab.gradsan("run", "--format", "json", "train.py")
+    report = json.loads(seen.stderr)
+    assert [(f["rule"], f["count"]) for f in report["findings"]] == [("GS401", 3)]
+    assert (seen.returncode, report["faults"]) == (1, [])
