@@ -116,7 +116,9 @@ def cause(history: History, cut: Cut) -> str:
     how = dict(op.notes).get("grad_off_by")
     if "inference_mode" in op.tags or "no_grad" in op.tags:
         mode = "inference_mode" if "inference_mode" in op.tags else "no_grad"
-        return f"it is computed under `{mode}`" + (" (the decorator of its function)" if how == "decorator" else "")
+        return f"it is computed under `{mode}`" + (
+            " (the decorator of its function)" if how == "decorator" else ""
+        )
     words = {
         "detach": "`.detach()` takes it out of the graph",
         "data": "`.data` takes it out of the graph",

@@ -15,10 +15,32 @@ SHAPING = {
     "movedim", "swapaxes", "alias", "flip", "repeat", "tile", "unflatten", "swapdims", "t", "type_as", "requires_grad_",
     "half", "bfloat16", "cpu", "cuda", "as_strided", "diagonal", "repeat_interleave", "atleast_1d",
 }  # fmt: skip
-SELECTING = {"narrow", "select", "getitem", "index_select", "unbind", "split", "chunk", "roll", "gather", "take_along_dim"}
+SELECTING = {
+    "narrow",
+    "select",
+    "getitem",
+    "index_select",
+    "unbind",
+    "split",
+    "chunk",
+    "roll",
+    "gather",
+    "take_along_dim",
+}
 SAME = {"clone", "contiguous", "to", "float", "double"}
 REDUCING = {"mean", "sum", "nanmean", "nansum"}
-JOINING = {"stack", "cat", "hstack", "vstack", "setitem", "index_put", "copy", "where", "scatter", "masked_fill"}
+JOINING = {
+    "stack",
+    "cat",
+    "hstack",
+    "vstack",
+    "setitem",
+    "index_put",
+    "copy",
+    "where",
+    "scatter",
+    "masked_fill",
+}
 ADDITIVE = {"add", "sub", "rsub", "neg", "sum"}
 LINEAR = SHAPING | SELECTING | REDUCING | ADDITIVE | {"mul", "div", "min", "minimum", "amin"}
 CHOOSING = {

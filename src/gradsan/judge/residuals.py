@@ -61,7 +61,13 @@ def _is_summed_on(graph: Provenance, op: Op, within: dict[int, Op]) -> bool:
 
 
 def _keeps_the_sum(op: Op) -> bool:
-    return op.name in COMBINING or op.name in flow.SHAPING or op.name in flow.SELECTING or op.name in LIBRARY_LOSSES or op.name in flow.JOINING
+    return (
+        op.name in COMBINING
+        or op.name in flow.SHAPING
+        or op.name in flow.SELECTING
+        or op.name in LIBRARY_LOSSES
+        or op.name in flow.JOINING
+    )
 
 
 def _is_bent(graph: Provenance, op: Op, within: dict[int, Op]) -> bool:

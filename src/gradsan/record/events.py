@@ -174,6 +174,19 @@ class Repeated(NamedTuple):
     findings: tuple[int, ...] = ()
 
 
+class Sample(NamedTuple):
+    """Magnitudes at one step, taken now and then: what the charts are drawn from.
+
+    Per parameter `(pid, gradient norm, weight norm, update norm)`; per loss `(site of backward, value)`;
+    `clipped` is the norm before clipping divided by the limit, where this step was clipped."""
+
+    iteration: int
+    oid: int
+    norms: tuple[tuple[int, float, float, float], ...]
+    losses: tuple[tuple[Site, float], ...] = ()
+    clipped: float = 0.0
+
+
 class Attention(NamedTuple):
     """The observer became deep or light, and why."""
 
@@ -210,6 +223,7 @@ Event = (
     | Ops
     | Failed
     | Repeated
+    | Sample
     | Attention
     | Blind
     | Fault

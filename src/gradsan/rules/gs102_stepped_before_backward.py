@@ -23,7 +23,9 @@ class SteppedBeforeBackward(Rule):
         silent where it had not (a bias, a first layer): then the update is simply computed at the wrong point.
         Typical: actor and critic losses computed together, and the critic stepped first.
     """
-    fix = "compute each loss after the steps that come before its backward, or do all backwards before any step"
+    fix = (
+        "compute each loss after the steps that come before its backward, or do all backwards before any step"
+    )
     bad = (
         """
         import torch
@@ -81,7 +83,9 @@ class SteppedBeforeBackward(Rule):
             saved, _, step, how, owner = clues.get("changed", (0, 0, 0, "", 0))
             if how == "step":
                 kept = self.history.graph.get(saved)
-                yield self._verdict(event, step, kept.site if kept else 0, {owner} if owner else set(event.reached))
+                yield self._verdict(
+                    event, step, kept.site if kept else 0, {owner} if owner else set(event.reached)
+                )
             return
         if event.call == "backward":
             yield from self._silent(event)

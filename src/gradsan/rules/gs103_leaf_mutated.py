@@ -11,7 +11,9 @@ class LeafMutated(Rule):
     code = "GS103"
     name = "leaf-mutated"
     severity = "error"
-    what = "A parameter, or another leaf that requires grad, was written in place while gradients were recorded."
+    what = (
+        "A parameter, or another leaf that requires grad, was written in place while gradients were recorded."
+    )
     why = """
         A leaf is where gradients arrive. Autograd cannot record a write into it, and refuses. Target syncs,
         weight clamps and initialisation by hand are the usual places.

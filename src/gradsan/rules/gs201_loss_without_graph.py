@@ -79,7 +79,11 @@ class LossWithoutGraph(Rule):
         trained = {pid for o in history.optimizers.values() for pid in o.params} or set(history.params)
         cut = self._cuts.in_loss(roots, trained)
         sites = [("backward", event.site)]
-        hack = f"; `requires_grad_(True)` on {line(history, graph.ops[revived[0]].site)} only hides it" if revived else ""
+        hack = (
+            f"; `requires_grad_(True)` on {line(history, graph.ops[revived[0]].site)} only hides it"
+            if revived
+            else ""
+        )
         frozen = self._frozen(roots)
         if cut is not None:
             others = [("cut", culprit_of(op)) for op, _ in cuts_behind(graph, roots).values()]
@@ -92,10 +96,14 @@ class LossWithoutGraph(Rule):
             )
         elif frozen:
             where = history.params[frozen[0]].frozen_at
-            message = f"the loss is made of {networks(history, frozen)} only, and that has requires_grad=False"
+            message = (
+                f"the loss is made of {networks(history, frozen)} only, and that has requires_grad=False"
+            )
             yield Verdict(where or event.site, message, [("freeze", where), *sites], frozen)
         else:
-            known = "no parameter had a part in it" if roots else "run with `--mode deep` to see where it was cut"
+            known = (
+                "no parameter had a part in it" if roots else "run with `--mode deep` to see where it was cut"
+            )
             yield Verdict(event.site, f"nothing that requires grad leads to this loss{hack}; {known}", sites)
 
     def _is_revived(self, nid: int) -> bool:

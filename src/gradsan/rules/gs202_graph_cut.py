@@ -108,7 +108,11 @@ class GraphCut(Rule):
         history, site = self.history, culprit_of(cut.op)
         history.explained |= cut.pids
         back = self._return(cut)
-        entry = f"; `torch.{back[0]}` on line {history.sites[back[1]].line} makes a new leaf of it" if back else ""
+        entry = (
+            f"; `torch.{back[0]}` on line {history.sites[back[1]].line} makes a new leaf of it"
+            if back
+            else ""
+        )
         sites = [("cut", site), ("cut", cut.op.site)] if site != cut.op.site else [("cut", site)]
         if back:
             sites.append(("re-entry", back[1]))

@@ -18,7 +18,9 @@ class UnusedParameter(Rule):
         values for ever. Where its output is used all the same, the policy acts on noise.
     """
     fix = "use the layer in the forward pass of a loss, or remove it"
-    deliberate = "Parameters that some loss reaches now and then (option policies, per-task heads) are not reported."
+    deliberate = (
+        "Parameters that some loss reaches now and then (option policies, per-task heads) are not reported."
+    )
     bad = (
         """
         import torch

@@ -119,7 +119,11 @@ class OrphanedOptimizer(Rule):
             files = dict.fromkeys(s.file for s in (made, own) if s is not None)
             for file in files:
                 found = [b for b in bindings(file, name) if own is None or b.function != own.function]
-                near = [b for b in found if made is not None and b.function == made.function and b.end >= made.line]
+                near = [
+                    b
+                    for b in found
+                    if made is not None and b.function == made.function and b.end >= made.line
+                ]
                 if near or found:
                     best = (near or found)[0]
                     return history.site_at(file, best.line, best.function)

@@ -20,7 +20,9 @@ class FrozenParameter(Rule):
         update) and is never lifted.
     """
     fix = "lift the freeze with `requires_grad_(True)` after the phase, or leave the parameter out of the optimizer"
-    deliberate = "A frozen backbone that no optimizer owns is not reported; nor is a freeze lifted before the step."
+    deliberate = (
+        "A frozen backbone that no optimizer owns is not reported; nor is a freeze lifted before the step."
+    )
     bad = (
         """
         import torch

@@ -135,7 +135,10 @@ class ZeroGradient(Rule):
     def _is_squared(self, op: Op, live: dict[int, Op]) -> bool:
         graph = self.history.graph
         users = [live[n] for n in graph.consumers.get(op.nid, ()) if n in live]
-        return any(u.name in ("pow", "abs", "mse_loss") or (u.name == "mul" and len(set(u.inputs)) == 1) for u in users)
+        return any(
+            u.name in ("pow", "abs", "mse_loss") or (u.name == "mul" and len(set(u.inputs)) == 1)
+            for u in users
+        )
 
 
 rule = ZeroGradient

@@ -128,14 +128,32 @@ class AdvantageCarriesGradient(Rule):
             seen.add(current.nid)
             if current.name in LOGARITHMS or "log_prob" in current.tags:
                 return True
-            if current.name in BETWEEN or current.name in ("squeeze", "stack", "cat", "getitem", "view", "unsqueeze"):
+            if current.name in BETWEEN or current.name in (
+                "squeeze",
+                "stack",
+                "cat",
+                "getitem",
+                "view",
+                "unsqueeze",
+            ):
                 stack.extend(graph.inputs(current))
         return False
 
     def _origin(self, weight: Op) -> Op:
         """Back through reshaping to the expression that made the weight."""
         graph, op = self.history.graph, weight
-        while op.name in ("squeeze", "unsqueeze", "view", "reshape", "getitem", "flatten", "stack", "mul", "div", "neg"):
+        while op.name in (
+            "squeeze",
+            "unsqueeze",
+            "view",
+            "reshape",
+            "getitem",
+            "flatten",
+            "stack",
+            "mul",
+            "div",
+            "neg",
+        ):
             live = [i for i in graph.inputs(op) if i.live and i.inputs]
             if len(live) != 1:
                 break

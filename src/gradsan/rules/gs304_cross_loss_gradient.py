@@ -112,7 +112,9 @@ class CrossLossGradient(Rule):
             for part in fresh:
                 belongs = part.bid == BY_HAND or not self._belongs_elsewhere(part, fresh, pid, event.oid)
                 (own if belongs else foreign).setdefault(part.bid, (part, set()))[1].add(pid)
-        mixed = {pid for _, pids in foreign.values() for pid in pids} & {p for _, pids in own.values() for p in pids}
+        mixed = {pid for _, pids in foreign.values() for pid in pids} & {
+            p for _, pids in own.values() for p in pids
+        }
         if mixed:
             other = next(iter(foreign.values()))[0]
             yield self._verdict(event, other.site, [p.site for p, _ in own.values()], mixed)
@@ -163,7 +165,9 @@ class CrossLossGradient(Rule):
                 return shared
         return set()
 
-    def _verdict_of_sum(self, contribution: Contribution, term: flow.Term, critic: set[int], step: int) -> Verdict:
+    def _verdict_of_sum(
+        self, contribution: Contribution, term: flow.Term, critic: set[int], step: int
+    ) -> Verdict:
         history = self.history
         return Verdict(
             step,

@@ -160,7 +160,9 @@ class TargetNetworkAliased(Rule):
 
     def _are_twins(self, pid: int, other: int) -> bool:
         copies = self.history.networks.copies
-        return (pid in copies and copies[pid].source == other) or (other in copies and copies[other].source == pid)
+        return (pid in copies and copies[pid].source == other) or (
+            other in copies and copies[other].source == pid
+        )
 
     def _once(self, targets: list[int], online: list[int], site: Site, role: str) -> Verdicts:
         known = self._reported & {*targets, *online}

@@ -93,7 +93,10 @@ class TargetNeverSynced(Rule):
         backwards = [
             (pid, source)
             for pid, source in event.pairs
-            if source and history.params[pid].epoch and history.owner_of(pid) and not history.params[source].epoch
+            if source
+            and history.params[pid].epoch
+            and history.owner_of(pid)
+            and not history.params[source].epoch
         ]
         if not backwards:
             return
@@ -158,7 +161,9 @@ class TargetNeverSynced(Rule):
         if history.iteration < PATIENCE:
             return
         copies = history.networks.copies
-        still = [p for p in self._used if p in copies and not copies[p].after_training and not history.owner_of(p)]
+        still = [
+            p for p in self._used if p in copies and not copies[p].after_training and not history.owner_of(p)
+        ]
         if still:
             site = self._used[still[0]]
             yield Verdict(

@@ -88,7 +88,11 @@ class StepWithoutGradient(Rule):
             self._before_backward.add(event.oid)
             self.history.steps_before_backward.add(event.oid)
         empty = self._empty[event.oid] = self._empty.get(event.oid, 0) + 1
-        if empty >= EMPTY_STEPS and event.oid in self._before_backward and self._only_ever_wiped(optimizer.params):
+        if (
+            empty >= EMPTY_STEPS
+            and event.oid in self._before_backward
+            and self._only_ever_wiped(optimizer.params)
+        ):
             yield Verdict(
                 event.site,
                 f"this step runs before backward: in {empty} iterations it has found no gradient for "
@@ -111,7 +115,11 @@ class StepWithoutGradient(Rule):
         for oid, empty in self._empty.items():
             optimizer = self.history.optimizers[oid]
             starved = empty == optimizer.steps and empty >= EMPTY_STEPS
-            if starved and not self.history.explained & set(optimizer.params) and not self._ever_fed(optimizer.params):
+            if (
+                starved
+                and not self.history.explained & set(optimizer.params)
+                and not self._ever_fed(optimizer.params)
+            ):
                 yield Verdict(
                     optimizer.last_step,
                     f"{empty} steps, and never a gradient for {networks(self.history, optimizer.params)}",

@@ -89,7 +89,11 @@ class NonFiniteGradient(Rule):
         if op is None or bad_loss:
             op, what = (forward, note(forward, "nonfinite")) if forward is not None else (op, what)
         broken = [pid for pid, norm in clues.get("norms", ()) if not math.isfinite(norm)]
-        result = "the loss is not finite" if bad_loss else f"the gradient of {networks(history, broken)} is not finite"
+        result = (
+            "the loss is not finite"
+            if bad_loss
+            else f"the gradient of {networks(history, broken)} is not finite"
+        )
         if op is None:
             reason = "" if history.deep else "; run with `--mode deep` to see the operation that made it"
             yield Verdict(event.site, f"{result} from here on{reason}", [("backward", event.site)], broken)

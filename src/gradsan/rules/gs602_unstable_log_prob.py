@@ -62,7 +62,11 @@ class UnstableLogProb(Rule):
             if op.name == "log" and "distribution" not in op.tags:
                 what = "the logarithm of a softmax underflows"
             elif op.name in WANTS_LOGITS:
-                what = "a softmax output is used as logits" if op.name != "softmax" else "a softmax is applied twice"
+                what = (
+                    "a softmax output is used as logits"
+                    if op.name != "softmax"
+                    else "a softmax is applied twice"
+                )
             else:
                 continue
             yield Verdict(
