@@ -63,8 +63,20 @@ def _state() -> dict[str, Any]:
     }
 
 
+@pytest.fixture(scope="session")
+def settled_torch() -> None:
+    """PyTorch wraps some functions of its own the first time an optimizer is made and stepped."""
+    import torch
+
+    for kind in (torch.optim.SGD, torch.optim.Adam, torch.optim.RMSprop):
+        weight = torch.zeros(1, requires_grad=True)
+        optimizer = kind([weight], lr=0.1)
+        weight.sum().backward()
+        optimizer.step()
+
+
 @pytest.fixture(autouse=True)
-def nothing_is_left_behind() -> Iterator[None]:
+def nothing_is_left_behind(settled_torch: None) -> Iterator[None]:
     attributes, state = _attributes(), _state()
     yield
     after = _attributes()

@@ -50,7 +50,7 @@ class CutFinder:
 
     def dead_terms(self, contribution: Contribution) -> list[Cut]:
         """Cuts in summands whose gradient nobody consumes."""
-        history, graph = self.history, self.history.graph
+        _history, graph = self.history, self.history.graph
         owned = self._trained_by(contribution)
         consumed = contribution.consumed_pids()
         found = []

@@ -184,7 +184,4 @@ def param_users(graph: Provenance, within: dict[int, Op], pids: set[int]) -> lis
 
 def is_upstream(graph: Provenance, first: set[int], second: set[int], within: dict[int, Op]) -> bool:
     """Whether gradient passes through the parameters `second` to reach `first`: actor before critic."""
-    for op in param_users(graph, within, second):
-        if op.live and graph.live_params([op.nid]) & first:
-            return True
-    return False
+    return any(op.live and graph.live_params([op.nid]) & first for op in param_users(graph, within, second))

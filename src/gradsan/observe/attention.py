@@ -28,12 +28,12 @@ class Attention:
         if self.context.operations is None:
             self.context.emit(events.Attention(True, reason))
             self.context.operations = self.tap
-            self.tap.__enter__()
+            self.tap.enter()
 
     def go_light(self) -> None:
         if self.context.operations is not None:
             self.tap.flush()
-            self.tap.__exit__(None, None, None)
+            self.tap.leave()
             self.context.operations = None
             self.context.emit(events.Attention(False, ""))
 

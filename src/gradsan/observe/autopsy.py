@@ -112,19 +112,22 @@ class GradientWatcher:
     def _zero_hook(self, nid: int, order: int) -> Any:
         def hook(grad_inputs: Any, grad_outputs: Any) -> None:
             into = [g for g in grad_inputs if g is not None]
-            if into and any(g is not None and bool(g.any()) for g in grad_outputs):
-                if not any(bool(g.any()) for g in into):
-                    self.zeroed[order] = nid
+            arrives = any(g is not None and bool(g.any()) for g in grad_outputs)
+            if into and arrives and not any(bool(g.any()) for g in into):
+                self.zeroed[order] = nid
 
         return hook
 
 
 def _any_bad(grads: Any) -> bool:
-    for grad in grads:
-        if grad is not None and grad.layout == torch.strided and grad.dtype.is_floating_point:
-            if not math.isfinite(float(grad.detach().sum())) and not bool(torch.isfinite(grad).all()):
-                return True
-    return False
+    return any(_is_bad(g) for g in grads if g is not None)
+
+
+def _is_bad(grad: Tensor) -> bool:
+    if grad.layout != torch.strided or not grad.dtype.is_floating_point:
+        return False
+    # One reduction settles the usual case; only where the sum is not finite is a closer look needed.
+    return not math.isfinite(float(grad.detach().sum())) and not bool(torch.isfinite(grad).all())
 
 
 def after_backward(context: Context, watcher: GradientWatcher, fed: list[Tensor]) -> Clues:

@@ -73,7 +73,8 @@ class BackwardTap:
         if call == "backward":
             self._notice_clearing_by_hand(graph.leaves)
         states = [grad_state(leaf) for leaf in graph.leaves] if call == "backward" else []
-        shapes, clues = [], ()
+        shapes: list[Root] = []
+        clues: tuple[tuple[str, Any], ...] = ()
         for root in roots:
             nid = operations.values.number(root) if operations is not None else 0
             shapes.append(Root(nid, tuple(root.shape), root.requires_grad))

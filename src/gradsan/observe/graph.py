@@ -42,6 +42,13 @@ def walk(roots: Iterable[torch.Tensor]) -> Graph:
     return Graph(nodes, leaves)
 
 
+def label(tensor: torch.Tensor, nid: int) -> None:
+    """Leave the value's number at the node that computed it."""
+    if tensor.grad_fn is not None:
+        metadata: Any = tensor.grad_fn.metadata
+        metadata[KEY] = nid
+
+
 def labels(roots: Iterable[torch.Tensor]) -> dict[Any, int]:
     """For every node the number of the value it computed. A call that makes several nodes labels only
     the last of them; the others take the label of the node they were made for."""
@@ -51,7 +58,8 @@ def labels(roots: Iterable[torch.Tensor]) -> dict[Any, int]:
         node, inherited = stack.pop()
         if node in found:
             continue
-        label = found[node] = node.metadata.get(KEY, inherited)
+        metadata: Any = node.metadata  # a dict; the stubs take it for a method
+        label = found[node] = metadata.get(KEY, inherited)
         stack.extend((child, label) for child, _ in node.next_functions if child is not None)
     return found
 

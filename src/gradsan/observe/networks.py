@@ -41,7 +41,7 @@ class NetworkTap:
 
     def _patch_deepcopy(self, patches: Patches) -> None:
         contain = self.context.contain
-        original = torch.nn.Parameter.__deepcopy__
+        original: Any = torch.nn.Parameter.__deepcopy__
 
         @functools.wraps(original)
         def deepcopy(param: Any, memo: Any) -> Any:

@@ -11,7 +11,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from gradsan.observe import arrivals, inspect_op
-from gradsan.observe.graph import KEY
+from gradsan.observe.graph import label
 from gradsan.observe.leaves import storage_of
 from gradsan.observe.opnames import CLIPPING, IGNORE, OPERATION, classify
 from gradsan.observe.sites import result_is_dropped
@@ -37,10 +37,24 @@ class OperationTap(TorchFunctionMode):
         self._kinds: dict[Any, tuple[str, str]] = {}
         self._pauses = threading.local()
 
+    def enter(self) -> None:
+        torch._C._push_on_torch_function_stack(self)
+
+    def leave(self) -> None:
+        """Take ourselves out, wherever in the stack we are: user code may have put modes on top."""
+        above = []
+        while torch._C._len_torch_function_stack():
+            mode = torch._C._pop_torch_function_stack()
+            if mode is self:
+                break
+            above.append(mode)
+        for mode in reversed(above):
+            torch._C._push_on_torch_function_stack(mode)
+
     # -- switching --------------------------------------------------------------------------------
 
     def pause(self) -> None:
-        depth = getattr(self._pauses, "depth", 0)
+        depth = self._depth()
         if depth == 0:
             self._pauses.popped = self._on_top()
             if self._pauses.popped:
@@ -48,10 +62,13 @@ class OperationTap(TorchFunctionMode):
         self._pauses.depth = depth + 1
 
     def resume(self) -> None:
-        depth = getattr(self._pauses, "depth", 0)
+        depth = self._depth()
         if depth == 1 and self._pauses.popped:
             torch._C._push_on_torch_function_stack(self)
         self._pauses.depth = max(0, depth - 1)
+
+    def _depth(self) -> int:
+        return int(getattr(self._pauses, "depth", 0))
 
     def _on_top(self) -> bool:
         height = torch._C._len_torch_function_stack()
@@ -76,7 +93,7 @@ class OperationTap(TorchFunctionMode):
         if kind is None:
             kind = self._kinds[func] = classify(func)
         quiet = self.context.quiet
-        if kind[0] == IGNORE or "operation" in quiet or getattr(self._pauses, "depth", 0):
+        if kind[0] == IGNORE or "operation" in quiet or self._depth():
             return func(*args, **kwargs)
         inputs = tensors_in(args, kwargs)
         if inputs and inspect_op.is_wrapped(inputs):
@@ -148,8 +165,7 @@ class OperationTap(TorchFunctionMode):
         self.pending.append(Op(nid, name, site, numbers, live, tuple(out.shape), _floats(out), tags, notes))
         self.values.define(out, nid)
         if live:
-            if out.grad_fn is not None:
-                out.grad_fn.metadata[KEY] = nid
+            label(out, nid)
             self.writes.used(nid, inputs, out)
         return nid
 
@@ -163,7 +179,7 @@ class OperationTap(TorchFunctionMode):
             shape, live = tuple(tensor.shape), tensor.requires_grad
             self.pending.append(Op(nid, name, site, numbers, live, shape, _floats(tensor), (), notes))
             if live and tensor.grad_fn is not None:
-                tensor.grad_fn.metadata[KEY] = nid
+                label(tensor, nid)
                 self.writes.used(nid, [tensor], tensor)
         self.values.wrote(tensor, nid)
         self.writes.wrote(tensor, nid, site, name)

@@ -68,7 +68,7 @@ _PLAIN = {
 
 def classify(func: Any) -> tuple[str, str]:
     """(kind, canonical name) of a function as a mode receives it."""
-    owner = getattr(func, "__self__", None)
+    owner: Any = getattr(func, "__self__", None)
     raw = getattr(func, "__name__", "") or type(func).__name__
     if raw in ("__get__", "__set__", "__delete__") and hasattr(owner, "__name__"):
         attribute = owner.__name__

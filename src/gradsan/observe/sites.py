@@ -43,7 +43,8 @@ class Sites:
         return self.place(frame).site
 
     def place(self, frame: FrameType | None) -> Place:
-        kinds, tags = self._kinds, ()
+        kinds = self._kinds
+        tags: tuple[str, ...] = ()
         while frame is not None:
             code = frame.f_code
             kind = kinds.get(code)

@@ -87,7 +87,8 @@ class Values:
             self._writers.clear()
 
     def _source(self, tensor: Tensor) -> int:
-        nid, notes = self.fresh(), ()
+        nid = self.fresh()
+        notes: tuple[tuple[str, Any], ...] = ()
         name, live = "data", tensor.requires_grad
         pid = self._leaves.find(tensor)
         if pid is None and live and tensor.is_leaf:

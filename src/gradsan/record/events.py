@@ -229,4 +229,4 @@ Event = (
     | Fault
 )
 
-EVENT_TYPES: dict[str, type[Any]] = {t.__name__: t for t in Event.__args__}  # type: ignore[attr-defined]
+EVENT_TYPES: dict[str, type[Any]] = {t.__name__: t for t in Event.__args__}

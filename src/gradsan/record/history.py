@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from gradsan.record.events import (
     NOWHERE,
     Attention,
     Backward,
     Blind,
-    Clip,
     Event,
     Fault,
     Op,
@@ -194,11 +195,8 @@ class History:
     def _fault(self, event: Fault) -> None:
         self.faults.append(event)
 
-    def _nothing(self, event: Clip) -> None:
-        """Clips are judged as they come; nothing of them is kept here."""
 
-
-_HANDLERS = {
+_HANDLERS: dict[type, Callable[[History, Any], None]] = {
     SiteSeen: History._site,
     ParamSeen: History._param,
     ParamNamed: History._named,

@@ -75,7 +75,8 @@ class Networks:
         return known.source if known is not None and known.source in candidates else candidates[0]
 
     def _nearby_params(self, write: Op) -> list[int]:
-        graph, found = self._history.graph, []
+        graph = self._history.graph
+        found: list[int] = []
         queue, seen = [write], {write.nid}
         while queue and len(seen) < NEAR:
             op = queue.pop(0)

@@ -21,7 +21,10 @@ class HiddenMutation(Rule):
         observation buffer: `torch.from_numpy(obs)` shares that memory, and the next `env.step` overwrites the
         inputs of a forward pass whose backward is still to come.
     """
-    fix = "copy at the border (`torch.as_tensor(obs).clone()`, `torch.tensor(obs)`), and do not write through `.data`"
+    fix = (
+        "copy at the border (`torch.as_tensor(obs).clone()`, `torch.tensor(obs)`), and do not write through "
+        "`.data`"
+    )
     bad = (
         """
         import numpy as np

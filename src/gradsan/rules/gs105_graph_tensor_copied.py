@@ -12,7 +12,10 @@ class GraphTensorCopied(Rule):
     code = "GS105"
     name = "graph-tensor-copied"
     severity = "error"
-    what = "`copy.deepcopy` (or pickling) met a tensor that is the result of a computation and still has its graph."
+    what = (
+        "`copy.deepcopy` (or pickling) met a tensor that is the result of a computation and still has its "
+        "graph."
+    )
     why = """
         Copying an agent for evaluation or a checkpoint fails because somewhere it keeps a tensor from the last
         forward pass: a sub-goal, a hidden state, the last loss. Even where it did not fail, that tensor would

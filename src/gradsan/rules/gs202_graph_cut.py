@@ -100,9 +100,9 @@ class GraphCut(Rule):
         for cut in self._cuts.dead_terms(contribution):
             if not cut.choice:
                 yield self._verdict(cut, contribution)
-        cut = self._cuts.starved(contribution)
-        if cut is not None and not cut.choice:
-            yield self._verdict(cut, contribution)
+        starved = self._cuts.starved(contribution)
+        if starved is not None and not starved.choice:
+            yield self._verdict(starved, contribution)
 
     def _verdict(self, cut: Cut, contribution: Contribution) -> Verdict:
         history, site = self.history, culprit_of(cut.op)

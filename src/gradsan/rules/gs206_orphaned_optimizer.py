@@ -22,8 +22,14 @@ class OrphanedOptimizer(Rule):
         A network was replaced (loaded, copied, built anew) after its optimizer was made. The optimizer still
         holds the parameters of the old one; the new ones receive gradient and are never stepped.
     """
-    why = "After the restart or reset nothing is learned any more, and nothing raises: `step()` moves a dead network."
-    fix = "load into the network (`net.load_state_dict(…)`) instead of replacing it, or make the optimizer anew afterwards"
+    why = (
+        "After the restart or reset nothing is learned any more, and nothing raises: `step()` moves a dead "
+        "network."
+    )
+    fix = (
+        "load into the network (`net.load_state_dict(…)`) instead of replacing it, or make the optimizer "
+        "anew afterwards"
+    )
     bad = (
         """
         import copy

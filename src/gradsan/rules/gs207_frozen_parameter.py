@@ -19,7 +19,10 @@ class FrozenParameter(Rule):
         It never learns. Typical is a freeze that was meant for one phase (the critic during the actor's
         update) and is never lifted.
     """
-    fix = "lift the freeze with `requires_grad_(True)` after the phase, or leave the parameter out of the optimizer"
+    fix = (
+        "lift the freeze with `requires_grad_(True)` after the phase, or leave the parameter out of the "
+        "optimizer"
+    )
     deliberate = (
         "A frozen backbone that no optimizer owns is not reported; nor is a freeze lifted before the step."
     )

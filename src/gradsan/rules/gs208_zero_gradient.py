@@ -29,8 +29,14 @@ class ZeroGradient(Rule):
         is the famous one: it was meant to clip the gradient to ±1 and sets it to zero for exactly the samples that
         are most wrong.
     """
-    fix = "for clipped errors use `smooth_l1_loss` or `huber_loss`; for dead units a smaller step, or a leaky activation"
-    deliberate = "PPO's clipped ratio is not reported: the unclipped term keeps its gradient, and all-clipped batches pass."
+    fix = (
+        "for clipped errors use `smooth_l1_loss` or `huber_loss`; for dead units a smaller step, or a leaky "
+        "activation"
+    )
+    deliberate = (
+        "PPO's clipped ratio is not reported: the unclipped term keeps its gradient, and all-clipped "
+        "batches pass."
+    )
     bad = (
         """
         import torch

@@ -164,8 +164,8 @@ class AdvantageCarriesGradient(Rule):
         history = self.history
         return Verdict(
             origin.site,
-            f"{value_at(history, origin.site, 'the weight')} multiplies a log-probability on {line(history, op.site)} and "
-            f"carries gradient: the policy loss trains {networks(history, pids)}",
+            f"{value_at(history, origin.site, 'the weight')} multiplies a log-probability on "
+            f"{line(history, op.site)} and carries gradient: the policy loss trains {networks(history, pids)}",
             [("weight", origin.site), ("loss", op.site), ("backward", contribution.site)],
             pids,
         )

@@ -21,7 +21,10 @@ class CrossLossGradient(Rule):
         The critic is then also trained to please the actor: its values are pushed up wherever the actor goes. The
         estimates drift upwards, the policy exploits them, and the curve collapses after a promising start.
     """
-    fix = "call `zero_grad()` on an optimizer right before its own backward, or freeze the critic in the actor's loss"
+    fix = (
+        "call `zero_grad()` on an optimizer right before its own backward, or freeze the critic in the "
+        "actor's loss"
+    )
     deliberate = """
         Several losses that are backwarded into one step on purpose (value + policy + entropy) are not reported, nor
         is a shared trunk that collects the gradients of its heads.
@@ -104,7 +107,9 @@ class CrossLossGradient(Rule):
     )
 
     def on_step(self, event: Step) -> Verdicts:
-        ledger, foreign, own = self.history.ledger, {}, {}
+        ledger = self.history.ledger
+        foreign: dict[int, tuple[Contribution, set[int]]] = {}
+        own: dict[int, tuple[Contribution, set[int]]] = {}
         for pid in event.held:
             fresh = ledger.fresh(pid)
             if len(fresh) < 2:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradsan.judge.source import bindings, receiver_at
-from gradsan.judge.wording import line, networks
+from gradsan.judge.wording import networks
 from gradsan.record.events import Backward, Ops, Site, Sync
 from gradsan.record.history import History
 from gradsan.record.provenance import note, params_of

@@ -24,7 +24,10 @@ class TargetNeverSynced(Rule):
         The values bootstrap from the initial random network for ever: the agent learns the one-step look-ahead of
         noise. With the sync reversed, what was learned is undone.
     """
-    fix = "write into the target: `t.data.lerp_(p.data, tau)` under `no_grad`, or `target.load_state_dict(q.state_dict())`"
+    fix = (
+        "write into the target: `t.data.lerp_(p.data, tau)` under `no_grad`, or "
+        "`target.load_state_dict(q.state_dict())`"
+    )
     bad = (
         """
         import copy

@@ -19,7 +19,10 @@ class ParameterInTwoOptimizers(Rule):
         Each keeps its own momentum and its own idea of the scale, and each undoes a part of what the other
         did. A shared trunk listed in the actor's and in the critic's optimizer is the usual case.
     """
-    fix = "give the shared parameters to one optimizer only, or train with one optimizer on the sum of the losses"
+    fix = (
+        "give the shared parameters to one optimizer only, or train with one optimizer on the sum of the "
+        "losses"
+    )
     deliberate = "An optimizer that replaces another (after loading, for a second phase) is not reported."
     bad = (
         """

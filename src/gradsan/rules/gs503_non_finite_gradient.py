@@ -24,7 +24,10 @@ class NonFiniteGradient(Rule):
         did it: `log(0)`, `sqrt(0)`, the standard deviation of one sample, `exp` of an unclamped log-ratio, zero
         times infinity behind a mask, `atanh` at ±1.
     """
-    fix = "keep the input inside the domain (`clamp`, an epsilon inside the function), and mask before, not after"
+    fix = (
+        "keep the input inside the domain (`clamp`, an epsilon inside the function), and mask before, not "
+        "after"
+    )
     bad = (
         """
         import torch

@@ -25,7 +25,10 @@ class BroadcastLoss(Rule):
         The agent learns a constant, and nothing raises (at best there is a warning).
     """
     fix = "bring both to one shape: `q.squeeze(-1)` or `target.unsqueeze(-1)`"
-    deliberate = "Pairs made on purpose (`x[:, None] - y`, quantile losses with `[B, N, 1]` and `[B, 1, N]`) are not reported."
+    deliberate = (
+        "Pairs made on purpose (`x[:, None] - y`, quantile losses with `[B, N, 1]` and `[B, 1, N]`) are not "
+        "reported."
+    )
     bad = (
         """
         import torch

@@ -21,7 +21,10 @@ class UnstableLogProb(Rule):
         NaN. Probabilities taken for logits make the policy nearly uniform, whatever the network says: it explores
         for ever and learns slowly.
     """
-    fix = "use `log_softmax(x)`, and pass the raw network output as `Categorical(logits=x)` or to `cross_entropy`"
+    fix = (
+        "use `log_softmax(x)`, and pass the raw network output as `Categorical(logits=x)` or to "
+        "`cross_entropy`"
+    )
     bad = (
         """
         import torch
