@@ -1,27 +1,44 @@
-"""When to look deeply: always, never, or while something is new."""
+"""How closely to look: deep (every operation), full (every boundary), or cruising (see `cruise`)."""
 
 from __future__ import annotations
 
+import random
+
 from gradsan.observe.context import Context
+from gradsan.observe.cruise import FULL_EVERY, FULL_LENGTH
 from gradsan.observe.operations import OperationTap
 from gradsan.record import events
+from gradsan.record.recorder import Recorder
 
 FIRST_ITERATIONS = 16
+FOR_NEWS = 4  # deep iterations when something new happens
+FAMILIAR_IN_A_ROW = 3
+BUDGET = 0.02  # share of iterations that news may make deep, beyond the first ones
+AT_RANDOM = 1_000  # one iteration in so many is deep for no reason at all
 
 
 class Attention:
-    def __init__(self, context: Context, mode: str) -> None:
+    def __init__(self, context: Context, recorder: Recorder, mode: str) -> None:
         self.context = context
+        self.recorder = recorder
         self.mode = mode
         self.tap = OperationTap(context)
         self._deep_left = 0
+        self._deep_total = 0
+        self._familiar = 0
+        self._full_left = 0
+        self._dice = random.Random(0)  # our own: the script's random state is none of our business
+        context.on_cruised_iteration = self._cruised
 
     def start(self) -> None:
         if self.mode != "light":
             self.go_deep("the first iterations" if self.mode == "adaptive" else "asked for", FIRST_ITERATIONS)
 
     def stop(self) -> None:
+        self._end_cruise()
         self.go_light()
+
+    # -- deep and light -------------------------------------------------------------------------------
 
     def go_deep(self, reason: str, iterations: int) -> None:
         self._deep_left = max(self._deep_left, iterations)
@@ -37,11 +54,52 @@ class Attention:
             self.context.operations = None
             self.context.emit(events.Attention(False, ""))
 
-    def after_step(self, new_iteration: bool) -> None:
-        if not new_iteration or self.context.operations is None:
+    def something_new(self, reason: str) -> None:
+        """Look deeply for a few iterations, unless news is all there ever is."""
+        allowed = FIRST_ITERATIONS + 32 + BUDGET * self.recorder.iteration
+        if self.mode == "adaptive" and self._deep_total < allowed:
+            self.go_deep(reason, FOR_NEWS)
+
+    def after_iteration(self) -> None:
+        """Called at the end of every iteration that was not cruised through."""
+        familiar = self.recorder.familiar
+        self.context.cruise.end_of_iteration(familiar)
+        if self.context.operations is not None:
+            self._deep_total += 1
+            self.tap.end_of_iteration()
+            if self.mode == "adaptive":
+                self._deep_left -= 1
+                if self._deep_left <= 0:
+                    self.go_light()
             return
-        self.tap.end_of_iteration()
-        if self.mode == "adaptive":
-            self._deep_left -= 1
-            if self._deep_left <= 0:
-                self.go_light()
+        self._full_left = max(0, self._full_left - 1)
+        self._familiar = self._familiar + 1 if familiar else 0
+        if not familiar and self.recorder.iteration > FIRST_ITERATIONS:
+            self.something_new("an iteration unlike the others")
+        elif self._familiar >= FAMILIAR_IN_A_ROW and not self._full_left and self.mode != "deep":
+            self.context.cruise.on = True
+
+    # -- cruising ---------------------------------------------------------------------------------------
+
+    def _cruised(self) -> None:
+        """An iteration went by in passing."""
+        cruise = self.context.cruise
+        if cruise.skipped >= FULL_EVERY:
+            self._end_cruise()
+            self._full_left = FULL_LENGTH
+            if self.mode == "adaptive" and self._dice.random() < FULL_EVERY / AT_RANDOM:
+                self.go_deep("a random look", 1)
+
+    def _end_cruise(self) -> None:
+        cruise = self.context.cruise
+        cruise.on = False
+        if cruise.skipped:
+            skipped, cruise.skipped = cruise.skipped, 0
+            self.recorder.skip(skipped)
+            self.context.lost_track()
+
+    def before_event(self) -> None:
+        """A boundary is about to be recorded: if that ends a cruise, bring the books up to date first."""
+        if self.context.cruise.skipped and not self.context.cruise.on:
+            self._end_cruise()
+            self.something_new("a boundary where none was expected")

@@ -134,7 +134,7 @@ def after_backward(context: Context, watcher: GradientWatcher, fed: list[Tensor]
     """Norms of the gradients that were just written, and what the watcher saw."""
     clues: Clues = ()
     pids = context.leaves.pids(fed)
-    norms = tuple(_norm(leaf.grad) for leaf in fed)
+    norms = _norms([leaf.grad for leaf in fed])
     clues += (("norms", tuple(zip(pids, norms, strict=True))),)
     if any(not math.isfinite(n) for n in norms):
         clues += watcher.bad or (("bad_gradient", (0, "")),)
@@ -145,11 +145,19 @@ def after_backward(context: Context, watcher: GradientWatcher, fed: list[Tensor]
     return clues
 
 
-def _norm(grad: Tensor | None) -> float:
-    if grad is None:
-        return -1.0
-    dense = grad.coalesce().values() if grad.is_sparse else grad
-    return float(torch.linalg.vector_norm(dense.detach().abs().double())) if dense.numel() else 0.0
+def _norms(grads: list[Tensor | None]) -> list[float]:
+    """All at once: one number per gradient, one look at the result."""
+    dense = [g.coalesce().values() if g.is_sparse else g for g in grads if g is not None]
+    plain = [g.detach() for g in dense if g.numel()]
+    if not plain:
+        return [0.0] * len(grads)
+    if len(plain) != len(grads) or any(g.is_complex() for g in plain):
+        return [float(torch.linalg.vector_norm(g.detach())) if g is not None else 0.0 for g in grads]
+    each = torch._foreach_norm(plain)
+    if len({(n.dtype, n.device) for n in each}) > 1:
+        return [float(n) for n in each]
+    norms: list[float] = torch.stack(each).tolist()
+    return norms
 
 
 def after_failure(context: Context, roots: tuple[Tensor, ...], error: BaseException) -> Clues:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import threading
 from collections.abc import Sequence
@@ -12,6 +13,7 @@ import torch
 
 from gradsan.observe import autopsy
 from gradsan.observe.context import Context
+from gradsan.observe.cruise import place_token
 from gradsan.observe.graph import Graph, walk
 from gradsan.observe.leaves import GradState, grad_state
 from gradsan.observe.patches import Patches
@@ -38,14 +40,40 @@ class BackwardTap:
     def install(self, patches: Patches) -> None:
         tap = self
 
+        cruise, method = self.context.cruise, torch.Tensor.backward.__code__
+
         def backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
-            return tap.run("backward", sys._getframe(1), original_backward, tensors, args, kwargs)
+            frame = sys._getframe(1)
+            if frame.f_code is method and frame.f_back is not None:
+                frame = frame.f_back
+            token = place_token(frame)
+            if cruise.on and cruise.passes(token) and tap.is_finite(tensors):
+                try:
+                    return original_backward(tensors, *args, **kwargs)
+                except BaseException as error:
+                    tap.failed_in_passing(frame, tensors, error)
+                    raise
+            cruise.note(token)
+            return tap.run("backward", frame, original_backward, tensors, args, kwargs)
 
         def grad(outputs: Any, *args: Any, **kwargs: Any) -> Any:
             return tap.run("grad", sys._getframe(1), original_grad, outputs, args, kwargs)
 
         original_backward = patches.set(torch.autograd, "backward", backward)
         original_grad = patches.set(torch.autograd, "grad", grad)
+
+    def is_finite(self, loss: Any) -> bool:
+        """The one look at numbers that is taken even in passing: one value, no gradient tensors."""
+        if isinstance(loss, torch.Tensor) and loss.numel() == 1 and not math.isfinite(loss.item()):
+            self.context.cruise.on = False
+            return False
+        return True
+
+    def failed_in_passing(self, frame: FrameType, tensors: Any, error: BaseException) -> None:
+        self.context.cruise.on = False
+        probe = self.context.contain("backward", self._before, "backward", frame, tensors)
+        if probe is not None:
+            self.context.contain("backward", self._after, "backward", probe, (), {}, error)
 
     def run(self, call: str, frame: FrameType, original: Any, tensors: Any, args: Any, kwargs: Any) -> Any:
         if getattr(self.inside, "depth", 0):  # reentrant checkpointing, gradient penalties in hooks

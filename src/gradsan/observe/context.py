@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import torch
 
+from gradsan.observe.cruise import Cruise
 from gradsan.observe.inspect_op import context_site
 from gradsan.observe.leaves import Leaves, Optimizers
 from gradsan.observe.sites import Sites
@@ -34,6 +35,7 @@ class Context:
         self.leaves = Leaves(emit)
         self.optimizers = Optimizers()
         self.operations: OperationTap | None = None
+        self.cruise = Cruise()
         self.quiet: set[str] = set()
         # A sketch of the ledger, enough to notice what passes no tap: leaves whose `.grad` is known to
         # hold something, and those of them that a step has consumed already.
@@ -43,6 +45,7 @@ class Context:
         self.inference_sites: list[tuple[Site, str]] = []
         self.watcher: GradientWatcher | None = None
         self.hunting_zeros = False
+        self.on_cruised_iteration: Callable[[], None] = lambda: None
         self._blind: set[str] = set()
         self._backwards = 0
 
@@ -60,6 +63,12 @@ class Context:
         self.holding.difference_update(pids)
         self.spent.difference_update(pids)
         self.fresh.difference_update(pids)
+
+    def lost_track(self) -> None:
+        """Boundaries went by unseen: whatever the gradients hold now is of unknown origin."""
+        self.holding.clear()
+        self.spent.clear()
+        self.fresh.clear()
 
     def clearing_site(self) -> Site:
         """The line that last wrote `.grad` by hand, where the operation tap saw it."""
@@ -97,6 +106,10 @@ class Context:
             with torch._C.DisableTorchFunction():
                 return look(*args, **kwargs)
         except Exception:
-            self.quiet.add(tap)
-            self._emit(Fault(tap, traceback.format_exc()))
+            self.fault(tap)
             return None
+
+    def fault(self, tap: str) -> None:
+        """The exception being handled is our own: report it, and let that tap be quiet from now on."""
+        self.quiet.add(tap)
+        self._emit(Fault(tap, traceback.format_exc()))

@@ -53,14 +53,15 @@ def labels(roots: Iterable[torch.Tensor]) -> dict[Any, int]:
     """For every node the number of the value it computed. A call that makes several nodes labels only
     the last of them; the others take the label of the node they were made for."""
     found: dict[Any, int] = {}
-    stack = [(root.grad_fn, 0) for root in roots if root.grad_fn is not None]
+    stack: list[tuple[Any, int]] = [(root.grad_fn, 0) for root in roots if root.grad_fn is not None]
     while stack:
         node, inherited = stack.pop()
         if node in found:
             continue
-        metadata: Any = node.metadata  # a dict; the stubs take it for a method
-        label = found[node] = metadata.get(KEY, inherited)
-        stack.extend((child, label) for child, _ in node.next_functions if child is not None)
+        nid = found[node] = node.metadata.get(KEY, inherited)
+        for child, _ in node.next_functions:
+            if child is not None and child not in found:
+                stack.append((child, nid))
     return found
 
 

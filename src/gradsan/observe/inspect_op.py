@@ -19,19 +19,17 @@ if TYPE_CHECKING:
 
 Notes = tuple[tuple[str, Any], ...]
 WITH_SCALARS = {"add", "sub", "mul", "div", "rsub", "rdiv", "pow", "rpow", "clamp"}
+NOTEWORTHY = WITH_SCALARS | AT_RISK
 FAILURES = (
     ("leaf Variable that requires grad", "leaf-mutated"),
     ("Only Tensors created explicitly by the user", "graph-tensor-copied"),
 )
 
 
-def is_wrapped(tensors: list[Tensor]) -> bool:
-    """Inside `vmap` or `torch.func.grad` a tensor is a stand-in without memory or version."""
-    return any(torch._C._functorch.is_functorch_wrapped_tensor(t) for t in tensors)
-
-
 def notes(name: str, args: Any, kwargs: Any, inputs: list[Tensor], outputs: list[Tensor]) -> Notes:
     found: Notes = ()
+    if name not in NOTEWORTHY:
+        return found
     if name in WITH_SCALARS:
         found = tuple(("scalar", float(a)) for a in args if isinstance(a, int | float))
         if "alpha" in kwargs:

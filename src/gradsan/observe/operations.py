@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+from collections.abc import Callable
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,8 @@ from gradsan.record.events import NOWHERE, Failed, Op, Ops, ParamFlag, Site
 
 if TYPE_CHECKING:
     from gradsan.observe.context import Context
+
+_transforming: Callable[[], Any] = torch._C._functorch.peek_interpreter_stack
 
 
 class OperationTap(TorchFunctionMode):
@@ -92,38 +95,40 @@ class OperationTap(TorchFunctionMode):
         kind = self._kinds.get(func)
         if kind is None:
             kind = self._kinds[func] = classify(func)
-        quiet = self.context.quiet
-        if kind[0] == IGNORE or "operation" in quiet or self._depth():
+        context = self.context
+        if kind[0] == IGNORE or "operation" in context.quiet or self._depth():
             return func(*args, **kwargs)
-        inputs = tensors_in(args, kwargs)
-        if inputs and inspect_op.is_wrapped(inputs):
-            self.context.blind("values inside torch.func transforms", sys._getframe(1))
+        if _transforming() is not None:  # inside vmap a tensor is a stand-in without memory or version
+            context.blind("values inside torch.func transforms", sys._getframe(1))
             return func(*args, **kwargs)
-        before = [version_of(t) for t in inputs]
-        numbers = self.context.contain("operation", self._numbers, inputs) or ()
+        # No `contain` here: this runs for every operation, and the mode is off while it does.
+        try:
+            inputs = tensors_in(args, kwargs)
+            before = [version_of(t) for t in inputs]
+            numbers = tuple([self.values.number(t) for t in inputs])
+        except Exception:
+            context.fault("operation")
+            return func(*args, **kwargs)
         try:
             result = func(*args, **kwargs)
         except RuntimeError as error:
-            self.context.contain("operation", self._failed, error, inputs, sys._getframe(1))
+            context.contain("operation", self._failed, error, inputs, sys._getframe(1))
             raise
-        if kind[0] == OPERATION:
-            self.context.contain(
-                "operation", self._operation, kind[1], func, args, kwargs, inputs, numbers, before, result,
-                sys._getframe(1),
-            )  # fmt: skip
-            return result
         if kind[0] == "iter":
             result = list(result)
-        handler = getattr(self, "_" + kind[0])
-        self.context.contain("operation", handler, kind[1], args, inputs, numbers, result, sys._getframe(1))
+        try:
+            if kind[0] == OPERATION:
+                self._operation(kind[1], args, kwargs, inputs, numbers, before, result, sys._getframe(1))
+            else:
+                handler = getattr(self, "_" + kind[0])
+                handler(kind[1], args, inputs, numbers, result, sys._getframe(1))
+        except Exception:
+            context.fault("operation")
         return iter(result) if kind[0] == "iter" else result
 
-    def _numbers(self, inputs: list[Tensor]) -> tuple[int, ...]:
-        return tuple([self.values.number(t) for t in inputs])
-
     def _operation(
-        self, name: str, func: Any, args: Any, kwargs: Any, inputs: list[Tensor],
-        numbers: tuple[int, ...], before: list[int], result: Any, frame: FrameType,
+        self, name: str, args: Any, kwargs: Any, inputs: list[Tensor], numbers: tuple[int, ...],
+        before: list[int], result: Any, frame: FrameType,
     ) -> None:  # fmt: skip
         place = self.context.sites.place(frame)
         outputs = tensors_in((result,), {})

@@ -44,7 +44,6 @@ AT_RISK = {
     "var", "std_mean", "var_mean", "norm", "atanh", "acos", "asin", "acosh", "tan", "logit", "softplus",
     "logsumexp", "erfinv", "digamma", "lgamma", "normalize", "cosine_similarity", "log_prob", "square",
     "cumprod", "prod", "true_divide", "divide", "rdiv", "float_power", "vector_norm", "atan2", "xlogy",
-    "mul", "matmul", "linear", "mean",
 }  # fmt: skip
 
 # What people do to a `.grad` when they clip by hand.

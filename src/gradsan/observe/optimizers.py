@@ -12,11 +12,13 @@ import torch
 from torch.optim import optimizer as optim
 
 from gradsan.observe.context import Context
+from gradsan.observe.cruise import place_token
 from gradsan.observe.leaves import GradState, grad_state
 from gradsan.observe.patches import Patches
 from gradsan.observe.sites import result_is_dropped
 from gradsan.record.events import Clip, OptimizerSeen, ParamFlag, Step, StepDone, ZeroGrad
 
+CLEAR, STEP, DONE = 1, 2, 3  # what happens to the object whose id they are added to
 CLIPS = {"clip_grad_norm_": "norm", "clip_grad_value_": "value"}
 
 
@@ -81,9 +83,19 @@ class OptimizerTap:
     # -- step -------------------------------------------------------------------------------------
 
     def _pre_step(self, opt: Any, args: Any, kwargs: Any) -> None:
+        cruise = self.context.cruise
+        if cruise.on and cruise.passes(id(opt) + STEP):
+            return
+        cruise.note(id(opt) + STEP)
         self.context.contain("step", self._stepping, opt, sys._getframe(2), _has_closure(args, kwargs))
 
     def _post_step(self, opt: Any, args: Any, kwargs: Any) -> None:
+        cruise = self.context.cruise
+        if cruise.on and cruise.passes(id(opt) + DONE):
+            if cruise.at_start:
+                self.context.contain("cruise", self.context.on_cruised_iteration)
+            return
+        cruise.note(id(opt) + DONE)
         self.context.contain("step", self._stepped, opt)
 
     def _stepping(self, opt: torch.optim.Optimizer, frame: FrameType, closure: bool) -> None:
@@ -131,10 +143,15 @@ class OptimizerTap:
 
     def _patch_clearing(self, patches: Patches) -> None:
         contain = self.context.contain
+        cruise = self.context.cruise
         by_optimizer, by_module = torch.optim.Optimizer.zero_grad, torch.nn.Module.zero_grad
 
         @functools.wraps(by_optimizer)
         def optimizer_zero_grad(opt: Any, *args: Any, **kwargs: Any) -> None:
+            if cruise.on and cruise.passes(id(opt) + CLEAR):
+                by_optimizer(opt, *args, **kwargs)
+                return
+            cruise.note(id(opt) + CLEAR)
             params = self.context.optimizers.params(opt)
             contain("zero_grad", self._clearing, params, "optimizer", sys._getframe(1))
             with self.context.paused():
@@ -142,6 +159,10 @@ class OptimizerTap:
 
         @functools.wraps(by_module)
         def module_zero_grad(module: Any, *args: Any, **kwargs: Any) -> None:
+            if cruise.on and cruise.passes(id(module) + CLEAR):
+                by_module(module, *args, **kwargs)
+                return
+            cruise.note(id(module) + CLEAR)
             contain("zero_grad", self._clearing, module.parameters(), "module", sys._getframe(1))
             with self.context.paused():
                 by_module(module, *args, **kwargs)
@@ -173,8 +194,14 @@ class OptimizerTap:
             patches.set(torch.nn.utils, name, wrapper)
 
     def _clip_wrapper(self, original: Any, how: str) -> Any:
+        cruise = self.context.cruise
+
         @functools.wraps(original)
         def clip(parameters: Any, limit: Any, *args: Any, **kwargs: Any) -> Any:
+            token = place_token(sys._getframe(1))
+            if cruise.on and cruise.passes(token):
+                return original(parameters, limit, *args, **kwargs)
+            cruise.note(token)
             # A generator can be read once only; the original gets the list we made of it.
             if not isinstance(parameters, torch.Tensor | list | tuple):
                 parameters = list(parameters)

@@ -25,7 +25,7 @@ class Session:
     def __init__(self, recorder: Recorder, mode: str = "adaptive", include: tuple[str, ...] = ()) -> None:
         self.recorder = recorder
         self.context = Context(self._emit, include)
-        self.attention = Attention(self.context, mode)
+        self.attention = Attention(self.context, recorder, mode)
         self._patches = Patches()
         self._optimizers = OptimizerTap(self.context)
         self._stack = contextlib.ExitStack()
@@ -78,10 +78,11 @@ class Session:
     def _emit(self, event: Event) -> None:
         if self.context.leaves.unnamed and isinstance(event, StepDone):
             self.context.contain("names", self._name, sys._getframe(2))
+        self.attention.before_event()
         before = self.recorder.iteration
         self.recorder.emit(event)
-        if isinstance(event, StepDone):
-            self.attention.after_step(self.recorder.iteration != before)
+        if self.recorder.iteration != before:
+            self.attention.after_iteration()
 
     def _name(self, frame: FrameType) -> None:
         """Give the parameters their names while the user's variables are within sight."""

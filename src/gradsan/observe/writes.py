@@ -111,13 +111,16 @@ class Writes:
 
 def content_of(tensor: Tensor) -> int:
     """A digest of the values, the same for every layout and view of the same memory."""
-    with torch.no_grad():
-        plain = tensor.detach()
-        try:
-            return int(torch.hash_tensor(plain).item())
-        except (RuntimeError, NotImplementedError, AttributeError):
-            return hash(float(plain.double().sum())) if plain.layout == torch.strided else 0
+    plain = tensor.detach()
+    try:
+        return int(_hash(plain).item())
+    except (RuntimeError, NotImplementedError):
+        return hash(float(plain.double().sum())) if plain.layout == torch.strided else 0
 
 
-def describe_shape(tensor: Any) -> str:
-    return "[" + ", ".join(str(n) for n in tensor.shape) + "]"
+def _sum(plain: Tensor) -> Tensor:
+    return plain.double().sum()
+
+
+# Older releases have no hash; a sum sees all but the most contrived changes.
+_hash = getattr(torch, "hash_tensor", _sum)

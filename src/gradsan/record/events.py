@@ -174,6 +174,10 @@ class Repeated(NamedTuple):
     findings: tuple[int, ...] = ()
 
 
+class Resumed(NamedTuple):
+    """After iterations that were let through unseen: what the gradients hold now is of unknown origin."""
+
+
 class Sample(NamedTuple):
     """Magnitudes at one step, taken now and then: what the charts are drawn from.
 
@@ -223,6 +227,7 @@ Event = (
     | Ops
     | Failed
     | Repeated
+    | Resumed
     | Sample
     | Attention
     | Blind

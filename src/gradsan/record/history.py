@@ -20,6 +20,7 @@ from gradsan.record.events import (
     ParamNamed,
     ParamSeen,
     Repeated,
+    Resumed,
     Site,
     SiteSeen,
     Step,
@@ -184,6 +185,9 @@ class History:
             if optimizer.steps:
                 optimizer.steps += event.times
 
+    def _resumed(self, event: Resumed) -> None:
+        self.ledger.parts.clear()
+
     def _attention(self, event: Attention) -> None:
         self.deep = event.deep
         if event.deep:
@@ -209,6 +213,7 @@ _HANDLERS: dict[type, Callable[[History, Any], None]] = {
     Ops: History._ops,
     Sync: History._sync,
     Repeated: History._repeated,
+    Resumed: History._resumed,
     Attention: History._attention,
     Blind: History._blind,
     Fault: History._fault,

@@ -19,6 +19,7 @@ from gradsan.record.events import (
     Op,
     Ops,
     Repeated,
+    Resumed,
     Step,
     StepDone,
     ZeroGrad,
@@ -35,29 +36,43 @@ class Recorder:
         self.writer = writer
         self.iteration = 0
         self._steps: dict[int, int] = {}
-        self._previous = 0  # signature of the iteration before
-        self._course = 0  # what happened in this one so far
-        self._courses: list[int] = []
-        self._known: set[int] = set()  # every prefix of an iteration that was judged often enough
-        self._judged: dict[int, int] = {}
+        self._course = 0  # what happened in this iteration so far
+        self._previous = 0  # what happened in the one before
+        self._seen: list[tuple[int, int]] = []
+        self._known: set[tuple[int, int]] = set()  # every beginning of an iteration judged often enough
+        self._judged: dict[tuple[int, int], int] = {}
         self._held: list[Event] = []
+        self._released = False
+        self.familiar = False  # whether the last iteration was one of those that are only counted
         self._repeats = 0
         self._flushed = time.monotonic()
 
     def emit(self, event: Event) -> None:
-        if type(event) not in _KEYED:
+        kind = type(event)
+        if kind not in _KEYED:
             self._release()
             self._pass_on(event)
             return
-        self._course = hash((self._previous, self._course, _key(event)))
-        if self._course in self._known and not self._courses:
+        self._course = hash((self._course, _key(event)))
+        here = (self._previous, self._course)
+        self._seen.append(here)
+        if not self._released and here in self._known:
             self._held.append(event)
         else:
             self._release()
-            self._courses.append(self._course)
             self._pass_on(event)
-        if isinstance(event, StepDone) and self._is_boundary(event):
+        if kind is StepDone and self._is_boundary(event):  # type: ignore[arg-type]
             self._end_iteration()
+
+    def skip(self, iterations: int) -> None:
+        """Iterations went by like known ones, without being looked at."""
+        for oid, steps in self._steps.items():
+            if steps == self.iteration:
+                self._steps[oid] += iterations
+        self.iteration += iterations
+        self._repeats += iterations
+        self._flush_repeats()
+        self._pass_on(Resumed())
 
     def _is_boundary(self, event: StepDone) -> bool:
         steps = self._steps[event.oid] = self._steps.get(event.oid, 0) + 1
@@ -70,22 +85,23 @@ class Recorder:
         if self._held:
             self._repeats += 1
             self._held.clear()
+            self.familiar = True
         else:
-            times = self._judged[self._course] = self._judged.get(self._course, 0) + 1
+            self.familiar = False
+            here = (self._previous, self._course)
+            times = self._judged[here] = self._judged.get(here, 0) + 1
             if times >= JUDGED_OFTEN_ENOUGH:
-                self._known.update(self._courses)
-        self._previous, self._course = self._course, 0
-        self._courses.clear()
+                self._known.update(self._seen)
+        self._previous, self._course, self._released = self._course, 0, False
+        self._seen.clear()
         if self._repeats and time.monotonic() - self._flushed > FLUSH_SECONDS:
             self._flush_repeats()
 
     def _release(self) -> None:
         """This iteration takes a course of its own: judge what was held back of it, too."""
+        self._released = True
         self._flush_repeats()
         for event in self._held:
-            self._courses.append(
-                hash((self._previous, self._courses[-1] if self._courses else 0, _key(event)))
-            )
             self._pass_on(event)
         self._held.clear()
 
