@@ -22,6 +22,7 @@ class Attention:
 
     def stop(self) -> None:
         self.go_light()
+        self.tap.leave()  # another thread may have made the run light; the stack is this one's
 
     def go_deep(self, reason: str, iterations: int) -> None:
         self._deep_left = max(self._deep_left, iterations)

@@ -70,6 +70,19 @@ class OperationTap(TorchFunctionMode):
     def _depth(self) -> int:
         return int(getattr(self._pauses, "depth", 0))
 
+    def leave(self) -> None:
+        """Take ourselves off this thread's stack, wherever on it we are. The user's modes stay; after an
+        exception inside a pause (a step that failed, Ctrl-C) we are not on it at all."""
+        above = []
+        while torch._C._len_torch_function_stack():
+            mode = torch._C._pop_torch_function_stack()
+            if mode is self:
+                break
+            above.append(mode)
+        for mode in reversed(above):
+            torch._C._push_on_torch_function_stack(mode)
+        self._pauses.depth = 0
+
     def _on_top(self) -> bool:
         height = torch._C._len_torch_function_stack()
         return bool(height) and torch._C._get_function_stack_at(height - 1) is self
@@ -93,7 +106,9 @@ class OperationTap(TorchFunctionMode):
         if kind is None:
             kind = self._kinds[func] = classify(func)
         quiet = self.context.quiet
-        if kind[0] == IGNORE or "operation" in quiet or self._depth():
+        # Still on this thread's stack after another thread has made the run light: nothing to note either.
+        away = self.context.operations is None or self._depth()
+        if away or kind[0] == IGNORE or "operation" in quiet:
             return func(*args, **kwargs)
         inputs = tensors_in(args, kwargs)
         if inputs and inspect_op.is_wrapped(inputs):

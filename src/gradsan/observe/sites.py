@@ -18,6 +18,7 @@ OWN_TRAINING_CODE = tuple(PACKAGE + part + os.sep for part in ("rl", "learn"))
 STDLIB = tuple(os.path.realpath(sysconfig.get_path(name)) + os.sep for name in ("stdlib", "platstdlib"))
 INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 DISTRIBUTION_METHODS = {"log_prob", "entropy", "sample", "rsample", "kl_divergence", "cdf", "icdf"}
+LAUNCHERS = ("gradsan", "gradsan-script.py")  # the installed command: it stands below every script
 LIBRARY, USER = 0, 1
 
 
@@ -88,6 +89,8 @@ class Sites:
         if file.startswith("<"):
             return (LIBRARY, "") if file.startswith(("<frozen", "<__array")) else (USER, "")
         path = os.path.realpath(file)
+        if os.path.basename(path) in LAUNCHERS:
+            return LIBRARY, ""
         if any(f"{os.sep}{name}{os.sep}" in path for name in self._include):
             return USER, ""
         if path.startswith(PACKAGE):
