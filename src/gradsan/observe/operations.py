@@ -41,7 +41,8 @@ class OperationTap(TorchFunctionMode):
         torch._C._push_on_torch_function_stack(self)
 
     def leave(self) -> None:
-        """Take ourselves out, wherever in the stack we are: user code may have put modes on top."""
+        """Take ourselves out, wherever in the stack we are: user code may have put modes on top, and
+        after an exception inside a pause (a step that failed, Ctrl-C) we are not on it at all."""
         above = []
         while torch._C._len_torch_function_stack():
             mode = torch._C._pop_torch_function_stack()
@@ -50,6 +51,7 @@ class OperationTap(TorchFunctionMode):
             above.append(mode)
         for mode in reversed(above):
             torch._C._push_on_torch_function_stack(mode)
+        self._pauses.depth = 0
 
     # -- switching --------------------------------------------------------------------------------
 
@@ -69,19 +71,6 @@ class OperationTap(TorchFunctionMode):
 
     def _depth(self) -> int:
         return int(getattr(self._pauses, "depth", 0))
-
-    def leave(self) -> None:
-        """Take ourselves off this thread's stack, wherever on it we are. The user's modes stay; after an
-        exception inside a pause (a step that failed, Ctrl-C) we are not on it at all."""
-        above = []
-        while torch._C._len_torch_function_stack():
-            mode = torch._C._pop_torch_function_stack()
-            if mode is self:
-                break
-            above.append(mode)
-        for mode in reversed(above):
-            torch._C._push_on_torch_function_stack(mode)
-        self._pauses.depth = 0
 
     def _on_top(self) -> bool:
         height = torch._C._len_torch_function_stack()
