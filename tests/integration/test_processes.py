@@ -73,7 +73,7 @@ def work():
     for _ in range(20):
         update()
 threading.Thread(target=work).start()
-threading.Thread(target=lambda: (threading.main_thread().join(0.01), main_is_over.set())).start()
+threading._register_atexit(main_is_over.set)  # what pools use: called when the main thread is through
 """
     lab.write("train.py", train + threads)
     seen = lab.gradsan("run", "--format", "json", "train.py")
