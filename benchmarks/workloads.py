@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 
 import torch
@@ -13,7 +14,7 @@ Update = Callable[[], None]
 
 def mlp(*sizes: int, activation: type[nn.Module] = nn.ReLU) -> nn.Sequential:
     layers: list[nn.Module] = []
-    for a, b in zip(sizes, sizes[1:], strict=False):
+    for a, b in itertools.pairwise(sizes):
         layers += [nn.Linear(a, b), activation()]
     return nn.Sequential(*layers[:-1])
 
@@ -141,7 +142,12 @@ def conv() -> Update:
     q, target = net(), net()
     target.load_state_dict(q.state_dict())
     optimizer = torch.optim.Adam(q.parameters(), lr=1e-4)
-    s, s2, r, a = torch.rand(32, 4, 84, 84), torch.rand(32, 4, 84, 84), torch.randn(32), torch.randint(6, (32, 1))
+    s, s2, r, a = (
+        torch.rand(32, 4, 84, 84),
+        torch.rand(32, 4, 84, 84),
+        torch.randn(32),
+        torch.randint(6, (32, 1)),
+    )
 
     def update() -> None:
         with torch.no_grad():

@@ -36,7 +36,4 @@ assert "numpy" not in sys.modules
 def test_without_torch(lab: Lab, args: list[str]) -> None:
     TraceWriter(lab.path / "run.trace", script="x.py", mode="deep").end()
     seen = lab.python("-c", ASK, *args)
-    assert (seen.returncode, seen.stderr.replace("gradsan: no findings", "")[:9]) in (
-        (0, ""),
-        (0, " in 0 ite"),
-    )
+    assert seen.returncode == 0, seen.stderr

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import io
+import os
 import sys
 
 from gradsan.judge.findings import Report
@@ -21,10 +23,10 @@ class Publisher:
         self._format = format_
         self._output = output
         self._quiet = quiet
-        self._stream = sys.stderr
+        self._stream = sys.stderr or io.StringIO()  # there is none where the caller closed it
         # A machine reads what goes to stderr in another format than text: no lines in between.
         talks = not quiet and (format_ == "text" or output is not None)
-        self.live = Live(sys.stderr) if talks else None
+        self.live = Live(self._stream) if talks else None
 
     def publish(self, report: Report) -> None:
         report.script = self._script
@@ -53,5 +55,8 @@ class Publisher:
 
     def _say(self, text: str) -> None:
         with contextlib.suppress(OSError, ValueError):
-            self._stream.write(text)
-            self._stream.flush()
+            try:
+                self._stream.write(text)
+                self._stream.flush()
+            except RuntimeError:  # a signal stopped the program in the middle of a write of its own
+                os.write(self._stream.fileno(), text.encode())

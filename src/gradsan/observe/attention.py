@@ -37,6 +37,7 @@ class Attention:
     def stop(self) -> None:
         self._end_cruise()
         self.go_light()
+        self.tap.leave()  # another thread may have made the run light; the stack is this one's
 
     # -- deep and light -------------------------------------------------------------------------------
 

@@ -70,6 +70,7 @@ class GradientWatcher:
     and, when asked to, which one turned it to zero."""
 
     def __init__(self, context: Context, named: dict[Any, int]) -> None:
+        self._context = context
         self.bad: Clues = ()
         self.zeroed: dict[int, int] = {}
         self._saved: dict[int, list[Tensor]] = {}
@@ -77,15 +78,23 @@ class GradientWatcher:
         for order, (node, nid) in enumerate(named.items()):
             kind = node.name()
             if context.hunting_zeros:
-                self._handles.append(node.register_hook(self._zero_hook(nid, order)))
+                self._handles.append(node.register_hook(self._contained(self._zero_hook(nid, order))))
             if kind.startswith(RISKY):
-                self._handles.append(node.register_prehook(self._before(order, node)))
-                self._handles.append(node.register_hook(self._after(order, nid, kind)))
+                self._handles.append(node.register_prehook(self._contained(self._before(order, node))))
+                self._handles.append(node.register_hook(self._contained(self._after(order, nid, kind))))
 
     def remove(self) -> None:
         for handle in self._handles:
             handle.remove()
         self._saved.clear()
+
+    def _contained(self, look: Any) -> Any:
+        """PyTorch calls hooks from inside backward: what they raise would be the script's error."""
+
+        def hook(*gradients: Any) -> None:
+            self._context.contain("gradients", look, *gradients)
+
+        return hook
 
     def _before(self, order: int, node: Any) -> Any:
         def prehook(grads: Any) -> None:

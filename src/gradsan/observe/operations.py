@@ -41,10 +41,18 @@ class OperationTap(TorchFunctionMode):
         self._pauses = threading.local()
 
     def enter(self) -> None:
-        torch._C._push_on_torch_function_stack(self)
+        """Trace this thread; every thread has a stack of modes of its own."""
+        if not self._is_on_stack():
+            torch._C._push_on_torch_function_stack(self)
+            self._pauses.depth = 0
+
+    def _is_on_stack(self) -> bool:
+        height = torch._C._len_torch_function_stack()
+        return any(torch._C._get_function_stack_at(i) is self for i in range(height))
 
     def leave(self) -> None:
-        """Take ourselves out, wherever in the stack we are: user code may have put modes on top."""
+        """Take ourselves out, wherever in the stack we are: user code may have put modes on top, and
+        after an exception inside a pause (a step that failed, Ctrl-C) we are not on it at all."""
         above = []
         while torch._C._len_torch_function_stack():
             mode = torch._C._pop_torch_function_stack()
@@ -53,6 +61,7 @@ class OperationTap(TorchFunctionMode):
             above.append(mode)
         for mode in reversed(above):
             torch._C._push_on_torch_function_stack(mode)
+        self._pauses.depth = 0
 
     # -- switching --------------------------------------------------------------------------------
 
@@ -69,6 +78,12 @@ class OperationTap(TorchFunctionMode):
         if depth == 1 and self._pauses.popped:
             torch._C._push_on_torch_function_stack(self)
         self._pauses.depth = max(0, depth - 1)
+
+    def recover(self) -> None:
+        """A step that raised has never told us that it was over."""
+        if self._depth():
+            self._pauses.depth = 1
+            self.resume()
 
     def _depth(self) -> int:
         return int(getattr(self._pauses, "depth", 0))
@@ -96,7 +111,9 @@ class OperationTap(TorchFunctionMode):
         if kind is None:
             kind = self._kinds[func] = classify(func)
         context = self.context
-        if kind[0] == IGNORE or "operation" in context.quiet or self._depth():
+        # Still on this thread's stack after another thread has made the run light: nothing to note either.
+        away = context.operations is None or self._depth()
+        if away or kind[0] == IGNORE or "operation" in context.quiet:
             return func(*args, **kwargs)
         if _transforming() is not None:  # inside vmap a tensor is a stand-in without memory or version
             context.blind("values inside torch.func transforms", sys._getframe(1))

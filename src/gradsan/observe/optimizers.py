@@ -100,6 +100,8 @@ class OptimizerTap:
 
     def _stepping(self, opt: torch.optim.Optimizer, frame: FrameType, closure: bool) -> None:
         context = self.context
+        if context.operations is not None:
+            context.operations.recover()
         oid = self.ensure_known(opt, frame)
         held, by_hand, holding = [], [], context.holding
         for param in context.optimizers.params(opt):

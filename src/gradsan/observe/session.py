@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+import threading
 from types import FrameType
 
 from gradsan.observe.arrivals import ArrivalTap
@@ -31,6 +32,7 @@ class Session:
         self._stack = contextlib.ExitStack()
 
     def __enter__(self) -> Session:
+        self._follow_threads()
         taps = (BackwardTap(self.context), NetworkTap(self.context), ArrivalTap(self.context))
         self._stack.callback(self._patches.restore)  # first: a tap that cannot be installed leaves none
         for tap in taps:
@@ -46,6 +48,17 @@ class Session:
         self._stack.close()
         with contextlib.suppress(Exception):
             self.recorder.finish()
+
+    def _follow_threads(self) -> None:
+        """A thread that starts while we look deeply is looked at, too."""
+        context, tap, start = self.context, self.attention.tap, threading.Thread._bootstrap_inner  # type: ignore[attr-defined]
+
+        def bootstrap_inner(thread: threading.Thread) -> None:
+            if context.operations is not None:
+                context.contain("thread", tap.enter)
+            start(thread)
+
+        self._patches.set(threading.Thread, "_bootstrap_inner", bootstrap_inner)
 
     def explain(self, error: BaseException) -> None:
         """The script ended with this exception: say what it means, unless a tap has said so already."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dis
 import functools
+import linecache
 import os
 import sysconfig
 from collections.abc import Callable
@@ -18,6 +19,7 @@ OWN_TRAINING_CODE = tuple(PACKAGE + part + os.sep for part in ("rl", "learn"))
 STDLIB = tuple(os.path.realpath(sysconfig.get_path(name)) + os.sep for name in ("stdlib", "platstdlib"))
 INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 DISTRIBUTION_METHODS = {"log_prob", "entropy", "sample", "rsample", "kl_divergence", "cdf", "icdf"}
+LAUNCHERS = ("gradsan", "gradsan-script.py")  # the installed command: it stands below every script
 LIBRARY, USER = 0, 1
 
 
@@ -86,8 +88,12 @@ class Sites:
     def _classify(self, code: CodeType) -> tuple[int, str]:
         file = code.co_filename
         if file.startswith("<"):
-            return (LIBRARY, "") if file.startswith(("<frozen", "<__array")) else (USER, "")
+            # Code from a string has a source only where somebody registered it: `-c`, a notebook cell. What
+            # dataclasses and the like generate has none, and is nobody's to change.
+            return (USER if linecache.getline(file, 1) or file == "<stdin>" else LIBRARY), ""
         path = os.path.realpath(file)
+        if os.path.basename(path) in LAUNCHERS:
+            return LIBRARY, ""
         if any(f"{os.sep}{name}{os.sep}" in path for name in self._include):
             return USER, ""
         if path.startswith(PACKAGE):

@@ -31,6 +31,10 @@ class TraceWriter:
     def write(self, event: Event) -> None:
         self._line([type(event).__name__, *event])
 
+    def note(self, **about: Any) -> None:
+        """Something about the run as a whole that was not known when it began."""
+        self._line(about)
+
     def end(self, **about: Any) -> None:
         self._line({"end": about})
         if self._file is not None:
@@ -55,7 +59,7 @@ class TraceWriter:
 
 
 def read(path: Path) -> Iterator[Event | dict[str, Any]]:
-    """The header, the events, and the closing record where the run came to its end."""
+    """The header, the events, notes, and the closing record where the run came to its end."""
     try:
         with path.open(encoding="utf-8") as file:
             header = _parse(file.readline(), 1, path)

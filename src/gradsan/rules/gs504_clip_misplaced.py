@@ -63,7 +63,8 @@ class ClipMisplaced(Rule):
 
     def on_clip(self, event: Clip) -> Verdicts:
         ledger = self.history.ledger
-        if any(ledger.fresh(pid) for pid in event.params):
+        owned = [pid for pid in event.params if self.history.owner_of(pid)] or event.params
+        if any(ledger.fresh(pid) for pid in owned):  # what nobody steps stays fresh for ever
             self._early.clear()
             return
         stale = [pid for pid in event.held if ledger.stale(pid)]

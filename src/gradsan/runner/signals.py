@@ -6,6 +6,7 @@ import contextlib
 import os
 import signal
 import sys
+import traceback
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
@@ -33,6 +34,8 @@ def last_words(say: Callable[[], None]) -> Iterator[None]:
         try:
             if os.getpid() == owner:
                 say()
+        except Exception:
+            traceback.print_exc()
         finally:
             os.kill(os.getpid(), number)
 

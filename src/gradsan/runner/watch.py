@@ -48,6 +48,8 @@ class Watch:
         try:
             from gradsan.observe.session import Session
 
+            if self.writer is not None:
+                self.writer.note(torch=_torch_version())
             self._session = Session(self.recorder, self.mode, self.include)
             self._session.__enter__()
         except Exception:
@@ -80,7 +82,9 @@ class Watch:
         return self.report()
 
     def finish_at_once(self) -> Report:
-        """In a signal handler, with the program stopped anywhere: look, but take nothing apart."""
+        """In a signal handler, with the program stopped anywhere, even in the middle of a write to the
+        trace: look, but take nothing apart."""
+        self.recorder.writer = None
         with contextlib.suppress(Exception):
             self.recorder.finish()
         return self.report()
@@ -88,9 +92,10 @@ class Watch:
     def report(self) -> Report:
         report = self.engine.report()
         report.mode = self.mode
-        report.torch = str(getattr(sys.modules.get("torch"), "__version__", ""))
+        report.torch = _torch_version()
         if self.writer is not None:
-            self.writer.end(torch=report.torch, iterations=report.iterations)
+            with contextlib.suppress(Exception):
+                self.writer.end(iterations=report.iterations)
             if self.writer.failed:
                 report.faults.append({"tap": "trace", "traceback": self.writer.failed})
         return report
@@ -98,3 +103,7 @@ class Watch:
     def _fault(self, tap: str) -> None:
         with contextlib.suppress(Exception):
             self.recorder.emit(Fault(tap, traceback.format_exc()))
+
+
+def _torch_version() -> str:
+    return str(getattr(sys.modules.get("torch"), "__version__", ""))
