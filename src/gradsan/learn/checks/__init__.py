@@ -1,0 +1,19 @@
+"""Two functions per exercise: one compares values, one drives the answer under the sanitizer."""
+
+from __future__ import annotations
+
+from gradsan.learn.checks import agents, autograd, backward, clipping, intact, missing, parameters, views
+from gradsan.learn.checks.registry import DRIVES, VALUES
+
+__all__ = [
+    "DRIVES",
+    "VALUES",
+    "agents",
+    "autograd",
+    "backward",
+    "clipping",
+    "intact",
+    "missing",
+    "parameters",
+    "views",
+]

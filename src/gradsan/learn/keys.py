@@ -1,0 +1,33 @@
+"""Single keys from the terminal. Where there is no terminal to listen to, lines from standard input."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Iterator
+
+
+@contextlib.contextmanager
+def unbuffered() -> Iterator[None]:
+    """Deliver keys as they are pressed, without echo, and leave the terminal as it was found."""
+    try:
+        import termios
+        import tty
+
+        before = termios.tcgetattr(sys.stdin)
+    except (ImportError, OSError, termios.error, ValueError):  # Windows, a pipe: a key, then Enter
+        yield
+        return
+    try:
+        tty.setcbreak(sys.stdin)  # cbreak, not raw: Ctrl-C and the newline of our output keep working
+        yield
+    finally:
+        termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
+
+
+def pressed() -> Iterator[str]:
+    """Every key, in lower case; "q" once the input is closed, so that a closed terminal ends the course."""
+    while key := sys.stdin.read(1):
+        if not key.isspace():
+            yield key.lower()
+    yield "q"
