@@ -25,7 +25,7 @@ def make_target(online: nn.Module) -> nn.Module:
     return target
 
 
-def update(online: nn.Module, target: nn.Module, optimizer: torch.optim.Optimizer, batch, gamma: float) -> None:
+def update(online: nn.Module, target: nn.Module, optimizer, batch, gamma: float) -> None:
     """One Q-learning step. This function is right."""
     states, actions, rewards, next_states = batch
     q = online(states).gather(1, actions.unsqueeze(1)).squeeze(1)
