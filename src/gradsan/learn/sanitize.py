@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 import gradsan
@@ -13,20 +15,40 @@ class Blind(Exception):
     """The sanitizer could not look. That is never the same as having found nothing."""
 
 
-def watched(drive: Callable[[], None]) -> tuple[list[Note], Exception | None]:
-    """Run `drive` under the sanitizer: what it found, and the error that ended it, if one did."""
+def watched(
+    drive: Callable[[], None], file: Path, rules: Iterable[str]
+) -> tuple[list[Note], Exception | None]:
+    """Run `drive` under the sanitizer: what it found, and the error that ended it, if one did.
+
+    `rules` are the ones that the exercise is about: those it must not have been blind to.
+    """
     watch = getattr(gradsan, "watch", None)
     if watch is None:
         raise Blind("this installation of gradsan has no sanitizer")
     raised: Exception | None = None
-    with watch(mode="deep") as report:
-        try:
+    try:
+        with watch(mode="deep") as report:
             drive()
-        except Exception as error:
-            raised = error
-    return [_note(finding) for finding in report.findings if finding.severity != "info"], raised
+    except Exception as error:  # it must pass through `watch`, which explains it
+        raised = error
+    notes = [_note(finding, file) for finding in report.findings if finding.severity != "info"]
+    if not notes:
+        _refuse_blindness(report, set(rules))
+    return notes, raised
 
 
-def _note(finding: Any) -> Note:
-    line = finding.culprit.line if finding.culprit else None
-    return Note(finding.rule, finding.name, line, finding.message, finding.fix)
+def _note(finding: Any, file: Path) -> Note:
+    """The culprit, or the first site, that lies in the learner's file: the rest is not theirs to mend."""
+    places = [finding.culprit, *(site.location for site in finding.sites)]
+    lines = [
+        place.line for place in places if place and os.path.realpath(place.file) == os.path.realpath(file)
+    ]
+    return Note(finding.rule, finding.name, lines[0] if lines else None, finding.message, finding.fix)
+
+
+def _refuse_blindness(report: Any, rules: set[str]) -> None:
+    for missed in report.not_evaluated:
+        if missed["rule"] in rules:
+            raise Blind(f"{missed['rule']} was not evaluated, because {missed['reason']}")
+    for fault in report.faults:
+        raise Blind(f"its {fault['tap']} tap failed: {fault['traceback'].strip().splitlines()[-1]}")

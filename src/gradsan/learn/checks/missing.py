@@ -8,7 +8,6 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from gradsan.learn.attempt import Attempt, Wrong
 from gradsan.learn.checks.backward import history
@@ -73,9 +72,10 @@ def _(attempt: Attempt) -> None:
     actions, rewards = drawn[0], table[drawn[0]]
 
     def surrogate() -> Tensor:
-        return torch.mean(F.cross_entropy(before(states), actions, reduction="none") * rewards)
+        return _policy_loss(before(states), actions, rewards)
 
-    sgd_moved(policy, before, surrogate, LR, "update", "Is the loss the mean of -(log-probability · reward)?")
+    why = "Is the loss the mean of -(log-probability · reward), less the entropy bonus?"
+    sgd_moved(policy, before, surrogate, LR, "update", why)
 
 
 @values("log_prob_tensor")
@@ -83,11 +83,15 @@ def _(attempt: Attempt) -> None:
     policy, (states, actions, returns) = nn.Linear(3, 4), episode()
     before = copy.deepcopy(policy)
     attempt.update(policy, sgd(policy), states, actions, returns)
+    why = "Do the log-probs still carry their history?"
+    sgd_moved(policy, before, lambda: _policy_loss(before(states), actions, returns), LR, "update", why)
 
-    def loss() -> Tensor:
-        return torch.mean(F.cross_entropy(before(states), actions, reduction="none") * returns)
 
-    sgd_moved(policy, before, loss, LR, "update")
+def _policy_loss(logits: Tensor, actions: Tensor, weights: Tensor) -> Tensor:
+    log_probs = torch.log_softmax(logits, dim=-1)
+    entropy = -(log_probs.exp() * log_probs).sum(dim=-1)
+    chosen = log_probs[torch.arange(len(actions)), actions]
+    return -torch.mean(chosen * weights) - 0.01 * torch.mean(entropy)
 
 
 @values("rsample")
