@@ -34,7 +34,7 @@ def command(folder: Path | None, name: str | None, listing: bool, assessing: boo
     """
     if (name is not None) + listing + assessing > 1:
         raise click.UsageError("--check, --list and --assess exclude each other.")
-    console = Console(highlight=False, soft_wrap=True)
+    console = Console(highlight=False, soft_wrap=not sys.stdout.isatty())  # a pipe has no width to wrap to
     try:
         right = _run(console, folder, name, listing, assessing)
     except CourseError as error:

@@ -10,14 +10,13 @@ from collections.abc import Iterator
 @contextlib.contextmanager
 def unbuffered() -> Iterator[None]:
     """Deliver keys as they are pressed, without echo, and leave the terminal as it was found."""
-    try:
-        import termios
-        import tty
-
-        before = termios.tcgetattr(sys.stdin)
-    except (ImportError, OSError, termios.error, ValueError):  # Windows, a pipe: a key, then Enter
+    if sys.platform == "win32" or not sys.stdin.isatty():  # there, a key is followed by Enter
         yield
         return
+    import termios
+    import tty
+
+    before = termios.tcgetattr(sys.stdin)
     try:
         tty.setcbreak(sys.stdin)  # cbreak, not raw: Ctrl-C and the newline of our output keep working
         yield

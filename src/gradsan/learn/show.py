@@ -44,7 +44,7 @@ def _finding(note: Note, file: str) -> Text:
     where = f"{file}:{note.line}" if note.line else file
     text = Text.assemble(("gradsan ", "dim"), (f"{note.rule} {note.name}", "yellow"), f" at {where}\n")
     text.append(f"  {_plain(note.message)}\n")
-    text.append(f"  Mend it: {_plain(note.fix)}", style="dim")
+    text.append(f"  Mend it: {_plain(note.fix)}\n  More: gradsan explain {note.rule}", style="dim")
     return text
 
 
