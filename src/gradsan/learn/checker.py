@@ -43,7 +43,12 @@ class Checker:
                 raise CourseError('The exercises need PyTorch: pip install "gradsan[learn]".')
             self._stderr = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115 (lives as long as the process)
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "gradsan.learn.child"],
+                [
+                    sys.executable,
+                    "-P",
+                    "-m",
+                    "gradsan.learn.child",
+                ],  # -P: a torch.py lying about is not torch
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._stderr,

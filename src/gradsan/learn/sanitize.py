@@ -43,7 +43,7 @@ def _note(finding: Any, file: Path) -> Note:
     lines = [
         place.line for place in places if place and os.path.realpath(place.file) == os.path.realpath(file)
     ]
-    return Note(finding.rule, finding.name, lines[0] if lines else None, finding.message, finding.fix)
+    return Note(finding.rule, finding.name, lines[0] if lines else None, finding.message)
 
 
 def _refuse_blindness(report: Any, rules: set[str]) -> None:

@@ -44,7 +44,8 @@ def _finding(note: Note, file: str) -> Text:
     where = f"{file}:{note.line}" if note.line else file
     text = Text.assemble(("gradsan ", "dim"), (f"{note.rule} {note.name}", "yellow"), f" at {where}\n")
     text.append(f"  {_plain(note.message)}\n")
-    text.append(f"  Mend it: {_plain(note.fix)}\n  More: gradsan explain {note.rule}", style="dim")
+    # The finding's own remedy is left out: it would be the last hint, given first.
+    text.append(f"  More: gradsan explain {note.rule}", style="dim")
     return text
 
 

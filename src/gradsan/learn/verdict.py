@@ -14,7 +14,6 @@ class Note:
     name: str
     line: int | None
     message: str
-    fix: str
 
 
 @dataclass(frozen=True)

@@ -170,7 +170,7 @@ def _(attempt: Attempt) -> None:
 
 @drive("sac")
 def _(attempt: Attempt) -> None:
-    agent = attempt.SAC(*SIZES)
+    agent = attempt.SAC(3, 3, 0.01, GAMMA)  # small steps: the planted bug should leak, not blow up as well
     for _ in range(UPDATES):
         agent.update(*continuous())
         with torch.no_grad():

@@ -15,7 +15,7 @@ from gradsan.learn.checks.registry import drive, values
 from gradsan.learn.probe import gradients, same, sgd_moved
 
 LR = 0.1
-UPDATES = 4
+UPDATES = 8  # enough for the rules that wait for a pattern to repeat
 
 
 def sgd(*modules: nn.Module) -> torch.optim.SGD:
