@@ -7,7 +7,7 @@ import re
 import pytest
 from learn_answers import solution
 
-from gradsan.learn.catalogue import find
+from gradsan.learn.catalogue import course, find
 from gradsan.learn.judge import judge
 
 
@@ -75,6 +75,12 @@ HALF_WAY = {
     ),
     "clamped_error": ("nn.functional.huber_loss", "nn.functional.mse_loss"),
     "parameter": ("self.scale * (self", "(self"),
+    "reused_buffer": (
+        "observation.clone()",
+        "torch.zeros_like(observation)",
+    ),  # nothing to overwrite, nothing to see
+    "no_grad": ("    with torch.no_grad():\n    ", ""),  # now the target is trained as well
+    "log_prob_tensor": ("torch.stack(log_probs)", "torch.tensor(log_probs, requires_grad=True)"),
 }
 
 CHEATS = [
@@ -93,6 +99,10 @@ CHEATS = [
 def test_a_trivial_answer_does_not_pass(kind: str, name: str, text: str, write) -> None:
     verdict = judge(find(name), write(name, text))
     assert verdict.problems, kind
+
+
+def test_every_exercise_has_a_cheat_that_is_tried() -> None:
+    assert {name for _, name, _ in CHEATS} == {exercise.name for exercise in course()}
 
 
 FUNCTIONS = [(e, "fit") for e in ("value_fitting",)] + [

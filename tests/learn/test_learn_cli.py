@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner, Result
 from learn_answers import solution
 
@@ -79,3 +80,13 @@ def test_a_broken_state_file_is_one_sentence_without_a_traceback(tmp_path: Path)
     result = learn("--list", str(tmp_path))
     assert result.exit_code == 1
     assert result.output.startswith("Error: The progress file")
+
+
+@pytest.mark.parametrize("missing", ["torch", "watchfiles"])
+def test_a_missing_package_is_named_with_the_command_that_installs_it(missing: str, tmp_path: Path) -> None:
+    code = f"import sys; sys.modules['{missing}'] = None; from gradsan.cli import main; main()"
+    command = [sys.executable, "-c", code, "learn", tmp_path]
+    ran = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    assert ran.returncode == 1
+    assert 'pip install "gradsan[learn]"' in ran.stderr
+    assert "Traceback" not in ran.stderr

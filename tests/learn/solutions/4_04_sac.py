@@ -21,7 +21,7 @@ class SAC:
         """Actions for `noise` drawn from a standard normal, and their log-probabilities."""
         mean, log_std = self.actor(states).chunk(2, dim=-1)
         log_std = log_std.clamp(-5.0, 2.0)
-        log_prob = (-0.5 * noise.pow(2) - log_std - 0.9189).sum(dim=-1)
+        log_prob = (-0.5 * noise.pow(2) - log_std - 0.9189).sum(dim=-1)  # 0.9189 is log √(2π)
         return mean + log_std.exp() * noise, log_prob
 
     def q(self, critic: nn.Module, states, actions) -> torch.Tensor:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from gradsan.learn.checks import agents, autograd, backward, clipping, intact, missing, parameters, views
+# Importing a module registers its checks.
+from gradsan.learn.checks import agents, autograd, backward, clipping, intact, missing, parameters, sac, views
 from gradsan.learn.checks.registry import DRIVES, VALUES
 
 __all__ = [
@@ -15,5 +16,6 @@ __all__ = [
     "intact",
     "missing",
     "parameters",
+    "sac",
     "views",
 ]

@@ -6,9 +6,10 @@
 # fine, as long as each term of the loss trains only what it is meant to train.
 #
 # The actor's term contains the advantage, and the advantage contains the
-# critic. If the gradient flows there, the actor's loss finds an easy way out:
-# it trains the critic to call good actions' states worse. Ask of each factor:
-# is it to be trained by this term, or is it a weight?
+# critic. If the gradient flows there, the actor's loss finds an easy way out: it
+# raises the critic's opinion of every state, whatever was earned there, because
+# a smaller advantage makes a smaller loss. Ask of each factor: is it to be
+# trained by this term, or is it a weight?
 
 import torch
 from torch import nn
