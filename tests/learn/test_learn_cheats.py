@@ -80,7 +80,7 @@ HALF_WAY = {
         "torch.zeros_like(observation)",
     ),  # nothing to overwrite, nothing to see
     "no_grad": ("    with torch.no_grad():\n    ", ""),  # now the target is trained as well
-    "log_prob_tensor": ("torch.stack(log_probs)", "torch.tensor(log_probs, requires_grad=True)"),
+    "log_prob_tensor": ("torch.stack(log_probs)", "torch.stack(log_probs).detach().requires_grad_()"),
 }
 
 CHEATS = [

@@ -8,7 +8,6 @@ import pytest
 import torch
 from learn_answers import solution
 
-import gradsan
 from gradsan.learn import probe
 from gradsan.learn.attempt import Wrong
 from gradsan.learn.catalogue import find
@@ -16,10 +15,21 @@ from gradsan.learn.judge import judge
 
 
 def test_an_exercise_that_gradsan_could_not_watch_is_not_right(monkeypatch, write) -> None:
-    monkeypatch.setattr(gradsan, "watch", None)
+    def broken(*_: object) -> None:
+        raise RuntimeError("no tap today")
+
+    monkeypatch.setattr("gradsan.observe.session.Session.__enter__", broken)
     verdict = judge(find("slope"), write("slope", solution(find("slope"))))
     assert "gradsan could not watch" in verdict.problems[0]
-    assert not verdict.right
+    assert "no tap today" in verdict.problems[0]
+
+
+def test_a_rule_that_was_not_evaluated_is_not_taken_for_clean(monkeypatch, write) -> None:
+    blind = [{"rule": "GS301", "reason": "a region was compiled"}]
+    monkeypatch.setattr("gradsan.judge.engine.Engine._not_evaluated", lambda _: blind)
+    told = judge(find("detached_target"), write("detached_target", solution(find("detached_target"))))
+    assert "GS301 was not evaluated, because a region was compiled" in told.problems[0]
+    assert judge(find("slope"), write("slope", solution(find("slope")))).right, "it is not about GS301"
 
 
 def test_an_error_is_said_with_the_line_and_its_meaning(write) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
 
-import gradsan
+from gradsan.judge.engine import Engine
+from gradsan.judge.findings import Finding, Report
 from gradsan.learn.verdict import Note
+from gradsan.runner.watch import Watch
 
 
 class Blind(Exception):
@@ -17,27 +18,27 @@ class Blind(Exception):
 
 def watched(
     drive: Callable[[], None], file: Path, rules: Iterable[str]
-) -> tuple[list[Note], Exception | None]:
+) -> tuple[list[Note], BaseException | None]:
     """Run `drive` under the sanitizer: what it found, and the error that ended it, if one did.
 
     `rules` are the ones that the exercise is about: those it must not have been blind to.
     """
-    watch = getattr(gradsan, "watch", None)
-    if watch is None:
-        raise Blind("this installation of gradsan has no sanitizer")
-    raised: Exception | None = None
+    watch = Watch(Engine(), writer=None, mode="deep")
+    raised: BaseException | None = None
+    watch.start()
     try:
-        with watch(mode="deep") as report:
-            drive()
-    except Exception as error:  # it must pass through `watch`, which explains it
+        drive()
+    except (Exception, SystemExit) as error:
         raised = error
+    finally:
+        report = watch.finish(raised)
     notes = [_note(finding, file) for finding in report.findings if finding.severity != "info"]
     if not notes:
         _refuse_blindness(report, set(rules))
     return notes, raised
 
 
-def _note(finding: Any, file: Path) -> Note:
+def _note(finding: Finding, file: Path) -> Note:
     """The culprit, or the first site, that lies in the learner's file: the rest is not theirs to mend."""
     places = [finding.culprit, *(site.location for site in finding.sites)]
     lines = [
@@ -46,7 +47,7 @@ def _note(finding: Any, file: Path) -> Note:
     return Note(finding.rule, finding.name, lines[0] if lines else None, finding.message)
 
 
-def _refuse_blindness(report: Any, rules: set[str]) -> None:
+def _refuse_blindness(report: Report, rules: set[str]) -> None:
     for missed in report.not_evaluated:
         if missed["rule"] in rules:
             raise Blind(f"{missed['rule']} was not evaluated, because {missed['reason']}")

@@ -71,11 +71,12 @@ def _(attempt: Attempt) -> None:
         raise Wrong("update should draw one action per state and ask for their rewards once.")
     actions, rewards = drawn[0], table[drawn[0]]
 
-    def surrogate() -> Tensor:
-        return _policy_loss(before(states), actions, rewards)
+    def loss() -> Tensor:
+        logits = before(states)
+        return _surrogate(logits, actions, rewards) - 0.01 * torch.mean(_entropy(logits))
 
     why = "Is the loss the mean of -(log-probability · reward), less the entropy bonus?"
-    sgd_moved(policy, before, surrogate, LR, "update", why)
+    sgd_moved(policy, before, loss, LR, "update", why)
 
 
 @values("log_prob_tensor")
@@ -84,14 +85,17 @@ def _(attempt: Attempt) -> None:
     before = copy.deepcopy(policy)
     attempt.update(policy, sgd(policy), states, actions, returns)
     why = "Do the log-probs still carry their history?"
-    sgd_moved(policy, before, lambda: _policy_loss(before(states), actions, returns), LR, "update", why)
+    sgd_moved(policy, before, lambda: _surrogate(before(states), actions, returns), LR, "update", why)
 
 
-def _policy_loss(logits: Tensor, actions: Tensor, weights: Tensor) -> Tensor:
+def _surrogate(logits: Tensor, actions: Tensor, weights: Tensor) -> Tensor:
+    chosen = torch.log_softmax(logits, dim=-1)[torch.arange(len(actions)), actions]
+    return -torch.mean(chosen * weights)
+
+
+def _entropy(logits: Tensor) -> Tensor:
     log_probs = torch.log_softmax(logits, dim=-1)
-    entropy = -(log_probs.exp() * log_probs).sum(dim=-1)
-    chosen = log_probs[torch.arange(len(actions)), actions]
-    return -torch.mean(chosen * weights) - 0.01 * torch.mean(entropy)
+    return -(log_probs.exp() * log_probs).sum(dim=-1)
 
 
 @values("rsample")
