@@ -6,14 +6,11 @@ import json
 import sys
 from pathlib import Path
 
+from gradsan.learn.catalogue import find
+from gradsan.learn.judge import judge
+
 
 def main() -> None:
-    import torch
-
-    from gradsan.learn.catalogue import find
-    from gradsan.learn.judge import judge
-
-    torch.set_num_threads(1)  # the tensors are tiny: more threads only make the learner's machine busy
     out = sys.stdout
     for line in sys.stdin:
         name, path = json.loads(line)

@@ -86,11 +86,14 @@ def _own_streams(printed: io.StringIO) -> Iterator[None]:
 @contextlib.contextmanager
 def _fresh_torch() -> Iterator[None]:
     """Double precision, so that finite differences mean something, and nothing left from the last check."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # the tensors are tiny: more threads only wait for each other
     torch.set_default_dtype(torch.float64)
     torch.set_grad_enabled(True)
     torch.seed()  # fresh inputs each time: an answer tuned to one set of numbers does not last
     try:
         yield
     finally:
+        torch.set_num_threads(threads)
         torch.set_default_dtype(torch.float32)
         torch.set_grad_enabled(True)
