@@ -15,6 +15,7 @@ COMMANDS = {
     "run": "Run a training script under the sanitizer.",
     "report": "Judge a recorded trace again, or show it in another format.",
     "explain": "Explain a rule: what it means, why it matters, how to mend it.",
+    "learn": "Learn autograd for reinforcement learning, exercise by exercise.",
 }
 
 

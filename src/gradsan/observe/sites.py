@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 from gradsan.record.events import NOWHERE, Site, SiteSeen
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-# The agents and the exercises are training code like any user's; the rest of gradsan is machinery.
-OWN_TRAINING_CODE = tuple(PACKAGE + part + os.sep for part in ("rl", "learn"))
+# The agents are training code like any user's; the rest of gradsan is machinery.
+OWN_TRAINING_CODE = tuple(PACKAGE + part + os.sep for part in ("rl",))
 STDLIB = tuple(os.path.realpath(sysconfig.get_path(name)) + os.sep for name in ("stdlib", "platstdlib"))
 INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 DISTRIBUTION_METHODS = {"log_prob", "entropy", "sample", "rsample", "kl_divergence", "cdf", "icdf"}

@@ -64,6 +64,12 @@ class LossWithoutGraph(Rule):
         w = torch.zeros(3, requires_grad=True)
         (w * torch.randn(3)).sum().backward()
         """,
+        """
+        import torch
+        x = torch.randn(3)
+        x = x.detach().clone().requires_grad_()  # the gradient of an input is what is asked for
+        (x ** 2).sum().backward()
+        """,
     )
 
     def __init__(self, history: History) -> None:
@@ -85,6 +91,8 @@ class LossWithoutGraph(Rule):
             else ""
         )
         frozen = self._frozen(roots)
+        if not event.error and cut is None and not frozen:
+            return  # no parameter stands behind the new leaf: somebody wants the gradient of an input
         if cut is not None:
             others = [("cut", culprit_of(op)) for op, _ in cuts_behind(graph, roots).values()]
             history.explained |= cut.pids

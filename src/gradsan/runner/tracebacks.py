@@ -7,8 +7,8 @@ import sys
 from types import TracebackType
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-# The agents and the exercises are training code like any user's.
-TRAINING_CODE = tuple(PACKAGE + part + os.sep for part in ("rl", "learn"))
+# The agents are training code like any user's.
+TRAINING_CODE = tuple(PACKAGE + part + os.sep for part in ("rl",))
 IMPORT_SYSTEM = "<frozen importlib"
 REDISPATCH = os.path.join("torch", "overrides.py")
 

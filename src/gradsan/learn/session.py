@@ -1,0 +1,109 @@
+"""The course at work: wait for a save or a key, check, say what is wrong, go on when it is right."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from queue import Queue
+
+from rich.console import Console
+from rich.text import Text
+
+from gradsan.learn import progress, show
+from gradsan.learn.catalogue import Exercise, course
+from gradsan.learn.checker import Checker
+from gradsan.learn.errors import CourseError
+from gradsan.learn.events import Event, Key, listen
+from gradsan.learn.folder import lay_out
+
+
+class Session:
+    """One sitting. Everything worth keeping is in `progress`, which is saved at each change."""
+
+    def __init__(self, folder: Path, console: Console, checker: Checker) -> None:
+        self.folder, self.console, self.checker = folder, console, checker
+        self.progress = progress.load(folder)
+        self.exercise = self.progress.exercise
+
+    def run(self, events: Queue[Event]) -> None:
+        """Until everything is solved or the learner leaves."""
+        self._open(self.exercise)
+        while self.exercise:
+            event = events.get()
+            if isinstance(event, CourseError):
+                raise event
+            if isinstance(event, Key):
+                if event.name == "q":
+                    self.console.print("Your progress is kept. See you.")
+                    return
+                self._on_key(event.name, self.exercise)
+            else:
+                self._on_save(event.files, self.exercise)
+
+    def _on_key(self, key: str, exercise: Exercise) -> None:
+        if key == "h":
+            self._hint(exercise)
+        elif key == "l":
+            show.contents(self.console, self.progress)
+        elif key == "r":
+            self._check(exercise)
+        elif key in "np":
+            exercises = course()
+            step = 1 if key == "n" else -1
+            self._open(exercises[(exercises.index(exercise) + step) % len(exercises)])
+        else:
+            self.console.print(Text(show.KEYS, style="dim"))
+
+    def _on_save(self, files: frozenset[str], exercise: Exercise) -> None:
+        """A save of another exercise opens that one: it is what the learner works on now."""
+        if exercise.file in files:
+            self._check(exercise)
+        elif other := next((e for e in course() if e.file in files), None):
+            self._open(other)
+
+    def _hint(self, exercise: Exercise) -> None:
+        shown = min(self.progress.hints.get(exercise.name, 0) + 1, len(exercise.hints))
+        self.progress.hints[exercise.name] = shown
+        self.progress.save()
+        show.hint(self.console, exercise, shown)
+
+    def _open(self, exercise: Exercise | None) -> None:
+        self.exercise = exercise
+        if exercise is None:
+            self._finish()
+            return
+        self.progress.current = exercise.name
+        self.progress.save()
+        show.lesson(self.console, exercise, self.folder)
+        self._check(exercise)
+
+    def _check(self, exercise: Exercise) -> None:
+        self.console.print(Text("Checking …", style="dim"))
+        verdict = self.checker.check(exercise, self.folder / exercise.file)
+        self.checker.renew()
+        show.verdict(self.console, exercise, verdict)
+        # A solved exercise that is opened again is for looking at: only news moves the course on.
+        if verdict.right and exercise.name not in self.progress.done:
+            self.progress.solved(exercise)
+            show.progress(self.console, self.progress)
+            self._open(self.progress.exercise)
+            return
+        if verdict.right:
+            self.console.print("It was solved before; n takes you on.")
+        self.console.print(Text(show.KEYS, style="dim"))
+
+    def _finish(self) -> None:
+        show.progress(self.console, self.progress)
+        self.console.print(
+            "That was all of it. `gradsan learn --assess` asks the same without lessons and hints."
+        )
+
+
+def learn(folder: Path, console: Console) -> None:
+    """The interactive course in `folder`, which is made if it is not there."""
+    made = lay_out(folder, course())
+    if made:
+        console.print(Text(f"{len(made)} exercises were put into {folder}. What was there is untouched."))
+    with Checker() as checker:
+        session = Session(folder, console, checker)
+        with listen(folder) as events:
+            session.run(events)

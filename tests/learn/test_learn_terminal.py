@@ -1,0 +1,134 @@
+"""The real program in a real (pseudo) terminal: saves, keys, hints, going on, resuming."""
+
+from __future__ import annotations
+
+import os
+import select
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from learn_answers import solution
+
+from gradsan.learn import progress
+from gradsan.learn.catalogue import course, find
+
+pty = pytest.importorskip("pty")
+fcntl = pytest.importorskip("fcntl")
+termios = pytest.importorskip("termios")
+PATIENCE = 60.0  # seconds; generous because importing torch on a busy machine is slow
+
+
+class Terminal:
+    """Enough of a terminal to press keys and to wait for words."""
+
+    def __init__(self, folder: Path) -> None:
+        self.master, slave = pty.openpty()
+        command = [sys.executable, "-c", "from gradsan.cli import main; main()", "learn", str(folder)]
+        self.process = subprocess.Popen(
+            command,
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            env=_plain_terminal(),
+            start_new_session=True,
+            preexec_fn=_own_terminal,
+        )
+        os.close(slave)
+        self.seen = ""
+
+    def expect(self, words: str) -> str:
+        """Wait until `words` appear; what came before them is consumed and returned."""
+        deadline = time.monotonic() + PATIENCE
+        while words not in self.seen:
+            assert select.select([self.master], [], [], max(0.0, deadline - time.monotonic()))[0], self.seen
+            self.seen += os.read(self.master, 4096).decode(errors="replace")
+        before, _, self.seen = self.seen.partition(words)
+        return before
+
+    def press(self, key: str) -> None:
+        os.write(self.master, key.encode())
+
+
+def _own_terminal() -> None:
+    """Make the pseudo terminal the one whose Ctrl-C reaches the program."""
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
+def _plain_terminal() -> dict[str, str]:
+    return {**os.environ, "TERM": "xterm", "NO_COLOR": "1", "COLUMNS": "200", "PYTHONUTF8": "1"}
+
+
+@contextmanager
+def running(folder: Path) -> Iterator[Terminal]:
+    terminal = Terminal(folder)
+    try:
+        yield terminal
+    finally:
+        terminal.process.kill()
+        terminal.process.wait()
+        os.close(terminal.master)
+
+
+def save(folder: Path, name: str, text: str) -> None:
+    """As careful editors save: write beside, then replace."""
+    draft = folder / "draft.tmp"
+    draft.write_text(text, encoding="utf-8")
+    draft.replace(folder / find(name).file)
+
+
+def test_a_sitting_and_its_continuation(tmp_path: Path) -> None:
+    folder = tmp_path / "course"
+    with running(folder) as terminal:
+        terminal.expect("A tensor that autograd follows")
+        terminal.expect("requires_grad is not right yet")
+        terminal.expect("its requires_grad is False")
+        terminal.expect("q quit")
+        terminal.press("h")
+        terminal.expect("Hint 1 of 3")
+        terminal.press("h")
+        terminal.expect("Hint 2 of 3")
+        right = solution(find("requires_grad"))
+        save(folder, "requires_grad", right.replace("requires_grad=True", "requires_grad=False"))
+        terminal.expect("requires_grad is not right yet")
+        save(folder, "requires_grad", right)
+        terminal.expect("requires_grad is right")
+        terminal.expect("1 of 33")
+        terminal.expect("The slope of x² at 2")
+        terminal.expect("slope is not right yet")
+        terminal.press("l")
+        terminal.expect("> slope")
+        terminal.press("q")
+        terminal.expect("Your progress is kept")
+        assert terminal.process.wait(PATIENCE) == 0
+    state = progress.load(folder)
+    assert (state.current, state.done, state.hints) == ("slope", {"requires_grad"}, {"requires_grad": 2})
+
+    with running(folder) as terminal:
+        assert "were put into" not in terminal.expect("The slope of x² at 2")
+        terminal.expect("q quit")
+        terminal.press("n")
+        terminal.expect("The gradient of xᵀx")
+        terminal.expect("q quit")
+        save(folder, "slope", solution(find("slope")))  # back at an earlier file: the course follows
+        terminal.expect("slope is right")
+        terminal.expect("2 of 33")
+        terminal.press("\x03")
+        terminal.expect("Your progress is kept")
+        assert terminal.process.wait(PATIENCE) == 130
+    assert progress.load(folder).done == {"requires_grad", "slope"}
+
+
+def test_the_last_solved_exercise_ends_the_course(solved: Path) -> None:
+    state = progress.load(solved)
+    state.done = {exercise.name for exercise in course()} - {"sac"}
+    state.current = "sac"
+    state.save()
+    with running(solved) as terminal:
+        terminal.expect("sac is right")
+        terminal.expect("That was all of it")
+        assert terminal.process.wait(PATIENCE) == 0
