@@ -87,8 +87,12 @@ class CutFinder:
         if cut.choice:
             return False
         graph = self.history.graph
+        constant = flow.inner(graph, term)
         return any(
-            other.op.live and other.sign == -term.sign and cut.pids <= graph.live_params([other.op.nid])
+            other.op.live
+            and other.sign == -constant.sign
+            and flow.same_kind(graph, constant.op, other.op)
+            and cut.pids <= graph.live_params([other.op.nid])
             for other in summands
         )
 

@@ -121,6 +121,25 @@ def _product_parts(op: Op, known: list[Op], term: Term) -> list[Term] | None:
     return None
 
 
+def inner(graph: Provenance, term: Term) -> Term:
+    """What a constant term consists of, behind signs, averages and factors."""
+    op, sign = term.op, term.sign
+    while op.name in REDUCING | SHAPING | {"neg", "mul", "div", "detach", "data"} and op.inputs:
+        source = graph.get(op.inputs[0])
+        if source is None or source.live or (op.name in ("mul", "div") and len(op.inputs) > 1):
+            break
+        flips = op.name == "neg" or (op.name in ("mul", "div") and note(op, "scalar", 1.0) < 0)
+        op, sign = source, -sign if flips else sign
+    return Term(op, sign, term.scaled, term.level)
+
+
+def same_kind(graph: Provenance, constant: Op, live: Op) -> bool:
+    """Whether the constant was computed like the live value: by the same call, or from that very value."""
+    if constant.name in ("detach", "data"):
+        return live.nid in graph.ancestors([constant.nid])
+    return constant.name == live.name and set(constant.tags) - {"no_grad", "inference_mode"} == set(live.tags)
+
+
 def is_straight_through(graph: Provenance, group: list[Term]) -> bool:
     """`hard + soft - soft.detach()`: the detached twin is there for its value, the gradient does flow."""
     live = {term.op.nid for term in group if term.op.live}

@@ -297,7 +297,10 @@ class OperationTap(TorchFunctionMode):
             return
         place = self.context.sites.place(frame)
         sources = numbers or tuple(self.departures.recognise(data))
-        self._define(name, result, sources, place.site, place.tags, (), inputs, frame)
+        nid = self._define(name, result, sources, place.site, place.tags, (), inputs, frame)
+        if result.requires_grad and result.is_leaf and sources:  # `torch.tensor(…, requires_grad=True)`
+            self.pending[-1] = self.pending[-1]._replace(live=False)
+            self._revived(result, nid, place.site)
         if hasattr(data, "__array_interface__"):
             self._shared_with_numpy(result, place.site)
 
@@ -387,8 +390,12 @@ class OperationTap(TorchFunctionMode):
         if pid is not None:
             self.context.emit(ParamFlag(pid, target.requires_grad, site))
             return
+        self._revived(target, numbers[0], site)
+
+    def _revived(self, target: Tensor, source: int, site: Site) -> None:
+        """A value without a graph was told to require grad: a new leaf, and nothing behind it learns."""
         nid, shape = self.values.fresh(), tuple(target.shape)
-        self.pending.append(Op(nid, "requires_grad_", site, numbers[:1], target.requires_grad, shape, True))
+        self.pending.append(Op(nid, "requires_grad_", site, (source,), target.requires_grad, shape, True))
         self.values.define(target, nid)
 
     _requires_grad = _set_requires_grad

@@ -16,8 +16,10 @@ from gradsan.observe.names import find_names
 from gradsan.observe.networks import NetworkTap
 from gradsan.observe.optimizers import OptimizerTap
 from gradsan.observe.patches import Patches
-from gradsan.record.events import Event, Failed, ParamNamed, StepDone
+from gradsan.record.events import Backward, Event, Failed, ParamNamed, StepDone
 from gradsan.record.recorder import Recorder
+
+NAME_SEARCHES = 64  # a script that makes new leaves all the time gets no names for the later ones
 
 
 class Session:
@@ -30,6 +32,7 @@ class Session:
         self._patches = Patches()
         self._optimizers = OptimizerTap(self.context)
         self._stack = contextlib.ExitStack()
+        self._searches = 0
 
     def __enter__(self) -> Session:
         self._follow_threads()
@@ -89,7 +92,12 @@ class Session:
             self.context.operations.flush()
 
     def _emit(self, event: Event) -> None:
-        if self.context.leaves.unnamed and isinstance(event, StepDone):
+        if (
+            self.context.leaves.unnamed
+            and isinstance(event, Backward | StepDone)
+            and self._searches < NAME_SEARCHES
+        ):
+            self._searches += 1
             self.context.contain("names", self._name, sys._getframe(2))
         self.attention.before_event()
         before = self.recorder.iteration
@@ -105,12 +113,7 @@ class Session:
             tensor = leaves.tensor(pid)
             if tensor is not None:
                 wanted[id(tensor)] = pid
-        leaves.unnamed.clear()
         found: dict[int, list[str]] = find_names(set(wanted), frame, self.context.sites)
+        leaves.unnamed = {pid for key, pid in wanted.items() if key not in found}
         for key, names in found.items():
             self.recorder.emit(ParamNamed(wanted[key], names[0], tuple(names[1:8])))
-
-
-class _Everything(set[str]):
-    def __contains__(self, _: object) -> bool:
-        return True

@@ -48,6 +48,19 @@ class GraphCut(Rule):
         """,
         """
         import torch
+        policy = torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(6):
+            dist = torch.distributions.Categorical(logits=policy(torch.randn(8, 3)))
+            log_probs = [p for p in dist.log_prob(dist.sample())]
+            joined = torch.tensor(log_probs, requires_grad=True)  # BUG
+            loss = -(joined * torch.randn(8)).mean() - 0.01 * dist.entropy().mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        import torch
         encoder, head = torch.nn.Linear(3, 4), torch.nn.Linear(4, 1)
         opt = torch.optim.SGD([*encoder.parameters(), *head.parameters()], lr=0.1)
         for _ in range(8):
