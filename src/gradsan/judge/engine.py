@@ -18,6 +18,7 @@ from gradsan.record.events import (
     Ops,
     OptimizerSeen,
     Repeated,
+    Sample,
     Site,
     Step,
     StepDone,
@@ -36,6 +37,7 @@ AFTER = {
     Sync: "on_sync",
     Ops: "on_ops",
     Failed: "on_failed",
+    Sample: "on_sample",
 }
 SETTLE_AFTER = 2  # iterations: by then every optimizer of a loop has had its turn
 

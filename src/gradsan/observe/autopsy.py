@@ -12,6 +12,7 @@ from gradsan.observe.context import Context
 from gradsan.observe.graph import Graph, labels, saved_names
 from gradsan.observe.inspect_op import describe_bad
 from gradsan.observe.leaves import storage_of
+from gradsan.observe.magnitudes import norms_of
 from gradsan.observe.values import Tensor, version_of
 from gradsan.observe.writes import content_of
 
@@ -143,7 +144,7 @@ def after_backward(context: Context, watcher: GradientWatcher, fed: list[Tensor]
     """Norms of the gradients that were just written, and what the watcher saw."""
     clues: Clues = ()
     pids = context.leaves.pids(fed)
-    norms = _norms([leaf.grad for leaf in fed])
+    norms = norms_of([leaf.grad for leaf in fed])
     clues += (("norms", tuple(zip(pids, norms, strict=True))),)
     if any(not math.isfinite(n) for n in norms):
         clues += watcher.bad or (("bad_gradient", (0, "")),)
@@ -152,21 +153,6 @@ def after_backward(context: Context, watcher: GradientWatcher, fed: list[Tensor]
         clues += (("zeroed_by", tuple(watcher.zeroed.values())),)
     context.hunting_zeros = bool(zero)
     return clues
-
-
-def _norms(grads: list[Tensor | None]) -> list[float]:
-    """All at once: one number per gradient, one look at the result."""
-    dense = [g.coalesce().values() if g.is_sparse else g for g in grads if g is not None]
-    plain = [g.detach() for g in dense if g.numel()]
-    if not plain:
-        return [0.0] * len(grads)
-    if len(plain) != len(grads) or any(g.is_complex() for g in plain):
-        return [float(torch.linalg.vector_norm(g.detach())) if g is not None else 0.0 for g in grads]
-    each = torch._foreach_norm(plain)
-    if len({(n.dtype, n.device) for n in each}) > 1:
-        return [float(n) for n in each]
-    norms: list[float] = torch.stack(each).tolist()
-    return norms
 
 
 def after_failure(context: Context, roots: tuple[Tensor, ...], error: BaseException) -> Clues:

@@ -136,6 +136,7 @@ class BackwardTap:
         first = 1 if call == "backward" else 2  # grad() takes `inputs` before the rest
         retain = _argument(args, kwargs, first, "retain_graph")
         create = _argument(args, kwargs, first + 1, "create_graph")
+        context.magnitudes.losses[probe.site] = probe.loss
         context.holding.update(fed)
         context.fresh.update(fed)
         context.emit(

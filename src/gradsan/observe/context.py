@@ -14,6 +14,7 @@ import torch
 from gradsan.observe.cruise import Cruise
 from gradsan.observe.inspect_op import context_site
 from gradsan.observe.leaves import Leaves, Optimizers
+from gradsan.observe.magnitudes import Magnitudes
 from gradsan.observe.sites import Sites
 from gradsan.record.events import NOWHERE, Blind, Event, Fault, Site
 
@@ -36,6 +37,8 @@ class Context:
         self.optimizers = Optimizers()
         self.operations: OperationTap | None = None
         self.cruise = Cruise()
+        self.magnitudes = Magnitudes(self.leaves)
+        self.iteration = 0
         self.quiet: set[str] = set()
         # A sketch of the ledger, enough to notice what passes no tap: leaves whose `.grad` is known to
         # hold something, and those of them that a step has consumed already.

@@ -29,6 +29,7 @@ class OptimizerTap:
         self.context = context
         self._hooks: list[Any] = []
         self._step_site = 0
+        self._sampling = False
         self._after_step: dict[int, GradState] = {}
         self._frozen: set[int] = set()
 
@@ -118,6 +119,9 @@ class OptimizerTap:
         context.holding.update(by_hand)
         context.spent.update(held)
         context.fresh.difference_update(held)
+        self._sampling = bool(held) and context.magnitudes.is_due(oid, context.iteration)
+        if self._sampling:
+            context.magnitudes.before_step([p for p in context.optimizers.params(opt) if p.grad is not None])
         if context.operations is not None and not closure:
             context.operations.pause()
 
@@ -127,6 +131,10 @@ class OptimizerTap:
         if context.operations is not None:
             context.operations.resume()
             context.operations.note_step(opt, self._step_site)
+        if self._sampling:
+            self._sampling = False
+            held = [p for p in context.optimizers.params(opt) if p.grad is not None]
+            context.emit(context.magnitudes.after_step(oid, held, context.iteration))
         for param in context.optimizers.params(opt):
             if param.grad is not None:
                 self._after_step[context.leaves.pid(param)] = grad_state(param)
@@ -209,9 +217,16 @@ class OptimizerTap:
                 parameters = list(parameters)
             self.context.contain("clip", self._clipping, parameters, how, limit, sys._getframe(1))
             with self.context.paused():
-                return original(parameters, limit, *args, **kwargs)
+                norm = original(parameters, limit, *args, **kwargs)
+            self.context.contain("clip", self._clipped, norm, limit)
+            return norm
 
         return clip
+
+    def _clipped(self, norm: Any, limit: Any) -> None:
+        """How far above the limit the gradient was; `clip_grad_value_` does not say."""
+        if isinstance(norm, torch.Tensor) and float(limit) > 0:
+            self.context.magnitudes.clipped = float(norm) / float(limit)
 
     def _clipping(self, parameters: Any, how: str, limit: Any, frame: FrameType) -> None:
         context = self.context

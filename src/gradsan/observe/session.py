@@ -102,6 +102,7 @@ class Session:
         self.attention.before_event()
         before = self.recorder.iteration
         self.recorder.emit(event)
+        self.context.iteration = self.recorder.iteration
         if self.recorder.iteration != before:
             self.attention.after_iteration()
 
@@ -117,3 +118,8 @@ class Session:
         leaves.unnamed = {pid for key, pid in wanted.items() if key not in found}
         for key, names in found.items():
             self.recorder.emit(ParamNamed(wanted[key], names[0], tuple(names[1:8])))
+
+
+class _Everything(set[str]):
+    def __contains__(self, _: object) -> bool:
+        return True

@@ -21,6 +21,7 @@ from gradsan.record.events import (
     ParamSeen,
     Repeated,
     Resumed,
+    Sample,
     Site,
     SiteSeen,
     Step,
@@ -79,6 +80,7 @@ class History:
         # Parameters whose lack of gradient a more telling rule has explained already.
         self.explained: set[int] = set()
         self.ever_fed: set[int] = set()
+        self.samples: list[Sample] = []
         self.steps_before_backward: set[int] = set()
 
     def owner_of(self, pid: int) -> list[Optimizer]:
@@ -178,6 +180,11 @@ class History:
     def _sync(self, event: Sync) -> None:
         self.networks.synced(event)
 
+    def _sampled(self, event: Sample) -> None:
+        self.samples.append(event)
+        if len(self.samples) > 2_000:  # keep the shape of the curves, not every point of them
+            self.samples = self.samples[::2]
+
     def _repeated(self, event: Repeated) -> None:
         self.iteration += event.times
         self.deep_iterations += event.times * self.deep
@@ -213,6 +220,7 @@ _HANDLERS: dict[type, Callable[[History, Any], None]] = {
     Ops: History._ops,
     Sync: History._sync,
     Repeated: History._repeated,
+    Sample: History._sampled,
     Resumed: History._resumed,
     Attention: History._attention,
     Blind: History._blind,

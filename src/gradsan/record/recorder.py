@@ -20,6 +20,7 @@ from gradsan.record.events import (
     Ops,
     Repeated,
     Resumed,
+    Sample,
     Step,
     StepDone,
     ZeroGrad,
@@ -49,6 +50,10 @@ class Recorder:
 
     def emit(self, event: Event) -> None:
         kind = type(event)
+        if kind is Sample:  # a remark on the side: it does not make an iteration special
+            self._flush_repeats()
+            self._pass_on(event)
+            return
         if kind not in _KEYED:
             self._release()
             self._pass_on(event)

@@ -12,6 +12,7 @@ from gradsan.record.events import (
     Failed,
     Ops,
     OptimizerSeen,
+    Sample,
     Site,
     Step,
     Sync,
@@ -78,6 +79,9 @@ class Rule:
         return ()
 
     def on_failed(self, event: Failed) -> Verdicts:
+        return ()
+
+    def on_sample(self, event: Sample) -> Verdicts:
         return ()
 
     def on_settled(self, contribution: Contribution) -> Verdicts:

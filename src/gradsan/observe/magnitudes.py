@@ -1,0 +1,78 @@
+"""Norms of gradients, weights and updates, taken at a bounded number of steps."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+
+from gradsan.observe.leaves import Leaves
+from gradsan.record.events import Sample, Site
+
+EVERY_STEP = 64  # at first every step is sampled; later about every hundredth part of the run so far
+COPY_UP_TO = 65_536  # elements: the norm of an update needs the weights from before it
+
+
+def norms_of(tensors: list[torch.Tensor | None]) -> list[float]:
+    """All at once: one number per tensor, one look at the result."""
+    dense = [t.coalesce().values() if t.is_sparse else t for t in tensors if t is not None]
+    plain = [t.detach() for t in dense if t.numel()]
+    if not plain:
+        return [0.0] * len(tensors)
+    if len(plain) != len(tensors) or any(t.is_complex() for t in plain):
+        return [_norm(t) for t in tensors]
+    each = torch._foreach_norm(plain)
+    if len({(n.dtype, n.device) for n in each}) > 1:
+        return [float(n) for n in each]
+    norms: list[float] = torch.stack(each).tolist()
+    return norms
+
+
+def _norm(tensor: torch.Tensor | None) -> float:
+    if tensor is None or not tensor.numel():
+        return 0.0
+    dense = tensor.coalesce().values() if tensor.is_sparse else tensor
+    return float(torch.linalg.vector_norm(dense.detach().abs()))
+
+
+class Magnitudes:
+    def __init__(self, leaves: Leaves) -> None:
+        self._leaves = leaves
+        self._next: dict[int, int] = {}
+        self._before: list[torch.Tensor | None] = []
+        self._grads: list[float] = []
+        self.losses: dict[Site, float] = {}
+        self.clipped = 0.0
+
+    def is_due(self, oid: int, iteration: int) -> bool:
+        return iteration >= self._next.get(oid, 0)
+
+    def before_step(self, params: list[torch.Tensor]) -> None:
+        self._grads = norms_of([p.grad for p in params])
+        self._before = [p.detach().clone() if p.numel() <= COPY_UP_TO else None for p in params]
+
+    def after_step(self, oid: int, params: list[torch.Tensor], iteration: int) -> Sample:
+        weights = norms_of(list(params))
+        moved = [
+            _norm(p.detach() - b) if b is not None else -1.0
+            for p, b in zip(params, self._before, strict=True)
+        ]
+        pids = self._leaves.pids(params)
+        rows = zip(pids, self._grads, weights, moved, strict=True)
+        sample = Sample(
+            iteration,
+            oid,
+            tuple((pid, _short(g), _short(w), _short(u)) for pid, g, w, u in rows),
+            tuple((site, _short(value)) for site, value in self.losses.items()),
+            _short(self.clipped),
+        )
+        self._before = []
+        self.losses.clear()
+        self.clipped = 0.0
+        self._next[oid] = iteration + max(1, iteration // 128) if iteration >= EVERY_STEP else 0
+        return sample
+
+
+def _short(value: float) -> float:
+    """Four digits are enough for a chart, and a trace of a million steps stays small."""
+    return float(f"{value:.4g}") if math.isfinite(value) else value

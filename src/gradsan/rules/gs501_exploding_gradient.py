@@ -1,0 +1,114 @@
+"""GS501: the gradient grows out of all proportion to its own history."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import statistics
+
+from gradsan.judge.wording import name_of
+from gradsan.record.events import Backward, Sample, Site
+from gradsan.record.history import History
+from gradsan.rules.base import Rule, Verdict, Verdicts
+
+HISTORY = 10  # samples before there is anything to compare with
+ORDERS = 2.0  # of magnitude above the median of the history
+RISING = 4  # samples in a row, each above the one before
+GROWTH = 0.5  # orders of magnitude within those: still exploding, not a new level
+SPREADS = 6.0  # of the history's own spread
+
+
+class ExplodingGradient(Rule):
+    code = "GS501"
+    name = "exploding-gradient"
+    severity = "error"
+    what = """
+        The gradient norm has risen by orders of magnitude over its own history, keeps rising, is larger than the
+        weights it is applied to, and nothing clips it.
+    """
+    why = """
+        One such step throws the policy somewhere else, and in RL the data follows the policy: there is no way back
+        from a collapsed policy. The usual sources are a diverging value function (its target moves with it), an
+        unclipped ratio, or a reward scale that nobody chose.
+    """
+    fix = (
+        "clip with `torch.nn.utils.clip_grad_norm_` between backward and step, and look at what grows: the target, "
+        "the ratio, the reward"
+    )
+    deliberate = """
+        The comparison is with the run itself: a warm-up, a change of loss scale, a single reward spike and the first
+        reward after a long drought are not reported.
+    """
+    bad = (
+        """
+        import torch
+        v = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(v.parameters(), lr=0.1)
+        s, scale = torch.randn(8, 3), 1.0
+        for i in range(60):
+            scale = scale * 2.0 if i > 30 else 1.0
+            loss = (v(s) - 1.0 * scale).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()  # BUG
+            opt.step()
+        """,
+    )
+    good = (
+        """
+        import torch
+        v = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(v.parameters(), lr=1e-4)
+        for i in range(60):
+            reward = 1000.0 if i == 40 else 1.0
+            loss = (v(torch.randn(8, 3)) - reward).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        import torch
+        v = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(v.parameters(), lr=0.01)
+        for i in range(60):
+            reward = 0.0 if i < 30 else 1.0
+            loss = (v(torch.randn(8, 3)) * (1e-6 if i < 30 else 1.0) - reward).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+    )
+
+    def __init__(self, history: History) -> None:
+        super().__init__(history)
+        self._norms: dict[int, list[float]] = {}
+        self._backward: Site = 0
+
+    def on_backward(self, event: Backward) -> Verdicts:
+        self._backward = event.site
+        return ()
+
+    def on_sample(self, event: Sample) -> Verdicts:
+        total = math.sqrt(sum(g * g for _, g, _, _ in event.norms))
+        weights = math.sqrt(sum(w * w for _, _, w, _ in event.norms))
+        past = self._norms.setdefault(event.oid, [])
+        past.append(math.log10(max(total, 1e-30)) if math.isfinite(total) else 300.0)
+        del past[:-200]
+        if event.clipped or not math.isfinite(total) or len(past) < HISTORY + RISING or total < weights:
+            return
+        recent, before = past[-RISING:], past[:-RISING]
+        rising = all(a < b for a, b in itertools.pairwise(recent))
+        rising = rising and recent[-1] - recent[0] > GROWTH
+        middle = statistics.median(before)
+        spread = statistics.median(abs(x - middle) for x in before)
+        if rising and recent[-1] - middle > max(ORDERS, SPREADS * spread):
+            worst = max(event.norms, key=lambda row: row[1])[0]
+            yield Verdict(
+                self._backward,
+                f"the gradient norm is {total:.3g}, {10 ** (recent[-1] - middle):.0f} times its median so far, and "
+                f"rising (most of it in `{name_of(self.history, worst)}`); nothing clips it",
+                [("backward", self._backward)],
+                [pid for pid, *_ in event.norms],
+            )
+
+
+rule = ExplodingGradient

@@ -1,0 +1,90 @@
+"""GS502: a layer whose gradient is many orders of magnitude below the others'."""
+
+from __future__ import annotations
+
+import math
+import statistics
+
+from gradsan.judge.wording import networks
+from gradsan.record.events import Backward, Sample, Site
+from gradsan.record.history import History
+from gradsan.rules.base import Rule, Verdict, Verdicts
+
+STEPS = 10
+ORDERS = 6.0  # below the median of the same step
+
+
+class VanishingGradient(Rule):
+    code = "GS502"
+    name = "vanishing-gradient"
+    severity = "warning"
+    what = "Step after step, the gradient of a layer is a millionth of what the other layers of the same optimizer get."
+    why = """
+        The layer learns practically nothing. Long recurrent unrolls, deep `tanh` or `sigmoid` stacks and saturated
+        outputs do that; the agent behaves as if it had no memory, or no features but the random initial ones.
+    """
+    fix = "use a gated cell, normalisation or ReLU-like activations, shorter unrolls, and smaller initial weights"
+    deliberate = "The comparison is with the layers of the same step; a gradient of exactly zero is GS208."
+    bad = (
+        """
+        import torch
+        layers = [torch.nn.Linear(8, 8) for _ in range(14)]
+        net = torch.nn.Sequential(*[m for layer in layers for m in (layer, torch.nn.Sigmoid())], torch.nn.Linear(8, 1))
+        for layer in layers:
+            torch.nn.init.constant_(layer.bias, 3.0)
+        opt = torch.optim.SGD(net.parameters(), lr=0.01)
+        for _ in range(14):
+            loss = (net(torch.randn(16, 8)) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()  # BUG
+            opt.step()
+        """,
+    )
+    good = (
+        """
+        import torch
+        net = torch.nn.Sequential(torch.nn.Linear(8, 64), torch.nn.Tanh(), torch.nn.Linear(64, 64), torch.nn.Tanh(),
+                                  torch.nn.Linear(64, 1))
+        opt = torch.optim.Adam(net.parameters(), lr=1e-3)
+        for _ in range(14):
+            loss = (net(torch.randn(16, 8)) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+    )
+
+    def __init__(self, history: History) -> None:
+        super().__init__(history)
+        self._below: dict[int, int] = {}
+        self._backward: Site = 0
+
+    def on_backward(self, event: Backward) -> Verdicts:
+        self._backward = event.site
+        return ()
+
+    def on_sample(self, event: Sample) -> Verdicts:
+        sizes = {pid: math.log10(g / math.sqrt(self._elements(pid))) for pid, g, _, _ in event.norms if g > 0}
+        finite = [s for s in sizes.values() if math.isfinite(s)]
+        if len(finite) < 4:
+            return
+        reference = statistics.quantiles(finite, n=4)[2]  # the upper quarter: the layers that do learn
+        for pid, size in sizes.items():
+            low = math.isfinite(size) and size < reference - ORDERS
+            self._below[pid] = self._below.get(pid, 0) + 1 if low else 0
+        low_for_long = [pid for pid in sizes if self._below.get(pid, 0) >= STEPS]
+        if low_for_long:
+            orders = reference - min(sizes[pid] for pid in low_for_long)
+            yield Verdict(
+                self._backward,
+                f"the gradient of {networks(self.history, low_for_long)} is {orders:.0f} orders of magnitude below "
+                "that of the other layers, step after step",
+                [("backward", self._backward)],
+                low_for_long,
+            )
+
+    def _elements(self, pid: int) -> int:
+        return max(1, math.prod(self.history.params[pid].shape))
+
+
+rule = VanishingGradient
