@@ -10,6 +10,8 @@ import re
 import textwrap
 import types
 
+import torch
+
 from gradsan.judge.engine import Engine
 from gradsan.judge.findings import Report
 from gradsan.observe.session import Session
@@ -25,6 +27,7 @@ def run_code(code: str, mode: str = "deep", name: str = "example") -> Report:
     code = textwrap.dedent(code)
     file = f"<{name}-{next(_numbers)}>"
     linecache.cache[file] = (len(code), None, code.splitlines(keepends=True), file)
+    torch.manual_seed(0)
     engine = Engine()
     module = types.ModuleType("__main__")
     session = Session(Recorder(engine), mode)

@@ -6,6 +6,7 @@ import random
 
 from gradsan.observe.context import Context
 from gradsan.observe.cruise import FULL_EVERY, FULL_LENGTH
+from gradsan.observe.late import LateStarters
 from gradsan.observe.operations import OperationTap
 from gradsan.record import events
 from gradsan.record.recorder import Recorder
@@ -28,13 +29,17 @@ class Attention:
         self._familiar = 0
         self._full_left = 0
         self._dice = random.Random(0)  # our own: the script's random state is none of our business
+        self._late = LateStarters(lambda: context.contain("late", self._has_come))
         context.on_cruised_iteration = self._cruised
 
     def start(self) -> None:
+        if self.mode == "adaptive":
+            self._late.install()
         if self.mode != "light":
             self.go_deep("the first iterations" if self.mode == "adaptive" else "asked for", FIRST_ITERATIONS)
 
     def stop(self) -> None:
+        self._late.remove()
         self._end_cruise()
         self.go_light()
         self.tap.leave()  # another thread may have made the run light; the stack is this one's
@@ -54,6 +59,14 @@ class Attention:
             self.tap.leave()
             self.context.operations = None
             self.context.emit(events.Attention(False, ""))
+
+    def _wait_for_late_starters(self) -> None:
+        waiting = [o for o in self.context.optimizers.alive() if self.context.optimizers.is_idle(o)]
+        self._late.wait_for([p for o in waiting for p in self.context.optimizers.params(o)])
+
+    def _has_come(self) -> None:
+        self._end_cruise()
+        self.something_new("a network that is about to learn for the first time")
 
     def something_new(self, reason: str) -> None:
         """Look deeply for a few iterations, unless news is all there ever is."""
@@ -75,9 +88,10 @@ class Attention:
             return
         self._full_left = max(0, self._full_left - 1)
         self._familiar = self._familiar + 1 if familiar else 0
-        if not familiar and self.recorder.iteration > FIRST_ITERATIONS:
+        if self.recorder.news:
             self.something_new("an iteration unlike the others")
         elif self._familiar >= FAMILIAR_IN_A_ROW and not self._full_left and self.mode != "deep":
+            self._wait_for_late_starters()
             self.context.cruise.on = True
 
     # -- cruising ---------------------------------------------------------------------------------------

@@ -95,12 +95,23 @@ class Optimizers:
 
     def __init__(self) -> None:
         self._known: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+        self._stepped: weakref.WeakSet[Any] = weakref.WeakSet()
 
     def oid(self, optimizer: torch.optim.Optimizer) -> int | None:
         return self._known.get(optimizer)
 
     def add(self, optimizer: torch.optim.Optimizer) -> int:
         return self._known.setdefault(optimizer, len(self._known) + 1)
+
+    def alive(self) -> list[torch.optim.Optimizer]:
+        return list(self._known)
+
+    def is_idle(self, optimizer: torch.optim.Optimizer) -> bool:
+        """Whether it was made and has not stepped yet."""
+        return optimizer not in self._stepped
+
+    def has_stepped(self, optimizer: torch.optim.Optimizer) -> None:
+        self._stepped.add(optimizer)
 
     @staticmethod
     def params(optimizer: torch.optim.Optimizer) -> list[torch.Tensor]:

@@ -138,6 +138,7 @@ class OptimizerTap:
         for param in context.optimizers.params(opt):
             if param.grad is not None:
                 self._after_step[context.leaves.pid(param)] = grad_state(param)
+        context.optimizers.has_stepped(opt)
         context.emit(StepDone(oid))
 
     def _rewritten_by_hand(self, pid: int, param: torch.Tensor) -> bool:

@@ -39,6 +39,9 @@ class Recorder:
         self._steps: dict[int, int] = {}
         self._course = 0  # what happened in this iteration so far
         self._previous = 0  # what happened in the one before
+        self._outline = 0  # what happened in this one, operations left out
+        self._outlines: set[int] = set()
+        self.news = True  # whether the last iteration had an outline never seen before
         self._seen: list[tuple[int, int]] = []
         self._known: set[tuple[int, int]] = set()  # every beginning of an iteration judged often enough
         self._judged: dict[tuple[int, int], int] = {}
@@ -58,7 +61,10 @@ class Recorder:
             self._release()
             self._pass_on(event)
             return
-        self._course = hash((self._course, _key(event)))
+        key = _key(event)
+        self._course = hash((self._course, key))
+        if kind is not Ops:
+            self._outline = hash((self._outline, key))
         here = (self._previous, self._course)
         self._seen.append(here)
         if not self._released and here in self._known:
@@ -97,7 +103,9 @@ class Recorder:
             times = self._judged[here] = self._judged.get(here, 0) + 1
             if times >= JUDGED_OFTEN_ENOUGH:
                 self._known.update(self._seen)
-        self._previous, self._course, self._released = self._course, 0, False
+        self.news = self._outline not in self._outlines
+        self._outlines.add(self._outline)
+        self._previous, self._course, self._outline, self._released = self._course, 0, 0, False
         self._seen.clear()
         if self._repeats and time.monotonic() - self._flushed > FLUSH_SECONDS:
             self._flush_repeats()
@@ -127,6 +135,7 @@ class Recorder:
 
 
 _KEYED = {Backward, Step, StepDone, ZeroGrad, Clip, Ops}
+_VOLATILE_CLUES = {"norms", "zeroed_by"}
 _VOLATILE_NOTES = {"scalar", "saturated", "alpha"}
 
 
@@ -135,7 +144,7 @@ def _key(event: Event) -> Any:
     if isinstance(event, Ops):
         return frozenset(_op_key(op) for op in event.ops)
     if isinstance(event, Backward):
-        clues = tuple(k for k, _ in event.clues)
+        clues = tuple(k for k, _ in event.clues if k not in _VOLATILE_CLUES)
         return (event.site, event.call, event.reached, event.fed, event.retain, event.create_graph,
                 event.error, clues)  # fmt: skip
     if isinstance(event, Step):

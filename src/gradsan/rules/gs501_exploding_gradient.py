@@ -13,8 +13,7 @@ from gradsan.rules.base import Rule, Verdict, Verdicts
 
 HISTORY = 10  # samples before there is anything to compare with
 ORDERS = 2.0  # of magnitude above the median of the history
-RISING = 4  # samples in a row, each above the one before
-GROWTH = 0.5  # orders of magnitude within those: still exploding, not a new level
+WINDOW = 8  # samples that must show the growth itself: not one jump to a new level, a rise
 SPREADS = 6.0  # of the history's own spread
 
 
@@ -93,11 +92,11 @@ class ExplodingGradient(Rule):
         past = self._norms.setdefault(event.oid, [])
         past.append(math.log10(max(total, 1e-30)) if math.isfinite(total) else 300.0)
         del past[:-200]
-        if event.clipped or not math.isfinite(total) or len(past) < HISTORY + RISING or total < weights:
+        if event.clipped or not math.isfinite(total) or len(past) < HISTORY + WINDOW or total < weights:
             return
-        recent, before = past[-RISING:], past[:-RISING]
-        rising = all(a < b for a, b in itertools.pairwise(recent))
-        rising = rising and recent[-1] - recent[0] > GROWTH
+        recent, before = past[-WINDOW:], past[:-WINDOW]
+        rises = sum(a < b for a, b in itertools.pairwise(recent))
+        rising = rises >= WINDOW - 2 and recent[-1] - recent[0] > ORDERS / 2
         middle = statistics.median(before)
         spread = statistics.median(abs(x - middle) for x in before)
         if rising and recent[-1] - middle > max(ORDERS, SPREADS * spread):

@@ -1,0 +1,98 @@
+"""Deep when it is new, light when it is not."""
+
+from __future__ import annotations
+
+import torch
+from torch.nn.modules import module as modules
+
+from harness import run_code
+
+LATE_ACTOR = """
+import torch
+actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(5, 1)
+actor_opt = torch.optim.SGD(actor.parameters(), lr=0.1)
+critic_opt = torch.optim.SGD(critic.parameters(), lr=0.1)
+for update in range(400):
+    s, a = torch.randn(8, 3), torch.randn(8, 2)
+    critic_opt.zero_grad()
+    (critic(torch.cat([s, a], -1)) - 1.0).pow(2).mean().backward()
+    critic_opt.step()
+    if update > 300:
+        action = actor(s).detach(){mend}  # BUG
+        actor_loss = -critic(torch.cat([s, action], -1)).mean()
+        actor_opt.zero_grad()
+        actor_loss.backward()
+        actor_opt.step()
+"""
+
+
+def test_a_loss_that_starts_late_is_traced_from_its_first_forward():
+    report = run_code(LATE_ACTOR.replace("{mend}", ""), mode="adaptive")
+    assert {(f.rule, f.culprit.line) for f in report.findings} == {("GS202", 12)}
+    assert "about to learn for the first time" in str(report.attention)
+    assert report.deep_iterations < 60
+
+
+def test_a_late_loss_that_is_right_stays_silent():
+    code = LATE_ACTOR.replace(".detach(){mend}", "")
+    report = run_code(code, mode="adaptive")
+    assert not report.findings
+    assert not report.faults
+
+
+def test_steady_iterations_are_counted_and_not_looked_at_deeply():
+    code = """
+    import torch
+    net = torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(net.parameters(), lr=0.01)
+    for _ in range(1000):
+        opt.zero_grad()
+        (net(torch.randn(8, 3)) - 1.0).pow(2).mean().backward()
+        opt.step()
+    """
+    report = run_code(code, mode="adaptive")
+    assert report.iterations == 1000
+    assert 16 <= report.deep_iterations <= 40
+    assert not report.findings
+
+
+def test_a_bug_that_appears_late_is_found_although_the_run_was_cruising():
+    code = """
+    import torch
+    net = torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(net.parameters(), lr=0.01)
+    for update in range(700):
+        if update < 500:
+            opt.zero_grad()
+        (net(torch.randn(8, 3)) - 1.0).pow(2).mean().backward()
+        opt.step()
+    """
+    for mode in ("adaptive", "light"):
+        report = run_code(code, mode=mode)
+        assert [f.rule for f in report.findings] == ["GS401"], mode
+        assert report.findings[0].first_iteration > 500
+
+
+def test_an_error_is_explained_even_while_cruising():
+    code = """
+    import torch
+    net = torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(net.parameters(), lr=0.01)
+    for update in range(300):
+        h = torch.sigmoid(net(torch.randn(8, 3)))
+        if update == 299:
+            h.add_(1.0)
+        opt.zero_grad()
+        h.mean().backward()
+        opt.step()
+    """
+    report = run_code(code, mode="adaptive")
+    assert [f.rule for f in report.findings] == ["GS101"]
+    assert "--mode deep" in report.findings[0].message
+
+
+def test_the_wait_for_late_starters_leaves_no_hook_on_modules():
+    run_code(LATE_ACTOR.replace("{mend}", ""), mode="adaptive")
+    assert not modules._global_forward_pre_hooks
+    assert not modules._global_parameter_registration_hooks
+    assert torch._C._len_torch_function_stack() == 0
