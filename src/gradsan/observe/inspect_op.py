@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import math
+import zlib
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
     from gradsan.observe.operations import OperationTap
 
 Notes = tuple[tuple[str, Any], ...]
+TENSOR = "tensor"
+_unknown = itertools.count()
 WITH_SCALARS = {"add", "sub", "mul", "div", "rsub", "rdiv", "pow", "rpow", "clamp"}
 NOTEWORTHY = WITH_SCALARS | AT_RISK
 FAILURES = (
@@ -39,6 +43,23 @@ def notes(name: str, args: Any, kwargs: Any, inputs: list[Tensor], outputs: list
     if name in AT_RISK and outputs and outputs[0].dtype.is_floating_point:
         found += non_finite_result(name, inputs, outputs[0])
     return found
+
+
+def settings(args: Any, kwargs: Any) -> Notes:
+    """A digest of everything that is not a tensor: `x[:, 0]` and `x[:, 1]` are two values."""
+    words = [_setting(a) for a in args] + [f"{k}={_setting(v)}" for k, v in kwargs.items()]
+    plain = [word for word in words if word != TENSOR]
+    return (("settings", zlib.crc32("|".join(words).encode())),) if plain else ()
+
+
+def _setting(value: Any) -> str:
+    if isinstance(value, Tensor):
+        return TENSOR
+    if isinstance(value, tuple | list):
+        return f"({','.join([_setting(v) for v in value[:64]])})"
+    if value is None or isinstance(value, int | float | str | slice | type(...) | torch.dtype):
+        return repr(value)
+    return f"{type(value).__name__} {next(_unknown)}"  # cannot be compared: never the same as another
 
 
 def _share_changed(before: Tensor, after: Tensor) -> float:
