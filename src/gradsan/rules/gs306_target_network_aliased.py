@@ -143,8 +143,9 @@ class TargetNetworkAliased(Rule):
         networks = self.history.networks
         used = {pid for pids in self._window.values() for pid in pids}
         for site, pids in self._window.items():
-            gone = self._before.get(site, set()) - pids
-            if gone and all(networks.is_target(p) and networks.source_of(p) in pids for p in gone):
+            before = self._before.get(site, set())
+            gone = before - pids
+            if gone and all(networks.is_target(p) and networks.source_of(p) in pids - before for p in gone):
                 self._suspects.setdefault(site, (gone, 0))
             self._before[site] = pids
         for site, (targets, windows) in list(self._suspects.items()):
