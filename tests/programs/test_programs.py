@@ -38,12 +38,6 @@ KNOWN_GAPS: dict[str, str] = {
     "tensor_of_log_probs_in_a_policy_class": "legacy tensor constructors are not recognised",
     "value_backward_forgotten": "takes the detached baseline for the cut",
     "vtrace_ratio_left_attached": "a weight that trains the policy itself is not seen",
-    "delayed_policy_with_one_optimizer": "frozen use of the critic is taken for its training",
-    "ema_teacher_consistency": "buffers that BatchNorm updates in its own kernel look like a hidden write",
-    "encoder_trained_by_the_critic_alone": "a temperature made with requires_grad_() is taken for a hack",
-    "grad_scaler_with_unscale": "a fused optimizer without a graph in between",
-    "rlhf_ppo_with_value_head": "a network called by two lines in turn is taken for an alias",
-    "trpo_conjugate_gradient": "in-place arithmetic of conjugate gradient looks like a hidden write",
 }
 
 

@@ -392,6 +392,7 @@ class OperationTap(TorchFunctionMode):
         pid = self.context.leaves.find(target)
         if pid is not None:
             self.context.emit(ParamFlag(pid, target.requires_grad, site))
+            self.values.forget(target)
             return
         self._revived(target, numbers[0], site)
 
@@ -436,6 +437,7 @@ class OperationTap(TorchFunctionMode):
             for param in group["params"]:
                 if param.grad is not None:
                     self.writes.wrote(param, self.values.fresh(), site, "step")
+                    self.values.forget(param)  # a fused kernel does not count its write
 
     def _failed(self, error: RuntimeError, inputs: list[Tensor], frame: FrameType) -> None:
         kind = inspect_op.failure_kind(str(error))
