@@ -131,9 +131,9 @@ def holder_clues(frame: FrameType | None, sites: Sites) -> Notes:
     while current is not None and not sites.is_user(current.f_code):
         key = current.f_locals.get("key")
         if current.f_code.co_name == "_deepcopy_dict" and isinstance(key, str):
-            holder = (
-                current.f_back.f_back.f_locals.get("x") if current.f_back and current.f_back.f_back else None
-            )
-            return (("attribute", key), ("holder", type(holder).__name__))
+            outer = current.f_back.f_back if current.f_back is not None else None
+            if outer is None or outer.f_code.co_name != "_reconstruct":
+                return ()  # a plain dictionary: its key is no attribute of anything
+            return (("attribute", key), ("holder", type(outer.f_locals.get("x")).__name__))
         current = current.f_back
     return ()
