@@ -107,7 +107,9 @@ def _match(
 
 def _is_shallow_copy(value: ast.expr) -> bool:
     """`copy.copy(net)` makes a new module of the same parameters."""
-    return isinstance(value, ast.Call) and ast.unparse(value.func) in ("copy.copy", "copy") and bool(value.args)
+    return (
+        isinstance(value, ast.Call) and ast.unparse(value.func) in ("copy.copy", "copy") and bool(value.args)
+    )
 
 
 def collected_at(file: str, line: int) -> int:

@@ -118,6 +118,8 @@ class TargetNetworkAliased(Rule):
         """A network that is loaded from itself, or whose memory became that of its source."""
         own = [pid for pid, source in event.pairs if pid == source]
         if own and len(own) == len(event.pairs):
+            if not any(self.history.owner_of(pid) for pid in own):
+                return  # a target that is loaded from itself stands still: GS307
             yield from self._once(own, own, event.site, "sync")
         elif event.aliased:
             pairs = [(p, s) for p, s in event.pairs if s and s != p]
