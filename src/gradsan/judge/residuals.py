@@ -82,7 +82,7 @@ def _is_bent(graph: Provenance, op: Op, within: dict[int, Op]) -> bool:
             consumer = within.get(nid)
             if consumer is None:
                 continue
-            if consumer.name not in flow.LINEAR or _squares(consumer):
+            if consumer.name not in flow.LINEAR | flow.JOINING or _squares(consumer):
                 return True
             stack.append(consumer)
     return False

@@ -100,9 +100,16 @@ def _match(
         else ""
     )
     if bound == name:
-        plain = isinstance(value, ast.Name | ast.Attribute | ast.Subscript)
+        plain = isinstance(value, ast.Name | ast.Attribute | ast.Subscript) or _is_shallow_copy(value)
         end = statement.end_lineno or statement.lineno
         found.append(Binding(statement.lineno, end, function, plain, isinstance(value, ast.Constant)))
+
+
+def _is_shallow_copy(value: ast.expr) -> bool:
+    """`copy.copy(net)` makes a new module of the same parameters."""
+    return (
+        isinstance(value, ast.Call) and ast.unparse(value.func) in ("copy.copy", "copy") and bool(value.args)
+    )
 
 
 def collected_at(file: str, line: int) -> int:

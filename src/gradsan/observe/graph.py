@@ -72,7 +72,8 @@ def saved_names(node: Any) -> tuple[str, ...]:
     """The attributes under which this kind of node keeps tensors for its backward."""
     names = _saved_names.get(type(node))
     if names is None:
-        skip = ("_sym_sizes", "_sym_strides", "_sym_size", "_options")
+        # Running statistics are kept and, in training, neither used nor counted when the kernel updates them.
+        skip = ("_sym_sizes", "_sym_strides", "_sym_size", "_options", "_running_mean", "_running_var")
         names = tuple(n for n in dir(node) if n.startswith("_saved_") and not n.endswith(skip))
         if "saved_tensors" in dir(node):
             names += ("saved_tensors",)

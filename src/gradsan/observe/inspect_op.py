@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import math
+import zlib
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
     from gradsan.observe.operations import OperationTap
 
 Notes = tuple[tuple[str, Any], ...]
+TENSOR = "tensor"
+_unknown = itertools.count()
 WITH_SCALARS = {"add", "sub", "mul", "div", "rsub", "rdiv", "pow", "rpow", "clamp"}
 NOTEWORTHY = WITH_SCALARS | AT_RISK
 FAILURES = (
@@ -39,6 +43,23 @@ def notes(name: str, args: Any, kwargs: Any, inputs: list[Tensor], outputs: list
     if name in AT_RISK and outputs and outputs[0].dtype.is_floating_point:
         found += non_finite_result(name, inputs, outputs[0])
     return found
+
+
+def settings(args: Any, kwargs: Any) -> Notes:
+    """A digest of everything that is not a tensor: `x[:, 0]` and `x[:, 1]` are two values."""
+    words = [_setting(a) for a in args] + [f"{k}={_setting(v)}" for k, v in kwargs.items()]
+    plain = [word for word in words if word != TENSOR]
+    return (("settings", zlib.crc32("|".join(words).encode())),) if plain else ()
+
+
+def _setting(value: Any) -> str:
+    if isinstance(value, Tensor):
+        return TENSOR
+    if isinstance(value, tuple | list):
+        return f"({','.join([_setting(v) for v in value[:64]])})"
+    if value is None or isinstance(value, int | float | str | slice | type(...) | torch.dtype):
+        return repr(value)
+    return f"{type(value).__name__} {next(_unknown)}"  # cannot be compared: never the same as another
 
 
 def _share_changed(before: Tensor, after: Tensor) -> float:
@@ -110,9 +131,9 @@ def holder_clues(frame: FrameType | None, sites: Sites) -> Notes:
     while current is not None and not sites.is_user(current.f_code):
         key = current.f_locals.get("key")
         if current.f_code.co_name == "_deepcopy_dict" and isinstance(key, str):
-            holder = (
-                current.f_back.f_back.f_locals.get("x") if current.f_back and current.f_back.f_back else None
-            )
-            return (("attribute", key), ("holder", type(holder).__name__))
+            outer = current.f_back.f_back if current.f_back is not None else None
+            if outer is None or outer.f_code.co_name != "_reconstruct":
+                return ()  # a plain dictionary: its key is no attribute of anything
+            return (("attribute", key), ("holder", type(outer.f_locals.get("x")).__name__))
         current = current.f_back
     return ()

@@ -102,3 +102,5 @@ class NetworkTap:
         for param in module.parameters():
             if param.requires_grad != flag:
                 self.context.emit(ParamFlag(self.context.leaves.pid(param), flag, site))
+                if self.context.operations is not None:  # what is read from now on is live, or no longer so
+                    self.context.operations.values.forget(param)

@@ -152,13 +152,16 @@ class OperationTap(TorchFunctionMode):
         notes = inspect_op.notes(name, args, kwargs, inputs, outputs)
         notes += self._gradient_notes(name, inputs, outputs, frame)
         tags = place.tags
-        for out in outputs:
+        if any(out.requires_grad for out in outputs):
+            notes += inspect_op.settings(args, kwargs)
+        for index, out in enumerate(outputs):
             if _untouched(out, inputs, before):  # `x.float()` of a float tensor is x itself
                 continue
             sources, made_of = numbers, inputs
             if len(outputs) > 1 and len(inputs) > 1:
                 sources, made_of = _own_source(out, inputs, numbers)
-            self._define(name, out, sources, place.site, tags, notes, made_of, frame)
+            which = (("part", index),) if index else ()
+            self._define(name, out, sources, place.site, tags, notes + which, made_of, frame)
         for tensor, version in zip(inputs, before, strict=True):
             if version != version_of(tensor):
                 self._wrote(name, tensor, outputs, numbers, place.site, notes)
@@ -389,6 +392,7 @@ class OperationTap(TorchFunctionMode):
         pid = self.context.leaves.find(target)
         if pid is not None:
             self.context.emit(ParamFlag(pid, target.requires_grad, site))
+            self.values.forget(target)
             return
         self._revived(target, numbers[0], site)
 
@@ -433,6 +437,7 @@ class OperationTap(TorchFunctionMode):
             for param in group["params"]:
                 if param.grad is not None:
                     self.writes.wrote(param, self.values.fresh(), site, "step")
+                    self.values.forget(param)  # a fused kernel does not count its write
 
     def _failed(self, error: RuntimeError, inputs: list[Tensor], frame: FrameType) -> None:
         kind = inspect_op.failure_kind(str(error))

@@ -66,6 +66,9 @@ class OptimizerTap:
         params = opt.param_groups[-1]["params"]
         pids = context.leaves.pids(params)
         frozen = tuple(pid for pid, p in zip(pids, params, strict=True) if not p.requires_grad)
+        if context.operations is not None:  # whatever it was made from, it is a parameter now
+            for param in params:
+                context.operations.values.forget(param)
         in_constructor = _is_constructor(frame)
         added = known is not None and not in_constructor
         site = context.sites.here(frame)

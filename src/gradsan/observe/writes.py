@@ -64,6 +64,7 @@ class Writes:
         storage = storage_of(tensor)
         hidden = self._is_hidden(tensor)
         self.log.setdefault(storage, []).append(Write(nid, site, name, hidden))
+        self._contents.pop(id(tensor), None)  # `p.data = …` gives new memory and keeps the version
         if hidden:  # the version counter will not say that the remembered content is out of date
             self._contents.clear()
 

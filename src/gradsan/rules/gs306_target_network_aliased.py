@@ -118,6 +118,8 @@ class TargetNetworkAliased(Rule):
         """A network that is loaded from itself, or whose memory became that of its source."""
         own = [pid for pid, source in event.pairs if pid == source]
         if own and len(own) == len(event.pairs):
+            if not any(self.history.owner_of(pid) for pid in own):
+                return  # a target that is loaded from itself stands still: GS307
             yield from self._once(own, own, event.site, "sync")
         elif event.aliased:
             pairs = [(p, s) for p, s in event.pairs if s and s != p]
@@ -143,8 +145,9 @@ class TargetNetworkAliased(Rule):
         networks = self.history.networks
         used = {pid for pids in self._window.values() for pid in pids}
         for site, pids in self._window.items():
-            gone = self._before.get(site, set()) - pids
-            if gone and all(networks.is_target(p) and networks.source_of(p) in pids for p in gone):
+            before = self._before.get(site, set())
+            gone = before - pids
+            if gone and all(networks.is_target(p) and networks.source_of(p) in pids - before for p in gone):
                 self._suspects.setdefault(site, (gone, 0))
             self._before[site] = pids
         for site, (targets, windows) in list(self._suspects.items()):

@@ -5,11 +5,12 @@ from __future__ import annotations
 from gradsan.judge.wording import line, networks
 from gradsan.record.events import Op, Ops, Site, Sync
 from gradsan.record.history import History
-from gradsan.record.provenance import params_of
+from gradsan.record.provenance import note, params_of
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 PATIENCE = 5_000  # updates; hard syncs every few thousand updates are common
 TIMES = 2
+COPYING = {"copy", "mul", "add", "sub", "div", "lerp", "data", "detach", "clone", "set_data", "where"}
 
 
 class TargetNeverSynced(Rule):
@@ -88,11 +89,17 @@ class TargetNeverSynced(Rule):
         self._dropped: dict[Site, int] = {}
         self._reversed: dict[Site, int] = {}
         self._used: dict[int, Site] = {}
+        self._rewound: dict[int, int] = {}
+        self._called: set[int] = set()  # parameters that some operation other than a copy has used
         self._mixtures: list[tuple[Op, list[int], int]] = []
 
     def on_sync(self, event: Sync) -> Verdicts:
         """The online network is overwritten from its own target, again and again."""
         history = self.history
+        own = [pid for pid, source in event.pairs if pid == source]
+        if own and len(own) == len(event.pairs) and not any(history.owner_of(pid) for pid in own):
+            yield from self._from_itself(event, own)
+            return
         backwards = [
             (pid, source)
             for pid, source in event.pairs
@@ -105,19 +112,44 @@ class TargetNeverSynced(Rule):
             return
         times = self._reversed[event.site] = self._reversed.get(event.site, 0) + 1
         if times >= TIMES:
-            online, target = [p for p, _ in backwards], [s for _, s in backwards]
-            yield Verdict(
-                event.site,
-                f"this overwrites the trained network {networks(history, online)} with {networks(history, target)}, "
-                "which no optimizer trains: the sync goes the wrong way",
-                [("sync", event.site)],
-                [*online, *target],
-            )
+            yield self._wrong_way(event.site, [p for p, _ in backwards], [s for _, s in backwards])
+
+    def _wrong_way(self, site: Site, online: list[int], target: list[int]) -> Verdict:
+        history = self.history
+        return Verdict(
+            site,
+            f"this overwrites the trained network {networks(history, online)} with {networks(history, target)}, "
+            "which no optimizer trains: the sync goes the wrong way",
+            [("sync", site)],
+            [*online, *target],
+        )
+
+    def _from_itself(self, event: Sync, own: list[int]) -> Verdicts:
+        times = self._reversed[event.site] = self._reversed.get(event.site, 0) + 1
+        if times >= TIMES:
+            message = f"{networks(self.history, own)} is loaded from itself: it stays as it was"
+            yield Verdict(event.site, message, [("sync", event.site)], own)
+
+    def _written_backwards(self, op: Op) -> Verdicts:
+        """A trained parameter is overwritten by hand with its target, which some loss has used."""
+        history, pid = self.history, note(op, "pid")
+        copy = history.networks.copies.get(pid)
+        if copy is None or copy.site != op.site or copy.source not in self._called:
+            return
+        if not history.owner_of(pid) or not history.params[pid].epoch or history.owner_of(copy.source):
+            return
+        times = self._rewound[pid] = self._rewound.get(pid, 0) + 1
+        if times >= TIMES and history.networks.source_of(copy.source) == pid:
+            yield self._wrong_way(op.site, [pid], [copy.source])
 
     def on_ops(self, event: Ops) -> Verdicts:
         """A mixture of target and online parameter that nobody uses."""
         history, graph = self.history, self.history.graph
         for op in event.ops:
+            if op.name == "written":
+                yield from self._written_backwards(op)
+            elif op.name not in COPYING:
+                self._called.update(p for i in graph.inputs(op) for p in params_of(i))
             for source in graph.inputs(op):
                 for pid in params_of(source):
                     if history.networks.is_target(pid):

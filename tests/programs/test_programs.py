@@ -1,0 +1,93 @@
+"""Whole training programs that nobody wrote for a rule: bugs, their repaired twins, and right code that
+looks wrong. A trailing comment `# BUG GS301` marks a line that a person would have to change; with several
+codes or lines, any of them is a right answer."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from pathlib import Path
+
+import pytest
+import torch
+
+from gradsan.judge.findings import Report
+from harness import run_code
+
+HERE = Path(__file__).parent
+MODES = ("adaptive", "deep")
+MARKED = re.compile(r"# BUG ((?:GS\d{3} ?)+)")
+
+# Programs that gradsan judges wrongly today, and why. A mend takes its entry away.
+KNOWN_GAPS: dict[str, str] = {
+    "c51_projection_of_live_probabilities": "the live factor of a cross-entropy is not seen as a target",
+    "clamp_of_gradient_bound_to_a_name": "a result that is bound to a name and then forgotten is not seen",
+    "context_encoder_cut_by_data": "`.data` is not followed to the loss",
+    "functional_target_from_detached_parameters": "an alias made by `detach` is not recognised as a network",
+    "last_layer_reset_against_primacy_bias": "a replaced layer is taken for a forgotten one",
+    "ppo_old_log_prob_recomputed_live": "names the line inside the helper that both sides share",
+    "quantiser_function_returns_none": "a custom function's missing gradient is not seen",
+    "reinforce_through_numpy_with_requires_grad": "values that NumPy changed are not followed back",
+    "rollout_queue_with_graph": "pickling of a graph tensor is not recognised",
+    "temperature_in_the_actor_loss": "the temperature is reported as an advantage, too",
+    "tensor_of_log_probs_in_a_policy_class": "legacy tensor constructors are not recognised",
+    "value_backward_forgotten": "takes the detached baseline for the cut",
+    "vtrace_ratio_left_attached": "a weight that trains the policy itself is not seen",
+}
+
+
+def programs(folder: str, keep: bool = True) -> list[Path]:
+    """The programs of a folder; of the bugs, those with (or without) a planted bug."""
+    found = sorted((HERE / folder).glob("*.py"))
+    return [p for p in found if folder == "clean" or p.stem.endswith("_fixed") != keep]
+
+
+def cases(paths: list[Path]) -> list[object]:
+    found = []
+    for path in paths:
+        for mode in MODES:
+            reason = KNOWN_GAPS.get(path.stem) or KNOWN_GAPS.get(f"{path.stem}[{mode}]")
+            marks = [pytest.mark.xfail(strict=True, reason=reason)] if reason else []
+            found.append(pytest.param(path, mode, marks=marks, id=f"{path.stem}-{mode}"))
+    return found
+
+
+@pytest.fixture(autouse=True)
+def as_a_fresh_process():
+    """Some programs switch gradients or warnings off and leave it so."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    with warnings.catch_warnings(), torch.random.fork_rng():
+        warnings.simplefilter("ignore")
+        yield
+    torch.set_num_threads(threads)
+    torch.set_grad_enabled(True)
+
+
+def run(path: Path, mode: str) -> Report:
+    report = run_code(path.read_text(encoding="utf-8"), mode, path.stem)
+    torch.set_grad_enabled(True)
+    assert not report.faults, report.faults[0]["traceback"]
+    return report
+
+
+def summary(report: Report) -> list[tuple[str, int | None, str]]:
+    return [(f.rule, f.culprit and f.culprit.line, f.message) for f in report.findings]
+
+
+@pytest.mark.parametrize(("path", "mode"), cases(programs("bugs")))
+def test_bug_is_named_on_a_marked_line_and_no_other_error_is(path, mode):
+    lines = path.read_text(encoding="utf-8").splitlines()
+    marked = {n: m.group(1).split() for n, line in enumerate(lines, 1) if (m := MARKED.search(line))}
+    report = run(path, mode)
+    named = [f for f in report.findings if f.culprit and f.rule in marked.get(f.culprit.line, ())]
+    assert named, f"wanted {marked}, got {summary(report)}"
+    codes = {code for codes in marked.values() for code in codes}
+    others = [f.rule for f in report.findings if f.severity == "error" and f.rule not in codes]
+    assert not others, summary(report)
+
+
+@pytest.mark.parametrize(("path", "mode"), cases(programs("bugs", keep=False) + programs("clean")))
+def test_right_program_is_silent(path, mode):
+    report = run(path, mode)
+    assert not report.findings, summary(report)
