@@ -17,10 +17,19 @@ class Graph(NamedTuple):
     leaves: list[torch.Tensor]
 
 
+def node_of(tensor: torch.Tensor) -> Any:
+    """`tensor.grad_fn`, or None where PyTorch refuses to say: a view made under `no_grad` whose base was
+    written with gradients on may be looked at, only not used."""
+    try:
+        return tensor.grad_fn
+    except RuntimeError:
+        return None
+
+
 def walk(roots: Iterable[torch.Tensor]) -> Graph:
     stack, seen, leaves = [], set(), []
     for root in roots:
-        node = root.grad_fn
+        node = node_of(root)
         if node is not None and node not in seen:
             seen.add(node)
             stack.append(node)
@@ -44,16 +53,16 @@ def walk(roots: Iterable[torch.Tensor]) -> Graph:
 
 def label(tensor: torch.Tensor, nid: int) -> None:
     """Leave the value's number at the node that computed it."""
-    if tensor.grad_fn is not None:
-        metadata: Any = tensor.grad_fn.metadata
-        metadata[KEY] = nid
+    node = node_of(tensor)
+    if node is not None:
+        node.metadata[KEY] = nid
 
 
 def labels(roots: Iterable[torch.Tensor]) -> dict[Any, int]:
     """For every node the number of the value it computed. A call that makes several nodes labels only
     the last of them; the others take the label of the node they were made for."""
     found: dict[Any, int] = {}
-    stack: list[tuple[Any, int]] = [(root.grad_fn, 0) for root in roots if root.grad_fn is not None]
+    stack: list[tuple[Any, int]] = [(node, 0) for root in roots if (node := node_of(root)) is not None]
     while stack:
         node, inherited = stack.pop()
         if node in found:

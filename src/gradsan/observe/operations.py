@@ -45,6 +45,7 @@ class OperationTap(TorchFunctionMode):
         if not self._is_on_stack():
             torch._C._push_on_torch_function_stack(self)
             self._pauses.depth = 0
+            self.writes.forget_contents()
 
     def _is_on_stack(self) -> bool:
         height = torch._C._len_torch_function_stack()

@@ -65,6 +65,9 @@ class OptimizerTap:
         oid = context.optimizers.add(opt)
         params = opt.param_groups[-1]["params"]
         pids = context.leaves.pids(params)
+        if context.operations is not None:  # whatever it was computed from: from here on it is a parameter
+            for param in params:
+                context.operations.values.forget(param)
         frozen = tuple(pid for pid, p in zip(pids, params, strict=True) if not p.requires_grad)
         if context.operations is not None:  # whatever it was made from, it is a parameter now
             for param in params:

@@ -129,7 +129,7 @@ class Departures:
 
     def __init__(self) -> None:
         self._numbers: dict[float, int] = {}
-        self._memory: dict[int, int] = {}
+        self._memory: dict[int, tuple[weakref.ref[Any], int]] = {}
         self.aliases: dict[int, Site] = {}
 
     def number(self, value: Any, nid: int) -> None:
@@ -147,15 +147,15 @@ class Departures:
         if getattr(array, "dtype", None) is not None and array.dtype.kind == "f":
             if len(self._memory) > MAX_KNOWN:
                 self._memory.clear()
-            self._memory[array.__array_interface__["data"][0]] = nid
+            self._memory[array.__array_interface__["data"][0]] = (weakref.ref(array), nid)
             self.many(array.ravel()[:4096].tolist(), nid)
 
     def recognise(self, data: Any) -> list[int]:
         """The values that `data` (numbers, nested lists, an array) was made of, as far as can be told."""
         if hasattr(data, "__array_interface__"):
-            nid = self._memory.get(data.__array_interface__["data"][0])
-            if nid is not None:
-                return [nid]
+            known = self._memory.get(data.__array_interface__["data"][0])
+            if known is not None and known[0]() is not None:  # else the memory is another array's by now
+                return [known[1]]
             data = data.ravel()[:4096].tolist() if data.dtype.kind == "f" else []
         found = {self._numbers[v]: None for v in flatten(data, 4096) if v in self._numbers}
         return list(found)

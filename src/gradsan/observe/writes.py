@@ -64,9 +64,12 @@ class Writes:
         storage = storage_of(tensor)
         hidden = self._is_hidden(tensor)
         self.log.setdefault(storage, []).append(Write(nid, site, name, hidden))
-        self._contents.pop(id(tensor), None)  # `p.data = …` gives new memory and keeps the version
-        if hidden:  # the version counter will not say that the remembered content is out of date
-            self._contents.clear()
+        if hidden or name == "set_data":  # the version counter will not say that there is other content
+            self.forget_contents()
+
+    def forget_contents(self) -> None:
+        """Hidden writes may have gone unseen: what was read before is no evidence any more."""
+        self._contents.clear()
 
     def hide(self, alias: Tensor) -> None:
         """`alias` came from `.data`: writes through it are invisible to autograd."""

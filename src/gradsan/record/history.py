@@ -81,6 +81,7 @@ class History:
         self.explained: set[int] = set()
         self.ever_fed: set[int] = set()
         self.samples: list[Sample] = []
+        self.ever_reached: set[int] = set()  # by `autograd.grad` too, whose results the script applies
         self.steps_before_backward: set[int] = set()
 
     def owner_of(self, pid: int) -> list[Optimizer]:
@@ -138,6 +139,7 @@ class History:
     def _backward(self, event: Backward) -> None:
         self.ledger.fed(event, self.iteration)
         self.ever_fed.update(event.fed)
+        self.ever_reached.update(event.fed if event.call == "backward" else event.reached)
 
     def _zero(self, event: ZeroGrad) -> None:
         self.ledger.cleared(event.params, event.site)

@@ -30,11 +30,22 @@ class Provenance:
     def forget_before(self, iteration: int) -> None:
         if len(self.ops) < KEEP:
             return
-        old = [nid for nid, i in self.iteration_of.items() if i < iteration]
+        kept = self._still_needed(iteration)
+        old = [nid for nid, i in self.iteration_of.items() if i < iteration and nid not in kept]
         for nid in old:
             self.ops.pop(nid, None)
             self.consumers.pop(nid, None)
             del self.iteration_of[nid]
+
+    def _still_needed(self, iteration: int) -> set[int]:
+        """Sources outlive the operations on them: a target network's weights are read for the first time
+        once, and are the same value until somebody writes them."""
+        recent = (op for nid, op in self.ops.items() if self.iteration_of[nid] >= iteration)
+        used = {
+            nid for op in recent for nid in op.inputs if nid in self.ops and self.ops[nid].name in SOURCES
+        }
+        latest = {note(op, "pid"): op.nid for op in self.ops.values() if op.name == "param"}
+        return used | set(latest.values())
 
     def get(self, nid: int) -> Op | None:
         return self.ops.get(nid)

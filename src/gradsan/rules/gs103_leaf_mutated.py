@@ -40,6 +40,14 @@ class LeafMutated(Rule):
             for p, t in zip(net.parameters(), target.parameters()):
                 t.mul_(0.99).add_(0.01 * p)
         """,
+        """
+        # Initialisation writes through a view of the leaf, under `no_grad`.
+        import torch
+        net = torch.nn.Linear(3, 2)
+        torch.nn.init.orthogonal_(net.weight, 2**0.5)
+        torch.nn.init.zeros_(net.bias)
+        net(torch.randn(4, 3)).sum().backward()
+        """,
     )
 
     def on_failed(self, event: Failed) -> Verdicts:

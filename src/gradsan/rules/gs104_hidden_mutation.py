@@ -70,6 +70,21 @@ class HiddenMutation(Rule):
             opt.step()
             net.weight.data.clamp_(-0.5, 0.5)
         """,
+        """
+        # A line search puts other weights in place between one forward pass and the next.
+        import torch
+        net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+        x = torch.randn(8, 3)
+        for _ in range(4):
+            loss = (net(x) - 1.0).pow(2).mean()
+            before = [p.detach().clone() for p in net.parameters()]
+            grads = torch.autograd.grad(loss, list(net.parameters()))
+            for size in (1.0, 0.5, 0.25):
+                for p, old, g in zip(net.parameters(), before, grads):
+                    p.data = old - size * g
+                if (net(x) - 1.0).pow(2).mean() < loss:
+                    break
+        """,
     )
 
     def on_backward(self, event: Backward) -> Verdicts:

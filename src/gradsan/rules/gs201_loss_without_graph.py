@@ -70,6 +70,36 @@ class LossWithoutGraph(Rule):
         x = x.detach().clone().requires_grad_()  # the gradient of an input is what is asked for
         (x ** 2).sum().backward()
         """,
+        """
+        # A temperature made of a computed value: the optimizer owns it, the policy enters as a number.
+        import torch
+        policy = torch.nn.Linear(3, 2)
+        log_alpha = torch.log(torch.ones(1) * 0.5).requires_grad_(True)
+        opt, alpha_opt = (torch.optim.Adam(p, lr=0.01) for p in (policy.parameters(), [log_alpha]))
+        for _ in range(4):
+            log_prob = policy(torch.randn(8, 3)).log_softmax(1)[:, 0]
+            alpha_loss = -(log_alpha * (log_prob + 2.0).detach()).mean()
+            alpha_opt.zero_grad()
+            alpha_loss.backward()
+            alpha_opt.step()
+            loss = (log_alpha.exp().detach() * log_prob).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # The gradient of a frozen model with respect to its input: the input is data, not a revived loss.
+        import torch
+        model, actor = torch.nn.Linear(3, 1).requires_grad_(False), torch.nn.Linear(3, 3)
+        opt = torch.optim.SGD(actor.parameters(), lr=0.1)
+        for _ in range(4):
+            x = torch.randn(8, 3).requires_grad_(True)
+            (model(x) * actor(x.detach()).mean().item()).mean().backward()
+            loss = (actor(torch.randn(8, 3)) - x.grad).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
 
     def __init__(self, history: History) -> None:
@@ -79,10 +109,13 @@ class LossWithoutGraph(Rule):
     def on_backward(self, event: Backward) -> Verdicts:
         history, graph = self.history, self.history.graph
         roots = [r.nid for r in event.roots if r.nid]
-        revived = [n for n in graph.live_ancestors(roots) if self._is_revived(n)] if roots else []
+        trained = {pid for o in history.optimizers.values() for pid in o.params} or set(history.params)
+        live = graph.live_ancestors(roots)
+        revived = [
+            n for n in live if self._is_revived(n) and (n in roots or self._cuts.in_loss([n], trained))
+        ]
         if TEXT not in event.error and not (revived and not graph.live_params(roots)):
             return
-        trained = {pid for o in history.optimizers.values() for pid in o.params} or set(history.params)
         cut = self._cuts.in_loss(roots, trained)
         sites = [("backward", event.site)]
         hack = (

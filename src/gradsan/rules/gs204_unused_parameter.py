@@ -44,6 +44,23 @@ class UnusedParameter(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # Natural gradient: one optimizer holds both networks and steps the critic; the policy's gradient
+        # is asked for and applied by hand.
+        import torch
+        net = torch.nn.ModuleDict({"pi": torch.nn.Linear(3, 2), "v": torch.nn.Linear(3, 1)})
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        policy = list(net["pi"].parameters())
+        for _ in range(6):
+            s = torch.randn(8, 3)
+            surrogate = net["pi"](s).log_softmax(1)[:, 0].mean()
+            for p, g in zip(policy, torch.autograd.grad(surrogate, policy)):
+                p.data = p.data + 0.1 * g
+            loss = (net["v"](s) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
 
     def at_end(self) -> Verdicts:
@@ -54,7 +71,7 @@ class UnusedParameter(Rule):
             unused = [
                 pid
                 for pid in dict.fromkeys(optimizer.params)
-                if pid not in history.ever_fed
+                if pid not in history.ever_reached
                 and pid not in history.explained
                 and history.params[pid].requires_grad
                 and not history.params[pid].epoch

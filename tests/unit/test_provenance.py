@@ -1,0 +1,28 @@
+"""What the provenance graph may forget in a long run, and what it may not."""
+
+from __future__ import annotations
+
+from gradsan.record import provenance
+from gradsan.record.events import Op
+
+
+def test_the_weights_that_recent_operations_read_outlive_the_operations_before_them(monkeypatch):
+    monkeypatch.setattr(provenance, "KEEP", 4)
+    graph = provenance.Provenance()
+    graph.add(Op(1, "param", 0, (), True, (3,), notes=(("pid", 7),)), 0)
+    graph.add(Op(2, "data", 0, (), False, (3,)), 0)
+    for nid in range(3, 30):
+        graph.add(Op(nid, "mul", 1, (1, 2), True, (3,)), nid)
+    graph.forget_before(25)
+    assert sorted(graph.ops) == [1, 2, 25, 26, 27, 28, 29]
+
+
+def test_a_parameter_that_is_not_read_for_long_is_known_when_it_is_read_again(monkeypatch):
+    monkeypatch.setattr(provenance, "KEEP", 4)
+    graph = provenance.Provenance()
+    for nid in (1, 2):  # the second is what the same parameter held after a write
+        graph.add(Op(nid, "param", 0, (), True, (3,), notes=(("pid", 7),)), 0)
+    for nid in range(3, 30):
+        graph.add(Op(nid, "randn", 1, (), False, (3,)), nid)
+    graph.forget_before(29)
+    assert sorted(graph.ops) == [2, 29]
