@@ -49,6 +49,19 @@ class ArrivalTap:
 
         patches.set(torch, "from_numpy", from_numpy)
         self._patch_inference_mode(patches)
+        self._patch_grad_switch(patches)
+
+    def _patch_grad_switch(self, patches: Patches) -> None:
+        """`torch.set_grad_enabled(False)` as a statement stays in force: remember where, in every mode."""
+        context, switch = self.context, torch.set_grad_enabled
+        original: Any = switch.__init__
+
+        @functools.wraps(original)
+        def __init__(self: Any, mode: bool) -> None:
+            context.contain("grad mode", context.switched_gradients, mode, sys._getframe(1))
+            original(self, mode)
+
+        patches.set(switch, "__init__", __init__)
 
     def _patch_inference_mode(self, patches: Patches) -> None:
         context = self.context

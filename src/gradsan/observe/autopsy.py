@@ -158,6 +158,8 @@ def after_backward(context: Context, watcher: GradientWatcher, fed: list[Tensor]
 def after_failure(context: Context, roots: tuple[Tensor, ...], error: BaseException) -> Clues:
     """The graph still knows which of its saved tensors were changed: reading those raises."""
     text = str(error)
+    if "does not require grad" in text and not torch.is_grad_enabled() and context.gradients_off:
+        return (("gradients_off", context.gradients_off),)
     if "modified by an inplace operation" in text:
         return _changed(context, roots)
     if "backward through the graph a second time" in text or "already been freed" in text:

@@ -45,6 +45,7 @@ class Context:
         self.holding: set[int] = set()
         self.spent: set[int] = set()
         self.fresh: set[int] = set()  # fed since the last step
+        self.gradients_off: Site = NOWHERE
         self.inference_sites: list[tuple[Site, str]] = []
         self.watcher: GradientWatcher | None = None
         self.hunting_zeros = False
@@ -81,6 +82,9 @@ class Context:
         if reason not in self._blind:
             self._blind.add(reason)
             self.contain("blind", lambda: self.emit(Blind(reason, self.sites.here(frame))))
+
+    def switched_gradients(self, enabled: bool, frame: FrameType | None) -> None:
+        self.gradients_off = NOWHERE if enabled else self.sites.here(frame)
 
     def entered_inference(self, enabled: bool, frame: FrameType | None) -> None:
         self.inference_sites.append(context_site(frame, self.sites) if enabled else (NOWHERE, ""))

@@ -141,6 +141,9 @@ class LossWithoutGraph(Rule):
                 f"the loss is made of {networks(history, frozen)} only, and that has requires_grad=False"
             )
             yield Verdict(where or event.site, message, [("freeze", where), *sites], frozen)
+        elif off := dict(event.clues).get("gradients_off", 0):
+            message = "gradients were switched off here and never on again: nothing after it records a graph"
+            yield Verdict(off, message, [("cut", off), *sites])
         else:
             known = (
                 "no parameter had a part in it" if roots else "run with `--mode deep` to see where it was cut"

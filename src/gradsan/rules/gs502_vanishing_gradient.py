@@ -64,7 +64,11 @@ class VanishingGradient(Rule):
         return ()
 
     def on_sample(self, event: Sample) -> Verdicts:
-        sizes = {pid: math.log10(g / math.sqrt(self._elements(pid))) for pid, g, _, _ in event.norms if g > 0}
+        # Weights only: the bias in front of a normalisation has no gradient by construction.
+        weights = [
+            (pid, g) for pid, g, _, _ in event.norms if g > 0 and len(self.history.params[pid].shape) > 1
+        ]
+        sizes = {pid: math.log10(g / math.sqrt(self._elements(pid))) for pid, g in weights}
         finite = [s for s in sizes.values() if math.isfinite(s)]
         if len(finite) < 4:
             return
