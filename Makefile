@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: run test check format clean
+.PHONY: run test format accuracy bench bench-memory clean
 
 run: $(READY)
 	$(BIN)/gradsan run --fail-on never examples/leaky_dqn.py
@@ -18,6 +18,17 @@ test: $(READY)
 format: $(READY)
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+# The corpus is not part of the project: give its folder, as in `make accuracy CORPUS=../corpus`.
+accuracy: $(READY)
+	$(BIN)/python benchmarks/accuracy.py $(CORPUS)
+
+bench: $(READY)
+	$(BIN)/python -m pip install --quiet -c constraints.txt matplotlib
+	$(BIN)/python -W ignore benchmarks/overhead.py $(BENCH)
+
+bench-memory: $(READY)
+	$(BIN)/python benchmarks/memory.py
 
 # One stamp for the whole environment: it is rebuilt only when the pins or the package metadata change.
 $(READY): pyproject.toml constraints.txt

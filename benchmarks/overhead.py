@@ -1,0 +1,159 @@
+"""What watching costs: bare, light, adaptive, deep and PyTorch's anomaly mode, side by side in one run.
+
+    make bench                 # everything, about ten minutes on a quiet machine
+    make bench BENCH="--quick" # fewer repetitions
+
+Every figure is a ratio to the bare script, measured in the same round: a round runs each mode once on a fresh
+network from the same seed, and the median over the rounds is reported with the spread of its middle half.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import gc
+import json
+import statistics
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+from workloads import WORKLOADS, Update
+
+from gradsan.judge.engine import Engine
+from gradsan.observe.session import Session
+from gradsan.record.recorder import Recorder
+
+MODES = ("bare", "light", "adaptive", "deep", "anomaly")
+# Updates per round: `adaptive` is what its first, deep iterations cost spread over a run of this length.
+AMORTISED = 5_000
+SHORT = {
+    "DQN 4-64-64-2": 400,
+    "PPO minibatch": 200,
+    "SAC 256-256": 40,
+    "recurrent policy": 80,
+    "conv Q 84×84×4": 12,
+}
+WARM_UP = 24
+BARS = {"light": 1.03, "adaptive": 1.05, "deep": 3.0}
+
+
+def watching(mode: str) -> contextlib.AbstractContextManager[Any]:
+    if mode == "bare":
+        return contextlib.nullcontext()
+    if mode == "anomaly":
+        return torch.autograd.set_detect_anomaly(True)
+    return Session(Recorder(Engine()), mode)
+
+
+def seconds_per_update(make: Callable[[], Update], mode: str, updates: int, warm_up: int) -> float:
+    """CPU time of this thread: other processes on the machine do not count."""
+    torch.manual_seed(0)
+    with watching(mode):
+        update = make()
+        for _ in range(warm_up):
+            update()
+        start = time.thread_time()
+        for _ in range(updates):
+            update()
+        return (time.thread_time() - start) / updates
+
+
+def start_seconds(make: Callable[[], Update], mode: str, updates: int) -> float:
+    """How long the first updates take, the deep ones of the adaptive mode among them."""
+    torch.manual_seed(0)
+    with watching(mode):
+        update = make()
+        start = time.thread_time()
+        for _ in range(updates):
+            update()
+        return time.thread_time() - start
+
+
+def measure(name: str, rounds: int) -> dict[str, Any]:
+    make, updates = WORKLOADS[name], SHORT[name]
+    ratios: dict[str, list[float]] = {mode: [] for mode in MODES}
+    bare_seconds = []
+    for _ in range(rounds):
+        bare = seconds_per_update(make, "bare", updates, WARM_UP)
+        bare_seconds.append(bare)
+        for mode in MODES:
+            if mode == "adaptive":
+                # The first 160 updates hold all the deep ones; the rest of the run goes at the steady speed.
+                first = start_seconds(make, mode, 160)
+                steady = seconds_per_update(make, mode, updates, 160)
+                spent = (first + steady * (AMORTISED - 160)) / AMORTISED
+            else:
+                spent = seconds_per_update(make, mode, updates, WARM_UP)
+            ratios[mode].append(spent / bare)
+            gc.collect()
+    rows = {mode: _summary(values) for mode, values in ratios.items()}
+    return {
+        "workload": name,
+        "bare_microseconds": round(statistics.median(bare_seconds) * 1e6, 1),
+        "modes": rows,
+    }
+
+
+def _summary(values: list[float]) -> dict[str, float]:
+    low, middle, high = statistics.quantiles(values, n=4) if len(values) > 1 else values * 3
+    return {"median": round(middle, 3), "low": round(low, 3), "high": round(high, 3)}
+
+
+def table(results: list[dict[str, Any]]) -> str:
+    lines = ["| workload | bare | " + " | ".join(MODES[1:]) + " |", "|---|---|" + "---|" * (len(MODES) - 1)]
+    for result in results:
+        cells = [
+            f"{m['median']:.3f} ({m['low']:.3f}–{m['high']:.3f})"
+            for m in (result["modes"][mode] for mode in MODES[1:])
+        ]
+        lines.append(
+            f"| {result['workload']} | {result['bare_microseconds']} µs | " + " | ".join(cells) + " |"
+        )
+    return "\n".join(lines)
+
+
+def plot(results: list[dict[str, Any]], path: Path) -> None:
+    """Bars with the middle half of the rounds as whiskers, drawn with matplotlib."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, axis = plt.subplots(figsize=(9, 4))
+    width = 0.8 / (len(MODES) - 1)
+    for k, mode in enumerate(MODES[1:]):
+        rows = [r["modes"][mode] for r in results]
+        heights = [m["median"] for m in rows]
+        errors = [[m["median"] - m["low"] for m in rows], [m["high"] - m["median"] for m in rows]]
+        places = [i + k * width for i in range(len(results))]
+        axis.bar(places, heights, width, yerr=errors, capsize=2, label=mode)
+    axis.axhline(1.0, color="black", linewidth=0.8)
+    axis.set_xticks([i + 0.3 for i in range(len(results))], [r["workload"] for r in results], fontsize=8)
+    axis.set_ylabel("time per update, bare = 1")
+    axis.legend(ncols=4, fontsize=8)
+    figure.tight_layout()
+    figure.savefig(path, dpi=110)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="3 rounds instead of 9")
+    parser.add_argument("--out", type=Path, default=Path("docs"))
+    arguments = parser.parse_args()
+    torch.set_num_threads(1)
+    results = []
+    for name in WORKLOADS:
+        results.append(measure(name, 3 if arguments.quick else 9))
+        print(table(results[-1:]).splitlines()[-1], flush=True)
+    arguments.out.mkdir(exist_ok=True)
+    (arguments.out / "overhead.json").write_text(json.dumps(results, indent=1) + "\n")
+    (arguments.out / "overhead.md").write_text(table(results) + "\n")
+    plot(results, arguments.out / "overhead.png")
+    print(table(results))
+
+
+if __name__ == "__main__":
+    main()
