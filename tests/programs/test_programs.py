@@ -23,7 +23,6 @@ KNOWN_GAPS: dict[str, str] = {
     "c51_projection_of_live_probabilities": "the live factor of a cross-entropy is not seen as a target",
     "clamp_of_gradient_bound_to_a_name": "a result that is bound to a name and then forgotten is not seen",
     "functional_target_from_detached_parameters": "an alias made by `detach` is not recognised as a network",
-    "last_layer_reset_against_primacy_bias": "a replaced layer is taken for a forgotten one",
     "ppo_old_log_prob_recomputed_live": "names the line inside the helper that both sides share",
     "quantiser_function_returns_none": "a custom function's missing gradient is not seen",
     "reinforce_through_numpy_with_requires_grad": "values that NumPy changed are not followed back",
