@@ -103,7 +103,7 @@ class CutFinder:
         """A parameter that keeps flowing into this loss while its optimizer steps without it."""
         history, graph = self.history, self.history.graph
         roots = [root.nid for root in contribution.event.roots]
-        values = graph.value_params(roots) - set(contribution.event.reached)
+        values = graph.value_params(roots) - set(contribution.event.fed)
         hungry: set[int] = set()
         for pid in values:
             param = history.params[pid]
@@ -114,8 +114,16 @@ class CutFinder:
             first = self._steps_when_seen.setdefault(pid, steps)
             if steps - first >= STARVED_STEPS and pid not in history.explained:
                 hungry.add(pid)
-        cut = self.in_loss(roots, hungry) if hungry else None
+        cut = (self._function(roots, hungry) or self.in_loss(roots, hungry)) if hungry else None
         return None if cut is None or self._is_constant(contribution, cut) else cut
+
+    def _function(self, roots: list[int], hungry: set[int]) -> Cut | None:
+        """A custom function that the graph leads through, and that gave nothing back."""
+        graph = self.history.graph
+        for op in graph.live_ancestors(roots).values():
+            if "function" in op.tags and (pids := graph.live_params([op.nid]) & hungry):
+                return Cut(op, pids, False, [])
+        return None
 
     def _is_constant(self, contribution: Contribution, cut: Cut) -> bool:
         """Whether the cut value only weighs or aims what the loss trains: an advantage, a target. Cutting
@@ -142,6 +150,8 @@ class CutFinder:
 def cause(history: History, cut: Cut) -> str:
     """What the cut does, in words."""
     op, name = cut.op, cut.op.name
+    if op.live and "function" in op.tags:
+        return f"`{name}.backward` gives no gradient back"
     how = dict(op.notes).get("grad_off_by")
     if "inference_mode" in op.tags or "no_grad" in op.tags:
         mode = "inference_mode" if "inference_mode" in op.tags else "no_grad"

@@ -308,6 +308,20 @@ class OperationTap(TorchFunctionMode):
         if hasattr(data, "__array_interface__"):
             self._shared_with_numpy(result, place.site)
 
+    def read(self, args: Any) -> tuple[int, ...] | None:
+        """The values that a custom function is about to be given; None where nobody is looking."""
+        if self._depth() or _transforming() is not None:
+            return None
+        return tuple([self.values.number(t) for t in tensors_in(args, {})])
+
+    def applied(self, name: str, args: Any, numbers: tuple[int, ...], result: Any, frame: FrameType) -> None:
+        """A custom function: its results come from its arguments and from what its forward did inside."""
+        place, inputs = self.context.sites.place(frame), tensors_in(args, {})
+        for out in tensors_in((result,), {}):
+            inside = self.values.find(out)
+            sources = (*numbers, inside) if inside is not None else numbers
+            self._define(name, out, sources, place.site, (*place.tags, "function"), (), inputs, frame)
+
     def _shared_with_numpy(self, tensor: Tensor, site: Site) -> None:
         storage = storage_of(tensor)
         self.departures.aliases[storage] = self.writes.shared_with_numpy[storage] = site
