@@ -31,8 +31,8 @@ class OperationTap(TorchFunctionMode):
         super().__init__()
         self.context = context
         self.pending: list[Op] = []
-        self.values = Values(context.leaves, self.pending.append)
         self.departures = Departures()
+        self.values = Values(context.leaves, self.pending.append, self._returned)
         self.writes = Writes(context.leaves)
         self.last_grad_write: Site = NOWHERE
         self.grad_off: list[tuple[Site, str]] = []
@@ -321,6 +321,13 @@ class OperationTap(TorchFunctionMode):
             inside = self.values.find(out)
             sources = (*numbers, inside) if inside is not None else numbers
             self._define(name, out, sources, place.site, (*place.tags, "function"), (), inputs, frame)
+
+    def _returned(self, tensor: Tensor) -> tuple[int, ...]:
+        self.pause()
+        try:
+            return self.departures.returned(tensor)
+        finally:
+            self.resume()
 
     def _shared_with_numpy(self, tensor: Tensor, site: Site) -> None:
         storage = storage_of(tensor)
