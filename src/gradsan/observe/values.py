@@ -161,7 +161,12 @@ class Departures:
 
     def returned(self, tensor: Tensor) -> tuple[int, ...]:
         """The same for a tensor that came up from nowhere: a legacy constructor, or another library."""
-        if not self._numbers or tensor.numel() > 1024 or tensor.device.type != "cpu" or tensor.layout != STRIDED:
+        if (
+            not self._numbers
+            or tensor.numel() > 1024
+            or tensor.device.type != "cpu"
+            or tensor.layout != STRIDED
+        ):
             return ()
         with torch.no_grad():
             return tuple(self.recognise(tensor.tolist()))
