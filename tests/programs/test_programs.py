@@ -24,8 +24,6 @@ KNOWN_GAPS: dict[str, str] = {
     "clamp_of_gradient_bound_to_a_name": "a result that is bound to a name and then forgotten is not seen",
     "functional_target_from_detached_parameters": "an alias made by `detach` is not recognised as a network",
     "ppo_old_log_prob_recomputed_live": "names the line inside the helper that both sides share",
-    "temperature_in_the_actor_loss": "the temperature is reported as an advantage, too",
-    "vtrace_ratio_left_attached": "a weight that trains the policy itself is not seen",
 }
 
 
