@@ -170,13 +170,13 @@ class OperationTap(TorchFunctionMode):
     def _gradient_notes(
         self, name: str, inputs: list[Tensor], outputs: list[Tensor], frame: FrameType
     ) -> tuple[tuple[str, Any], ...]:
-        """A new tensor made of a `.grad` and thrown away at once: somebody meant to change the `.grad`."""
+        """A new tensor made of a `.grad`, perhaps thrown away at once: somebody meant to change the `.grad`."""
         if name not in CLIPPING or not inputs or (pid := self.writes.gradient_of(inputs[0])) is None:
             return ()
         user = self.context.sites.user_frame(frame)
-        if user is None or any(o is inputs[0] for o in outputs) or not result_is_dropped(user):
+        if user is None or any(o is inputs[0] for o in outputs):
             return ()
-        return (("dropped_gradient", pid),)
+        return (("dropped_gradient" if result_is_dropped(user) else "clipped_gradient", pid),)
 
     def _define(
         self, name: str, out: Tensor, numbers: tuple[int, ...], site: Site, tags: tuple[str, ...],
