@@ -21,9 +21,7 @@ MARKED = re.compile(r"# BUG ((?:GS\d{3} ?)+)")
 # Programs that gradsan judges wrongly today, and why. A mend takes its entry away.
 KNOWN_GAPS: dict[str, str] = {
     "c51_projection_of_live_probabilities": "the live factor of a cross-entropy is not seen as a target",
-    "clamp_of_gradient_bound_to_a_name": "a result that is bound to a name and then forgotten is not seen",
     "functional_target_from_detached_parameters": "an alias made by `detach` is not recognised as a network",
-    "ppo_old_log_prob_recomputed_live": "names the line inside the helper that both sides share",
 }
 
 
