@@ -21,7 +21,6 @@ MARKED = re.compile(r"# BUG ((?:GS\d{3} ?)+)")
 # Programs that gradsan judges wrongly today, and why. A mend takes its entry away.
 KNOWN_GAPS: dict[str, str] = {
     "c51_projection_of_live_probabilities": "the live factor of a cross-entropy is not seen as a target",
-    "functional_target_from_detached_parameters": "an alias made by `detach` is not recognised as a network",
 }
 
 
