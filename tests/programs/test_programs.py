@@ -19,21 +19,7 @@ MODES = ("adaptive", "deep")
 MARKED = re.compile(r"# BUG ((?:GS\d{3} ?)+)")
 
 # Programs that gradsan judges wrongly today, and why. A mend takes its entry away.
-KNOWN_GAPS: dict[str, str] = {
-    "c51_projection_of_live_probabilities": "the live factor of a cross-entropy is not seen as a target",
-    "clamp_of_gradient_bound_to_a_name": "a result that is bound to a name and then forgotten is not seen",
-    "context_encoder_cut_by_data": "`.data` is not followed to the loss",
-    "functional_target_from_detached_parameters": "an alias made by `detach` is not recognised as a network",
-    "last_layer_reset_against_primacy_bias": "a replaced layer is taken for a forgotten one",
-    "ppo_old_log_prob_recomputed_live": "names the line inside the helper that both sides share",
-    "quantiser_function_returns_none": "a custom function's missing gradient is not seen",
-    "reinforce_through_numpy_with_requires_grad": "values that NumPy changed are not followed back",
-    "rollout_queue_with_graph": "pickling of a graph tensor is not recognised",
-    "temperature_in_the_actor_loss": "the temperature is reported as an advantage, too",
-    "tensor_of_log_probs_in_a_policy_class": "legacy tensor constructors are not recognised",
-    "value_backward_forgotten": "takes the detached baseline for the cut",
-    "vtrace_ratio_left_attached": "a weight that trains the policy itself is not seen",
-}
+KNOWN_GAPS: dict[str, str] = {}
 
 
 def programs(folder: str, keep: bool = True) -> list[Path]:

@@ -14,11 +14,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gradsan.judge import flow
+from gradsan.judge.residuals import LIBRARY_LOSSES
 from gradsan.record.events import Op
 from gradsan.record.history import History
 from gradsan.record.ledger import Contribution
 
 STARVED_STEPS = 3
+# Where a constant meets what is trained, element by element.
+COMPARING = LIBRARY_LOSSES | {"mul", "div", "add", "sub", "rsub", "rdiv", "min", "max", "minimum", "maximum"}
 
 
 @dataclass(slots=True)
@@ -100,7 +103,7 @@ class CutFinder:
         """A parameter that keeps flowing into this loss while its optimizer steps without it."""
         history, graph = self.history, self.history.graph
         roots = [root.nid for root in contribution.event.roots]
-        values = graph.value_params(roots) - set(contribution.event.reached)
+        values = graph.value_params(roots) - set(contribution.event.fed)
         hungry: set[int] = set()
         for pid in values:
             param = history.params[pid]
@@ -111,12 +114,44 @@ class CutFinder:
             first = self._steps_when_seen.setdefault(pid, steps)
             if steps - first >= STARVED_STEPS and pid not in history.explained:
                 hungry.add(pid)
-        return self.in_loss(roots, hungry) if hungry else None
+        cut = (self._function(roots, hungry) or self.in_loss(roots, hungry)) if hungry else None
+        return None if cut is None or self._is_constant(contribution, cut) else cut
+
+    def _function(self, roots: list[int], hungry: set[int]) -> Cut | None:
+        """A custom function that the graph leads through, and that gave nothing back."""
+        graph = self.history.graph
+        for op in graph.live_ancestors(roots).values():
+            if "function" in op.tags and (pids := graph.live_params([op.nid]) & hungry):
+                return Cut(op, pids, False, [])
+        return None
+
+    def _is_constant(self, contribution: Contribution, cut: Cut) -> bool:
+        """Whether the cut value only weighs or aims what the loss trains: an advantage, a target. Cutting
+        it is right, and the parameters behind it want a loss of their own."""
+        graph, consumed = self.history.graph, contribution.consumed_pids()
+        roots = [op for r in contribution.event.roots if (op := graph.get(r.nid)) is not None]
+        dead = {t.op.nid for op in roots for t in flow.terms(graph, op) if not t.op.live}
+        within = graph.ancestors(op.nid for op in roots)
+        cuts = flow.cuts_behind(graph, [op.nid for op in roots]).values()
+        stack, seen = [op.nid for op, pids in cuts if pids & cut.pids], set()
+        while stack:
+            nid = stack.pop()
+            if nid in dead:
+                return False
+            for user in (within[n] for n in graph.consumers.get(nid, ()) if n in within):
+                if not user.live and user.nid not in seen:
+                    seen.add(user.nid)
+                    stack.append(user.nid)
+                elif user.live and not (user.name in COMPARING and graph.live_params([user.nid]) & consumed):
+                    return False
+        return True
 
 
 def cause(history: History, cut: Cut) -> str:
     """What the cut does, in words."""
     op, name = cut.op, cut.op.name
+    if op.live and "function" in op.tags:
+        return f"`{name}.backward` gives no gradient back"
     how = dict(op.notes).get("grad_off_by")
     if "inference_mode" in op.tags or "no_grad" in op.tags:
         mode = "inference_mode" if "inference_mode" in op.tags else "no_grad"

@@ -48,6 +48,7 @@ class ArrivalTap:
             return result
 
         patches.set(torch, "from_numpy", from_numpy)
+        self._patch_functions(patches)
         self._patch_inference_mode(patches)
         self._patch_grad_switch(patches)
 
@@ -62,6 +63,24 @@ class ArrivalTap:
             original(self, mode)
 
         patches.set(switch, "__init__", __init__)
+
+    def _patch_functions(self, patches: Patches) -> None:
+        """A user's own `autograd.Function` is one operation, whatever its forward does inside."""
+        context, function = self.context, torch.autograd.Function
+        original = function.__dict__["apply"].__func__
+
+        @functools.wraps(original)
+        def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
+            operations = context.operations
+            numbers = context.contain("function", operations.read, args) if operations is not None else None
+            result = original(cls, *args, **kwargs)
+            if operations is not None and numbers is not None:
+                context.contain(
+                    "function", operations.applied, cls.__name__, args, numbers, result, sys._getframe(1)
+                )
+            return result
+
+        patches.set(function, "apply", classmethod(apply))
 
     def _patch_inference_mode(self, patches: Patches) -> None:
         context = self.context

@@ -31,8 +31,8 @@ class OperationTap(TorchFunctionMode):
         super().__init__()
         self.context = context
         self.pending: list[Op] = []
-        self.values = Values(context.leaves, self.pending.append)
         self.departures = Departures()
+        self.values = Values(context.leaves, self.pending.append, self._returned)
         self.writes = Writes(context.leaves)
         self.last_grad_write: Site = NOWHERE
         self.grad_off: list[tuple[Site, str]] = []
@@ -170,13 +170,13 @@ class OperationTap(TorchFunctionMode):
     def _gradient_notes(
         self, name: str, inputs: list[Tensor], outputs: list[Tensor], frame: FrameType
     ) -> tuple[tuple[str, Any], ...]:
-        """A new tensor made of a `.grad` and thrown away at once: somebody meant to change the `.grad`."""
+        """A new tensor made of a `.grad`, perhaps thrown away at once: somebody meant to change the `.grad`."""
         if name not in CLIPPING or not inputs or (pid := self.writes.gradient_of(inputs[0])) is None:
             return ()
         user = self.context.sites.user_frame(frame)
-        if user is None or any(o is inputs[0] for o in outputs) or not result_is_dropped(user):
+        if user is None or any(o is inputs[0] for o in outputs):
             return ()
-        return (("dropped_gradient", pid),)
+        return (("dropped_gradient" if result_is_dropped(user) else "clipped_gradient", pid),)
 
     def _define(
         self, name: str, out: Tensor, numbers: tuple[int, ...], site: Site, tags: tuple[str, ...],
@@ -307,6 +307,27 @@ class OperationTap(TorchFunctionMode):
             self._revived(result, nid, place.site)
         if hasattr(data, "__array_interface__"):
             self._shared_with_numpy(result, place.site)
+
+    def read(self, args: Any) -> tuple[int, ...] | None:
+        """The values that a custom function is about to be given; None where nobody is looking."""
+        if self._depth() or _transforming() is not None:
+            return None
+        return tuple([self.values.number(t) for t in tensors_in(args, {})])
+
+    def applied(self, name: str, args: Any, numbers: tuple[int, ...], result: Any, frame: FrameType) -> None:
+        """A custom function: its results come from its arguments and from what its forward did inside."""
+        place, inputs = self.context.sites.place(frame), tensors_in(args, {})
+        for out in tensors_in((result,), {}):
+            inside = self.values.find(out)
+            sources = (*numbers, inside) if inside is not None else numbers
+            self._define(name, out, sources, place.site, (*place.tags, "function"), (), inputs, frame)
+
+    def _returned(self, tensor: Tensor) -> tuple[int, ...]:
+        self.pause()
+        try:
+            return self.departures.returned(tensor)
+        finally:
+            self.resume()
 
     def _shared_with_numpy(self, tensor: Tensor, site: Site) -> None:
         storage = storage_of(tensor)

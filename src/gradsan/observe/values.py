@@ -14,6 +14,7 @@ from gradsan.record.events import NOWHERE, Op, Site
 
 Tensor = torch.Tensor
 MAX_KNOWN = 50_000
+STRIDED = torch.strided
 
 
 def version_of(tensor: Tensor) -> int:
@@ -27,9 +28,15 @@ def version_of(tensor: Tensor) -> int:
 class Values:
     """Remembers by weak reference, so that nothing lives longer for being watched."""
 
-    def __init__(self, leaves: Leaves, record: Callable[[Op], None]) -> None:
+    def __init__(
+        self,
+        leaves: Leaves,
+        record: Callable[[Op], None],
+        recognise: Callable[[Tensor], tuple[int, ...]] = lambda tensor: (),
+    ) -> None:
         self._leaves = leaves
         self._record = record
+        self._recognise = recognise
         self._known: dict[int, tuple[weakref.ref[Tensor], int, int]] = {}
         self._writers: dict[int, tuple[int, ...]] = {}
         self._last = 0
@@ -100,6 +107,8 @@ class Values:
             notes = (("pids", self._leaves.pids(walk((tensor,)).leaves)),)
         elif isinstance(tensor._base, Tensor) and (base := self.find(tensor._base)) is not None:
             return self._derived(tensor, "alias", (base,))
+        elif _is_floating(tensor) and (returned := self._recognise(tensor)):
+            return self._derived(tensor, "tensor", returned)
         return self._add(
             Op(nid, name, NOWHERE, (), live, tuple(tensor.shape), _is_floating(tensor), (), notes), tensor
         )
@@ -149,6 +158,18 @@ class Departures:
                 self._memory.clear()
             self._memory[array.__array_interface__["data"][0]] = (weakref.ref(array), nid)
             self.many(array.ravel()[:4096].tolist(), nid)
+
+    def returned(self, tensor: Tensor) -> tuple[int, ...]:
+        """The same for a tensor that came up from nowhere: a legacy constructor, or another library."""
+        if (
+            not self._numbers
+            or tensor.numel() > 1024
+            or tensor.device.type != "cpu"
+            or tensor.layout != STRIDED
+        ):
+            return ()
+        with torch.no_grad():
+            return tuple(self.recognise(tensor.tolist()))
 
     def recognise(self, data: Any) -> list[int]:
         """The values that `data` (numbers, nested lists, an array) was made of, as far as can be told."""

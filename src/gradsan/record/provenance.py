@@ -57,7 +57,7 @@ class Provenance:
                 yield source
 
     def is_cut(self, op: Op) -> bool:
-        return not op.live and op.name not in SOURCES and any(i.live for i in self.inputs(op))
+        return not op.live and any(i.live for i in self.inputs(op))
 
     def ancestors(
         self, roots: Iterable[int], follow: Callable[[Op, Op], bool] | None = None

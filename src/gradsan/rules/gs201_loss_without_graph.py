@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from gradsan.judge.cuts import CutFinder, cause
+from gradsan.judge.cuts import Cut, CutFinder, cause
 from gradsan.judge.flow import culprit_of, cuts_behind
 from gradsan.judge.wording import line, networks
-from gradsan.record.events import Backward
+from gradsan.record.events import Backward, Op
 from gradsan.record.history import History
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
+LEAVING = {"numpy", "array", "item", "float", "tolist"}
 TEXT = "does not require grad and does not have a grad_fn"
 
 
@@ -125,6 +126,7 @@ class LossWithoutGraph(Rule):
         )
         frozen = self._frozen(roots)
         if not event.error and cut is None and not frozen:
+            yield from self._leaf_loss(event, roots, trained, hack)
             return  # no parameter stands behind the new leaf: somebody wants the gradient of an input
         if cut is not None:
             others = [("cut", culprit_of(op)) for op, _ in cuts_behind(graph, roots).values()]
@@ -149,6 +151,33 @@ class LossWithoutGraph(Rule):
                 "no parameter had a part in it" if roots else "run with `--mode deep` to see where it was cut"
             )
             yield Verdict(event.site, f"nothing that requires grad leads to this loss{hack}; {known}", sites)
+
+    def _leaf_loss(self, event: Backward, roots: list[int], trained: set[int], hack: str) -> Verdicts:
+        """The loss itself was made a leaf. What it was made of cannot be followed, but what left the graph
+        for good in this iteration can be named."""
+        history, graph = self.history, self.history.graph
+        if not all(self._is_revived(nid) for nid in roots):
+            return
+        lost = [(op, pids) for op in self._departures() if (pids := graph.value_params([op.nid]) & trained)]
+        if not lost:
+            return
+        op, pids = lost[-1]
+        history.explained |= pids
+        yield Verdict(
+            op.site,
+            f"nothing that requires grad leads to this loss{hack}; {networks(history, pids)} left the graph here: "
+            f"{cause(history, Cut(op, pids, False, []))}",
+            [("cut", op.site), ("backward", event.site)],
+            pids,
+        )
+
+    def _departures(self) -> list[Op]:
+        graph, now = self.history.graph, self.history.iteration
+        return [
+            op
+            for op in graph.ops.values()
+            if op.name in LEAVING and op.site and graph.iteration_of[op.nid] == now
+        ]
 
     def _is_revived(self, nid: int) -> bool:
         op = self.history.graph.ops[nid]

@@ -142,7 +142,11 @@ class GraphCut(Rule):
         graph = self.history.graph
         for nid in graph.consumers.get(cut.op.nid, ()):
             op = graph.get(nid)
-            if op is not None and op.name in ("tensor", "as_tensor", "FloatTensor", "from_numpy", "asarray"):
+            if (
+                op is not None
+                and op.site
+                and op.name in ("tensor", "as_tensor", "FloatTensor", "from_numpy", "asarray")
+            ):
                 return op.name, op.site
         return None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gradsan.judge.flow import is_linear_in, param_users
+from gradsan.judge.replaced import left_behind
 from gradsan.judge.source import collected_at
 from gradsan.judge.wording import networks
 from gradsan.record.events import Site
@@ -104,6 +105,8 @@ class UnoptimizedParameter(Rule):
         ready = {pid for pid in homeless if self._seen[pid] >= TIMES}
         if not ready or self._is_objective_only(contribution, ready):
             return
+        if any(left_behind(history, o, ready) for o in history.optimizers.values()):
+            return  # a replacement: GS206
         optimizer = history.optimizers[contribution.consumed[0].oid]
         history.explained |= ready
         created = next((s for pid in ready if (s := history.params[pid].created)), 0)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
+from gradsan.judge.replaced import left_behind
 from gradsan.judge.source import bindings
 from gradsan.judge.wording import line, networks
 from gradsan.record.events import Site
@@ -84,22 +83,11 @@ class OrphanedOptimizer(Rule):
         if not ready:
             return
         for optimizer in history.optimizers.values():
-            left_behind = self._left_behind(optimizer, ready)
-            if left_behind:
-                history.explained |= ready | left_behind
+            old = left_behind(history, optimizer, ready) if optimizer.steps >= TIMES else set()
+            if old:
+                history.explained |= ready | old
                 yield self._verdict(optimizer, ready, contribution)
                 return
-
-    def _left_behind(self, optimizer: Optimizer, ready: set[int]) -> set[int]:
-        """Parameters of a stepping optimizer that nothing feeds any more and that look like the homeless."""
-        history = self.history
-        if optimizer.steps < TIMES:
-            return set()
-        fed_lately = {pid for c in history.ledger.recent.values() for pid in c.event.fed}
-        idle = [pid for pid in optimizer.params if pid not in fed_lately]
-        wanted = Counter(history.params[pid].shape for pid in ready)
-        offered = Counter(history.params[pid].shape for pid in idle)
-        return set(idle) if idle and wanted <= offered else set()
 
     def _verdict(self, optimizer: Optimizer, ready: set[int], contribution: Contribution) -> Verdict:
         history = self.history

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from gradsan.judge import flow
 from gradsan.judge.numbering import ValueNumbers
+from gradsan.judge.source import subtrahend_bound_at
 from gradsan.judge.wording import line, networks, value_at
-from gradsan.record.events import Backward, Op
+from gradsan.record.events import Backward, Op, Site
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 TINY = 1e-7  # float32 rounding of terms of order one that should have cancelled exactly
@@ -97,9 +98,10 @@ class CancellingGradient(Rule):
                 continue
             kept, twin = pair
             pids = graph.live_params([kept.nid])
+            site = self._told_apart(op, kept, twin)
             alone = not self._escapes((kept, twin), op, live, set(roots))
             if pids and (alone or pids <= tiny):
-                yield self._verdict(event, op, twin, pids)
+                yield self._verdict(event, op, site, pids)
 
     def _cancelling(self, op: Op, numbers: ValueNumbers) -> tuple[Op, Op] | None:
         """Two summands of one value, equal, live, of opposite sign and unscaled."""
@@ -121,14 +123,26 @@ class CancellingGradient(Rule):
         reached = self.history.graph.descendants([p.nid for p in pair], without)
         return bool(reached & roots)
 
-    def _verdict(self, event: Backward, op: Op, twin: Op, pids: set[int]) -> Verdict:
+    def _told_apart(self, op: Op, kept: Op, twin: Op) -> Site:
+        """The line to change. Where one helper made both values, it is the line that asked for the second:
+        the one whose result is subtracted."""
+        sampled = self._sampled(op)
+        if sampled is not None:
+            return sampled.site
+        where = self.history.sites.get(op.site)
+        if kept.site == twin.site and where is not None:
+            asked = subtrahend_bound_at(where.file, where.line)
+            if asked:
+                return self.history.site_at(where.file, asked, where.function)
+        return twin.site
+
+    def _verdict(self, event: Backward, op: Op, culprit: Site, pids: set[int]) -> Verdict:
         history = self.history
-        culprit = self._sampled(op) or twin
         return Verdict(
-            culprit.site,
-            f"{value_at(history, culprit.site, 'this value')} is live and cancels against itself on "
+            culprit,
+            f"{value_at(history, culprit, 'this value')} is live and cancels against itself on "
             f"{line(history, op.site)}: the gradient of {networks(history, pids)} is zero",
-            [("should be constant", culprit.site), ("cancels", op.site), ("backward", event.site)],
+            [("should be constant", culprit), ("cancels", op.site), ("backward", event.site)],
             pids,
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradsan.judge.flow import Term
+from gradsan.judge.flow import SELECTING, SHAPING, Term
 from gradsan.judge.residuals import Residual, residuals
 from gradsan.judge.wording import line, networks, value_at
 from gradsan.record.events import Op
@@ -147,6 +147,37 @@ class TargetCarriesGradient(Rule):
             target = self._live_target(residual, consumed)
             if target:
                 yield self._verdict(residual, target, contribution)
+        yield from self._projected(contribution, roots, consumed)
+
+    def _projected(self, contribution: Contribution, roots: list[int], consumed: set[int]) -> Verdicts:
+        """A distributional target: probabilities of one forward pass, moved by the reward, times the
+        log-probabilities of another."""
+        history, graph = self.history, self.history.graph
+        for op in graph.live_ancestors(roots).values():
+            sides = [i for i in graph.inputs(op) if i.live] if op.name == "mul" else []
+            for score, weight in (sides, sides[::-1]) if len(sides) == 2 else ():
+                made = self._distribution(weight) if self._is_log_softmax(score) else None
+                pids = graph.live_params([weight.nid]) & graph.live_params([score.nid]) & consumed
+                if made is not None and pids and self._own_pass(weight, score):
+                    yield Verdict(
+                        made.site,
+                        f"{value_at(history, made.site, 'the target distribution')} becomes the target on "
+                        f"{line(history, op.site)} and still carries gradient to {networks(history, pids)}",
+                        [("target", made.site), ("loss", op.site), ("backward", contribution.site)],
+                        pids,
+                    )
+
+    def _is_log_softmax(self, op: Op | None) -> bool:
+        while op is not None and op.name in SHAPING | SELECTING:
+            op = next(self.history.graph.inputs(op), None)
+        return op is not None and op.name == "log_softmax"
+
+    def _distribution(self, weight: Op) -> Op | None:
+        """The softmax behind a weight that data (a reward, a support) has moved since."""
+        live = self.history.graph.live_ancestors([weight.nid]).values()
+        made = [op for op in live if op.name in ("softmax", "exp")]
+        moved = [op for op in live if op.name in ("scatter_add", "index_add", "scatter", "matmul", "bmm")]
+        return made[0] if made and moved and max(m.nid for m in moved) > made[0].nid else None
 
     def _live_target(self, residual: Residual, consumed: set[int]) -> list[Term]:
         """The live terms that stand on the reward's side of the difference, if the other side is live too.
@@ -165,12 +196,14 @@ class TargetCarriesGradient(Rule):
             for t in live
             if t.sign == side
             and self.history.graph.live_params([t.op.nid]) & consumed
-            and any((t.scaled and not p.scaled) or (one_sided and self._own_pass(t, p)) for p in predicted)
+            and any(
+                (t.scaled and not p.scaled) or (one_sided and self._own_pass(t.op, p.op)) for p in predicted
+            )
         ]
 
-    def _own_pass(self, one: Term, other: Term) -> bool:
+    def _own_pass(self, one: Op, other: Op) -> bool:
         graph = self.history.graph
-        mine, theirs = (graph.live_ancestors([t.op.nid]) for t in (one, other))
+        mine, theirs = (graph.live_ancestors([op.nid]) for op in (one, other))
         return not any(mine[nid].inputs for nid in mine.keys() & theirs.keys())
 
     def _verdict(self, residual: Residual, target: list[Term], contribution: Contribution) -> Verdict:

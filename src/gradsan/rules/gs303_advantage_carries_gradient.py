@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from gradsan.judge import flow
 from gradsan.judge.wording import line, networks, value_at
 from gradsan.record.events import Op
 from gradsan.record.ledger import Contribution
+from gradsan.record.provenance import params_of
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 LOGARITHMS = {"log_softmax", "log", "logsumexp", "cross_entropy", "nll_loss", "logsigmoid", "log_prob"}
@@ -113,10 +115,41 @@ class AdvantageCarriesGradient(Rule):
 
     def _leaked(self, score: Op, weight: Op, consumed: set[int]) -> set[int]:
         """Parameters that the weight trains and the score does not: they belong to somebody else."""
-        if not self._is_score(score) or self._is_score(weight):
-            return set()
         graph = self.history.graph
-        return (graph.live_params([weight.nid]) - graph.live_params([score.nid])) & consumed
+        if not self._is_score(score):
+            return set()
+        if self._is_score(weight):
+            return graph.live_params([weight.nid]) & consumed if self._weighs_itself(score, weight) else set()
+        trained = graph.live_params([score.nid])
+        pids = (graph.live_params([weight.nid]) - trained) & consumed
+        return set() if self._is_coefficient(weight, pids, trained) else pids
+
+    def _weighs_itself(self, score: Op, weight: Op) -> bool:
+        """`exp(log_prob - behaviour) * log_prob`: a live importance ratio times its own log-probability. The
+        entropy, `exp(log_prob) * log_prob`, has no constant in the exponent and is right."""
+        graph = self.history.graph
+        own = {t.op.nid for t in flow.terms(graph, score) if t.op.live}
+        ratio = weight
+        while ratio.name in ("clamp", "min", "minimum", "mul", "clamp_max", *flow.SHAPING):
+            live = [i for i in graph.inputs(ratio) if i.live]
+            if len(live) != 1:
+                return False
+            ratio = live[0]
+        inside = next(graph.inputs(ratio), None) if ratio.name == "exp" else None
+        if inside is None or len(own) != 1:
+            return False
+        parts = flow.terms(graph, inside)
+        constant = [t for t in parts if not t.op.live and t.op.floating]
+        return bool(constant) and own == {t.op.nid for t in parts if t.op.live}
+
+    def _is_coefficient(self, weight: Op, pids: set[int], trained: set[int]) -> bool:
+        """Made of parameters alone (a temperature), which another optimizer than the policy's owns: what it
+        is given wrongly, that optimizer's step consumes, and GS304 says so."""
+        graph, history = self.history.graph, self.history
+        sources = [op for op in graph.ancestors([weight.nid]).values() if not op.inputs]
+        if not all(params_of(op) for op in sources):
+            return False
+        return not any(trained & set(o.params) for pid in pids for o in history.owner_of(pid))
 
     def _is_score(self, op: Op) -> bool:
         """A log-probability, or something made of one by elementwise steps (a ratio)."""

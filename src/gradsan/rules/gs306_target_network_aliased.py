@@ -160,6 +160,32 @@ class TargetNetworkAliased(Rule):
                 online = [s for p in sorted(targets) if (s := networks.source_of(p)) is not None]
                 yield from self._once(sorted(targets), online, site, "use")
         self._window = {}
+        yield from self._outlived(event)
+
+    def _outlived(self, event: Backward) -> Verdicts:
+        """`{n: p.detach() …}` as a target: without `clone` it is the online network's own memory, and a step
+        has changed it between the copy and its use."""
+        history, graph = self.history, self.history.graph
+        within = graph.ancestors(root.nid for root in event.roots)
+        moved: dict[Site, set[int]] = {}
+        for op in within.values():
+            if op.name not in ("detach", "data") or not op.site:
+                continue
+            pids = {p for i in graph.inputs(op) for p in params_of(i) if history.params[p].epoch}
+            made = graph.iteration_of[op.nid]
+            users = [n for n in graph.consumers.get(op.nid, ()) if n in within]
+            if pids and any(graph.iteration_of[n] > made for n in users):
+                moved.setdefault(op.site, set()).update(pids)
+        for site, pids in moved.items():
+            yield Verdict(
+                site,
+                f"what this line takes from {networks(history, pids)} shares its memory: it was to stand still, and "
+                f"every step moves it",
+                [("alias", site), ("backward", event.site)],
+                pids,
+                fix="copy it: `p.detach().clone()`",
+                key="alias",
+            )
 
     def _are_twins(self, pid: int, other: int) -> bool:
         copies = self.history.networks.copies

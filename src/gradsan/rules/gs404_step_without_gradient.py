@@ -66,12 +66,14 @@ class StepWithoutGradient(Rule):
     def __init__(self, history: History) -> None:
         super().__init__(history)
         self._empty: dict[int, int] = {}
+        self._filled: set[int] = set()
         self._before_backward: set[int] = set()
 
     def on_step(self, event: Step) -> Verdicts:
         ledger = self.history.ledger
         if any(ledger.fresh(pid) for pid in event.held):
             self._empty[event.oid] = 0
+            self._filled.add(event.oid)
             return
         optimizer = self.history.optimizers[event.oid]
         if event.held and any(ledger.parts.get(pid) for pid in event.held):
@@ -114,7 +116,7 @@ class StepWithoutGradient(Rule):
         """An optimizer that never received anything, where no other rule knows the reason."""
         for oid, empty in self._empty.items():
             optimizer = self.history.optimizers[oid]
-            starved = empty == optimizer.steps and empty >= EMPTY_STEPS
+            starved = oid not in self._filled and empty >= EMPTY_STEPS
             if (
                 starved
                 and not self.history.explained & set(optimizer.params)
@@ -122,7 +124,7 @@ class StepWithoutGradient(Rule):
             ):
                 yield Verdict(
                     optimizer.last_step,
-                    f"{empty} steps, and never a gradient for {networks(self.history, optimizer.params)}",
+                    f"{optimizer.steps} steps, and never a gradient for {networks(self.history, optimizer.params)}",
                     [("step", optimizer.last_step), ("optimizer", optimizer.site)],
                     optimizer.params,
                 )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 from gradsan.judge.wording import name_of
-from gradsan.record.events import Clip, Ops
+from gradsan.record.events import Clip, Op, Ops, Step
+from gradsan.record.history import History
 from gradsan.record.provenance import note
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
@@ -77,6 +78,10 @@ class ClipWithoutEffect(Rule):
         """,
     )
 
+    def __init__(self, history: History) -> None:
+        super().__init__(history)
+        self._bound: list[tuple[Op, int]] = []
+
     def on_clip(self, event: Clip) -> Verdicts:
         useless = event.limit <= 0 or math.isnan(event.limit)
         if useless or (math.isinf(event.limit) and event.dropped):
@@ -90,14 +95,25 @@ class ClipWithoutEffect(Rule):
     def on_ops(self, event: Ops) -> Verdicts:
         for op in event.ops:
             if note(op, "dropped_gradient") is not None:
-                pid = note(op, "dropped_gradient")
-                yield Verdict(
-                    op.site,
-                    f"`{op.name}` returns a new tensor, which is dropped; the gradient of "
-                    f"`{name_of(self.history, pid)}` stays as it is",
-                    [("clip", op.site)],
-                    [pid],
-                )
+                yield self._dropped(op, note(op, "dropped_gradient"))
+            elif op.name == "clamp" and (pid := note(op, "clipped_gradient")) is not None:
+                self._bound.append((op, pid))
+
+    def on_step(self, event: Step) -> Verdicts:
+        """A clipped copy that was given a name and that nothing has used when the gradient is consumed."""
+        bound, self._bound = self._bound, []
+        for op, pid in bound:
+            if pid in event.held and not self.history.graph.consumers.get(op.nid):
+                yield self._dropped(op, pid)
+
+    def _dropped(self, op: Op, pid: int) -> Verdict:
+        return Verdict(
+            op.site,
+            f"`{op.name}` returns a new tensor, which is dropped; the gradient of "
+            f"`{name_of(self.history, pid)}` stays as it is",
+            [("clip", op.site)],
+            [pid],
+        )
 
 
 rule = ClipWithoutEffect

@@ -1,0 +1,19 @@
+"""Telling a network that was put in another's place from one that was forgotten."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from gradsan.record.history import History, Optimizer
+
+
+def left_behind(history: History, optimizer: Optimizer, newcomers: set[int]) -> set[int]:
+    """Parameters of this optimizer that nothing has fed since the newcomers, which look like them and
+    which nobody owns, were fed for the first time."""
+    recent = history.ledger.recent.values()
+    first = min((c.bid for c in recent if newcomers & set(c.event.fed)), default=0)
+    fed = {pid for c in recent if c.bid >= first for pid in c.event.fed}
+    idle = [pid for pid in optimizer.params if pid not in fed]
+    wanted = Counter(history.params[pid].shape for pid in newcomers)
+    offered = Counter(history.params[pid].shape for pid in idle)
+    return set(idle) if idle and wanted <= offered else set()
