@@ -5,6 +5,8 @@ from __future__ import annotations
 from gradsan.judge.flow import param_users
 from gradsan.judge.wording import line, networks
 from gradsan.record.events import Backward, Site
+from gradsan.record.history import History
+from gradsan.record.ledger import Contribution
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 TEXT = "modified by an inplace operation"
@@ -75,7 +77,28 @@ class SteppedBeforeBackward(Rule):
             v_loss.backward()
             v_opt.step()
         """,
+        """
+        # The multiplier is stepped while a loss that it weighs still waits: what that loss says about the
+        # multiplier itself is thrown away, and the policy's gradient is the one of the loss as computed.
+        import torch
+        policy, log_weight = torch.nn.Linear(3, 2), torch.zeros(1, requires_grad=True)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        weight_opt = torch.optim.SGD([log_weight], lr=0.1)
+        for _ in range(5):
+            distance = policy(torch.randn(8, 3)).pow(2).mean()
+            loss = distance + (log_weight.exp() * (distance - 0.1)).mean()
+            weight_opt.zero_grad()
+            (-log_weight.exp() * (distance.detach() - 0.1)).mean().backward()
+            weight_opt.step()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
+
+    def __init__(self, history: History) -> None:
+        super().__init__(history)
+        self._late: dict[int, list[Verdict]] = {}
 
     def on_backward(self, event: Backward) -> Verdicts:
         clues = dict(event.clues)
@@ -87,8 +110,16 @@ class SteppedBeforeBackward(Rule):
                     event, step, kept.site if kept else 0, {owner} if owner else set(event.reached)
                 )
             return
-        if event.call == "backward":
-            yield from self._silent(event)
+        if event.call == "backward" and (late := list(self._silent(event))):
+            self._late[event.bid] = late
+
+    def on_settled(self, contribution: Contribution) -> Verdicts:
+        """PyTorch found nothing that it needs changed; so only the late gradient of the stepped parameters
+        themselves is wrong, and only if somebody applies it."""
+        consumed = contribution.consumed_pids()
+        for verdict in self._late.pop(contribution.bid, ()):
+            if consumed & set(verdict.subjects):
+                yield verdict
 
     def _silent(self, event: Backward) -> Verdicts:
         """The loss goes back to a reading of a parameter that is older than the parameter's last step."""
