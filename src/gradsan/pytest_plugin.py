@@ -1,0 +1,1 @@
+"""The pytest plugin (see docs/api.md)."""
