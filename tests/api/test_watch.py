@@ -273,6 +273,18 @@ def test_a_function_mode_of_the_users_survives_the_change_to_light() -> None:
     assert not report.faults
 
 
+def test_the_default_device_can_be_changed_while_the_watch_goes_deep_and_light() -> None:
+    try:
+        with gradsan.watch() as report:
+            torch.set_default_device("cpu")
+            clean(40)
+            torch.set_default_device("meta")
+            assert torch.zeros(1).device.type == "meta"
+    finally:
+        torch.set_default_device(None)
+    assert not report.faults
+
+
 def test_a_trace_can_be_judged_again(tmp_path) -> None:
     from gradsan.cli.report import judge
     from gradsan.rules import catalogue
