@@ -1,1 +1,200 @@
-"""The pytest plugin (see docs/api.md)."""
+"""`pytest --gradsan`: every test under the sanitizer. Nothing of it is imported until it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from gradsan.api.report import WatchReport
+    from gradsan.api.watch import Watching
+
+SEVERITIES = ("error", "warning", "info", "never")
+MODES = ("adaptive", "deep", "light", "off")
+PROPERTY = "gradsan"  # of a test's report: one line per finding, in JUnit XML and across xdist workers
+MARK = (
+    "gradsan(fail_on='error', select=(), ignore=(), mode='deep', include=()): run this test under the gradient "
+    "sanitizer; fail_on: 'error', 'warning', 'info' or 'never'; mode: 'off' takes it out of --gradsan"
+)
+
+
+@dataclass
+class Wish:
+    """What a test, its marks and the command line ask for, together."""
+
+    mode: str
+    fail_on: str
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    include: tuple[str, ...] = ()
+
+
+WATCHING: pytest.StashKey[tuple[Watching, Wish]] = pytest.StashKey()
+ERROR: pytest.StashKey[BaseException] = pytest.StashKey()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("gradsan", "gradient sanitizer")
+    group.addoption("--gradsan", action="store_true", help="Run every test under the gradient sanitizer.")
+    group.addoption("--gradsan-mode", choices=MODES[:3], default="deep", help="How closely to look (deep).")
+    group.addoption(
+        "--gradsan-fail-on", choices=SEVERITIES, default="error", help="Fail a test on such findings (error)."
+    )
+    group.addoption(
+        "--gradsan-ignore", action="append", default=[], metavar="CODES", help="Judge by all rules but these."
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", MARK)
+
+
+@pytest.fixture
+def gradsan_report(request: pytest.FixtureRequest) -> WatchReport:
+    """The live report of this test. The test judges by itself: findings do not fail it, unless a mark
+    says `fail_on=`."""
+    watching: Watching = request.node.stash[WATCHING][0]
+    return watching.report
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A mark that is wrong is said before any test runs."""
+    for item in items:
+        wish = _wish(item)
+        if wish is not None and (wish.select or wish.ignore):
+            from gradsan.api.watch import chosen
+
+            try:
+                chosen(wish.select, wish.ignore)
+            except ValueError as error:
+                raise pytest.UsageError(f"{item.nodeid}: {error}") from None
+
+
+# -- one test --------------------------------------------------------------------------------------
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None]:
+    """The watch begins before the fixtures: networks and optimizers are often made there."""
+    wish = _wish(item)
+    if wish is not None:
+        from gradsan.api.watch import watch
+
+        chosen = {"select": wish.select, "ignore": wish.ignore, "include": wish.include}
+        watching = watch(wish.mode, **chosen)  # type: ignore[call-overload]
+        watching.__enter__()
+        item.stash[WATCHING] = watching, wish
+    return (yield)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
+    try:
+        result = yield
+    except BaseException as error:
+        _end(item, error)
+        raise
+    report = _end(item, None)
+    if report is not None and _fails(report, item.stash[WATCHING][1]):
+        pytest.fail(report.text(), pytrace=False)
+    return result
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Generator[None]:
+    _end(item, None)  # still open where the setup failed
+    return (yield)
+
+
+def _end(item: pytest.Item, error: BaseException | None) -> WatchReport | None:
+    watching, _ = item.stash.get(WATCHING, (None, None))
+    if watching is None or watching.report.finished:
+        return None
+    skipped = isinstance(error, pytest.skip.Exception | pytest.xfail.Exception)
+    told = None if skipped else error
+    watching.__exit__(type(told) if told else None, told, None)
+    report = watching.report
+    if report.findings or report.faults:
+        item.add_report_section("call", "gradsan", report.text())
+    item.user_properties.extend((PROPERTY, line(finding)) for finding in report.findings)
+    return report
+
+
+def _fails(report: WatchReport, wish: Wish) -> bool:
+    from gradsan.api.errors import is_at_least
+
+    return wish.fail_on != "never" and any(is_at_least(f, wish.fail_on) for f in report.findings)
+
+
+def line(finding: Any) -> str:
+    where = f"{finding.culprit.file}:{finding.culprit.line}: " if finding.culprit is not None else ""
+    return f"{finding.severity} {finding.rule} {finding.name} {where}{finding.message}"
+
+
+# -- what is asked for -----------------------------------------------------------------------------
+
+
+def _wish(item: pytest.Item) -> Wish | None:
+    config = item.config
+    given = _marked(item)
+    asks_for_report = "gradsan_report" in getattr(item, "fixturenames", ())
+    if not (config.getoption("--gradsan") or given is not None or asks_for_report):
+        return None
+    fail_on = "never" if asks_for_report else config.getoption("--gradsan-fail-on")
+    wish = Wish(config.getoption("--gradsan-mode"), fail_on)
+    for key, value in (given or {}).items():
+        setattr(wish, key, value)
+    wish.ignore += tuple(config.getoption("--gradsan-ignore"))
+    if wish.mode == "off" and asks_for_report:
+        raise pytest.UsageError(f"{item.nodeid}: gradsan_report needs a watch, and the mark says mode='off'")
+    return None if wish.mode == "off" else wish
+
+
+def _marked(item: pytest.Item) -> dict[str, Any] | None:
+    """The keywords of all gradsan marks: those nearest the test win, lists of rules add up."""
+    marks = list(item.iter_markers("gradsan"))
+    if not marks:
+        return None
+    found: dict[str, Any] = {}
+    for mark in reversed(marks):
+        _check(item, mark)
+        for key, value in mark.kwargs.items():
+            several = key in ("select", "ignore", "include")
+            found[key] = (*found.get(key, ()), *_words(value)) if several else value
+    return found
+
+
+def _check(item: pytest.Item, mark: pytest.Mark) -> None:
+    allowed = {"mode": MODES, "fail_on": SEVERITIES}
+    unknown = [key for key in mark.kwargs if key not in Wish.__dataclass_fields__]
+    if mark.args or unknown:
+        what = f"no {unknown[0]!r}" if unknown else "no positional arguments"
+        raise pytest.UsageError(f"{item.nodeid}: the gradsan mark takes {what}; it is {MARK.split(':')[0]}")
+    for key, values in allowed.items():
+        if key in mark.kwargs and mark.kwargs[key] not in values:
+            raise pytest.UsageError(f"{item.nodeid}: {key} must be one of {', '.join(values)}")
+
+
+def _words(value: str | tuple[str, ...]) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+# -- the summary -----------------------------------------------------------------------------------
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Findings of all tests, once each: those of tests that passed would go unseen otherwise."""
+    tests: dict[str, int] = {}
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            if getattr(report, "when", "") == "call":
+                for text in dict.fromkeys(v for k, v in report.user_properties if k == PROPERTY):
+                    tests[text] = tests.get(text, 0) + 1
+    if tests:
+        terminalreporter.section("gradsan")
+        for text, count in sorted(tests.items()):
+            terminalreporter.line(text + (f" (in {count} tests)" if count > 1 else ""))
