@@ -80,6 +80,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> Generator[None]:
     """The watch begins before the fixtures: networks and optimizers are often made there."""
+    __tracebackhide__ = True
     wish = _wish(item)
     if wish is not None:
         from gradsan.api.watch import watch
@@ -93,6 +94,7 @@ def pytest_runtest_setup(item: pytest.Item) -> Generator[None]:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
+    __tracebackhide__ = True
     try:
         result = yield
     except BaseException as error:
@@ -106,6 +108,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_teardown(item: pytest.Item) -> Generator[None]:
+    __tracebackhide__ = True
     _end(item, None)  # still open where the setup failed
     return (yield)
 

@@ -229,6 +229,22 @@ def test_after():
     result.assert_outcomes(passed=1, skipped=1, xfailed=1, errors=1)
 
 
+def test_the_plugin_does_not_show_in_anybodys_tracebacks(run) -> None:
+    result = run(
+        """
+@pytest.fixture
+def broken():
+    yield
+    raise ValueError("in the teardown")
+
+def test_it(broken):
+    assert False
+"""
+    )
+    result.assert_outcomes(failed=1, errors=1)
+    result.stdout.no_fnmatch_line("*pytest_plugin.py*")
+
+
 def test_junit_xml_holds_the_findings_of_failed_and_of_passed_tests(run, pytester: pytest.Pytester) -> None:
     run(STALE + RETAINED, "--gradsan", "--junit-xml=out.xml")
     cases = {c.get("name"): c for c in ET.parse(pytester.path / "out.xml").iter("testcase")}
