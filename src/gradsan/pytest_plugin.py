@@ -3,37 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from gradsan.pytest_wishes import MARK, MODES, SEVERITIES, Wish, wish_of
+
 if TYPE_CHECKING:
     from gradsan.api.report import WatchReport
-    from gradsan.api.watch import Watching
+    from gradsan.api.watching import Watching
 
-SEVERITIES = ("error", "warning", "info", "never")
-MODES = ("adaptive", "deep", "light", "off")
 PROPERTY = "gradsan"  # of a test's report: one line per finding, in JUnit XML and across xdist workers
-MARK = (
-    "gradsan(fail_on='error', select=(), ignore=(), mode='deep', include=()): run this test under the gradient "
-    "sanitizer; fail_on: 'error', 'warning', 'info' or 'never'; mode: 'off' takes it out of --gradsan"
-)
-
-
-@dataclass
-class Wish:
-    """What a test, its marks and the command line ask for, together."""
-
-    mode: str
-    fail_on: str
-    select: tuple[str, ...] = ()
-    ignore: tuple[str, ...] = ()
-    include: tuple[str, ...] = ()
-
-
 WATCHING: pytest.StashKey[tuple[Watching, Wish]] = pytest.StashKey()
-ERROR: pytest.StashKey[BaseException] = pytest.StashKey()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -64,7 +45,7 @@ def gradsan_report(request: pytest.FixtureRequest) -> WatchReport:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """A mark that is wrong is said before any test runs."""
     for item in items:
-        wish = _wish(item)
+        wish = wish_of(item)
         if wish is not None and (wish.select or wish.ignore):
             from gradsan.api.watch import chosen
 
@@ -81,7 +62,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_runtest_setup(item: pytest.Item) -> Generator[None]:
     """The watch begins before the fixtures: networks and optimizers are often made there."""
     __tracebackhide__ = True
-    wish = _wish(item)
+    wish = wish_of(item)
     if wish is not None:
         from gradsan.api.watch import watch
 
@@ -98,11 +79,12 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
     try:
         result = yield
     except BaseException as error:
-        _end(item, error)
+        _add_section(item, _end(item, error))
         raise
     report = _end(item, None)
     if report is not None and _fails(report, item.stash[WATCHING][1]):
         pytest.fail(report.text(), pytrace=False)
+    _add_section(item, report)
     return result
 
 
@@ -121,10 +103,13 @@ def _end(item: pytest.Item, error: BaseException | None) -> WatchReport | None:
     told = None if skipped else error
     watching.__exit__(type(told) if told else None, told, None)
     report = watching.report
-    if report.findings or report.faults:
-        item.add_report_section("call", "gradsan", report.text())
     item.user_properties.extend((PROPERTY, line(finding)) for finding in report.findings)
     return report
+
+
+def _add_section(item: pytest.Item, report: WatchReport | None) -> None:
+    if report is not None and (report.findings or report.faults):
+        item.add_report_section("call", "gradsan", report.text())
 
 
 def _fails(report: WatchReport, wish: Wish) -> bool:
@@ -134,56 +119,9 @@ def _fails(report: WatchReport, wish: Wish) -> bool:
 
 
 def line(finding: Any) -> str:
-    where = f"{finding.culprit.file}:{finding.culprit.line}: " if finding.culprit is not None else ""
+    at = finding.culprit
+    where = f"{at.file}:{at.line}: `{at.code}`: " if at is not None else ""
     return f"{finding.severity} {finding.rule} {finding.name} {where}{finding.message}"
-
-
-# -- what is asked for -----------------------------------------------------------------------------
-
-
-def _wish(item: pytest.Item) -> Wish | None:
-    config = item.config
-    given = _marked(item)
-    asks_for_report = "gradsan_report" in getattr(item, "fixturenames", ())
-    if not (config.getoption("--gradsan") or given is not None or asks_for_report):
-        return None
-    fail_on = "never" if asks_for_report else config.getoption("--gradsan-fail-on")
-    wish = Wish(config.getoption("--gradsan-mode"), fail_on)
-    for key, value in (given or {}).items():
-        setattr(wish, key, value)
-    wish.ignore += tuple(config.getoption("--gradsan-ignore"))
-    if wish.mode == "off" and asks_for_report:
-        raise pytest.UsageError(f"{item.nodeid}: gradsan_report needs a watch, and the mark says mode='off'")
-    return None if wish.mode == "off" else wish
-
-
-def _marked(item: pytest.Item) -> dict[str, Any] | None:
-    """The keywords of all gradsan marks: those nearest the test win, lists of rules add up."""
-    marks = list(item.iter_markers("gradsan"))
-    if not marks:
-        return None
-    found: dict[str, Any] = {}
-    for mark in reversed(marks):
-        _check(item, mark)
-        for key, value in mark.kwargs.items():
-            several = key in ("select", "ignore", "include")
-            found[key] = (*found.get(key, ()), *_words(value)) if several else value
-    return found
-
-
-def _check(item: pytest.Item, mark: pytest.Mark) -> None:
-    allowed = {"mode": MODES, "fail_on": SEVERITIES}
-    unknown = [key for key in mark.kwargs if key not in Wish.__dataclass_fields__]
-    if mark.args or unknown:
-        what = f"no {unknown[0]!r}" if unknown else "no positional arguments"
-        raise pytest.UsageError(f"{item.nodeid}: the gradsan mark takes {what}; it is {MARK.split(':')[0]}")
-    for key, values in allowed.items():
-        if key in mark.kwargs and mark.kwargs[key] not in values:
-            raise pytest.UsageError(f"{item.nodeid}: {key} must be one of {', '.join(values)}")
-
-
-def _words(value: str | tuple[str, ...]) -> tuple[str, ...]:
-    return (value,) if isinstance(value, str) else tuple(value)
 
 
 # -- the summary -----------------------------------------------------------------------------------

@@ -265,6 +265,28 @@ def test_a_watch_opened_in_a_thread_works_and_leaves_that_thread_clean() -> None
     assert heights == [0]
 
 
+def test_a_watch_that_joined_from_another_thread_may_outlast_the_one_it_joined() -> None:
+    joined, closed = threading.Event(), threading.Event()
+    reports: list[WatchReport] = []
+
+    def run() -> None:
+        with gradsan.watch() as inner:
+            stale()
+            joined.set()
+            closed.wait(60)
+            clean()
+        reports.append(inner)
+
+    thread = threading.Thread(target=run)
+    with gradsan.watch() as outer:
+        thread.start()
+        joined.wait(60)
+    closed.set()
+    thread.join()
+    assert [f.rule for f in outer.findings] == ["GS401"]
+    assert [f.rule for f in reports[0].findings] == ["GS401"]
+
+
 def test_a_function_mode_of_the_users_survives_the_change_to_light() -> None:
     with gradsan.watch() as report, torch.device("meta"):
         with torch.device("cpu"):

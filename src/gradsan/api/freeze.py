@@ -9,9 +9,9 @@ from typing import TypeVar
 
 import torch
 
-from gradsan.api import frozen
-from gradsan.api.frozen import FrozenParameter, FrozenTensor, Seal
+from gradsan.api.frozen import FrozenParameter, FrozenTensor
 from gradsan.api.lines import caller
+from gradsan.api.seal import Seal, seal, seal_of
 
 T = TypeVar("T", torch.Tensor, torch.nn.Module)
 
@@ -36,7 +36,7 @@ def freeze(thing: T) -> T:
     return thing
 
 
-def _freeze(tensor: torch.Tensor, seal: Seal) -> None:
+def _freeze(tensor: torch.Tensor, mark: Seal) -> None:
     if isinstance(tensor, FrozenTensor):
         return  # the line that froze it first stays the one to name
     kind = type(tensor)
@@ -44,7 +44,7 @@ def _freeze(tensor: torch.Tensor, seal: Seal) -> None:
         raise TypeError(f"gradsan.freeze knows torch.Tensor and torch.nn.Parameter, not {kind.__name__}")
     if tensor.layout != torch.strided or tensor.is_nested:
         raise TypeError(f"gradsan.freeze needs a dense tensor, not one with layout {tensor.layout}")
-    frozen.seal(tensor, FrozenTensor if kind is torch.Tensor else FrozenParameter, seal)
+    seal(tensor, FrozenTensor if kind is torch.Tensor else FrozenParameter, mark)
 
 
 @contextlib.contextmanager
@@ -54,14 +54,14 @@ def thawed(thing: T) -> Iterator[T]:
     with gradsan.thawed(target):
         target.load_state_dict(online.state_dict())
     """
-    seals = [frozen.seal_of(t) for t in _tensors_of(thing) if isinstance(t, FrozenTensor)]
-    for seal in seals:
-        seal.thaws += 1
+    seals = [seal_of(t) for t in _tensors_of(thing) if isinstance(t, FrozenTensor)]
+    for mark in seals:
+        mark.thaws += 1
     try:
         yield thing
     finally:
-        for seal in seals:
-            seal.thaws -= 1
+        for mark in seals:
+            mark.thaws -= 1
 
 
 def _tensors_of(thing: object) -> list[torch.Tensor]:

@@ -10,42 +10,40 @@ returns is frozen, too, if it is a view of frozen memory.
 from __future__ import annotations
 
 import copy
-import sys
+import inspect
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from gradsan.api.errors import FrozenTensorError, place
-from gradsan.api.lines import caller
-from gradsan.api.writing import operation, written
-from gradsan.judge.findings import Location
+from gradsan.api.errors import FrozenTensorError
+from gradsan.api.seal import Seal, Sentry, frozen_at, refusal, seal, seal_of
 from gradsan.observe.leaves import storage_of
 
 ARRAYS = {"numpy", "__array__"}
 SHARING = {"__dlpack__", "__cuda_array_interface__"}
 VIEWS = {"data", "T", "mT", "H", "mH", "real", "imag"}  # attributes; all others are not memory
-SPOKEN = {"__setitem__": "an item assignment", "__iadd__": "`+=`", "__isub__": "`-=`", "__imul__": "`*=`"}
 UNCOMPILED = "gradsan.freeze: writes to read-only tensors are looked for outside of compiled code"
 
 
-@dataclass(eq=False)
-class Seal:
-    """Shared by a frozen tensor and all views of it."""
+F = TypeVar("F", bound=Callable[..., Any])
 
-    line: Location | None
-    thaws: int = 0
+
+def _uncompiled(function: F) -> F:
+    """Before PyTorch 2.7 a reason cannot be given."""
+    disable: Any = torch.compiler.disable
+    takes_reason = "reason" in inspect.signature(disable).parameters
+    made: F = disable(function, reason=UNCOMPILED) if takes_reason else disable(function)
+    return made
 
 
 class FrozenTensor(torch.Tensor):
     _gradsan_seal: Seal
 
     @classmethod
-    @torch.compiler.disable(reason=UNCOMPILED)  # type: ignore[no-untyped-call, untyped-decorator]
+    @_uncompiled
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         name, attribute = _name(func)
@@ -56,7 +54,7 @@ class FrozenTensor(torch.Tensor):
             return _set(attribute, func, args, found)
         if name in SHARING or attribute in SHARING:
             raise FrozenTensorError(
-                f"`{attribute or name}` would share the memory of a tensor {_frozen_at(found[0])}, and nobody "
+                f"`{attribute or name}` would share the memory of a tensor {frozen_at(found[0])}, and nobody "
                 "there knows that it is read-only: share a `.clone()`"
             )
         return _watched(name, func, args, kwargs, found)
@@ -64,7 +62,7 @@ class FrozenTensor(torch.Tensor):
     def set_(self, *args: Any, **kwargs: Any) -> Any:
         """The one writing method that PyTorch does not report to the class."""
         if not seal_of(self).thaws:
-            raise _error("set_", self)
+            raise refusal("set_", self)
         return super().set_(*args, **kwargs)
 
     def __deepcopy__(self, memo: Any) -> Any:
@@ -80,16 +78,6 @@ class FrozenTensor(torch.Tensor):
 
 class FrozenParameter(FrozenTensor, torch.nn.Parameter):
     """`isinstance(…, torch.nn.Parameter)` still holds."""
-
-
-def seal(tensor: torch.Tensor, kind: type[FrozenTensor], mark: Seal) -> None:
-    tensor.__class__ = kind
-    tensor.__dict__["_gradsan_seal"] = mark
-
-
-def seal_of(tensor: FrozenTensor) -> Seal:
-    mark: Seal = tensor.__dict__["_gradsan_seal"]
-    return mark
 
 
 def _name(func: Any) -> tuple[str, str]:
@@ -121,23 +109,6 @@ def _watched(name: str, func: Any, args: Any, kwargs: Any, found: list[FrozenTen
     return result
 
 
-class Sentry(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """On duty for the length of one call."""
-
-    def __init__(self, call: str, memory: dict[int, FrozenTensor]) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
-        self._call = call
-        self._memory = memory
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        kwargs = kwargs or {}
-        for tensor in written(func, args, kwargs):
-            target = self._memory.get(storage_of(tensor))
-            if target is not None:
-                raise _error(self._call or operation(func), target)
-        return func(*args, **kwargs)
-
-
 def _set(attribute: str, func: Any, args: Any, found: list[FrozenTensor]) -> Any:
     target = args[0]
     if attribute == "data" and isinstance(target, FrozenTensor) and not seal_of(target).thaws:
@@ -145,7 +116,7 @@ def _set(attribute: str, func: Any, args: Any, found: list[FrozenTensor]) -> Any
             # `module.to(device)` sets `.data` even where it has nothing to move.
             same = target.is_set_to(args[1])
         if not same:
-            raise _error(".data = …", target)
+            raise refusal(".data = …", target)
         return None
     return _plainly(func, args, {})
 
@@ -164,18 +135,3 @@ def _as_its_own_kind(tensor: FrozenTensor, copied: Callable[[torch.Tensor], Any]
             return copied(tensor)
         finally:
             seal(tensor, kind, mark)
-
-
-def _error(how: str, target: FrozenTensor) -> FrozenTensorError:
-    where = caller(sys._getframe(1))
-    here = f"{place(where)}: " if where is not None else ""
-    return FrozenTensorError(
-        f"{here}{SPOKEN.get(how, f'`{how}`')} writes in place into a tensor {_frozen_at(target)}. Write into "
-        "a copy (`.clone()`), or, where the write is meant (the sync of a target network), inside "
-        "`with gradsan.thawed(…):`"
-    )
-
-
-def _frozen_at(target: FrozenTensor) -> str:
-    line = seal_of(target).line
-    return "that is frozen" if line is None else f"that was frozen on {place(line)} (`{line.code}`)"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any
 
 from lightning.pytorch import Callback, LightningModule, Trainer
 
 from gradsan.api.report import WatchReport
-from gradsan.api.watch import Codes, Watching, watch
+from gradsan.api.watch import Codes, Mode, Severity, watch
+from gradsan.api.watching import Watching
 from gradsan.judge.findings import Finding
 
 
@@ -26,12 +27,12 @@ class GradsanCallback(Callback):
 
     def __init__(
         self,
-        mode: Literal["adaptive", "deep", "light"] = "adaptive",
+        mode: Mode = "adaptive",
         *,
         select: Codes = (),
         ignore: Codes = (),
         on_finding: Callable[[Finding], None] | None = None,
-        raise_on: Literal["error", "warning", "info"] | None = None,
+        raise_on: Severity | None = None,
         include: Codes = (),
         quiet: bool = False,
     ) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from typing import Generic, Literal, TypeVar
+from typing import Generic, TypeVar
 
 from gradsan.api.report import WatchReport
-from gradsan.api.watch import Codes, Watching, watch
+from gradsan.api.watch import Codes, Mode, Severity, watch
+from gradsan.api.watching import Watching
 from gradsan.judge.findings import Finding
 
 T = TypeVar("T")
@@ -27,12 +28,12 @@ class watched(Generic[T]):
     def __init__(
         self,
         items: Iterable[T],
-        mode: Literal["adaptive", "deep", "light"] = "adaptive",
+        mode: Mode = "adaptive",
         *,
         select: Codes = (),
         ignore: Codes = (),
         on_finding: Callable[[Finding], None] | None = None,
-        raise_on: Literal["error", "warning", "info"] | None = None,
+        raise_on: Severity | None = None,
         include: Codes = (),
         quiet: bool = False,
     ) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any
 
 from stable_baselines3.common.callbacks import BaseCallback
 
 from gradsan.api.report import WatchReport
-from gradsan.api.watch import Codes, Watching, watch, words
+from gradsan.api.watch import Codes, Mode, Severity, watch, words
+from gradsan.api.watching import Watching
 from gradsan.judge.findings import Finding
 
 # The update is the library's own code: without its lines, every finding would point at `model.learn(…)`.
@@ -29,12 +30,12 @@ class GradsanCallback(BaseCallback):
 
     def __init__(
         self,
-        mode: Literal["adaptive", "deep", "light"] = "adaptive",
+        mode: Mode = "adaptive",
         *,
         select: Codes = (),
         ignore: Codes = (),
         on_finding: Callable[[Finding], None] | None = None,
-        raise_on: Literal["error", "warning", "info"] | None = None,
+        raise_on: Severity | None = None,
         include: Codes = (),
         verbose: int = 0,
     ) -> None:
