@@ -108,6 +108,21 @@ def test_reading_gives_plain_tensors_that_can_be_written(x: Tensor) -> None:
     assert x.shape == (4, 3)
     assert x.dtype is torch.float32
     assert "tensor" in repr(x).lower()
+    assert f"{x[0, 0]:.2f}" == "1.00"
+
+
+def test_layers_of_every_kind_can_be_frozen_and_differentiated() -> None:
+    layers = [
+        (nn.LSTM(3, 4), torch.ones(2, 1, 3)),
+        (nn.GRUCell(3, 4), torch.ones(1, 3)),
+        (nn.Conv2d(1, 2, 3), torch.ones(1, 1, 5, 5)),
+        (nn.Embedding(5, 3), torch.tensor([1])),
+        (nn.LayerNorm(3), torch.ones(2, 3)),
+    ]
+    for layer, given in layers:
+        out = gradsan.freeze(layer)(given)
+        (out[0] if isinstance(out, tuple) else out).sum().backward()
+        assert all(p.grad is not None for p in layer.parameters())
 
 
 # -- autograd --------------------------------------------------------------------------------------

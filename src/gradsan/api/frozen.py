@@ -65,6 +65,10 @@ class FrozenTensor(torch.Tensor):
             raise refusal("set_", self)
         return super().set_(*args, **kwargs)
 
+    def __format__(self, spec: str) -> str:
+        """PyTorch formats numbers of the plain class only."""
+        return format(self.item(), spec) if self.dim() == 0 else super().__format__(spec)  # type: ignore[no-untyped-call]
+
     def __deepcopy__(self, memo: Any) -> Any:
         return _as_its_own_kind(self, lambda plain: copy.deepcopy(plain, memo))
 
