@@ -53,7 +53,7 @@ class Engine:
         self.history = History()
         self.rules = [rule(self.history) for rule in (catalogue().values() if rules is None else rules)]
         self.findings: dict[Any, Finding] = {}
-        self._on_finding = on_finding
+        self.listeners = [on_finding] if on_finding is not None else []
         self._handlers = {
             kind: [h for r in self.rules if (h := _overridden(r, method))]
             for kind, method in (BEFORE | AFTER).items()
@@ -119,8 +119,8 @@ class Engine:
             return
         finding = self._finding(rule, verdict)
         self.findings[key] = finding
-        if self._on_finding is not None:
-            self._on_finding(finding)
+        for listener in list(self.listeners):
+            listener(finding)
 
     def _finding(self, rule: Rule, verdict: Verdict) -> Finding:
         culprit = self.location(verdict.culprit)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterable, Iterator
@@ -51,6 +52,7 @@ class Context:
         self.hunting_zeros = False
         self.on_cruised_iteration: Callable[[], None] = lambda: None
         self._blind: set[str] = set()
+        self._stops: dict[int, BaseException] = {}  # by thread
         self._backwards = 0
 
     def emit(self, event: Event) -> None:
@@ -105,6 +107,30 @@ class Context:
     def contain(self, tap: str, look: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R | None:
         """Run our own code so that its faults never reach the user's script, and its tensor reads
         never reach our own operation tap."""
+        result = self._contained(tap, look, *args, **kwargs)
+        if self._stops:
+            self._stop_here()
+        return result
+
+    def stop_with(self, error: BaseException) -> None:
+        """The user asked to be stopped: raise this on the line that is running, once we are done with it."""
+        self._stops.setdefault(threading.get_ident(), error)
+
+    def take_stop(self) -> BaseException | None:
+        """The watch is ending: what is still to be raised on this thread is for its end to raise."""
+        return self._stops.pop(threading.get_ident(), None)
+
+    def _stop_here(self) -> None:
+        frame = sys._getframe(2)
+        while frame.f_back is not None:
+            frame = frame.f_back
+            if frame.f_code is Context.contain.__code__:
+                return  # our own code is still running further out; let it come to its end
+        error = self.take_stop()
+        if error is not None:
+            raise error from sys.exception()
+
+    def _contained(self, tap: str, look: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R | None:
         if tap in self.quiet:
             return None
         try:

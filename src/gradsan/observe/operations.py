@@ -43,9 +43,21 @@ class OperationTap(TorchFunctionMode):
     def enter(self) -> None:
         """Trace this thread; every thread has a stack of modes of its own."""
         if not self._is_on_stack():
-            torch._C._push_on_torch_function_stack(self)
+            self._go_below_the_users_modes()
             self._pauses.depth = 0
             self.writes.forget_contents()
+
+    def _go_below_the_users_modes(self) -> None:
+        """`with torch.device(…)` ends by popping the top of the stack: were that us, the device would stay.
+        Only the default device insists on being the lowest."""
+        above = []
+        while torch._C._len_torch_function_stack():
+            above.append(torch._C._pop_torch_function_stack())
+        lowest = getattr(torch._GLOBAL_DEVICE_CONTEXT, "device_context", None)
+        if above and above[-1] is lowest:
+            torch._C._push_on_torch_function_stack(above.pop())
+        for mode in (self, *reversed(above)):
+            torch._C._push_on_torch_function_stack(mode)
 
     def _is_on_stack(self) -> bool:
         height = torch._C._len_torch_function_stack()

@@ -94,7 +94,13 @@ class OptimizerTap:
         if cruise.on and cruise.passes(id(opt) + STEP):
             return
         cruise.note(id(opt) + STEP)
-        self.context.contain("step", self._stepping, opt, sys._getframe(2), _has_closure(args, kwargs))
+        closure = _has_closure(args, kwargs)
+        try:
+            self.context.contain("step", self._stepping, opt, sys._getframe(2), closure)
+        except BaseException:  # `raise_on`: the step will not run, so nobody else ends the pause
+            if self.context.operations is not None and not closure:
+                self.context.operations.resume()
+            raise
 
     def _post_step(self, opt: Any, args: Any, kwargs: Any) -> None:
         cruise = self.context.cruise

@@ -83,6 +83,14 @@ class Session:
             clues = holder_clues(frames[-1][0], sites)
             self.context.emit(Failed(kind, site, f"{type(error).__name__}: {error}", clues))
 
+    def catch_up(self) -> None:
+        """Bring the judge up to this very line: somebody is going to ask it."""
+        self.context.contain("catch up", self._catch_up)
+
+    def _catch_up(self) -> None:
+        self._flush()
+        self.recorder.catch_up()
+
     def look_away(self) -> None:
         """After a fork, in the child: the taps stay (it may be inside one of them), and see nothing."""
         self.context.quiet = _Everything()

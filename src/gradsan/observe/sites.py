@@ -85,8 +85,13 @@ class Sites:
             site = self._ids[code, line] = self.at(code.co_filename, line, code.co_name)
         return site
 
+    def is_user_file(self, file: str) -> bool:
+        return self._classify_file(file, "")[0] == USER
+
     def _classify(self, code: CodeType) -> tuple[int, str]:
-        file = code.co_filename
+        return self._classify_file(code.co_filename, code.co_name)
+
+    def _classify_file(self, file: str, function: str) -> tuple[int, str]:
         if file.startswith("<"):
             # Code from a string has a source only where somebody registered it: `-c`, a notebook cell. What
             # dataclasses and the like generate has none, and is nobody's to change.
@@ -99,7 +104,7 @@ class Sites:
         if path.startswith(PACKAGE):
             return (USER if path.startswith(OWN_TRAINING_CODE) else LIBRARY), ""
         if any(part in path for part in INSTALLED) or path.startswith(STDLIB):
-            return LIBRARY, _tag(path, code.co_name)
+            return LIBRARY, _tag(path, function)
         return USER, ""
 
 

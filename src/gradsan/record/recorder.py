@@ -118,6 +118,10 @@ class Recorder:
             self._pass_on(event)
         self._held.clear()
 
+    def catch_up(self) -> None:
+        """Pass on what is held back, though it may turn out to be a repetition."""
+        self._release()
+
     def _flush_repeats(self) -> None:
         self._flushed = time.monotonic()
         if self._repeats:

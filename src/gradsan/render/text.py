@@ -35,12 +35,16 @@ ROLES = {
 
 def render(report: Report, page: Page) -> str:
     console = page.console()
+    draw(console, report)
+    return page.text_of(console)
+
+
+def draw(console: Console, report: Report) -> None:
     for finding in report.findings:
         _finding(console, finding)
     _not_evaluated(console, report)
     _faults(console, report)
     console.print(summary(report))
-    return page.text_of(console)
 
 
 def _finding(console: Console, finding: Finding) -> None:

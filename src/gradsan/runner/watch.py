@@ -6,7 +6,6 @@ import contextlib
 import os
 import sys
 import traceback
-import weakref
 from typing import TYPE_CHECKING
 
 from gradsan.judge.engine import Engine
@@ -20,6 +19,22 @@ if TYPE_CHECKING:
     from gradsan.observe.session import Session
 
 
+_open: list[Watch] = []
+
+
+def running() -> Watch | None:
+    """The watch that is open in this process, if any: there is never more than one set of taps."""
+    return _open[-1] if _open else None
+
+
+def _forget_in_child() -> None:
+    for watch in _open:
+        watch.forget_in_child()
+
+
+os.register_at_fork(after_in_child=_forget_in_child)  # once: a fork handler cannot be taken back
+
+
 class Watch:
     def __init__(
         self, engine: Engine, writer: TraceWriter | None, mode: str, include: tuple[str, ...] = ()
@@ -29,19 +44,12 @@ class Watch:
         self.mode = mode
         self.include = include
         self.recorder = Recorder(engine, writer)
-        self._session: Session | None = None
+        self.session: Session | None = None
         self._arrival = TorchArrival(self._attach)
         self._owner = os.getpid()
 
     def start(self) -> None:
-        this = weakref.ref(self)  # a fork handler cannot be taken back
-
-        def in_child() -> None:
-            watch = this()
-            if watch is not None:
-                watch.forget_in_child()
-
-        os.register_at_fork(after_in_child=in_child)
+        _open.append(self)
         self._arrival.start()
 
     def _attach(self) -> None:
@@ -50,16 +58,16 @@ class Watch:
 
             if self.writer is not None:
                 self.writer.note(torch=_torch_version())
-            self._session = Session(self.recorder, self.mode, self.include)
-            self._session.__enter__()
+            self.session = Session(self.recorder, self.mode, self.include)
+            self.session.__enter__()
         except Exception:
             self._fault("session")
 
     def forget_in_child(self) -> None:
         """A forked child goes on as if there were no gradsan: the trace and the report are its parent's."""
         self._arrival.stop()
-        if self._session is not None:
-            self._session.look_away()
+        if self.session is not None:
+            self.session.look_away()
         if self.writer is not None:
             self.writer.forget_in_child()
 
@@ -70,11 +78,12 @@ class Watch:
     def finish(self, error: BaseException | None = None) -> Report:
         """Take everything out again and judge what is left to be judged."""
         self._arrival.stop()
+        _open[:] = [watch for watch in _open if watch is not self]
         try:
-            if self._session is not None:
+            if self.session is not None:
                 if error is not None:
-                    self._session.explain(error)
-                self._session.__exit__(None, None, None)
+                    self.session.explain(error)
+                self.session.__exit__(None, None, None)
             else:
                 self.recorder.finish()
         except Exception:
@@ -89,10 +98,15 @@ class Watch:
             self.recorder.finish()
         return self.report()
 
-    def report(self) -> Report:
+    def snapshot(self) -> Report:
+        """What is known so far; nothing is ended by asking."""
         report = self.engine.report()
         report.mode = self.mode
         report.torch = _torch_version()
+        return report
+
+    def report(self) -> Report:
+        report = self.snapshot()
         if self.writer is not None:
             with contextlib.suppress(Exception):
                 self.writer.end(iterations=report.iterations)

@@ -1,0 +1,1 @@
+"""The Python API: what `import gradsan` offers, one file per function."""

@@ -1,0 +1,133 @@
+"""`gradsan.explain`: an autograd error of PyTorch's that the user caught, as a finding."""
+
+from __future__ import annotations
+
+import re
+from types import TracebackType
+from typing import Any
+
+from gradsan.api.errors import GradientError
+from gradsan.judge.engine import Engine
+from gradsan.judge.findings import Finding
+from gradsan.record.events import Backward, Event, Failed, Root, SiteSeen
+from gradsan.rules import catalogue
+from gradsan.runner.watch import Watch, running
+
+# What PyTorch says, and the rules that it is a case of.
+CASES = (
+    ("modified by an inplace operation", ("GS101", "GS102")),
+    ("leaf Variable that requires grad", ("GS103",)),
+    ("Only Tensors created explicitly by the user", ("GS105",)),
+    ("does not require grad and does not have a grad_fn", ("GS201",)),
+    ("backward through the graph a second time", ("GS402",)),
+    ("grad can be implicitly created only for scalar outputs", ("GS403",)),
+)
+DETAIL = re.compile(r"\[\S+ (\[[\d, ]*\])\](?:, which is output \d+ of (?:\w+::)?(\w+?)(?:Backward\d*)?,)?")
+
+
+def explain(error: BaseException) -> Finding | None:
+    """The finding behind an autograd error; None where the error is of another kind.
+
+        try:
+            loss.backward()
+        except RuntimeError as error:
+            print(gradsan.explain(error).message)
+
+    Inside a watch, or under `gradsan run`, the finding names the line to change. Without one it says what the
+    message and the traceback tell, and names the way to see more.
+    """
+    seen: set[int] = set()
+    current: BaseException | None = error
+    while current is not None and id(current) not in seen:
+        seen.add(id(current))
+        found = _explain(current)
+        if found is not None:
+            return found
+        current = current.__cause__ or current.__context__
+    return None
+
+
+def _explain(error: BaseException) -> Finding | None:
+    if isinstance(error, GradientError) and error.finding is not None:
+        return error.finding
+    rules = next((rules for text, rules in CASES if text in str(error)), ())
+    if not rules or not isinstance(error, RuntimeError):
+        return None
+    watch = running()
+    return (_watched(watch, error, rules) if watch is not None else None) or _alone(error, rules)
+
+
+def _watched(watch: Watch, error: BaseException, rules: tuple[str, ...]) -> Finding | None:
+    """The finding that the running session made of it: same kind, and told of the line that raised."""
+    if watch.session is None:
+        return None
+    watch.session.explain(error)
+    places = {(file, line) for file, line, _ in _frames(error.__traceback__)}
+    for finding in reversed(list(watch.engine.findings.values())):
+        told = [finding.culprit, *(site.location for site in finding.sites)]
+        if finding.rule in rules and any(at and _is_among(at.file, at.line, places) for at in told):
+            return finding
+    return None
+
+
+def _is_among(shown: str, line: int, places: set[tuple[str, int]]) -> bool:
+    return any(line == other and (file == shown or file.endswith(shown)) for file, other in places)
+
+
+def _alone(error: BaseException, rules: tuple[str, ...]) -> Finding | None:
+    """Let the rule itself speak: it gets the one event that the error is, and no history."""
+    engine = Engine()
+    for event in _events(error, rules):
+        engine.feed(event)
+    finding = next((f for f in engine.findings.values() if f.rule in rules), None)
+    if finding is None:
+        rule, message = catalogue()[rules[0]], str(error).split("\n", 1)[0]
+        finding = Finding(rule.code, rule.name, rule.severity, message, rule.fix, engine.location(1))
+    elif detail := _detail(str(error)):
+        finding.message = f"{finding.message} ({detail})"
+    return finding
+
+
+def _events(error: BaseException, rules: tuple[str, ...]) -> list[Event]:
+    from gradsan.api.lines import sites
+
+    users = [frame for frame in _frames(error.__traceback__) if sites().is_user_file(frame[0])]
+    file, line, function = users[-1] if users else ("<unknown>", 0, "")
+    text = f"{type(error).__name__}: {error}"
+    site = SiteSeen(1, file, line, function)
+    if rules[0] in ("GS103", "GS105"):
+        kind = "leaf-mutated" if rules[0] == "GS103" else "graph-tensor-copied"
+        return [site, Failed(kind, 1, text)]
+    clues = (("light", True),)
+    return [site, Backward(1, 1, "backward", _roots(error), (), (), error=text, clues=clues)]
+
+
+def _roots(error: BaseException) -> tuple[Root, ...]:
+    """The tensor that backward was called on is still in the frames that the error came through."""
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_name == "backward":
+            local = trace.tb_frame.f_locals
+            root: Any = local.get("self", local.get("tensors"))
+            if isinstance(getattr(root, "shape", None), tuple):
+                return (Root(0, tuple(root.shape), root.requires_grad),)
+        trace = trace.tb_next
+    return ()
+
+
+def _frames(trace: TracebackType | None) -> list[tuple[str, int, str]]:
+    found = []
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        found.append((code.co_filename, trace.tb_lineno, code.co_name))
+        trace = trace.tb_next
+    return found
+
+
+def _detail(message: str) -> str:
+    """`[torch.FloatTensor [8, 4]], which is output 0 of SoftmaxBackward0` in plain words."""
+    match = DETAIL.search(message)
+    if match is None:
+        return ""
+    shape, maker = match.groups()
+    return f"a tensor of shape {shape}" + (f", the result of `{maker.lower()}`" if maker else "")

@@ -1,0 +1,78 @@
+"""`gradsan.watch`: the sanitizer around a piece of code, as a context manager and as a decorator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, Literal, ParamSpec, TypeVar, overload
+
+from gradsan.api.watching import Watching
+from gradsan.judge.findings import Finding
+from gradsan.judge.selection import UnknownRule, select
+from gradsan.rules.base import Rule
+
+P = ParamSpec("P")
+R = TypeVar("R")
+Codes = str | Iterable[str]
+Mode = Literal["adaptive", "deep", "light"]
+Severity = Literal["error", "warning", "info"]
+
+
+@overload
+def watch(mode: Callable[P, R], /) -> Callable[P, R]: ...
+@overload
+def watch(
+    mode: Mode = "adaptive",
+    *,
+    select: Codes = (),
+    ignore: Codes = (),
+    on_finding: Callable[[Finding], None] | None = None,
+    raise_on: Severity | None = None,
+    include: Codes = (),
+    trace: str | Path | None = None,
+) -> Watching: ...
+def watch(
+    mode: Any = "adaptive",
+    *,
+    select: Codes = (),
+    ignore: Codes = (),
+    on_finding: Callable[[Finding], None] | None = None,
+    raise_on: Severity | None = None,
+    include: Codes = (),
+    trace: str | Path | None = None,
+) -> Any:
+    """Watch everything that autograd and the optimizers do inside the block.
+
+        with gradsan.watch() as report:
+            train()
+        report.findings
+
+    `mode`: "adaptive" (deep while something is new), "deep" or "light". `select`, `ignore`: rule codes,
+    names, or the beginning of codes. `on_finding` is called with every finding the moment it is made;
+    what it raises is raised on the training's own line. `raise_on="error"` raises `GradientError` on the
+    line where the first such finding is made. `include`: installed packages that count as your own code.
+    `trace`: a file for `gradsan report`.
+
+    Inside another watch, or under `gradsan run`, it joins the one that is running: the outer one's mode
+    and rules apply, the report holds what happened inside.
+    """
+    if callable(mode):
+        return watch()(mode)
+    if mode not in ("adaptive", "deep", "light"):
+        raise ValueError(f"mode must be 'adaptive', 'deep' or 'light', not {mode!r}")
+    if raise_on not in (None, "error", "warning", "info"):
+        raise ValueError(f"raise_on must be None, 'error', 'warning' or 'info', not {raise_on!r}")
+    rules = chosen(select, ignore)
+    path = Path(trace) if trace is not None else None
+    return Watching(mode, rules, on_finding, raise_on, words(include), path)
+
+
+def words(given: Codes) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
+def chosen(selected: Codes, ignored: Codes) -> list[type[Rule]]:
+    try:
+        return select(words(selected), words(ignored))
+    except UnknownRule as error:
+        raise ValueError(str(error)) from None

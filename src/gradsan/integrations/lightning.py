@@ -1,0 +1,74 @@
+"""Lightning: a callback that watches `Trainer.fit`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from lightning.pytorch import Callback, LightningModule, Trainer
+
+from gradsan.api.report import WatchReport
+from gradsan.api.watch import Codes, Mode, Severity, watch
+from gradsan.api.watching import Watching
+from gradsan.judge.findings import Finding
+
+
+class GradsanCallback(Callback):
+    """Watches `fit` from its first batch to its end, be it an exception.
+
+        callback = GradsanCallback()
+        Trainer(callbacks=[callback]).fit(module)
+        callback.report.findings
+
+    In automatic optimization Lightning itself calls `backward` and `step`; those sites show as the line that
+    called `fit`. Findings are printed to stderr at the end, unless `quiet` or `on_finding` say otherwise.
+    """
+
+    def __init__(
+        self,
+        mode: Mode = "adaptive",
+        *,
+        select: Codes = (),
+        ignore: Codes = (),
+        on_finding: Callable[[Finding], None] | None = None,
+        raise_on: Severity | None = None,
+        include: Codes = (),
+        quiet: bool = False,
+    ) -> None:
+        self._quiet = quiet or on_finding is not None
+        self._open = False
+        self._watching: Watching = watch(
+            mode, select=select, ignore=ignore, on_finding=on_finding, raise_on=raise_on, include=include
+        )
+
+    @property
+    def report(self) -> WatchReport:
+        return self._watching.report
+
+    def setup(self, trainer: Trainer, pl_module: LightningModule, stage: str) -> None:
+        """Before `configure_optimizers`, so that the optimizers' own lines are known."""
+        if stage == "fit":
+            self._watching.__enter__()
+            self._open = True
+
+    def on_train_epoch_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        found = self.report.findings
+        pl_module.log_dict(
+            {f"gradsan/{s}s": float(sum(f.severity == s for f in found)) for s in ("error", "warning")}
+        )
+
+    def on_exception(self, trainer: Trainer, pl_module: LightningModule, exception: BaseException) -> None:
+        self._close(exception)
+
+    def teardown(self, trainer: Trainer, pl_module: LightningModule, stage: str) -> None:
+        self._close(None)
+
+    def _close(self, error: BaseException | None) -> None:
+        if not self._open:
+            return
+        self._open = False
+        kind: Any = type(error) if error is not None else None
+        self._watching.__exit__(kind, error, None)
+        if not self._quiet and self.report.findings:
+            print(self.report, file=sys.stderr)

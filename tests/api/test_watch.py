@@ -1,0 +1,317 @@
+"""`gradsan.watch`: what it finds, when it raises, and that nothing of it stays."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+import torch
+
+import gradsan
+from gradsan.api.report import WatchReport
+from training import bug_line, clean, mutated, net, raised_line, stale
+
+
+def test_the_report_holds_the_finding_at_the_line_of_the_bug() -> None:
+    with gradsan.watch() as report:
+        stale()
+    assert [(f.rule, f.culprit.line) for f in report.findings] == [("GS401", bug_line(stale))]
+    assert report.finished
+    assert report.iterations == 4
+    assert not report.faults
+
+
+def test_clean_training_is_clean() -> None:
+    with gradsan.watch() as report:
+        clean()
+    assert (report.findings, report.faults) == ([], [])
+
+
+def test_the_report_is_live_inside_the_block() -> None:
+    with gradsan.watch() as report:
+        assert report.findings == []
+        stale()
+        assert [f.rule for f in report.findings] == ["GS401"]
+        assert not report.finished
+
+
+def test_the_training_is_the_same_bit_by_bit() -> None:
+    def weights() -> torch.Tensor:
+        torch.manual_seed(7)
+        model = net()
+        opt = torch.optim.Adam(model.parameters())
+        for _ in range(20):
+            loss = (model(torch.randn(8, 3)) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        return torch.cat([model.weight.detach().flatten(), torch.rand(1)])
+
+    plain = weights()
+    with gradsan.watch("deep"):
+        watched = weights()
+    assert torch.equal(plain, watched)
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [({"ignore": "GS401"}, []), ({"select": ["GS1", "GS3"]}, []), ({"select": "stale-gradient"}, ["GS401"])],
+)
+def test_rules_are_chosen_by_code_name_or_prefix(given: dict[str, object], found: list[str]) -> None:
+    with gradsan.watch(**given) as report:
+        stale()
+    assert [f.rule for f in report.findings] == found
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"mode": "deeep"}, "mode must be"),
+        ({"raise_on": "fatal"}, "raise_on must be"),
+        ({"ignore": "GS999"}, "no rule 'GS999'"),
+    ],
+)
+def test_bad_arguments_are_refused_at_once(given: dict[str, str], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        gradsan.watch(**given)
+
+
+# -- on_finding and raise_on -----------------------------------------------------------------------
+
+
+def test_on_finding_is_called_once_per_culprit_while_the_training_runs() -> None:
+    seen: list[tuple[str, bool]] = []
+    with gradsan.watch(on_finding=lambda f: seen.append((f.rule, report.finished))) as report:
+        stale(8)
+    assert seen == [("GS401", False)]
+
+
+def test_raise_on_stops_on_the_line_before_the_step_is_taken() -> None:
+    with (
+        pytest.raises(gradsan.GradientError, match="GS401 stale-gradient") as caught,
+        gradsan.watch(raise_on="error"),
+    ):
+        stale()
+    assert raised_line(caught.value) == bug_line(stale)
+    assert caught.value.finding.rule == "GS401"
+
+
+def test_raise_on_error_lets_a_warning_pass_and_raise_on_warning_does_not() -> None:
+    def retained() -> None:
+        model = net()
+        opt = torch.optim.SGD(model.parameters(), lr=0.1)
+        for _ in range(12):
+            loss = model(torch.ones(8, 3)).pow(2).mean()
+            opt.zero_grad()
+            loss.backward(retain_graph=True)
+            opt.step()
+
+    with gradsan.watch(raise_on="error") as report:
+        retained()
+    assert [f.severity for f in report.findings] == ["warning"]
+    with pytest.raises(gradsan.GradientError, match="GS406"), gradsan.watch(raise_on="warning"):
+        retained()
+
+
+def test_after_a_raise_that_was_caught_the_watch_goes_on() -> None:
+    with gradsan.watch("deep", raise_on="error") as report:
+        with pytest.raises(gradsan.GradientError):
+            stale()
+        clean(8)
+        with pytest.raises(gradsan.GradientError, match="GS101") as caught:
+            mutated()
+    assert {f.rule for f in report.findings} == {"GS401", "GS101"}
+    assert "modified by an inplace operation" in str(caught.value.__cause__)
+    assert not report.faults
+
+
+def test_what_on_finding_raises_comes_out_at_the_training_line() -> None:
+    class Enough(Exception):
+        pass
+
+    def stop(finding: gradsan.Finding) -> None:
+        raise Enough
+
+    with pytest.raises(Enough) as caught, gradsan.watch(on_finding=stop) as report:
+        stale()
+    assert raised_line(caught.value) == bug_line(stale)
+    assert not report.faults
+
+
+def test_a_finding_that_only_the_end_shows_raises_at_the_end_of_the_block() -> None:
+    done = []
+
+    def unused() -> None:
+        model, spare = net(), net()
+        opt = torch.optim.SGD([*model.parameters(), *spare.parameters()], lr=0.1)
+        for _ in range(6):
+            opt.zero_grad()
+            model(torch.ones(8, 3)).pow(2).mean().backward()
+            opt.step()
+        done.append(True)
+
+    with pytest.raises(gradsan.GradientError, match="GS204"), gradsan.watch(raise_on="warning"):
+        unused()
+    assert done
+
+
+def test_the_users_exception_passes_and_is_explained() -> None:
+    with pytest.raises(RuntimeError, match="modified by an inplace") as caught, gradsan.watch() as report:
+        mutated()
+    assert not isinstance(caught.value, gradsan.GradientError)
+    assert [(f.rule, f.culprit.line) for f in report.findings] == [("GS101", bug_line(mutated))]
+
+
+# -- decorator, nesting, threads -------------------------------------------------------------------
+
+
+def test_as_a_decorator_every_call_has_a_report_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
+    @gradsan.watch
+    def train(function: object) -> str:
+        function()
+        return "trained"
+
+    assert train(clean) == "trained"
+    assert not train.gradsan_report.findings
+    assert capsys.readouterr().err == ""
+    train(stale)
+    assert [f.rule for f in train.gradsan_report.findings] == ["GS401"]
+    assert "GS401 stale-gradient" in capsys.readouterr().err
+
+
+def test_a_generator_cannot_be_decorated() -> None:
+    with pytest.raises(TypeError, match="around the training inside"):
+
+        @gradsan.watch()
+        def train():
+            yield
+
+
+def test_a_recursive_function_can_be_decorated() -> None:
+    @gradsan.watch()
+    def train(depth: int) -> None:
+        clean(1)
+        if depth:
+            train(depth - 1)
+
+    train(2)
+
+
+def test_an_inner_watch_joins_the_outer_one_and_reports_what_happened_inside() -> None:
+    with gradsan.watch() as outer:
+        stale()
+        with gradsan.watch("deep") as inner:
+            clean()
+        with gradsan.watch() as again:
+            stale()
+    assert [f.rule for f in outer.findings] == ["GS401"]
+    assert inner.findings == []
+    assert [f.rule for f in again.findings] == ["GS401"]
+
+
+def test_entering_the_same_watch_twice_is_refused_and_one_after_the_other_is_fine() -> None:
+    watching = gradsan.watch()
+    with watching as first:
+        with pytest.raises(RuntimeError, match="running already"):
+            watching.__enter__()
+        stale()
+    with watching as second:
+        clean()
+    assert (len(first.findings), len(second.findings)) == (1, 0)
+
+
+def in_thread(function: object) -> None:
+    failed: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            function()
+        except BaseException as error:
+            failed.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    if failed:
+        raise failed[0]
+
+
+@pytest.mark.parametrize("mode", ["adaptive", "deep", "light"])
+def test_training_in_a_thread_is_watched(mode: str) -> None:
+    with gradsan.watch(mode) as report:
+        in_thread(lambda: stale(20))
+    assert [(f.rule, f.culprit.line) for f in report.findings] == [("GS401", bug_line(stale))]
+    assert not report.faults
+
+
+def test_operations_in_a_thread_are_traced_from_its_first_line() -> None:
+    with pytest.raises(RuntimeError, match="modified by an inplace"), gradsan.watch() as report:
+        in_thread(mutated)
+    assert [(f.rule, f.culprit.line) for f in report.findings] == [("GS101", bug_line(mutated))]
+
+
+def test_a_watch_opened_in_a_thread_works_and_leaves_that_thread_clean() -> None:
+    reports: list[WatchReport] = []
+    heights: list[int] = []
+
+    def run() -> None:
+        with gradsan.watch() as report:
+            stale()
+        reports.append(report)
+        heights.append(torch._C._len_torch_function_stack())
+
+    in_thread(run)
+    assert [f.rule for f in reports[0].findings] == ["GS401"]
+    assert heights == [0]
+
+
+def test_a_watch_that_joined_from_another_thread_may_outlast_the_one_it_joined() -> None:
+    joined, closed = threading.Event(), threading.Event()
+    reports: list[WatchReport] = []
+
+    def run() -> None:
+        with gradsan.watch() as inner:
+            stale()
+            joined.set()
+            closed.wait(60)
+            clean()
+        reports.append(inner)
+
+    thread = threading.Thread(target=run)
+    with gradsan.watch() as outer:
+        thread.start()
+        joined.wait(60)
+    closed.set()
+    thread.join()
+    assert [f.rule for f in outer.findings] == ["GS401"]
+    assert [f.rule for f in reports[0].findings] == ["GS401"]
+
+
+def test_a_function_mode_of_the_users_survives_the_change_to_light() -> None:
+    with gradsan.watch() as report, torch.device("meta"):
+        with torch.device("cpu"):
+            clean(40)
+        assert torch.zeros(1).device.type == "meta"
+    assert not report.faults
+
+
+def test_the_default_device_can_be_changed_while_the_watch_goes_deep_and_light() -> None:
+    try:
+        with gradsan.watch() as report:
+            torch.set_default_device("cpu")
+            clean(40)
+            torch.set_default_device("meta")
+            assert torch.zeros(1).device.type == "meta"
+    finally:
+        torch.set_default_device(None)
+    assert not report.faults
+
+
+def test_a_trace_can_be_judged_again(tmp_path) -> None:
+    from gradsan.cli.report import judge
+    from gradsan.rules import catalogue
+
+    with gradsan.watch(trace=tmp_path / "run.trace"):
+        stale()
+    again = judge(tmp_path / "run.trace", list(catalogue().values()))
+    assert [f.rule for f in again.findings] == ["GS401"]
