@@ -22,8 +22,14 @@ if TYPE_CHECKING:
 
 class Watch:
     def __init__(
-        self, engine: Engine, writer: TraceWriter | None, mode: str, include: tuple[str, ...] = ()
+        self,
+        engine: Engine,
+        writer: TraceWriter | None,
+        mode: str,
+        include: tuple[str, ...] = (),
+        draws: bool = False,
     ) -> None:
+        self.draws = draws
         self.engine = engine
         self.writer = writer
         self.mode = mode
@@ -91,6 +97,8 @@ class Watch:
 
     def report(self) -> Report:
         report = self.engine.report()
+        if self.draws:
+            report.picture = self.engine.picture(report)
         report.mode = self.mode
         report.torch = _torch_version()
         if self.writer is not None:

@@ -52,9 +52,12 @@ class Painter:
         flows = canvas.flows()
         groups = self._groups(canvas)
         nodes = {key: self._node(canvas, key, key in flows, shot) for key in sorted(canvas.knots)}
+        names: dict[int, str] = {}
         for key, number in groups.items():
             nodes[key].group = number
-            nodes[key].label = self._box_label(canvas.boxes[key], self.network_of[canvas.boxes[key][0]])
+            if paths := canvas.boxes.get(key):
+                names[number] = self.network_of[paths[0]]
+                nodes[key].label = self._box_label(paths, names[number])
         edges = {
             (source, target): model.Edge(source, target, _kind(canvas, source, target, flows))
             for target, sources in canvas.before.items()
@@ -63,7 +66,7 @@ class Painter:
         where = self.locate(shot.site)
         picture = model.LossPicture(
             nodes[canvas.root].label, where, shot.call, list(nodes.values()), list(edges.values()),
-            {number: self.network_of[canvas.boxes[key][0]] for key, number in groups.items()},
+            names,
         )  # fmt: skip
         for index, finding in enumerate(self.findings):
             self._mark(index, finding, canvas, flows, nodes, edges, where)
@@ -119,7 +122,12 @@ class Painter:
             if len(same) > 1:
                 known = next((found[k] for k in same if k in found), number)
                 found.update(dict.fromkeys(same, known))
-        return found
+        inside: dict[int, int] = {}
+        for key in canvas.knots.keys() - canvas.boxes.keys():
+            from_, to = ({found.get(k, 0) for k in side[key]} for side in (canvas.before, canvas.after))
+            if (both := from_ & to) and 0 not in both:
+                inside[key] = min(both)
+        return found | inside
 
     def _name(self, knot: Knot, shot: Snapshot) -> str:
         """The variable that the knot's last line gives a value to, if it is the loss's own function."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from gradsan.judge.findings import Finding, Location
@@ -80,6 +80,25 @@ def _happening(event: Event) -> Happening | None:
     return None
 
 
+@dataclass(slots=True)
+class Held:
+    """What the gradients of one optimizer consist of."""
+
+    lines: list[int] = field(default_factory=list)
+    spent: bool = False
+
+    def apply(self, happening: Happening, history: History) -> None:
+        line = history.sites[happening.site].line if happening.site in history.sites else 0
+        if happening.kind == "backward":
+            self.spent = False
+            if line not in self.lines:
+                self.lines.append(line)
+        elif happening.kind == "step":
+            self.spent = True
+        elif happening.kind == "zero_grad":
+            self.lines.clear()
+
+
 def timeline(
     chronicle: Chronicle,
     history: History,
@@ -90,16 +109,16 @@ def timeline(
     happenings = _from_forward(chronicle.best or chronicle.current)
     optimizers = [o for o in history.optimizers.values() if o.steps] or list(history.optimizers.values())
     found = Timeline(chronicle.iteration, [lane_name(o) for o in optimizers])
-    before: list[list[int]] = [[] for _ in optimizers]
+    held = [Held() for _ in optimizers]
     for turn in (False, True):  # once over to see what the iteration before has left behind
-        held = [list(lines) for lines in before]
-        for happening in happenings:
+        for happening in happenings if turn or chronicle.iteration > 1 else ():
             lanes = [n for n, o in enumerate(optimizers) if _concerns(happening, o)]
-            _apply(happening, lanes, held, history)
+            for lane in lanes:
+                held[lane].apply(happening, history)
             if turn:
                 found.entries.append(_entry(happening, lanes, locate, findings))
-                found.held.append([list(lines) for lines in held])
-        before = held if chronicle.iteration > 1 else before
+                found.held.append([list(lane.lines) for lane in held])
+                found.spent.append([lane.spent for lane in held])
     return found
 
 
@@ -113,15 +132,6 @@ def _concerns(happening: Happening, optimizer: Optimizer) -> bool:
     if happening.kind == "step":
         return happening.oid == optimizer.oid
     return happening.kind != "sync" and bool(happening.pids & set(optimizer.params))
-
-
-def _apply(happening: Happening, lanes: Iterable[int], held: list[list[int]], history: History) -> None:
-    line = history.sites[happening.site].line if happening.site in history.sites else 0
-    for lane in lanes:
-        if happening.kind == "backward" and line not in held[lane]:
-            held[lane].append(line)
-        elif happening.kind == "zero_grad":
-            held[lane].clear()
 
 
 def _entry(

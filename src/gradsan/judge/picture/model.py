@@ -67,12 +67,14 @@ class Entry:
 
 @dataclass(slots=True)
 class Timeline:
-    """`held[lane][i]`: lines whose backward is in the gradients of that optimizer after entry `i`."""
+    """`held[i][lane]`: lines whose backward is in the gradients of that optimizer after entry `i`;
+    `spent[i][lane]`: a step has applied all of it already."""
 
     iteration: int = 0
     lanes: list[str] = field(default_factory=list)
     entries: list[Entry] = field(default_factory=list)
     held: list[list[list[int]]] = field(default_factory=list)
+    spent: list[list[bool]] = field(default_factory=list)
 
 
 @dataclass(slots=True)

@@ -56,13 +56,13 @@ def _players(history: History, sketches: list[Sketch]) -> tuple[set[str], set[st
 
 
 def _downstream(sketch: Sketch, key: int) -> set[int]:
-    """The next boxes that the output of a box goes into."""
+    """The next boxes that the output of a box goes into, as far as gradient comes back from there."""
     boxes: set[int] = set()
-    stack, seen = [key], {key}
+    stack, seen, live = [key], {key}, sketch.knots[key].live
     while stack:
         current = stack.pop()
         for source, target in sketch.edges:
-            if source == current and target not in seen:
+            if source == current and target not in seen and sketch.knots[target].live == live:
                 seen.add(target)
                 if sketch.knots[target].box:
                     boxes.add(target)
