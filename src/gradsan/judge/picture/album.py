@@ -30,7 +30,7 @@ class Album:
         self._tries: dict[Site, int] = {}
         self._findings_then: dict[Site, int] = {}
         self._chronicle = ledger.Chronicle()
-        self._samples: Thinned[Sample] = Thinned()
+        self._samples: dict[int, Thinned[Sample]] = {}  # per optimizer
         self._losses: dict[Site, Thinned[tuple[Site, int, float]]] = {}
         self._deep: list[tuple[int, int]] = []
 
@@ -38,7 +38,7 @@ class Album:
 
     def see(self, event: Event) -> None:
         if isinstance(event, Sample):
-            self._samples.add(event)
+            self._samples.setdefault(event.oid, Thinned()).add(event)
         elif isinstance(event, Attention):
             self._attend(event.deep)
         elif isinstance(event, Backward) and event.call == "backward" and len(self._losses) < LOSSES:
@@ -127,7 +127,7 @@ class Album:
         return Picture(
             [painter.paint(shot) for shot in shots],
             charts(
-                self._samples.items,
+                [sample for of in self._samples.values() for sample in of.items],
                 points,
                 lambda pid: names.get(pid, "?"),
                 lambda pid: by_pid.get(pid, "?"),
