@@ -40,7 +40,8 @@ EXPECTED = {
 BOXES = """[...document.querySelectorAll('.node.box')].map(box =>
     [box.querySelector('text').textContent, [...box.querySelectorAll('.chip text')].map(t => t.textContent)])"""
 OVERLAPS = """(() => {
-    const boxes = [...document.querySelectorAll('.picture:not([hidden]) .node > rect')].map(r => r.getBoundingClientRect());
+    const boxes = [...document.querySelectorAll('.picture:not([hidden]) .node > rect')]
+        .map(r => r.getBoundingClientRect());
     return boxes.some((a, i) => boxes.some((b, j) => i < j && a.left < b.right && b.left < a.right
         && a.top < b.bottom && b.top < a.bottom));
 })()"""

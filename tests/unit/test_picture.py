@@ -11,10 +11,8 @@ from gradsan.judge.engine import Engine
 from gradsan.judge.picture import model
 from gradsan.judge.picture.charts import POINTS, Thinned, chart
 from gradsan.judge.picture.naming import boxes, networks
-from gradsan.observe.session import Session
 from gradsan.record import events as e
-from gradsan.record.recorder import Recorder
-from harness import exec_code
+from harness import run_code
 
 SAC = (Path(__file__).parents[2] / "examples" / "sac.py").read_text()
 TD = """
@@ -32,12 +30,10 @@ for _ in range(5):
 
 
 def picture_of(code: str, mode: str = "deep") -> model.Picture:
-    engine = Engine()
-    with Session(Recorder(engine), mode) as session:
-        exec_code(code, session)
-    report = engine.report()
+    report = run_code(code, mode)
     assert not report.faults, report.faults[0]["traceback"]
-    return engine.picture(report)
+    assert report.picture is not None
+    return report.picture
 
 
 def labelled(loss: model.LossPicture, kind: str = model.NETWORK) -> dict[str, model.Node]:
@@ -46,7 +42,15 @@ def labelled(loss: model.LossPicture, kind: str = model.NETWORK) -> dict[str, mo
 
 def test_roles_do_not_come_from_names() -> None:
     code = SAC.replace('if __name__ == "__main__":', "train(6)\nif False:")
-    renamed = {"actor": "w0", "q1": "w1", "q2": "w2", "slow_w1": "w3", "slow_w2": "w4", "critic": "w5", "target": "w6"}
+    renamed = {
+        "actor": "w0",
+        "q1": "w1",
+        "q2": "w2",
+        "slow_w1": "w3",
+        "slow_w2": "w4",
+        "critic": "w5",
+        "target": "w6",
+    }
     for old, new in renamed.items():
         code = re.sub(old, new, code, flags=re.IGNORECASE)
     losses = picture_of(code).losses

@@ -30,7 +30,8 @@ class Canvas:
         for key in lines:
             knot = self.knots[key]
             if not self._cuts(key):
-                stays = key in pinned or (is_named(knot) and not _is_aside(knot))
+                named = is_named(knot) and not _is_aside(knot) and not self._is_cut_on_its_line(key)
+                stays = key in pinned or named
                 self._absorb(key, only_same_line=stays)
         self._chain(network_of)
         self._twins()
@@ -61,6 +62,11 @@ class Canvas:
 
     def _cuts(self, key: int) -> bool:
         return not self.knots[key].live and any(self.knots[s].live for s in self.before[key])
+
+    def _is_cut_on_its_line(self, key: int) -> bool:
+        """`x = f(y).detach()`: the name belongs to what comes after the cut."""
+        line = self.knots[key].sites[-1:]
+        return any(self._cuts(to) and self.knots[to].sites[:1] == line for to in self.after[key])
 
     def _absorb(self, key: int, only_same_line: bool) -> None:
         knot, before, after = self.knots[key], self.before[key], self.after[key]
