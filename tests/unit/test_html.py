@@ -67,6 +67,12 @@ def test_the_libraries_are_the_ones_that_were_checked_in_and_their_licences_are_
         assert ASSETS.joinpath(f"vendor/{name}.LICENSE").read_text().strip().split("\n")[-1] in page
 
 
+def test_coloured_source_is_markup_and_not_shown_as_such() -> None:
+    page = long_report()
+    assert '<span class="n">actor_opt</span>' in page
+    assert "&lt;span" not in page
+
+
 def test_code_in_sentences_is_set_as_code_and_escaped() -> None:
     assert prose("write `a < b` instead") == "write <code>a &lt; b</code> instead"
     assert prose("one ` alone <b>") == "one ` alone &lt;b&gt;"

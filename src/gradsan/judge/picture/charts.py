@@ -81,9 +81,10 @@ def _magnitudes(
         for pid, gradient, weight, update in sample.norms:
             network, name = network_of(pid), name_of(pid)
             layer = layers.setdefault(network, {}).setdefault(module_of(name) or name, {})
-            for series, value in ((squares, gradient), (weights, weight), (updates, update)):
-                of = series.setdefault(network, {})
-                of[at] = of.get(at, 0.0) + value * value
+            _add_square(squares, network, at, gradient)
+            if update >= 0:  # else nobody looked
+                _add_square(weights, network, at, weight)
+                _add_square(updates, network, at, update)
             layer[at] = math.hypot(layer.get(at, 0.0), gradient)
         if sample.clipped:
             clipped.setdefault(optimizer_name(sample.oid), {})[at] = float(sample.clipped > 1.0)
@@ -93,6 +94,11 @@ def _magnitudes(
         for k, s in updates.items()
     }
     return norms, ratios, layers, clipped
+
+
+def _add_square(series: Series, name: str, at: int, value: float) -> None:
+    of = series.setdefault(name, {})
+    of[at] = of.get(at, 0.0) + value * value
 
 
 def _largest(layers: dict[str, Series]) -> dict[str, Series]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -16,6 +17,7 @@ from gradsan.record.events import Site
 from gradsan.record.history import History
 
 Locate = Callable[[Site], Location | None]
+CALLED = re.compile(r"([\w.]+)\.backward\(")
 CODE = 34  # characters of a line that has no name
 
 
@@ -139,7 +141,9 @@ class Painter:
 
     def _line_label(self, knot: Knot, where: Location | None) -> str:
         seen = self.history.sites.get(knot.sites[-1]) if knot.sites else None
-        return (assigned_name(seen.file, seen.line) if seen else "") or _code(where)
+        called = CALLED.match(where.code) if where is not None else None
+        name = called.group(1) if called else ""
+        return (assigned_name(seen.file, seen.line) if seen else "") or name or _code(where)
 
     def _fate(self, knot: Knot, flows: bool, shot: Snapshot) -> str:
         if not flows:

@@ -16,6 +16,7 @@ from gradsan.record.events import Op, Site
 from gradsan.record.provenance import Provenance, params_of
 
 MOST_OPERATIONS = 8_000
+MOST_KNOTS = 300
 ALIKE = 4  # more knots of one label than this are folded into one, whatever they are for
 
 ACTS = {"log_prob", "sample", "rsample", "entropy"}
@@ -79,7 +80,9 @@ def sketch(
     if not any(root in ops for root in roots):
         return None
     uses = Uses(graph, ops, box_of, is_home)
-    classes = _fold(_classes(ops, uses, graph), uses)
+    classes = _fold(_classes(ops, uses, graph), uses, ALIKE)
+    if len(set(classes.values())) > MOST_KNOTS:  # no two lines alike: one knot for each is still enough
+        classes = _fold(classes, uses, 1)
     knots: dict[int, Knot] = {}
     edges: set[tuple[int, int]] = set()
     for unit, members in uses.members.items():
@@ -132,13 +135,13 @@ def _classes(ops: dict[int, Op], uses: Uses, graph: Provenance) -> dict[int, int
     return classes
 
 
-def _fold(classes: dict[int, int], uses: Uses) -> dict[int, int]:
+def _fold(classes: dict[int, int], uses: Uses, alike_at_most: int) -> dict[int, int]:
     alike: dict[object, set[int]] = {}
     for unit, of in classes.items():
         members = uses.members[unit]
         sites = frozenset(op.site for op in members)
         alike.setdefault((uses.box.get(unit, ""), sites, members[0].live), set()).add(of)
-    into = {of: min(group) for group in alike.values() if len(group) > ALIKE for of in group}
+    into = {of: min(group) for group in alike.values() if len(group) > alike_at_most for of in group}
     return {unit: into.get(of, of) for unit, of in classes.items()}
 
 

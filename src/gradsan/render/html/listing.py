@@ -84,7 +84,7 @@ def _trimmed(lines: list[Line], source: list[str]) -> list[Line]:
     indents = [len(text) - len(text.lstrip()) for text in texts if text.strip()]
     shared = re.compile(rf"^((?:<span[^>]*>)?) {{{min(indents, default=0)}}}")
     for line in lines:
-        line.code = Markup(shared.sub(r"\1", line.code))
+        line.code = Markup(shared.sub(r"\1", str(line.code)))
     return lines
 
 

@@ -60,7 +60,7 @@ function optionsFor(chart, width) {
     dash: i >= COLOURS.length ? [6, 3] : [], points: { show: chart.x.length < 40 },
   }));
   return {
-    width, height: 230,
+    width, height: 230, padding: [10, 24, 0, 0],
     cursor: { sync: { key: "iterations" }, drag: { x: true, y: false, setScale: false } },
     scales: { x: { time: false, range: (_, min, max) => [min, max] }, y: chart.log ? { distr: 3 } : {} },
     axes: [{ ...axis, values: (_, ticks) => ticks.map(t => Number.isInteger(t) ? t.toLocaleString("en") : "") },

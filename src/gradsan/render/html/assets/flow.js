@@ -16,10 +16,14 @@ function svg(tag, attributes = {}, ...children) {
   return element;
 }
 
+// Names can be as long as anything; all of them are in the tooltip.
+const LONGEST = 36;
+const brief = text => text.length > LONGEST ? text.slice(0, LONGEST - 1) + "…" : text;
+
 // What is written on a node, line by line: [text, size, weight, class].
 function textsOf(node) {
   const many = node.times > 1 ? ` ×${node.times}` : "";
-  const texts = [[node.label + many, FONT, node.kind === "value" ? 500 : 650, ""]];
+  const texts = [[brief(node.label) + many, FONT, node.kind === "value" ? 500 : 650, ""]];
   const under = [];
   if (node.kind === "network") {
     if (node.cut) under.push(node.cut === "frozen" ? "frozen: no gradient" : "under " + node.cut);
@@ -28,7 +32,7 @@ function textsOf(node) {
   } else if (node.where) {
     under.push("line " + node.where.line);
   }
-  under.forEach(text => texts.push([text, SMALL, 400, "sub"]));
+  under.forEach(text => texts.push([brief(text), SMALL, 400, "sub"]));
   return texts;
 }
 
@@ -119,7 +123,7 @@ function drawNode(node, { x, y, width, height }) {
       svg("text", { x: left + wide / 2, y: top + 15, "text-anchor": "middle", "font-size": SMALL }, role)));
     left += wide + GAP;
   }
-  const about = [node.where && node.where.code, node.layers.join(", "), node.findings.length && tellOf(node.findings)];
+  const about = [node.label.length > LONGEST && node.label, node.where && node.where.code, node.layers.join(", "), node.findings.length && tellOf(node.findings)];
   const text = about.filter(Boolean).join("\n");
   if (!node.findings.length) {
     if (text) explain(group, text);
@@ -146,7 +150,7 @@ function drawLoss(loss, place) {
     const { x, y, width: w, height: h, label } = graph.node("g" + id);
     picture.append(svg("g", { class: "cluster" },
       svg("rect", { x: x - w / 2, y: y - h / 2 - 12, width: w, height: h + 12, rx: 10 }),
-      svg("text", { x: x - w / 2 + 10, y: y - h / 2 + 5, "font-size": 12, "font-weight": 650, class: "sub" }, label)));
+      svg("text", { x: x - w / 2 + 10, y: y - h / 2 + 5, "font-size": 12, "font-weight": 650, class: "sub" }, brief(label))));
   }
   const byId = new Map(loss.nodes.map(node => [node.id, node]));
   const marks = [];
