@@ -46,6 +46,9 @@ OVERLAPS = """(() => {
         && a.top < b.bottom && b.top < a.bottom));
 })()"""
 
+HEADS = """[...document.querySelectorAll('.picture:not([hidden]) [marker-end]')].every(line =>
+    document.querySelector(line.getAttribute('marker-end').slice(4, -1)).closest('svg') === line.closest('svg'))"""
+
 
 @pytest.fixture(params=EXPECTED)
 def example(request: pytest.FixtureRequest, browser: Browser, reports: Reports) -> str:
@@ -73,6 +76,7 @@ def test_networks_have_their_roles_and_nothing_overlaps(browser: Browser, exampl
         assert browser.all(".picture:not([hidden]) .node.loss")
         assert browser.all(".picture:not([hidden]) .edge.gradient .back")
         assert not browser.ask(OVERLAPS)
+        assert browser.ask(HEADS)
         for label, roles in browser.ask(BOXES):
             seen.setdefault(label, set()).update(roles)
     assert {label: seen.get(label) for label in expected.roles} == expected.roles

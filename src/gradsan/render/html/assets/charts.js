@@ -62,7 +62,7 @@ function optionsFor(chart, width) {
   return {
     width, height: 230, padding: [10, 24, 0, 0],
     cursor: { sync: { key: "iterations" }, drag: { x: true, y: false, setScale: false } },
-    scales: { x: { time: false, range: (_, min, max) => [min, max] }, y: chart.log ? { distr: 3 } : {} },
+    scales: { x: { time: false, range: (_, min, max) => [min, max] }, y: chart.log ? { distr: 3 } : chart.unit === "share" ? { range: [0, 1] } : {} },
     axes: [{ ...axis, values: (_, ticks) => ticks.map(t => Number.isInteger(t) ? t.toLocaleString("en") : "") },
       { ...axis, size: 62, values: (_, ticks) => ticks.map(t => t == null ? "" : short(t)) }],
     series: [{ label: "iteration", value: (_, v) => v == null ? "–" : Math.round(v).toLocaleString("en") }, ...lines],

@@ -46,7 +46,7 @@ function sizeOf(node) {
 
 function layout(loss, narrow) {
   const graph = new dagre.graphlib.Graph({ compound: true });
-  graph.setGraph({ rankdir: narrow ? "TB" : "LR", nodesep: 26, ranksep: narrow ? 44 : 62, marginx: 12, marginy: 12 });
+  graph.setGraph({ rankdir: narrow ? "TB" : "LR", nodesep: narrow ? 14 : 26, ranksep: narrow ? 44 : 62, marginx: 12, marginy: 12 });
   graph.setDefaultEdgeLabel(() => ({}));
   for (const node of loss.nodes) graph.setNode(node.id, sizeOf(node));
   for (const [id, label] of Object.entries(loss.groups)) graph.setNode("g" + id, { label, paddingTop: 24 });
@@ -80,14 +80,14 @@ function tellOf(findings) {
   return findings.map(i => `${data.findings[i].rule} ${data.findings[i].name}`).join("\n");
 }
 
-function drawEdge(edge, points, narrow) {
+function drawEdge(edge, points, narrow, head) {
   const bad = edge.findings.length ? " bad" : "";
   const group = svg("g", { class: `edge ${edge.kind}${bad}` });
   const side = edge.kind === "gradient" ? 3.5 : 0;
   const [dx, dy] = narrow ? [side, 0] : [0, side];
-  group.append(svg("path", { class: "fore", d: pathOf(points, -dx, -dy), "marker-end": "url(#fore)" }));
+  group.append(svg("path", { class: "fore", d: pathOf(points, -dx, -dy), "marker-end": head("fore") }));
   if (edge.kind === "gradient") {
-    const marker = bad ? "url(#bad)" : "url(#back)";
+    const marker = head(bad ? "bad" : "back");
     group.append(svg("path", { class: "back", d: pathOf([...points].reverse(), dx, dy), "marker-end": marker }));
   }
   if (!bad) return group;
@@ -134,9 +134,9 @@ function drawNode(node, { x, y, width, height }) {
   return linkTo(node.findings, group, text);
 }
 
-function arrow(id) {
-  return svg("marker", { id, viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 8, markerHeight: 8,
-    markerUnits: "userSpaceOnUse", orient: "auto" }, svg("path", { d: "M0 0L8 4L0 8z", class: "arrow-" + id }));
+function arrow(name, index) {
+  return svg("marker", { id: `${name}-${index}`, viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 8, markerHeight: 8,
+    markerUnits: "userSpaceOnUse", orient: "auto" }, svg("path", { d: "M0 0L8 4L0 8z", class: "arrow-" + name }));
 }
 
 function drawLoss(loss, place) {
@@ -145,7 +145,9 @@ function drawLoss(loss, place) {
   const { width, height } = graph.graph();
   const picture = svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "group",
     "aria-label": `Gradient flow of ${loss.title}` });
-  picture.append(svg("defs", {}, arrow("fore"), arrow("back"), arrow("bad")));
+  const index = place.dataset.loss; // a marker in a hidden picture is no marker: each has its own
+  const head = name => `url(#${name}-${index})`;
+  picture.append(svg("defs", {}, ...["fore", "back", "bad"].map(name => arrow(name, index))));
   for (const id of Object.keys(loss.groups)) {
     const { x, y, width: w, height: h, label } = graph.node("g" + id);
     picture.append(svg("g", { class: "cluster" },
@@ -156,7 +158,7 @@ function drawLoss(loss, place) {
   const marks = [];
   for (const edge of loss.edges) {
     const laid = graph.edge(String(edge.source), String(edge.target));
-    const drawn = drawEdge(edge, laid.points, narrow);
+    const drawn = drawEdge(edge, laid.points, narrow, head);
     picture.append(drawn);
     if (edge.kind !== "cut") continue;
     const line = drawn.querySelector(".fore");
@@ -169,6 +171,7 @@ function drawLoss(loss, place) {
   picture.setAttribute("width", width * scale);
   picture.setAttribute("height", height * scale);
   place.replaceChildren(picture);
+  place.scrollLeft = (place.scrollWidth - place.clientWidth) / 2;
   place.dataset.drawn = narrow;
 }
 
