@@ -10,7 +10,7 @@ import pytest
 from gradsan.judge.engine import Engine
 from gradsan.judge.picture import model
 from gradsan.judge.picture.charts import POINTS, Thinned, chart
-from gradsan.judge.picture.naming import boxes, networks
+from gradsan.judge.picture.naming import boxes, folded, networks
 from gradsan.record import events as e
 from harness import run_code
 
@@ -126,3 +126,10 @@ def test_boxes_follow_modules_and_networks_follow_their_fate() -> None:
     assert list(networks(names, owners.get).values()) == [
         "agent.q", "agent.q", "agent.q", "agent.slow", "agent.log_alpha", "net",
     ]  # fmt: skip
+
+
+def test_a_network_of_many_parts_is_folded_and_a_small_one_is_not() -> None:
+    deep = [f"net.{n}.{part}.weight" for n in range(6) for part in ("attention.out", "norm1", "linear1")]
+    names = dict(enumerate([*deep, "head.mean.weight", "head.log_std.weight"]))
+    found = folded(names, lambda pid: pid < len(deep))
+    assert set(found.values()) == {"net", "head.mean", "head.log_std"}

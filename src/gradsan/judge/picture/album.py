@@ -9,7 +9,7 @@ from gradsan.judge.picture import ledger
 from gradsan.judge.picture.charts import Thinned, charts
 from gradsan.judge.picture.draw import Painter, Snapshot
 from gradsan.judge.picture.model import Picture
-from gradsan.judge.picture.naming import boxes, networks
+from gradsan.judge.picture.naming import folded, networks
 from gradsan.judge.picture.roles import roles
 from gradsan.judge.picture.sketch import Knot, Sketch, sketch
 from gradsan.judge.source import assigned_name
@@ -83,7 +83,7 @@ class Album:
             seen = history.sites.get(site)
             return bool(seen and home and (seen.file, seen.function) == (home.file, home.function))
 
-        found = sketch(history.graph, roots, boxes(self._names()), is_home)
+        found = sketch(history.graph, roots, self._boxes(), is_home)
         return None if found is None else self._shot(contribution, found, home.site if home else 0)
 
     def _shot(self, contribution: Contribution, found: Sketch, home: Site) -> Snapshot:
@@ -95,7 +95,7 @@ class Album:
 
     def _bare(self, event: Backward) -> Sketch:
         """Without a deep iteration only this is known: which networks the loss reaches."""
-        box_of = boxes(self._names())
+        box_of = self._boxes()
         knots = {0: Knot("", True, sites=[event.site])}
         numbers: dict[str, int] = {}
         for pid in event.reached:
@@ -104,6 +104,9 @@ class Album:
             knots.setdefault(number, Knot(box, True)).pids.add(pid)
         return Sketch(knots, {(number, 0) for number in numbers.values()}, 0, set(), set())
 
+    def _boxes(self) -> dict[int, str]:
+        return folded(self._names(), self._owners)
+
     def _names(self) -> dict[int, str]:
         return {pid: name_of(self._history, pid) for pid in self._history.params}
 
@@ -111,10 +114,11 @@ class Album:
 
     def picture(self, findings: list[Finding]) -> Picture:
         history, names = self._history, self._names()
-        box_of = boxes(names)
         by_pid = networks(names, self._kind)
-        network_of = {box_of[pid]: network for pid, network in by_pid.items()}
-        parts = roles(history, box_of, [shot.sketch for shot in self._shots.values()])
+        sketches = [shot.sketch for shot in self._shots.values()]
+        box_of = {pid: knot.box for s in sketches for knot in s.knots.values() for pid in knot.pids}
+        network_of = {box: by_pid[pid] for pid, box in box_of.items()}
+        parts = roles(history, box_of, sketches)
         painter = Painter(history, self._locate, findings, parts, network_of)
         shots = sorted(self._shots.values(), key=lambda shot: shot.site)
 
@@ -138,9 +142,11 @@ class Album:
             [(start, end or history.iteration) for start, end in self._deep],
         )
 
+    def _owners(self, pid: int) -> frozenset[int]:
+        return frozenset(o.oid for o in self._history.owner_of(pid))
+
     def _kind(self, pid: int) -> object:
-        owners = frozenset(o.oid for o in self._history.owner_of(pid))
-        return owners, self._history.networks.is_target(pid)
+        return self._owners(pid), self._history.networks.is_target(pid)
 
     def _loss_name(self, site: Site) -> str:
         shot, seen = self._shots.get(site), self._history.sites.get(site)

@@ -58,7 +58,7 @@ class Painter:
         for key, number in groups.items():
             nodes[key].group = number
             if paths := canvas.boxes.get(key):
-                names[number] = self.network_of[paths[0]]
+                names[number] = self.network_of.get(paths[0], paths[0])
                 nodes[key].label = self._box_label(paths, names[number])
         edges = {
             (source, target): model.Edge(source, target, _kind(canvas, source, target, flows))

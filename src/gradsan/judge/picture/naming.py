@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+FEW = 6  # parts of one network that are worth telling apart
+
 
 def module_of(name: str) -> str:
     """`agent.q.0.weight` → `agent.q.0`."""
@@ -34,6 +36,21 @@ def networks(names: dict[int, str], kind_of: Callable[[int], Any]) -> dict[int, 
         pid: next((prefix for prefix in _prefixes(path) if len(kinds[prefix]) == 1), path)
         for pid, path in of.items()
     }
+
+
+def folded(names: dict[int, str], kind_of: Callable[[int], Any]) -> dict[int, str]:
+    """Boxes, with the deepest modules of a network taken together until it has few enough of them."""
+    found, within = boxes(names), networks(names, kind_of)
+    for network in set(within.values()):
+        mine = [pid for pid, of in within.items() if of == network]
+        while len({found[pid] for pid in mine}) > FEW:
+            deepest = max(found[pid].count(".") for pid in mine)
+            if deepest <= network.count("."):
+                break
+            for pid in mine:
+                if found[pid].count(".") == deepest:
+                    found[pid] = _unnumbered(module_of(found[pid]))
+    return found
 
 
 def relative(path: str, parent: str) -> str:
