@@ -13,6 +13,7 @@ test: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	scripts/install-browser
 	$(BIN)/pytest -q -n 2
 
 format: $(READY)

@@ -36,7 +36,9 @@ def run_code(code: str, mode: str = "deep", name: str = "example") -> Report:
             exec(compile(code, file, "exec"), module.__dict__)
         except Exception as error:
             session.explain(error)
-    return engine.report()
+    report = engine.report()
+    report.picture = engine.picture(report)
+    return report
 
 
 def marked_lines(code: str) -> list[int]:

@@ -26,6 +26,7 @@ assert "numpy" not in sys.modules
         ["--version"],
         ["run", "--help"],
         ["report", "run.trace"],
+        ["report", "run.trace", "--html", "run.html"],
         ["explain", "--list"],
         ["explain", "GS401"],
         ["explain", "stale-gradient", "--format", "json"],

@@ -19,6 +19,8 @@ MISTAKES = {
     "misspelt name": (["run", "--ignore", "stale-gradiant", "mark.py"], "did you mean stale-gradient?"),
     "output in no directory": (["run", "--output", "no/o", "mark.py"], "cannot write 'no/o': No such file"),
     "output is a directory": (["run", "--output", "empty", "mark.py"], "cannot write 'empty': it is a dir"),
+    "HTML in no directory": (["run", "--html", "no/o", "mark.py"], "cannot write 'no/o': No such file"),
+    "HTML is a directory": (["report", "--html", "empty", "mark.py"], "cannot write 'empty': it is a dir"),
     "trace in no directory": (
         ["run", "--trace", "no/t", "mark.py"],
         "cannot write the trace 'no/t': No such",

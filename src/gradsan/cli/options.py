@@ -34,6 +34,9 @@ _SHARED = (
     ),
     click.option("--output", metavar="FILE", help="Write the report to FILE."),
     click.option(
+        "--html", metavar="FILE", help="Write a report for the browser: findings, gradient flow, charts."
+    ),
+    click.option(
         "--fail-on",
         type=click.Choice(["error", "warning", NEVER]),
         default="error",

@@ -15,10 +15,24 @@ from gradsan.render.page import Page, plain
 from gradsan.render.text import summary
 
 
+def write_html(report: Report, file: OutputFile) -> None:
+    from gradsan.render.html import render as render_html  # not before it is needed: it loads Jinja
+
+    file.write(render_html(report))
+
+
 class Publisher:
     """Keeps the standard error of the start: the script may put another in its place."""
 
-    def __init__(self, script: str, format_: str, output: OutputFile | None, quiet: bool = False) -> None:
+    def __init__(
+        self,
+        script: str,
+        format_: str,
+        output: OutputFile | None,
+        quiet: bool = False,
+        html: OutputFile | None = None,
+    ) -> None:
+        self._html = html
         self._script = script
         self._format = format_
         self._output = output
@@ -32,6 +46,11 @@ class Publisher:
         report.script = self._script
         if self.live is not None:
             self.live.flush()
+        self._publish(report)
+        if self._html is not None:
+            self._publish_html(report, self._html)
+
+    def _publish(self, report: Report) -> None:
         if self._output is None:
             if self._format != "text" or not self._quiet or report.findings or report.faults:
                 apart = "\n" if self.live is not None and report.findings else ""
@@ -45,6 +64,15 @@ class Publisher:
         else:
             if not self._quiet:
                 self._say_in_short(report, self._output)
+
+    def _publish_html(self, report: Report, file: OutputFile) -> None:
+        try:
+            write_html(report, file)
+        except OutputError as error:
+            self._say(f"gradsan: {error}\n")
+        else:
+            if not self._quiet:
+                self._say(f"gradsan: the HTML report is in {plain(file.shown)}\n")
 
     def _say_in_short(self, report: Report, output: OutputFile) -> None:
         page = Page.of(self._stream)

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from gradsan.cli import options
+from gradsan.cli.publish import write_html
 from gradsan.judge.engine import Engine
 from gradsan.judge.findings import Report
 from gradsan.judge.source import pin_base
@@ -38,25 +39,27 @@ def command(ctx: click.Context, /, trace: str, **given: Any) -> None:
     counts as far as it goes.
     """
     rules = options.chosen_rules(given["select"], given["ignore"])
-    output = options.output_file(given["output"])
+    output, html = options.output_file(given["output"]), options.output_file(given["html"])
     pin_base()
     try:
-        report = judge(Path(trace), rules)
+        report = judge(Path(trace), rules, draws=html is not None)
     except TraceError as error:
         options.stop(str(error))
     page = Page.of(sys.stdout) if output is None else Page(width=100)
     text = render(given["format_"], report, page)
+    try:
+        if output is not None:
+            output.write(text)
+        if html is not None:
+            write_html(report, html)
+    except OutputError as error:
+        options.stop(str(error))
     if output is None:
         click.echo(text, nl=False, color=True)
-    else:
-        try:
-            output.write(text)
-        except OutputError as error:
-            options.stop(str(error))
     ctx.exit(1 if options.fails(report, given["fail_on"]) else 0)
 
 
-def judge(path: Path, rules: list[type[Rule]]) -> Report:
+def judge(path: Path, rules: list[type[Rule]], draws: bool = False) -> Report:
     engine = Engine(rules)
     about: dict[str, Any] = {}
     number = 0
@@ -75,6 +78,7 @@ def judge(path: Path, rules: list[type[Rule]]) -> Report:
     except DAMAGE as error:
         raise TraceError(f"{path} is damaged on line {number}") from error
     report = engine.report()
+    report.picture = engine.picture(report) if draws else None
     report.script, report.mode = str(about.get("script", "")), str(about.get("mode", ""))
     report.torch = str(about.get("torch", ""))
     return report

@@ -64,10 +64,11 @@ def command(ctx: click.Context, /, words: tuple[str, ...], **given: Any) -> None
     """
     program = _program(given["module"], given["code"], words)
     rules = options.chosen_rules(given["select"], given["ignore"])
-    output = options.output_file(given["output"])
+    output, html = options.output_file(given["output"]), options.output_file(given["html"])
     pin_base()
-    publisher = Publisher(program.shown, given["format_"], output, given["quiet"])
-    watch = Watch(Engine(rules, publisher.live), _writer(given, program), given["mode"], given["include"])
+    publisher = Publisher(program.shown, given["format_"], output, given["quiet"], html)
+    engine, writer = Engine(rules, publisher.live), _writer(given, program)
+    watch = Watch(engine, writer, given["mode"], given["include"], draws=html is not None)
     watch.start()
     with last_words(lambda: publisher.publish(watch.finish_at_once())):
         outcome = execute(program)

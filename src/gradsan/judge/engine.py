@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from gradsan.judge.findings import SEVERITIES, Finding, Location, Report, RoleSite
+from gradsan.judge.picture.album import Album
+from gradsan.judge.picture.model import Picture
 from gradsan.judge.source import allowed, line_of, shown_path
 from gradsan.judge.wording import describe_params
 from gradsan.record.events import (
@@ -52,6 +54,7 @@ class Engine:
     ) -> None:
         self.history = History()
         self.rules = [rule(self.history) for rule in (catalogue().values() if rules is None else rules)]
+        self.album = Album(self.history, self.location)
         self.findings: dict[Any, Finding] = {}
         self.listeners = [on_finding] if on_finding is not None else []
         self._handlers = {
@@ -61,9 +64,11 @@ class Engine:
         self._settlers = [h for r in self.rules if (h := _overridden(r, "on_settled"))]
         self._fired: set[Any] = set()
         self._broken: set[int] = set()
+        self._quiet: set[str] = set()
 
     def feed(self, event: Event) -> None:
         kind = type(event)
+        self._show(self.album.see, event)
         if kind in BEFORE:
             if kind is Step:
                 self.history.apply(event)
@@ -82,6 +87,7 @@ class Engine:
         if kind in AFTER:
             self._ask(self._handlers[kind], event)
         if isinstance(event, StepDone) and self.history.iteration != before:
+            self._show(self.album.end_iteration)
             self._fired.clear()
             self._settle()
 
@@ -95,6 +101,19 @@ class Engine:
             if not contribution.settled and (everything or contribution.iteration <= due):
                 contribution.settled = True
                 self._ask(self._settlers, contribution)
+                self._show(self.album.settled, contribution, len(self.findings))
+
+    def _show(self, look: Callable[..., None], *args: Any) -> None:
+        """A fault in drawing must not cost a finding."""
+        if "picture" not in self._quiet:
+            try:
+                look(*args)
+            except Exception:
+                self._fault("picture")
+
+    def _fault(self, part: str) -> None:
+        self._quiet.add(part)
+        self.history.apply(Fault(part, traceback.format_exc()))
 
     def _ask(self, handlers: list[Callable[..., Iterable[Verdict]]], *args: Any) -> None:
         for handler in handlers:
@@ -159,6 +178,14 @@ class Engine:
             not_evaluated=self._not_evaluated(),
             faults=[{"tap": f.tap, "traceback": f.traceback} for f in history.faults],
         )
+
+    def picture(self, report: Report) -> Picture:
+        """What the report can draw beside its findings; made only for those who want it."""
+        try:
+            return self.album.picture(report.findings)
+        except Exception:
+            report.faults.append({"tap": "picture", "traceback": traceback.format_exc()})
+            return Picture()
 
     def _not_evaluated(self) -> list[dict[str, str]]:
         history = self.history

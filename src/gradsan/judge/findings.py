@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gradsan import __version__
+
+if TYPE_CHECKING:
+    from gradsan.judge.picture.model import Picture
 
 SCHEMA = 1
 SEVERITIES = ("info", "warning", "error")
@@ -75,6 +78,7 @@ class Report:
     findings: list[Finding] = field(default_factory=list)
     not_evaluated: list[dict[str, str]] = field(default_factory=list)
     faults: list[dict[str, str]] = field(default_factory=list)
+    picture: Picture | None = None  # where somebody asked for one; not part of the JSON
 
     def worst(self) -> int:
         """Index into SEVERITIES of the worst finding; -1 where there is none."""

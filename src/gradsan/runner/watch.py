@@ -37,8 +37,14 @@ os.register_at_fork(after_in_child=_forget_in_child)  # once: a fork handler can
 
 class Watch:
     def __init__(
-        self, engine: Engine, writer: TraceWriter | None, mode: str, include: tuple[str, ...] = ()
+        self,
+        engine: Engine,
+        writer: TraceWriter | None,
+        mode: str,
+        include: tuple[str, ...] = (),
+        draws: bool = False,
     ) -> None:
+        self.draws = draws
         self.engine = engine
         self.writer = writer
         self.mode = mode
@@ -101,6 +107,8 @@ class Watch:
     def snapshot(self) -> Report:
         """What is known so far; nothing is ended by asking."""
         report = self.engine.report()
+        if self.draws:
+            report.picture = self.engine.picture(report)
         report.mode = self.mode
         report.torch = _torch_version()
         return report

@@ -1,0 +1,69 @@
+"use strict";
+// The page itself: theme, tabs, and links that lead into something folded away.
+const data = JSON.parse(document.getElementById("data").textContent);
+const root = document.documentElement;
+const css = name => getComputedStyle(root).getPropertyValue(name).trim();
+
+function setTheme(theme) {
+  root.dataset.theme = theme;
+  document.dispatchEvent(new Event("theme"));
+}
+const darkly = matchMedia("(prefers-color-scheme: dark)");
+setTheme(darkly.matches ? "dark" : "light");
+darkly.addEventListener("change", () => setTheme(darkly.matches ? "dark" : "light"));
+document.getElementById("theme").addEventListener("click", () =>
+  setTheme(root.dataset.theme === "dark" ? "light" : "dark"));
+
+const tabs = [...document.querySelectorAll("[role=tab]")];
+function showLoss(index) {
+  tabs.forEach((tab, i) => {
+    tab.setAttribute("aria-selected", i === index);
+    tab.tabIndex = i === index ? 0 : -1;
+    document.getElementById("loss-" + i).hidden = i !== index;
+  });
+  document.dispatchEvent(new CustomEvent("loss", { detail: index }));
+}
+tabs.forEach((tab, i) => {
+  tab.addEventListener("click", () => showLoss(i));
+  tab.addEventListener("keydown", event => {
+    const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (!by) return;
+    const next = (i + by + tabs.length) % tabs.length;
+    showLoss(next);
+    tabs[next].focus();
+  });
+});
+
+function follow() {
+  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (!target) return;
+  if (target.tagName === "DETAILS") target.open = true;
+  if (target.dataset.loss) showLoss(Number(target.dataset.loss));
+  target.scrollIntoView();
+  target.focus({ preventScroll: true });
+}
+addEventListener("hashchange", follow);
+addEventListener("load", follow);
+// A second click on the same link changes no hash, and should still lead there.
+document.addEventListener("click", event => {
+  const link = event.target.closest("a[href^='#']");
+  if (link && link.getAttribute("href") === location.hash) setTimeout(follow);
+});
+
+const tip = Object.assign(document.createElement("div"), { className: "tip", hidden: true });
+document.body.append(tip);
+function explain(element, text) {
+  const show = event => {
+    tip.textContent = text;
+    tip.hidden = false;
+    const box = element.getBoundingClientRect();
+    const x = event.clientX ?? box.left, y = event.clientY ?? box.bottom;
+    tip.style.left = Math.max(8, Math.min(x + 12, innerWidth - tip.offsetWidth - 8)) + "px";
+    tip.style.top = Math.min(y + 14, innerHeight - tip.offsetHeight - 8) + "px";
+  };
+  const hide = () => { tip.hidden = true; };
+  element.addEventListener("pointermove", show);
+  element.addEventListener("focus", show);
+  element.addEventListener("pointerleave", hide);
+  element.addEventListener("blur", hide);
+}
