@@ -37,7 +37,7 @@ def sac_target(
     next_q: tuple[Tensor, Tensor],
     next_log_prob: Tensor,
     temperature: Tensor,
-    discount: float,
+    discount: float | Tensor,
 ) -> Tensor:
     """r + γ (min(Q₁⁻, Q₂⁻)(s', a') − α log π(a' | s')), with a' drawn from the current policy.
 
@@ -96,7 +96,9 @@ def smoothed_action(action: Tensor, noise: Tensor, noise_clip: float) -> Tensor:
     return (action + noise.clamp(-noise_clip, noise_clip)).clamp(-1, 1)
 
 
-def td3_target(reward: Tensor, terminated: Tensor, next_q: tuple[Tensor, Tensor], discount: float) -> Tensor:
+def td3_target(
+    reward: Tensor, terminated: Tensor, next_q: tuple[Tensor, Tensor], discount: float | Tensor
+) -> Tensor:
     """r + γ min(Q₁⁻, Q₂⁻)(s', ã), at the smoothed action. Gradient: none; every argument must be constant."""
     shapes("td3_target", reward=(reward, "B"), next_q1=(next_q[0], "B"), next_q2=(next_q[1], "B"))
     constant("td3_target", next_q1=next_q[0], next_q2=next_q[1])

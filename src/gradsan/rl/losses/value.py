@@ -71,7 +71,7 @@ def squared_td_loss(q: Tensor, action: Tensor, target: Tensor) -> Tensor:
 
 
 def huber_td_loss(q: Tensor, action: Tensor, target: Tensor, threshold: float = 1.0) -> Tensor:
-    """As `squared_td_loss` up to `threshold`, linear beyond: the gradient of the error is clipped, not the error.
+    """As `squared_td_loss` up to `threshold`, linear beyond: its gradient is clipped, not the error itself.
 
     Gradient: to `q` [B, A], at the actions taken; `target` [B] must be constant (Mnih et al. 2015).
     """
