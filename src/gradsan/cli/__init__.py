@@ -13,6 +13,9 @@ COMMANDS = {
     "run": "Run a training script under the sanitizer.",
     "report": "Judge a recorded trace again, or show it in another format.",
     "explain": "Explain a rule: what it means, why it matters, how to mend it.",
+    "train": "Train a reference agent, gradient-safe by construction.",
+    "play": "Evaluate a trained agent, and film it.",
+    "compare": "Plot runs over seeds, with bootstrap intervals.",
 }
 
 

@@ -93,14 +93,27 @@ class Agent(ABC):
             "parts": {name: part.state_dict() for name, part in self.parts().items()},
         }
 
+    def policy_state(self) -> dict[str, Any]:
+        """What it takes to act: everything learned, without the replay."""
+        parts = {name: part for name, part in self.parts().items() if name != "replay"}
+        return {"step": self.step, "parts": {name: part.state_dict() for name, part in parts.items()}}
+
+    def load_policy(self, state: dict[str, Any]) -> None:
+        self.step = state["step"]
+        for name, part in self.parts().items():
+            if name != "replay":
+                part.load_state_dict(state["parts"][name])
+
     def load_state_dict(self, state: dict[str, Any]) -> None:
         self.step, self.updates = state["step"], state["updates"]
         self.rng.bit_generator.state = state["chance"]
         self.noise.set_state(state["noise"].cpu())
-        if state["envs"] is not None:
-            self.envs.load_state_dict(state["envs"])
         for name, part in self.parts().items():
             part.load_state_dict(state["parts"][name])
+        if state["envs"] is not None:
+            self.envs.load_state_dict(state["envs"])
+        elif "replay" in self.parts():
+            self.parts()["replay"].load_state_dict({**state["parts"]["replay"], "pending": {}})
 
 
 def adam(parameters: Iterable[Tensor], learning_rate: float, eps: float = 1e-8) -> torch.optim.Adam:

@@ -80,7 +80,8 @@ class DQN(Agent):
         """Steps until the next round of updates, then the round."""
         rounds = self.step // self.config.train_every
         goal = (rounds + 1) * self.config.train_every
-        while self.step < (goal if self.step >= self.base.steps else min(goal, self.base.steps)):
+        until = min(goal, self.base.steps) if self.step < self.base.steps else goal
+        while self.step < until:
             self.interact()
         if self.step >= goal and self.step > self.config.learning_starts:
             for _ in range(self.config.updates_per_round):
