@@ -3,7 +3,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+import rl_toys
 import torch
+
+from gradsan.rl.denormals import flushing
+
+rl_toys.register()
 
 
 @pytest.fixture(autouse=True)
@@ -15,4 +20,5 @@ def _one_thread_and_untouched_globals() -> Iterator[None]:
     yield
     assert torch.equal(torch.get_rng_state(), random_state), "the global random state was touched"
     assert torch.is_grad_enabled()
+    assert not flushing()
     torch.set_num_threads(threads)

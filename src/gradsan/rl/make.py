@@ -19,7 +19,9 @@ NATIVE_FROM = 4
 def make_env(env_id: str, render_mode: str | None = None) -> gym.Env[Any, Any]:
     """One environment, discrete observations one-hot."""
     try:
-        env = gym.make(env_id, render_mode=render_mode, disable_env_checker=True)
+        # Named only when asked for: an environment need not take a render mode.
+        render: dict[str, Any] = {} if render_mode is None else {"render_mode": render_mode}
+        env = gym.make(env_id, disable_env_checker=True, **render)
     except gym.error.Error as error:
         raise EnvironmentFault(_first_line(env_id, error)) from error
     except ImportError as error:

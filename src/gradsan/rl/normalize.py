@@ -36,7 +36,8 @@ class RunningNorm:
         return np.clip(scaled, -self.clip, self.clip).astype(np.float32)
 
     def state_dict(self) -> dict[str, Any]:
-        return {"mean": torch.from_numpy(self.mean), "var": torch.from_numpy(self.var), "count": self.count}
+        mean, var = (torch.from_numpy(np.asarray(value)) for value in (self.mean, self.var))
+        return {"mean": mean, "var": var, "count": self.count}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         self.mean, self.var = state["mean"].numpy().copy(), state["var"].numpy().copy()
