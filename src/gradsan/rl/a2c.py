@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import nn
 
 from gradsan.rl import losses
 from gradsan.rl.agent import Agent, Stateful, linear, set_learning_rate
@@ -17,7 +16,7 @@ from gradsan.rl.config import Config
 from gradsan.rl.contracts import Contract
 from gradsan.rl.envs import Envs
 from gradsan.rl.networks import seeded
-from gradsan.rl.policies import policy_for, value_network
+from gradsan.rl.policies import ActorCritic
 from gradsan.rl.rollout import Rollout, Samples
 from gradsan.rl.spaces import Actions, Observations
 
@@ -52,21 +51,19 @@ class A2C(Agent):
         observations = Observations.of(envs.vector.single_observation_space)
         self.actions = Actions.of(envs.vector.single_action_space)
         with seeded(self.weights_seed):
-            self.policy = policy_for(observations, self.actions, config.hidden).to(self.device)
-            self.critic = value_network(observations, config.hidden).to(self.device)
-        networks = nn.ModuleList((self.policy, self.critic))
+            self.networks = ActorCritic(observations, self.actions, config.hidden).to(self.device)
         self.optimizer = torch.optim.RMSprop(
-            networks.parameters(), lr=config.learning_rate, alpha=0.99, eps=1e-5, foreach=True
+            self.networks.parameters(), lr=config.learning_rate, alpha=0.99, eps=1e-5, foreach=True
         )
-        example = self.policy.sample(self.tensor(envs.obs), np.random.default_rng(0))[0]
+        example = self.networks.policy(self.tensor(envs.obs)).greedy()[0]
         self.rollout = Rollout(config.rollout, envs.num_envs, observations, example)
         # One backward of the sum: the advantage is constant, so the policy's term cannot train the critic.
-        self.declare(Contract("a2c", reaches={"policy": self.policy, "critic": self.critic}))
+        self.declare(Contract("a2c", reaches={"policy and critic": self.networks}))
 
     def advance(self) -> None:
         for _ in range(self.config.rollout):
             obs = self.envs.obs
-            action = self.policy.sample(self.tensor(obs), self.rng)
+            action = self.networks.policy(self.tensor(obs)).sample(self.rng)
             step = self.envs.step(self.actions.to_env(action))
             self.rollout.add(obs, action, step, following=self.envs.obs)
         self.step += self.rollout.valid_steps
@@ -75,24 +72,22 @@ class A2C(Agent):
         self.update(self.rollout.finish(self.value, self.config.gamma, self.config.trace, self.device))
 
     def update(self, samples: Samples) -> None:
-        log_prob, entropy = self.policy.evaluate(samples.obs, samples.action)
-        value = self.critic(samples.obs).squeeze(1)
-        policy_loss = losses.a2c_loss(log_prob, samples.advantage)
+        chosen, value = self.networks(samples.obs)
+        policy_loss = losses.a2c_loss(chosen.log_prob(samples.action), samples.advantage)
         value_loss = losses.value_loss(value, samples.returns)
-        loss = policy_loss + 2 * self.config.value_weight * value_loss
+        loss = torch.add(policy_loss, value_loss, alpha=2 * self.config.value_weight)
         if self.config.entropy_bonus:
-            loss = loss - self.config.entropy_bonus * entropy.mean()
+            entropy = chosen.entropy().mean()
+            loss = loss - self.config.entropy_bonus * entropy
+            self.metrics["entropy"] = entropy.detach()
         self.descend("a2c", loss, self.optimizer, clip=self.config.max_grad_norm)
-        self.metrics["entropy"] = entropy.detach().mean()
         self.updates += 1
 
-    @torch.no_grad()
     def value(self, obs: Array) -> NDArray[np.float32]:
-        value: NDArray[np.float32] = self.critic(self.tensor(obs)).squeeze(1).cpu().numpy()
-        return value
+        return self.networks.value(self.tensor(obs))
 
     def act(self, obs: Array) -> Array:
-        return self.actions.to_env(self.policy.greedy(self.tensor(obs)))
+        return self.actions.to_env(self.networks.policy(self.tensor(obs)).greedy())
 
     def parts(self) -> Mapping[str, Stateful]:
-        return {"policy": self.policy, "critic": self.critic, "optimizer": self.optimizer}
+        return {"networks": self.networks, "optimizer": self.optimizer}

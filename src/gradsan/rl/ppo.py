@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import Tensor
 
 from gradsan.rl import losses
 from gradsan.rl.agent import Agent, Stateful, adam, set_learning_rate
@@ -18,7 +18,7 @@ from gradsan.rl.contracts import Contract
 from gradsan.rl.envs import Envs, Step
 from gradsan.rl.networks import seeded
 from gradsan.rl.normalize import RewardScale, RunningNorm
-from gradsan.rl.policies import policy_for, value_network
+from gradsan.rl.policies import ActorCritic
 from gradsan.rl.rollout import Rollout, Samples
 from gradsan.rl.spaces import Actions, Observations
 
@@ -69,24 +69,22 @@ class PPO(Agent):
         observations = Observations.of(envs.vector.single_observation_space)
         self.actions = Actions.of(envs.vector.single_action_space)
         with seeded(self.weights_seed):
-            self.policy = policy_for(observations, self.actions, config.hidden).to(self.device)
-            self.critic = value_network(observations, config.hidden).to(self.device)
-        networks = nn.ModuleList((self.policy, self.critic))
-        self.optimizer = adam(networks.parameters(), config.learning_rate, eps=1e-5)
+            self.networks = ActorCritic(observations, self.actions, config.hidden).to(self.device)
+        self.optimizer = adam(self.networks.parameters(), config.learning_rate, eps=1e-5)
         normalize = config.normalize and not observations.image
         self.obs_norm = RunningNorm(observations.shape) if normalize else None
         self.reward_scale = RewardScale(envs.num_envs, config.gamma) if config.normalize else None
         if self.obs_norm is not None:
             self.obs_norm.update(envs.obs)
-        example = self.policy.sample(self.tensor(envs.obs), np.random.default_rng(0))[0]
+        example = self.networks.policy(self.tensor(envs.obs)).greedy()[0]
         self.rollout = Rollout(config.rollout, envs.num_envs, observations, example)
         # One backward of the sum: the advantage is constant, so the policy's term cannot train the critic.
-        self.declare(Contract("ppo", reaches={"policy": self.policy, "critic": self.critic}))
+        self.declare(Contract("ppo", reaches={"policy and critic": self.networks}))
 
     def advance(self) -> None:
         for _ in range(self.config.rollout):
             obs = self.scaled(self.envs.obs)
-            action = self.policy.sample(self.tensor(obs), self.rng)
+            action = self.networks.policy(self.tensor(obs)).sample(self.rng)
             step = self.normalized(self.envs.step(self.actions.to_env(action)))
             self.rollout.add(obs, action, step, following=self.scaled(self.envs.obs))
         self.step += self.rollout.valid_steps
@@ -96,33 +94,37 @@ class PPO(Agent):
         config = self.config
         left = 1 - self.progress() if config.anneal else 1.0
         set_learning_rate(self.optimizer, config.learning_rate * left)
-        with torch.no_grad():
-            old_log_prob, _ = self.policy.evaluate(samples.obs, samples.action)
-        for _ in range(config.epochs):
-            for chosen in self.minibatches(len(samples.obs)):
-                batch = Samples(*(field[chosen] for field in samples))
-                loss = self.loss(batch, old_log_prob[chosen], config.clip * left)
-                self.descend("ppo", loss, self.optimizer, clip=config.max_grad_norm)
+        old = self.networks.policy(samples.obs)
+        self.metrics["entropy"] = old.entropy().mean()
+        for batch, old_log_prob in self.minibatches(samples, old.log_prob(samples.action)):
+            loss = self.loss(batch, old_log_prob, config.clip * left)
+            self.descend("ppo", loss, self.optimizer, clip=config.max_grad_norm)
         self.updates += 1
 
-    def minibatches(self, size: int) -> list[Tensor]:
-        """A new order each epoch. A last batch of one sample is dropped: it has no deviation to scale by."""
-        order = torch.from_numpy(self.rng.permutation(size)).to(self.device)
-        return [part for part in torch.split(order, self.config.batch_size) if len(part) > 1]
+    def minibatches(self, samples: Samples, old_log_prob: Tensor) -> Iterator[tuple[Samples, Tensor]]:
+        """All epochs, each in a new order. A batch of one is dropped: it has no deviation to scale by."""
+        size = len(old_log_prob)
+        if size <= self.config.batch_size:  # a single batch has no order: it is prepared once
+            yield from [(scale_advantage(samples), old_log_prob)] * self.config.epochs
+            return
+        for _ in range(self.config.epochs):
+            order = torch.from_numpy(self.rng.permutation(size)).to(self.device)
+            for chosen in torch.split(order, self.config.batch_size):
+                if len(chosen) > 1:
+                    batch = Samples(*(field[chosen] for field in samples))
+                    yield scale_advantage(batch), old_log_prob[chosen]
 
     def loss(self, batch: Samples, old_log_prob: Tensor, clip: float) -> Tensor:
-        log_prob, entropy = self.policy.evaluate(batch.obs, batch.action)
-        value = self.critic(batch.obs).squeeze(1)
-        spread, centre = torch.std_mean(batch.advantage)
-        advantage = (batch.advantage - centre) / (spread + 1e-8)
-        policy_loss = losses.ppo_clip_loss(log_prob, old_log_prob, advantage, clip)
-        if self.config.value_clip is None:
+        config = self.config
+        chosen, value = self.networks(batch.obs)
+        log_prob = chosen.log_prob(batch.action)
+        policy_loss = losses.ppo_clip_loss(log_prob, old_log_prob, batch.advantage, clip)
+        if config.value_clip is None:
             value_loss = losses.value_loss(value, batch.returns)
         else:
-            value_loss = losses.ppo_value_loss(value, batch.value, batch.returns, self.config.value_clip)
-        loss = policy_loss + 2 * self.config.value_weight * value_loss
-        self.metrics["entropy"] = entropy.detach().mean()
-        return loss - self.config.entropy_bonus * entropy.mean() if self.config.entropy_bonus else loss
+            value_loss = losses.ppo_value_loss(value, batch.value, batch.returns, config.value_clip)
+        loss = torch.add(policy_loss, value_loss, alpha=2 * config.value_weight)
+        return loss - config.entropy_bonus * chosen.entropy().mean() if config.entropy_bonus else loss
 
     def scaled(self, obs: Array) -> Array:
         return obs if self.obs_norm is None else self.obs_norm(obs)
@@ -137,18 +139,15 @@ class PPO(Agent):
             step = step._replace(reward=self.reward_scale(step.reward, ended, step.valid))
         return step
 
-    @torch.no_grad()
     def value(self, obs: Array) -> NDArray[np.float32]:
-        value: NDArray[np.float32] = self.critic(self.tensor(obs)).squeeze(1).cpu().numpy()
-        return value
+        return self.networks.value(self.tensor(obs))
 
     def act(self, obs: Array) -> Array:
-        return self.actions.to_env(self.policy.greedy(self.tensor(self.scaled(obs))))
+        return self.actions.to_env(self.networks.policy(self.tensor(self.scaled(obs))).greedy())
 
     def parts(self) -> Mapping[str, Stateful]:
         parts: dict[str, Stateful] = {
-            "policy": self.policy,
-            "critic": self.critic,
+            "networks": self.networks,
             "optimizer": self.optimizer,
         }
         if self.obs_norm is not None:
@@ -156,3 +155,9 @@ class PPO(Agent):
         if self.reward_scale is not None:
             parts["reward_scale"] = self.reward_scale
         return parts
+
+
+def scale_advantage(batch: Samples) -> Samples:
+    """To mean 0 and deviation 1, so that the step size does not depend on the scale of rewards."""
+    deviation, mean = torch.std_mean(batch.advantage)
+    return batch._replace(advantage=(batch.advantage - mean) / (deviation + 1e-8))

@@ -16,7 +16,7 @@ from gradsan.rl.config import Config
 from gradsan.rl.contracts import Contract
 from gradsan.rl.envs import Envs, Step
 from gradsan.rl.networks import seeded
-from gradsan.rl.policies import policy_for, value_network
+from gradsan.rl.policies import Policy, value_network
 from gradsan.rl.spaces import Actions, Observations
 
 Array = NDArray[Any]
@@ -51,7 +51,7 @@ class Reinforce(Agent):
         observations = Observations.of(envs.vector.single_observation_space)
         self.actions = Actions.of(envs.vector.single_action_space)
         with seeded(self.weights_seed):
-            self.policy = policy_for(observations, self.actions, config.hidden).to(self.device)
+            self.policy = Policy(observations, self.actions, config.hidden).to(self.device)
             self.baseline = value_network(observations, config.hidden).to(self.device)
         self.optimizer = adam(self.policy.parameters(), config.learning_rate)
         self.baseline_optimizer = adam(self.baseline.parameters(), config.baseline_learning_rate)
@@ -83,7 +83,8 @@ class Reinforce(Agent):
         alive: list[NDArray[np.bool_]] = []
         while running.any() and len(steps) < self.config.max_episode_steps:
             seen.append(self.envs.obs)
-            taken.append(self.policy.sample(self.tensor(self.envs.obs), self.rng))
+            with torch.no_grad():
+                taken.append(self.policy(self.tensor(self.envs.obs)).sample(self.rng))
             alive.append(running)
             step = self.envs.step(self.actions.to_env(taken[-1]))
             steps.append(step)
@@ -96,13 +97,16 @@ class Reinforce(Agent):
             baseline = self.baseline(states).squeeze(1)
             # Scaled to unit deviation, so that the learning rate fits rewards of any size.
             scale = (target - baseline).square().mean().sqrt() + 1e-8
-        log_prob, entropy = self.policy.evaluate(states, torch.from_numpy(action).to(self.device))
+        chosen = self.policy(states)
+        log_prob = chosen.log_prob(torch.from_numpy(action).to(self.device))
         policy_loss = losses.reinforce_loss(log_prob, target / scale, baseline / scale)
-        loss = policy_loss - self.config.entropy_bonus * entropy.mean()
+        entropy = chosen.entropy().mean()
+        loss = policy_loss - self.config.entropy_bonus * entropy
         self.descend("policy", loss, self.optimizer, clip=self.config.max_grad_norm)
         for _ in range(self.config.baseline_updates):
             fit = losses.value_loss(self.baseline(states).squeeze(1), target)
             self.descend("baseline", fit, self.baseline_optimizer)
+        self.metrics["entropy"] = entropy.detach()
         self.updates += 1
 
     @torch.no_grad()
@@ -110,8 +114,9 @@ class Reinforce(Agent):
         value: NDArray[np.float32] = self.baseline(self.tensor(obs)).squeeze(1).cpu().numpy()
         return value
 
+    @torch.no_grad()
     def act(self, obs: Array) -> Array:
-        return self.actions.to_env(self.policy.greedy(self.tensor(obs)))
+        return self.actions.to_env(self.policy(self.tensor(obs)).greedy())
 
     def parts(self) -> Mapping[str, Stateful]:
         return {

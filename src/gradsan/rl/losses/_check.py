@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from torch import Tensor
 
 from gradsan.rl.errors import GraphError, ShapeError
@@ -11,7 +13,7 @@ def shapes(function: str, **arguments: tuple[Tensor, str]) -> None:
     """Bind letters to sizes over all arguments: `shapes("td", q=(q, "B A"), target=(target, "B"))`."""
     bound: dict[str, int] = {}
     for name, (tensor, spec) in arguments.items():
-        letters = spec.split()
+        letters = _letters(spec)
         if tensor.dim() == len(letters) and all(
             bound.setdefault(letter, size) == size for letter, size in zip(letters, tensor.shape, strict=True)
         ):
@@ -19,8 +21,13 @@ def shapes(function: str, **arguments: tuple[Tensor, str]) -> None:
         raise ShapeError(_shape_message(function, name, tensor, letters, bound))
 
 
+@cache
+def _letters(spec: str) -> tuple[str, ...]:
+    return tuple(spec.split())
+
+
 def _shape_message(
-    function: str, name: str, tensor: Tensor, letters: list[str], bound: dict[str, int]
+    function: str, name: str, tensor: Tensor, letters: tuple[str, ...], bound: dict[str, int]
 ) -> str:
     expected = ", ".join(f"{letter}={bound[letter]}" if letter in bound else letter for letter in letters)
     message = f"{function}: {name} has shape {list(tensor.shape)}, expected [{expected}]"
