@@ -75,7 +75,7 @@ class Head(nn.Module):
     def forward(self, output: Tensor) -> Distribution:
         if self.log_std is None:
             return Categorical(output)
-        # Even under no_grad, a view of a leaf says that it requires grad; a distribution to act with must not.
+        # Even under no_grad, a view of a leaf says that it requires grad; what the agent acts with must not.
         log_std = self.log_std if torch.is_grad_enabled() else self.log_std.detach()
         return Gaussian(output, log_std.expand_as(output))
 

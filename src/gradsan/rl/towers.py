@@ -28,24 +28,32 @@ class Towers(nn.Module):
     ) -> None:
         super().__init__()
         sizes = (observations.shape[0], *hidden)
-        self.weights = nn.ParameterList(torch.empty(2, *pair) for pair in itertools.pairwise(sizes))
-        self.biases = nn.ParameterList(torch.zeros(2, 1, size) for size in hidden)
+        # A plain list beside the registered names: iterating a ParameterList costs as much as a small kernel.
+        self._layers: list[tuple[nn.Parameter, nn.Parameter]] = []
+        for index, (fan_in, fan_out) in enumerate(itertools.pairwise(sizes)):
+            weight, bias = (
+                nn.Parameter(torch.empty(2, fan_in, fan_out)),
+                nn.Parameter(torch.zeros(2, 1, fan_out)),
+            )
+            for tower in weight.data:
+                nn.init.orthogonal_(tower, math.sqrt(2))
+            self.register_parameter(f"weight{index}", weight)
+            self.register_parameter(f"bias{index}", bias)
+            self._layers.append((weight, bias))
         self.heads = nn.ModuleList(nn.Linear(sizes[-1], size) for size in outputs)
-        for weight, tower in itertools.product(self.weights, (0, 1)):
-            nn.init.orthogonal_(weight[tower], math.sqrt(2))
         for head, gain in zip(self.heads, gains, strict=True):
             orthogonal(head, gain)
 
     def forward(self, obs: Tensor) -> tuple[Tensor, Tensor]:
         both = obs.expand(2, *obs.shape)
-        for weight, bias in zip(self.weights, self.biases, strict=True):
+        for weight, bias in self._layers:
             both = torch.tanh(torch.baddbmm(bias, both, weight))
         first, second = both.unbind()
         return self.heads[0](first), self.heads[1](second)
 
     def one(self, tower: int, obs: Tensor) -> Tensor:
         """The output of one of the two."""
-        for weight, bias in zip(self.weights, self.biases, strict=True):
+        for weight, bias in self._layers:
             obs = torch.tanh(torch.addmm(bias[tower], obs, weight[tower]))
         output: Tensor = self.heads[tower](obs)
         return output

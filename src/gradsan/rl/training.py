@@ -25,7 +25,7 @@ from gradsan.rl.sanitize import sanitized
 from gradsan.rl.signals import StopRequest, stop_requests
 
 # Rows of progress.csv in a whole run.
-LOG_ROWS = 200
+LOG_ROWS = 100
 
 
 @dataclass

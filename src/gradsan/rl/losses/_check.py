@@ -13,12 +13,13 @@ def shapes(function: str, **arguments: tuple[Tensor, str]) -> None:
     """Bind letters to sizes over all arguments: `shapes("td", q=(q, "B A"), target=(target, "B"))`."""
     bound: dict[str, int] = {}
     for name, (tensor, spec) in arguments.items():
-        letters = _letters(spec)
-        if tensor.dim() == len(letters) and all(
-            bound.setdefault(letter, size) == size for letter, size in zip(letters, tensor.shape, strict=True)
-        ):
-            continue
-        raise ShapeError(_shape_message(function, name, tensor, letters, bound))
+        letters, sizes = _letters(spec), tensor.shape
+        # A plain loop: this runs before every loss, and must cost less than the smallest kernel.
+        fits = len(letters) == len(sizes)
+        for letter, size in zip(letters, sizes, strict=False):
+            fits = fits and bound.setdefault(letter, size) == size
+        if not fits:
+            raise ShapeError(_shape_message(function, name, tensor, letters, bound))
 
 
 @cache
