@@ -133,3 +133,11 @@ def test_without_the_extra_the_command_says_what_to_install(monkeypatch: pytest.
     result = gradsan("train", "ppo", "--env", "CartPole-v1")
     assert result.exit_code == 1
     assert "needs gymnasium: pip install 'gradsan[rl]'" in result.output
+
+
+def test_play_films_as_mp4(run: Path, tmp_path: Path) -> None:
+    imageio = pytest.importorskip("imageio.v3")
+    pytest.importorskip("imageio_ffmpeg")
+    result = gradsan("play", run, "--episodes", "1", "--film", tmp_path / "film.mp4")
+    assert result.exit_code == 0, result.output
+    assert len(imageio.imread(tmp_path / "film.mp4")) > 1
