@@ -11,6 +11,7 @@ import torch
 import gradsan
 from gradsan.rl.agent import Agent
 from gradsan.rl.algorithms import ALGORITHMS, build, preset
+from gradsan.rl.denormals import denormals_flushed, flushing
 from gradsan.rl.errors import ConfigError, ContractError, EnvironmentFault
 from gradsan.rl.evaluate import evaluate
 from gradsan.rl.make import make_env, make_envs
@@ -67,11 +68,15 @@ def test_learns_to_reach_a_number_in_one_step(algorithm: str) -> None:
 
 @pytest.mark.parametrize(
     ("algorithm", "options"),
-    [("dqn", {"steps": 300, "updates_per_round": 2}), ("ppo", {"steps": 768, "num_envs": 4, "epochs": 4})],
+    [
+        ("dqn", {"steps": 300, "updates_per_round": 2, "batch_size": 32}),
+        ("ppo", {"steps": 768, "num_envs": 4, "epochs": 4, "batch_size": 32}),
+        ("a2c", {"steps": 800, "num_envs": 4}),
+        ("reinforce", {"steps": 800, "num_envs": 4, "baseline_updates": 1}),
+    ],
 )
 def test_learns_from_images(algorithm: str, options: dict[str, Any]) -> None:
-    options = options | {"learning_rate": 1e-3, "batch_size": 32}
-    assert score(learned(make(algorithm, "Halves", **options))) >= GOALS["Halves"]
+    assert score(learned(make(algorithm, "Halves", **options, learning_rate=1e-3))) >= GOALS["Halves"]
 
 
 @pytest.mark.parametrize(
@@ -172,6 +177,35 @@ def test_unsuitable_environments_and_options_get_one_sentence() -> None:
         preset("dpn", "CartPole-v1")
     with pytest.raises(ConfigError, match="Unknown device 'gpu7'"):
         preset("dqn", "CartPole-v1", device="gpu7").torch_device()
+
+
+def test_denormals_are_flushed_inside_and_as_before_outside() -> None:
+    smallest = torch.tensor(torch.finfo(torch.float32).tiny)
+    with denormals_flushed():
+        assert (smallest * 0.5).item() == 0
+        with denormals_flushed():
+            pass
+        assert flushing()
+    assert (smallest * 0.5).item() > 0
+
+
+def test_policy_and_critic_side_by_side_share_nothing() -> None:
+    agent: Any = make("a2c", "Identity")
+    x = torch.eye(3)
+    chosen, value = agent.networks(x)
+    torch.testing.assert_close(agent.networks.policy(x).logits, chosen.logits)
+    np.testing.assert_allclose(agent.networks.value(x), value.detach().numpy(), rtol=1e-6)
+    value.sum().backward()
+    for parameter in agent.networks.net.weight0, agent.networks.net.bias0:
+        assert parameter.grad[0].abs().sum() == 0
+        assert parameter.grad[1].abs().sum() > 0
+
+
+def test_what_the_agent_acts_with_carries_no_graph() -> None:
+    agent: Any = make("ppo", "Reach")
+    chosen = agent.networks.policy(torch.zeros(4, 1))
+    assert not chosen.log_prob(torch.zeros(4, 1)).requires_grad
+    assert not chosen.entropy().requires_grad
 
 
 def test_running_statistics_agree_with_numpy() -> None:
