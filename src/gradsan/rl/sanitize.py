@@ -23,10 +23,7 @@ def sanitized(mode: Sanitize, say: Callable[[str], None]) -> Iterator[list[Any]]
         yield findings
         return
     with watch(mode=mode) as report:
-        try:
-            yield findings
-        finally:
-            held = report
-    findings.extend(held.findings)
+        yield findings
+    findings.extend(report.findings)
     for finding in findings:
         say(f"{finding.rule} {finding.name}: {finding.message}")
