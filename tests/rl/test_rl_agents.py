@@ -80,7 +80,7 @@ def test_learns_from_images(algorithm: str, options: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [{"loss": "squared"}, {"double": True}, {"n_step": 3}, {"target_rate": 0.5}, {"num_envs": 4}]
+    "options", [{"loss": "huber"}, {"double": True}, {"n_step": 3}, {"target_rate": 0.5}, {"num_envs": 4}]
 )
 def test_dqn_learns_with_each_of_its_options(options: dict[str, Any]) -> None:
     assert score(learned(make("dqn", "Identity", **options))) >= GOALS["Identity"]
