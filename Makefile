@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: run test format accuracy bench bench-memory clean
+.PHONY: run test format accuracy bench bench-memory bench-rl clean
 
 run: $(READY)
 	$(BIN)/gradsan run --fail-on never examples/leaky_dqn.py
@@ -30,6 +30,12 @@ bench: $(READY)
 
 bench-memory: $(READY)
 	$(BIN)/python benchmarks/memory.py
+
+# Trains the reference agents and Stable-Baselines3 in turns, and writes docs/rl-bench.md. Takes hours; what is
+# measured already (benchmarks/results/rl.jsonl) is kept. BENCH="--tasks ppo-cartpole --seeds 5" picks.
+bench-rl: $(READY)
+	$(BIN)/python -m pip install --quiet -c constraints.txt --group bench
+	$(BIN)/python benchmarks/rl.py $(BENCH)
 
 # One stamp for the whole environment: it is rebuilt only when the pins or the package metadata change.
 $(READY): pyproject.toml constraints.txt

@@ -16,6 +16,9 @@ COMMANDS = {
     "report": "Judge a recorded trace again, or show it in another format.",
     "explain": "Explain a rule: what it means, why it matters, how to mend it.",
     "learn": "Learn autograd for reinforcement learning, exercise by exercise.",
+    "train": "Train a reference agent, gradient-safe by construction.",
+    "play": "Evaluate a trained agent, and film it.",
+    "compare": "Plot runs over seeds, with bootstrap intervals.",
 }
 
 

@@ -1,0 +1,129 @@
+"""One side of a benchmark, in a process of its own: trains in turns, and reports its time and its return.
+
+    python benchmarks/rl_worker.py gradsan|sb3 TASK SEED SANITIZE
+
+After each turn it writes a line and waits for one, so that both sides are measured under the same load.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from rl_tasks import TASKS, Task
+
+TURNS = 10
+EPISODES = 20
+
+
+class Turns:
+    """Time at work, without the time spent waiting for the other side."""
+
+    def __init__(self, steps: int) -> None:
+        self.size = steps / TURNS
+        self.taken = 0
+        self.waited = 0.0
+
+    def wait(self) -> None:
+        began = time.perf_counter()
+        print(json.dumps({"turn": self.taken}), flush=True)
+        sys.stdin.readline()
+        self.waited += time.perf_counter() - began
+
+    def at(self, step: int) -> None:
+        if step >= (self.taken + 1) * self.size and self.taken + 1 < TURNS:
+            self.taken += 1
+            self.wait()
+
+
+def run_gradsan(task: Task, seed: int, sanitize: str) -> dict[str, Any]:
+    from rich.console import Console
+
+    import gradsan
+    from gradsan.rl.algorithms import preset
+    from gradsan.rl.runs import Run
+    from gradsan.rl.training import Trainer
+
+    common = {"steps": task.steps, "num_envs": task.num_envs, "seed": seed, "sanitize": sanitize}
+    config = preset(
+        task.algorithm,
+        task.env,
+        **common,
+        eval_every=0,
+        eval_episodes=EPISODES,
+        checkpoint_every=task.steps,
+        **task.ours,
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        trainer = Trainer(config, Run.create(config, Path(folder)), None, Console(stderr=True, quiet=True))
+        turns, advance = Turns(task.steps), trainer.agent.advance
+
+        def in_turns() -> None:
+            turns.at(trainer.agent.step)
+            advance()
+
+        trainer.agent.advance = in_turns  # type: ignore[method-assign]
+        turns.wait()
+        turns.waited = 0.0
+        outcome = trainer.run()
+        trainer.close()
+    watched = sanitize if sanitize == "off" or hasattr(gradsan, "watch") else "unavailable"
+    seconds = outcome.seconds - turns.waited
+    return {"seconds": seconds, "steps": outcome.step, "returns": outcome.returns, "sanitizer": watched}
+
+
+def run_sb3(task: Task, seed: int) -> dict[str, Any]:
+    import stable_baselines3 as sb3
+    from stable_baselines3.common.callbacks import BaseCallback
+    from stable_baselines3.common.env_util import make_vec_env
+    from stable_baselines3.common.evaluation import evaluate_policy
+    from stable_baselines3.common.noise import NormalActionNoise
+    from stable_baselines3.common.vec_env import VecNormalize
+
+    turns = Turns(task.steps)
+
+    class InTurns(BaseCallback):
+        def _on_step(self) -> bool:
+            turns.at(self.num_timesteps)
+            return True
+
+    env: Any = make_vec_env(task.env, n_envs=task.num_envs, seed=seed)
+    options = {name: falling(value) if name in task.anneal else value for name, value in task.theirs.items()}
+    if task.normalize:
+        env = VecNormalize(env, gamma=options["gamma"])
+    if task.algorithm == "td3":
+        options["action_noise"] = NormalActionNoise(np.zeros(1), 0.1 * np.ones(1))
+    model = getattr(sb3, task.algorithm.upper())("MlpPolicy", env, seed=seed, device="cpu", **options)
+    turns.wait()
+    turns.waited = 0.0
+    began = time.perf_counter()
+    model.learn(task.steps, callback=InTurns())
+    seconds = time.perf_counter() - began - turns.waited
+    test: Any = make_vec_env(task.env, n_envs=1, seed=10_000 + seed)
+    if task.normalize:
+        test = VecNormalize(test, training=False, norm_reward=False)
+        test.obs_rms = env.obs_rms
+    returns, _ = evaluate_policy(model, test, EPISODES, deterministic=True, return_episode_rewards=True)
+    return {"seconds": seconds, "steps": model.num_timesteps, "returns": [float(value) for value in returns]}
+
+
+def falling(start: float) -> Any:
+    return lambda remaining: start * remaining
+
+
+def main() -> None:
+    side, name, seed, sanitize = sys.argv[1:]
+    torch.set_num_threads(1)
+    task = TASKS[name]
+    result = run_gradsan(task, int(seed), sanitize) if side == "gradsan" else run_sb3(task, int(seed))
+    print(json.dumps({"result": result}), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,109 @@
+"""`gradsan train ALGO --env ID`: click finds the algorithm, tyro the typed hyperparameters."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gradsan.cli._rl import need_rl, plain_errors
+
+if TYPE_CHECKING:
+    from gradsan.rl.config import Config
+
+ALGORITHMS = ("dqn", "reinforce", "a2c", "ppo", "sac", "td3")
+
+
+@click.command(
+    add_help_option=False,
+    context_settings={"ignore_unknown_options": True},
+    options_metavar="--env ID [--steps N] [--seed N] [HYPERPARAMETERS]",
+)
+@click.argument("algo", metavar=f"[{'|'.join(ALGORITHMS)}]", required=False)
+@click.argument("options", nargs=-1, type=click.UNPROCESSED, metavar="")
+@click.option(
+    "--resume", type=click.Path(path_type=Path), help="Continue the run in this folder, bit for bit."
+)
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="Folder of the run. [default: runs/ALGO-ENV-seedN]"
+)
+@click.option("-h", "--help", "asked", is_flag=True, help="With an algorithm, list its hyperparameters.")
+@click.pass_context
+def command(
+    ctx: click.Context,
+    algo: str | None,
+    options: tuple[str, ...],
+    resume: Path | None,
+    out: Path | None,
+    asked: bool,
+) -> None:
+    """Train a reference agent.
+
+    \b
+    gradsan train ppo --env CartPole-v1 --seed 3
+    gradsan train ppo --help                        every hyperparameter, with its default
+    gradsan train --resume runs/ppo-CartPole-v1-seed3
+
+    Writes checkpoints, CSV and TensorBoard logs and a plot of the learning curve. Ctrl-C saves and stops.
+    """
+    if resume is not None and algo not in (None, *ALGORITHMS):
+        # Without an algorithm, click takes the first of the remaining options for one.
+        algo, options = None, (str(algo), *options)
+    if algo is None and resume is None:
+        click.echo(ctx.get_help())
+        ctx.exit(0 if asked else 2)
+    if algo is not None and algo not in ALGORITHMS:
+        ctx.fail(f"Unknown algorithm {algo!r}: choose from {', '.join(ALGORITHMS)}.")
+    need_rl()
+    with plain_errors():
+        config = parse(algo, [*options, *(["--help"] if asked else [])], resume)
+        _train(config, out, resume)
+
+
+def parse(algo: str | None, options: list[str], resume: Path | None) -> Config:
+    """Hyperparameters from the command line, on top of what suits the environment, or of what was saved."""
+    import tyro
+
+    from gradsan.rl.algorithms import ALGORITHMS as AGENTS
+    from gradsan.rl.algorithms import name_of, preset
+    from gradsan.rl.errors import ConfigError
+    from gradsan.rl.runs import Run
+
+    default: Any = tyro.MISSING_NONPROP
+    if resume is not None:
+        default = Run(resume).saved()[0]
+        if algo not in (None, name_of(default)):
+            raise ConfigError(f"{resume} is a run of {name_of(default)}, not of {algo}.")
+        algo = name_of(default)
+    elif (env := _value_of("--env", options)) is not None:
+        default = preset(str(algo), env)
+    config: Config = tyro.cli(
+        AGENTS[str(algo)].config, args=options, default=default, prog=f"gradsan train {algo}"
+    )
+    if resume is not None and config.env != default.env:
+        raise ConfigError(f"{resume} was trained on {default.env}: it cannot be resumed on {config.env}.")
+    return config
+
+
+def _value_of(option: str, options: list[str]) -> str | None:
+    for position, text in enumerate(options):
+        if text.startswith(f"{option}="):
+            return text.split("=", 1)[1]
+        if text == option and position + 1 < len(options):
+            return options[position + 1]
+    return None
+
+
+def _train(config: Config, out: Path | None, resume: Path | None) -> None:
+    import torch
+
+    from gradsan.rl.training import train
+
+    # Networks of this size gain nothing from more threads, and one thread gives the same result everywhere.
+    torch.set_num_threads(1)
+    outcome = train(config, out, resume=resume)
+    speed = outcome.step / max(outcome.seconds, 1e-9)
+    click.echo(f"{outcome.step} steps in {outcome.seconds:.0f} s ({speed:.0f} steps/s): {outcome.folder}")
+    if not outcome.finished:
+        raise SystemExit(130)

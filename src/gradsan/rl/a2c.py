@@ -1,0 +1,93 @@
+"""A2C: short rollouts of many environments, one update each (Mnih et al. 2016)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from gradsan.rl import losses
+from gradsan.rl.agent import Agent, Stateful, linear, set_learning_rate
+from gradsan.rl.config import Config
+from gradsan.rl.contracts import Contract
+from gradsan.rl.envs import Envs
+from gradsan.rl.networks import seeded
+from gradsan.rl.policies import ActorCritic
+from gradsan.rl.rollout import Rollout, Samples
+from gradsan.rl.spaces import Actions, Observations
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class A2CConfig(Config):
+    num_envs: int = 8
+    rollout: int = 5
+    """Steps per environment between updates."""
+    learning_rate: float = 7e-4
+    anneal: bool = False
+    """Let the learning rate fall to zero over the training."""
+    gamma: float = 0.99
+    """Discount of future reward."""
+    trace: float = 1.0
+    """λ of generalised advantage estimation; 1 is the n-step return."""
+    hidden: tuple[int, ...] = (64, 64)
+    """Hidden layers of policy and value network, which share nothing."""
+    value_weight: float = 0.5
+    entropy_bonus: float = 0.0
+    max_grad_norm: float = 0.5
+
+
+class A2C(Agent):
+    name = "a2c"
+
+    def __init__(self, config: A2CConfig, envs: Envs) -> None:
+        super().__init__(config, envs)
+        self.config = config
+        observations = Observations.of(envs.vector.single_observation_space)
+        self.actions = Actions.of(envs.vector.single_action_space)
+        with seeded(self.weights_seed):
+            self.networks = ActorCritic(observations, self.actions, config.hidden).to(self.device)
+        self.optimizer = torch.optim.RMSprop(
+            self.networks.parameters(), lr=config.learning_rate, alpha=0.99, eps=1e-5, foreach=True
+        )
+        example = self.networks.policy(self.tensor(envs.obs)).greedy()[0]
+        self.rollout = Rollout(config.rollout, envs.num_envs, observations, example)
+        # One backward of the sum: the advantage is constant, so the policy's term cannot train the critic.
+        self.declare(Contract("a2c", reaches={"policy and critic": self.networks}))
+
+    def advance(self) -> None:
+        for _ in range(self.config.rollout):
+            obs = self.envs.obs
+            action = self.networks.policy(self.tensor(obs)).sample(self.rng)
+            step = self.envs.step(self.actions.to_env(action))
+            self.rollout.add(obs, action, step, following=self.envs.obs)
+        self.step += self.rollout.valid_steps
+        if self.config.anneal:
+            set_learning_rate(self.optimizer, linear(self.config.learning_rate, 0.0, self.progress()))
+        self.update(self.rollout.finish(self.value, self.config.gamma, self.config.trace, self.device))
+
+    def update(self, samples: Samples) -> None:
+        chosen, value = self.networks(samples.obs)
+        policy_loss = losses.a2c_loss(chosen.log_prob(samples.action), samples.advantage)
+        value_loss = losses.value_loss(value, samples.returns)
+        loss = torch.add(policy_loss, value_loss, alpha=2 * self.config.value_weight)
+        if self.config.entropy_bonus:
+            entropy = chosen.entropy().mean()
+            loss = loss - self.config.entropy_bonus * entropy
+            self.metrics["entropy"] = entropy.detach()
+        self.descend("a2c", loss, self.optimizer, clip=self.config.max_grad_norm)
+        self.updates += 1
+
+    def value(self, obs: Array) -> NDArray[np.float32]:
+        return self.networks.value(self.tensor(obs))
+
+    def act(self, obs: Array) -> Array:
+        return self.actions.to_env(self.networks.policy(self.tensor(obs)).greedy())
+
+    def parts(self) -> Mapping[str, Stateful]:
+        return {"networks": self.networks, "optimizer": self.optimizer}

@@ -1,0 +1,44 @@
+"""Checkpoints: written whole or not at all, read as data and never as code."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from gradsan.rl.errors import CheckpointError
+
+FORMAT = 1
+
+
+def save(path: Path, content: dict[str, Any]) -> None:
+    """A killed process or a full disk leaves the previous checkpoint as it was."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with draft.open("wb") as file:
+            torch.save({"format": FORMAT, **content}, file)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    except (OSError, RuntimeError) as error:
+        raise CheckpointError(f"Cannot write the checkpoint {path}: {error}") from error
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def load(path: Path) -> dict[str, Any]:
+    """`weights_only`: a checkpoint from elsewhere can hold numbers, not code that runs."""
+    if not path.is_file():
+        raise CheckpointError(f"There is no checkpoint at {path}.")
+    try:
+        content = torch.load(path, map_location="cpu", weights_only=True)
+    except Exception as error:  # zip, pickle and torch each have their own way to say "not readable"
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise CheckpointError(f"{path} is truncated or not a checkpoint of gradsan: {reason}") from error
+    if not isinstance(content, dict) or not {"format", "algorithm", "config", "agent"} <= content.keys():
+        raise CheckpointError(f"{path} is not a checkpoint of gradsan.")
+    if content["format"] != FORMAT:
+        raise CheckpointError(f"{path} has format {content['format']}; this version reads format {FORMAT}.")
+    return content

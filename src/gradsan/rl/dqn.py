@@ -1,0 +1,139 @@
+"""DQN: Q-learning with replay and a target network (Mnih et al. 2015), double and n-step where asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from gradsan.rl import losses
+from gradsan.rl.agent import Agent, Stateful, adam, linear
+from gradsan.rl.config import Config, require
+from gradsan.rl.contracts import Contract
+from gradsan.rl.envs import Envs
+from gradsan.rl.networks import Target, body, seeded
+from gradsan.rl.replay import Replay
+from gradsan.rl.spaces import Actions, Observations
+
+
+@dataclass(frozen=True, kw_only=True)
+class DQNConfig(Config):
+    steps: int = 50_000
+    learning_rate: float = 2.3e-3
+    gamma: float = 0.99
+    """Discount of future reward."""
+    hidden: tuple[int, ...] = (256, 256)
+    """Hidden layers of the Q-network; images go through a convolutional encoder instead."""
+    loss: Literal["huber", "squared"] = "squared"
+    """Shape of the TD loss; huber bounds the gradient of large errors, squared learns from them faster."""
+    double: bool = False
+    """Choose the next action with the online network (van Hasselt et al. 2016)."""
+    n_step: int = 1
+    """Rewards summed before bootstrapping."""
+    batch_size: int = 64
+    buffer_size: int = 100_000
+    learning_starts: int = 1_000
+    """Steps taken with random actions before the first update."""
+    train_every: int = 256
+    """Steps between rounds of updates."""
+    updates_per_round: int = 128
+    target_every: int = 10
+    """Steps between updates of the target network."""
+    target_rate: float = 1.0
+    """1 copies the online network, less moves towards it."""
+    epsilon_start: float = 1.0
+    epsilon_end: float = 0.04
+    epsilon_fraction: float = 0.16
+    """Share of training over which epsilon falls."""
+    max_grad_norm: float = 10.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(
+            self.batch_size >= 1 and self.train_every >= 1, "Batch size and train-every must be positive."
+        )
+        require(0 < self.target_rate <= 1, "--target-rate must be above 0 and at most 1.")
+
+
+class DQN(Agent):
+    name = "dqn"
+
+    def __init__(self, config: DQNConfig, envs: Envs) -> None:
+        super().__init__(config, envs)
+        self.config = config
+        observations = Observations.of(envs.vector.single_observation_space)
+        self.actions = Actions.of(envs.vector.single_action_space, need="discrete")
+        with seeded(self.weights_seed):
+            self.q = body(observations, config.hidden, self.actions.size).to(self.device)
+        self.target = Target(self.q)
+        self.optimizer = adam(self.q.parameters(), config.learning_rate)
+        self.replay = Replay(
+            config.buffer_size, observations, np.zeros((), np.int64), config.gamma, config.n_step
+        )
+        self.declare(Contract("td", reaches={"q": self.q}, avoids={"target": self.target.network}))
+
+    def advance(self) -> None:
+        """Steps until the next round of updates, then the round."""
+        rounds = self.step // self.config.train_every
+        goal = (rounds + 1) * self.config.train_every
+        until = min(goal, self.base.steps) if self.step < self.base.steps else goal
+        while self.step < until:
+            self.interact()
+        if self.step >= goal and self.step > self.config.learning_starts:
+            for _ in range(self.config.updates_per_round):
+                self.update()
+        self.metrics["epsilon"] = self.epsilon()
+
+    def epsilon(self) -> float:
+        config = self.config
+        return linear(config.epsilon_start, config.epsilon_end, self.progress(), config.epsilon_fraction)
+
+    def interact(self) -> None:
+        obs = self.envs.obs
+        random = self.rng.random(len(obs)) < self.epsilon()
+        if self.step < self.config.learning_starts:
+            random[:] = True
+        action = self.rng.integers(self.actions.size, size=len(obs))
+        if not random.all():
+            action = np.where(random, action, self.choose(obs))
+        step = self.envs.step(self.actions.to_env(action))
+        self.replay.add(obs, action, step)
+        before, self.step = self.step, self.step + int(step.valid.sum())
+        if self.step // self.config.target_every > before // self.config.target_every:
+            self.target.track(self.config.target_rate)
+
+    def update(self) -> None:
+        batch = self.replay.sample(self.config.batch_size, self.rng, self.device)
+        with torch.no_grad():
+            next_q = self.target.network(batch.next_obs)
+            if self.config.double:
+                online = self.q(batch.next_obs)
+                target = losses.double_q_target(
+                    batch.reward, batch.terminated, online, next_q, batch.discount
+                )
+            else:
+                target = losses.q_learning_target(batch.reward, batch.terminated, next_q, batch.discount)
+        td_loss = losses.huber_td_loss if self.config.loss == "huber" else losses.squared_td_loss
+        loss = td_loss(self.q(batch.obs), batch.action, target)
+        self.descend("td", loss, self.optimizer, clip=self.config.max_grad_norm)
+        self.updates += 1
+
+    @torch.no_grad()
+    def choose(self, obs: NDArray[Any]) -> NDArray[np.int64]:
+        best: NDArray[np.int64] = self.q(self.tensor(obs)).argmax(dim=1).cpu().numpy()
+        return best
+
+    def act(self, obs: NDArray[Any]) -> NDArray[Any]:
+        return self.actions.to_env(self.choose(obs))
+
+    def parts(self) -> Mapping[str, Stateful]:
+        return {
+            "q": self.q,
+            "target": self.target.network,
+            "optimizer": self.optimizer,
+            "replay": self.replay,
+        }

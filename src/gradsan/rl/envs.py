@@ -1,0 +1,129 @@
+"""Vector environments as agents see them: every transition with its true successor.
+
+Gymnasium ≥ 1.1 knows three autoreset modes. NEXT_STEP spends a step on each reset, which must not be learned
+from (`valid`). SAME_STEP resets at once and hides the last observation in `info`. DISABLED leaves the reset
+to the caller.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import gymnasium as gym
+import numpy as np
+import torch
+from gymnasium.vector import AutoresetMode
+from numpy.typing import NDArray
+
+from gradsan.rl.errors import EnvironmentFault
+from gradsan.rl.journal import native_snapshot, restore_native
+
+Array = NDArray[Any]
+Flags = NDArray[np.bool_]
+VectorEnv = gym.vector.VectorEnv[Any, Any, Any]
+LOOPED = (gym.vector.SyncVectorEnv, gym.vector.AsyncVectorEnv)
+
+
+class Step(NamedTuple):
+    """One transition per environment; `next_obs` is where it led, even if the episode ended there."""
+
+    next_obs: Array
+    reward: NDArray[np.float32]
+    terminated: Flags
+    truncated: Flags
+    valid: Flags
+
+
+class Envs:
+    """A vector environment with its episodes counted and its faults put into words."""
+
+    def __init__(self, vector: VectorEnv) -> None:
+        self.vector = vector
+        self.num_envs = vector.num_envs
+        self.name = vector.spec.id if vector.spec is not None else type(vector.unwrapped).__name__
+        self.mode = AutoresetMode(vector.metadata.get("autoreset_mode", AutoresetMode.NEXT_STEP))
+        self.obs: Array = np.zeros(0)
+        self.finished: list[tuple[float, int]] = []
+        self._ended = np.zeros(self.num_envs, dtype=bool)
+        self._returns = np.zeros(self.num_envs)
+        self._lengths = np.zeros(self.num_envs, dtype=np.int64)
+        self._everywhere = np.ones(self.num_envs, dtype=bool)
+
+    def reset(self, seed: int | None = None) -> None:
+        self.obs = self._reset(seed=seed)
+        self._ended[:] = False
+        self._returns[:] = 0
+        self._lengths[:] = 0
+
+    def step(self, action: Array) -> Step:
+        try:
+            obs, reward, terminated, truncated, info = self.vector.step(action)
+        except Exception as error:
+            raise self._raised(error) from error
+        self._require_finite(obs, reward)
+        valid = ~self._ended if self.mode is AutoresetMode.NEXT_STEP else self._everywhere
+        ended = terminated | truncated
+        # A copy: environments may reuse their observation buffer for the next step.
+        next_obs = np.array(obs)
+        self.obs = next_obs
+        self._count(reward, valid, ended)
+        if self.mode is AutoresetMode.NEXT_STEP:
+            self._ended = ended
+        elif ended.any():
+            if self.mode is AutoresetMode.SAME_STEP:
+                next_obs = next_obs.copy()
+                next_obs[ended] = np.stack(list(info["final_obs"][ended]))
+            else:
+                self.obs = self._reset(options={"reset_mask": ended})
+        return Step(next_obs, reward.astype(np.float32), terminated, truncated, valid)
+
+    def _reset(self, **arguments: Any) -> Array:
+        try:
+            obs, _ = self.vector.reset(**arguments)
+        except Exception as error:
+            raise self._raised(error) from error
+        return np.array(obs)
+
+    def _count(self, reward: Array, valid: Flags, ended: Flags) -> None:
+        self._returns += reward * valid
+        self._lengths += valid
+        if ended.any():
+            for index in np.flatnonzero(ended):
+                self.finished.append((float(self._returns[index]), int(self._lengths[index])))
+            self._returns[ended] = 0
+            self._lengths[ended] = 0
+
+    def _require_finite(self, obs: Array, reward: Array) -> None:
+        # A sum is finite only if every part is (or two infinities met): cheaper than a flag per element.
+        if not math.isfinite(reward.sum()):
+            raise EnvironmentFault(f"{self.name} returned a reward that is not finite: {reward.tolist()}.")
+        if obs.dtype.kind == "f" and not math.isfinite(obs.sum()) and not np.isfinite(obs).all():
+            raise EnvironmentFault(f"{self.name} returned an observation that is not finite.")
+
+    def _raised(self, error: Exception) -> EnvironmentFault:
+        return EnvironmentFault(f"{self.name} raised {type(error).__name__}: {error}")
+
+    def close(self) -> None:
+        self.vector.close()
+
+    def state_dict(self) -> dict[str, Any]:
+        inner = self.vector.unwrapped
+        return {
+            "inner": list(inner.call("snapshot")) if isinstance(inner, LOOPED) else native_snapshot(inner),
+            "obs": torch.from_numpy(self.obs),
+            "ended": torch.from_numpy(self._ended),
+            "returns": torch.from_numpy(self._returns),
+            "lengths": torch.from_numpy(self._lengths),
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        inner = self.vector.unwrapped
+        if isinstance(inner, LOOPED):
+            inner.set_attr("snapshot", state["inner"])
+        else:
+            restore_native(inner, state["inner"])
+        self.obs = state["obs"].numpy().copy()
+        self._ended = state["ended"].numpy().copy()
+        self._returns = state["returns"].numpy().copy()
+        self._lengths = state["lengths"].numpy().copy()

@@ -1,0 +1,31 @@
+"""What can go wrong in training, each as one sentence that says what to do."""
+
+from __future__ import annotations
+
+
+class RlError(Exception):
+    """A fault with a message made for the user: commands print it without a traceback."""
+
+
+class ShapeError(RlError, ValueError):
+    """A loss was given tensors whose shapes do not belong together."""
+
+
+class GraphError(RlError, ValueError):
+    """A value that must be constant carries a graph: training would flow through it."""
+
+
+class ContractError(RlError, AssertionError):
+    """A loss reaches what its contract avoids, or misses what it must reach."""
+
+
+class ConfigError(RlError, ValueError):
+    """Hyperparameters that do not go together, or do not fit the environment."""
+
+
+class EnvironmentFault(RlError):
+    """The environment is unknown, unsupported, raised, or returned nonsense."""
+
+
+class CheckpointError(RlError):
+    """A checkpoint is missing, truncated, or belongs to another run."""

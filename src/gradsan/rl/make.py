@@ -1,0 +1,65 @@
+"""Making environments by id, for training (many) and for evaluation (one)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium as gym
+from gymnasium import spaces
+from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
+
+from gradsan.rl.envs import Envs
+from gradsan.rl.errors import EnvironmentFault
+from gradsan.rl.journal import Journal
+
+# Gymnasium's array-at-once CartPole overtakes a loop over copies from about four of them.
+NATIVE_FROM = 4
+
+
+def make_env(env_id: str, render_mode: str | None = None) -> gym.Env[Any, Any]:
+    """One environment, discrete observations one-hot."""
+    try:
+        # Named only when asked for: an environment need not take a render mode.
+        render: dict[str, Any] = {} if render_mode is None else {"render_mode": render_mode}
+        env = gym.make(env_id, disable_env_checker=True, **render)
+    except gym.error.Error as error:
+        raise EnvironmentFault(_first_line(env_id, error)) from error
+    except ImportError as error:
+        raise EnvironmentFault(f"{env_id} needs a package that is not installed: {error}") from error
+    except Exception as error:
+        raise EnvironmentFault(f"{env_id} raised {type(error).__name__} when made: {error}") from error
+    if isinstance(env.observation_space, spaces.Discrete):
+        return gym.wrappers.FlattenObservation(env)
+    return env
+
+
+def make_envs(env_id: str, num_envs: int = 1, vectorization: str = "auto") -> Envs:
+    """`auto` takes Gymnasium's native vector environment where it has one of its own and it pays."""
+    if vectorization == "native" or (
+        vectorization == "auto" and num_envs >= NATIVE_FROM and _has_native(env_id)
+    ):
+        try:
+            return Envs(gym.make_vec(env_id, num_envs, vectorization_mode="vector_entry_point"))
+        except gym.error.Error as error:
+            raise EnvironmentFault(_first_line(env_id, error)) from error
+    make_env(env_id).close()  # so that a fault is reported once and from here, not from a worker process
+
+    def make() -> gym.Env[Any, Any]:
+        return Journal(make_env(env_id))
+
+    # Resets are ours: no step is spent on them, and no state hides inside the vector environment.
+    vectorize = AsyncVectorEnv if vectorization == "async" else SyncVectorEnv
+    envs = Envs(vectorize([make] * num_envs, autoreset_mode=AutoresetMode.DISABLED))
+    envs.name = env_id
+    return envs
+
+
+def _has_native(env_id: str) -> bool:
+    spec = gym.registry.get(env_id)
+    # Others (JAX) keep state that cannot be saved as plain arrays.
+    return spec is not None and str(spec.vector_entry_point).startswith("gymnasium.envs.classic_control")
+
+
+def _first_line(env_id: str, error: Exception) -> str:
+    text = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
+    return f"Cannot make environment {env_id!r}: {text}."

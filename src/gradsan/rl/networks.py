@@ -1,0 +1,117 @@
+"""Networks: perceptrons, a convolutional encoder for images, twin critics, and target copies."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Generic, TypeVar
+
+import torch
+from torch import Tensor, nn
+
+from gradsan.rl.errors import ConfigError
+from gradsan.rl.spaces import Observations
+
+M = TypeVar("M", bound=nn.Module)
+
+
+@contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """Initial weights follow from the seed alone, and the global random state is as before afterwards."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        yield
+
+
+def mlp(sizes: Sequence[int], activation: type[nn.Module] = nn.ReLU) -> nn.Sequential:
+    """Linear layers with `activation` between them; the last is linear."""
+    layers: list[nn.Module] = []
+    for fan_in, fan_out in itertools.pairwise(sizes):
+        layers += [nn.Linear(fan_in, fan_out), activation()]
+    return nn.Sequential(*layers[:-1])
+
+
+def orthogonal(network: nn.Module, last_gain: float) -> nn.Module:
+    """Orthogonal weights, √2 in hidden layers: policy gradients start well from a near-uniform policy."""
+    layers = [layer for layer in network.modules() if isinstance(layer, nn.Linear | nn.Conv2d)]
+    for layer in layers:
+        nn.init.orthogonal_(layer.weight, last_gain if layer is layers[-1] else math.sqrt(2))
+        if layer.bias is not None:
+            nn.init.zeros_(layer.bias)
+    return network
+
+
+class ImageEncoder(nn.Module):
+    """The convolutions of Mnih et al. (2015), for images with channels first or last."""
+
+    def __init__(self, observations: Observations, features: int = 512) -> None:
+        super().__init__()
+        shape = observations.shape
+        self.channels_last = shape[-1] < shape[0]
+        channels, height, width = (shape[2], *shape[:2]) if self.channels_last else shape
+        if min(height, width) < 36:
+            raise ConfigError(f"Image observations must be at least 36 × 36 pixels, got {height} × {width}.")
+        self.scale = 1 / 255 if observations.dtype == "uint8" else 1.0
+        self.layers = nn.Sequential(
+            *(nn.Conv2d(channels, 32, 8, stride=4), nn.ReLU()),
+            *(nn.Conv2d(32, 64, 4, stride=2), nn.ReLU()),
+            *(nn.Conv2d(64, 64, 3), nn.ReLU(), nn.Flatten()),
+        )
+        with torch.no_grad():
+            flat = self.layers(torch.zeros(1, channels, height, width)).shape[1]
+        self.layers.extend((nn.Linear(flat, features), nn.ReLU()))
+        self.features = features
+
+    def forward(self, obs: Tensor) -> Tensor:
+        images = obs.permute(0, 3, 1, 2) if self.channels_last else obs
+        features: Tensor = self.layers(images.float() * self.scale)
+        return features
+
+
+def body(
+    observations: Observations, hidden: Sequence[int], out: int, activation: type[nn.Module] = nn.ReLU
+) -> nn.Sequential:
+    """From observations to `out` numbers: a perceptron, behind an encoder where observations are images."""
+    if observations.image:
+        encoder = ImageEncoder(observations)
+        return nn.Sequential(encoder, nn.Linear(encoder.features, out))
+    return mlp((observations.shape[0], *hidden, out), activation)
+
+
+class TwinCritic(nn.Module):
+    """Two independent Q(s, a), of which targets take the smaller (Fujimoto et al. 2018)."""
+
+    def __init__(self, obs_size: int, action_size: int, hidden: Sequence[int]) -> None:
+        super().__init__()
+        self.q1 = mlp((obs_size + action_size, *hidden, 1))
+        self.q2 = mlp((obs_size + action_size, *hidden, 1))
+
+    def forward(self, obs: Tensor, action: Tensor) -> tuple[Tensor, Tensor]:
+        joined = torch.cat((obs, action), dim=1)
+        return self.q1(joined).squeeze(1), self.q2(joined).squeeze(1)
+
+    def first(self, obs: Tensor, action: Tensor) -> Tensor:
+        value: Tensor = self.q1(torch.cat((obs, action), dim=1)).squeeze(1)
+        return value
+
+
+class Target(Generic[M]):
+    """A copy that no loss trains: it follows the online network by hard or soft updates."""
+
+    def __init__(self, online: M) -> None:
+        self.network = copy.deepcopy(online).requires_grad_(False)
+        # Listed once: walking the module tree costs more than the update itself.
+        self._own: list[Tensor] = list(self.network.parameters())
+        self._online: list[Tensor] = list(online.parameters())
+
+    @torch.no_grad()
+    def sync(self) -> None:
+        torch._foreach_copy_(self._own, self._online)
+
+    @torch.no_grad()
+    def track(self, rate: float) -> None:
+        """target ← (1 − rate)·target + rate·online, in one call for all parameters."""
+        torch._foreach_lerp_(self._own, self._online, rate)

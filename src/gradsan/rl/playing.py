@@ -1,0 +1,70 @@
+"""A trained agent at work: returns of some episodes, and a film of them where asked for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from numpy.typing import NDArray
+
+from gradsan.rl.agent import Agent
+from gradsan.rl.algorithms import build
+from gradsan.rl.errors import CheckpointError, EnvironmentFault
+from gradsan.rl.evaluate import evaluate
+from gradsan.rl.make import make_env, make_envs
+from gradsan.rl.runs import Run
+
+FILMS = (".gif", ".webp", ".mp4")
+
+
+def load_agent(run: Run, *, best: bool = False) -> Agent:
+    """The agent of a run as it was last saved, or at its best evaluation."""
+    config, content = run.saved(run.best if best else None)
+    agent = build(config, make_envs(config.env, config.num_envs, "sync"))
+    try:
+        agent.load_policy(content["agent"])
+    except (KeyError, RuntimeError, ValueError) as error:
+        raise CheckpointError(f"The checkpoint in {run.folder} does not fit {config.env}: {error}") from error
+    return agent
+
+
+def play(agent: Agent, episodes: int, seed: int, film: Path | None = None) -> NDArray[np.float64]:
+    env = make_env(agent.base.env, render_mode="rgb_array" if film is not None else None)
+    frames: list[NDArray[np.uint8]] = []
+
+    def record(shown: gym.Env[Any, Any]) -> None:
+        frame = shown.render()
+        if not isinstance(frame, np.ndarray):
+            raise EnvironmentFault(f"{agent.base.env} renders no images, so there is nothing to film.")
+        frames.append(frame)
+
+    try:
+        returns = evaluate(agent, env, episodes, seed, record if film is not None else None)
+        if film is not None:
+            write_film(film, frames, float(env.metadata.get("render_fps", 30)))
+    finally:
+        env.close()
+        agent.envs.close()
+    return returns
+
+
+def write_film(path: Path, frames: list[NDArray[np.uint8]], rate: float) -> None:
+    """GIF and WebP by Pillow; MP4 where imageio and ffmpeg are installed."""
+    if path.suffix == ".mp4":
+        try:
+            import imageio.v3 as iio
+
+            iio.imwrite(path, np.stack(frames), fps=rate)
+        except ImportError as error:
+            raise CheckpointError("MP4 needs imageio[ffmpeg]; install it, or write a .gif.") from error
+        return
+    from PIL import Image
+
+    # Viewers slow GIFs down that ask for less than 20 ms per frame: skip frames instead.
+    stride = max(1, round(rate / 50))
+    images = [Image.fromarray(frame) for frame in frames[::stride]]
+    images[0].save(
+        path, save_all=True, append_images=images[1:], duration=round(1000 * stride / rate), loop=0
+    )

@@ -1,0 +1,123 @@
+"""Stochastic policies of REINFORCE, A2C and PPO: categorical for choices, Gaussian for vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from gradsan.rl import losses
+from gradsan.rl.networks import body, orthogonal
+from gradsan.rl.spaces import Actions, Observations
+from gradsan.rl.towers import Pair, Towers
+
+Array = NDArray[Any]
+
+
+class Categorical(NamedTuple):
+    """Distribution over choices; log-probability and entropy are computed when asked for, with a graph."""
+
+    logits: Tensor
+
+    def log_prob(self, action: Tensor) -> Tensor:
+        return losses.categorical_log_prob(self.logits, action)
+
+    def entropy(self) -> Tensor:
+        return losses.categorical_entropy(self.logits)
+
+    def sample(self, rng: np.random.Generator) -> Array:
+        # The largest of logits plus Gumbel noise is a sample of their softmax, without computing it.
+        logits = self.logits.detach().cpu().numpy()
+        choice: Array = (logits + rng.gumbel(size=logits.shape)).argmax(axis=1)
+        return choice
+
+    def greedy(self) -> Array:
+        choice: Array = self.logits.argmax(dim=1).cpu().numpy()
+        return choice
+
+
+class Gaussian(NamedTuple):
+    """The same over vectors."""
+
+    mean: Tensor
+    log_std: Tensor
+
+    def log_prob(self, action: Tensor) -> Tensor:
+        return losses.gaussian_log_prob(self.mean, self.log_std, action)
+
+    def entropy(self) -> Tensor:
+        return losses.gaussian_entropy(self.log_std)
+
+    def sample(self, rng: np.random.Generator) -> Array:
+        mean, log_std = self.mean.detach().cpu().numpy(), self.log_std.detach().cpu().numpy()
+        action: Array = mean + np.exp(log_std) * rng.standard_normal(mean.shape, dtype=np.float32)
+        return action
+
+    def greedy(self) -> Array:
+        mean: Array = self.mean.detach().cpu().numpy()
+        return mean
+
+
+Distribution = Categorical | Gaussian
+
+
+class Head(nn.Module):
+    """Makes a distribution of a network's output. Deviations are learned, one per dimension."""
+
+    def __init__(self, actions: Actions) -> None:
+        super().__init__()
+        self.log_std = None if actions.discrete else nn.Parameter(torch.zeros(actions.size))
+
+    def forward(self, output: Tensor) -> Distribution:
+        if self.log_std is None:
+            return Categorical(output)
+        # Even under no_grad, a view of a leaf says that it requires grad; what the agent acts with must not.
+        log_std = self.log_std if torch.is_grad_enabled() else self.log_std.detach()
+        return Gaussian(output, log_std.expand_as(output))
+
+
+class Policy(nn.Module):
+    """A policy on its own, as REINFORCE trains it."""
+
+    def __init__(self, observations: Observations, actions: Actions, hidden: Sequence[int]) -> None:
+        super().__init__()
+        self.net = orthogonal(body(observations, hidden, actions.size, nn.Tanh), last_gain=0.01)
+        self.head = Head(actions)
+
+    def forward(self, obs: Tensor) -> Distribution:
+        distribution: Distribution = self.head(self.net(obs))
+        return distribution
+
+
+class ActorCritic(nn.Module):
+    """Policy and value network, which share nothing but their shape, as A2C and PPO train them."""
+
+    def __init__(self, observations: Observations, actions: Actions, hidden: Sequence[int]) -> None:
+        super().__init__()
+        kind = Pair if observations.image else Towers
+        self.net: Pair | Towers = kind(observations, hidden, (actions.size, 1), gains=(0.01, 1.0))
+        self.head = Head(actions)
+
+    def forward(self, obs: Tensor) -> tuple[Distribution, Tensor]:
+        output, value = self.net(obs)
+        return self.head(output), value.squeeze(1)
+
+    @torch.no_grad()
+    def policy(self, obs: Tensor) -> Distribution:
+        """For acting: no value is computed, and no graph."""
+        distribution: Distribution = self.head(self.net.one(0, obs))
+        return distribution
+
+    @torch.no_grad()
+    def value(self, obs: Tensor) -> NDArray[np.float32]:
+        """As constants, for advantages."""
+        value: NDArray[np.float32] = self.net.one(1, obs).squeeze(1).cpu().numpy()
+        return value
+
+
+def value_network(observations: Observations, hidden: Sequence[int]) -> nn.Module:
+    return orthogonal(body(observations, hidden, 1, nn.Tanh), last_gain=1.0)

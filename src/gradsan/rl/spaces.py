@@ -1,0 +1,87 @@
+"""What an agent needs to know of the spaces, and how its actions become the environment's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from gradsan.rl.errors import EnvironmentFault
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Observations:
+    """Flat vectors or images; `shape` is that of one observation."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+    @property
+    def image(self) -> bool:
+        return len(self.shape) == 3
+
+    @classmethod
+    def of(cls, space: gym.Space[Any]) -> Observations:
+        if not isinstance(space, spaces.Box) or len(space.shape) not in (1, 3):
+            raise EnvironmentFault(
+                f"Unsupported observation space {space}: agents take vectors (Box of one dimension), images "
+                "(Box of three) and Discrete; wrap others in gymnasium.wrappers.FlattenObservation."
+            )
+        keep = len(space.shape) == 3 and space.dtype == np.uint8
+        return cls(space.shape, np.dtype(np.uint8 if keep else np.float32))
+
+
+@dataclass(frozen=True)
+class Actions:
+    """Discrete choices, or vectors between bounds. Agents see choices from 0, and flat vectors."""
+
+    space: spaces.Discrete | spaces.Box
+
+    @property
+    def discrete(self) -> bool:
+        return isinstance(self.space, spaces.Discrete)
+
+    @property
+    def size(self) -> int:
+        """Number of choices, or of dimensions."""
+        return (
+            int(self.space.n) if isinstance(self.space, spaces.Discrete) else int(np.prod(self.space.shape))
+        )
+
+    @classmethod
+    def of(cls, space: gym.Space[Any], *, need: str = "any") -> Actions:
+        if isinstance(space, spaces.Discrete) and need != "continuous":
+            return cls(space)
+        if isinstance(space, spaces.Box) and need != "discrete":
+            return cls(space)
+        wanted = {
+            "any": "Discrete or Box actions",
+            "discrete": "Discrete actions; for Box, try ppo, sac or td3",
+            "continuous": "Box actions; for Discrete, try ppo, a2c or dqn",
+        }
+        raise EnvironmentFault(f"Unsupported action space {space}: this algorithm needs {wanted[need]}.")
+
+    def require_bounds(self) -> None:
+        """Squashed policies map onto the bounds, so they must exist."""
+        if isinstance(self.space, spaces.Box) and not self.space.is_bounded():
+            raise EnvironmentFault(f"Unsupported action space {self.space}: its bounds must be finite.")
+
+    def from_unit(self, action: Array) -> Array:
+        """[-1, 1] per dimension onto the bounds."""
+        assert isinstance(self.space, spaces.Box)
+        low, high = self.space.low, self.space.high
+        unit = action.reshape(-1, *self.space.shape)
+        return (low + 0.5 * (unit + 1) * (high - low)).astype(self.space.dtype)
+
+    def to_env(self, action: Array) -> Array:
+        """Choices from the space's own start; vectors clipped to the bounds."""
+        if isinstance(self.space, spaces.Discrete):
+            return action + self.space.start if self.space.start else action
+        shaped = action.reshape(-1, *self.space.shape)
+        return np.clip(shaped, self.space.low, self.space.high).astype(self.space.dtype, copy=False)

@@ -1,0 +1,148 @@
+"""TD3: deterministic actor, twin critics, delayed updates, smoothed targets (Fujimoto et al. 2018)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+
+from gradsan.rl import losses
+from gradsan.rl.agent import Agent, Stateful, adam
+from gradsan.rl.config import Config, require
+from gradsan.rl.contracts import Contract
+from gradsan.rl.envs import Envs
+from gradsan.rl.errors import EnvironmentFault
+from gradsan.rl.frozen import frozen
+from gradsan.rl.networks import Target, TwinCritic, mlp, seeded
+from gradsan.rl.replay import Batch, Replay
+from gradsan.rl.spaces import Actions, Observations
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TD3Config(Config):
+    steps: int = 10_000
+    learning_rate: float = 1e-3
+    """Of actor and critics."""
+    gamma: float = 0.98
+    """Discount of future reward."""
+    hidden: tuple[int, ...] = (400, 300)
+    """Hidden layers of actor and critics."""
+    batch_size: int = 256
+    buffer_size: int = 200_000
+    learning_starts: int = 1_000
+    """Steps taken with random actions before the first update."""
+    train_every: int = 1
+    """Steps of all environments between rounds of updates."""
+    updates_per_round: int = 1
+    target_rate: float = 0.005
+    """How far the targets move towards actor and critics, per update of the actor."""
+    exploration_noise: float = 0.1
+    """Deviation of the noise on actions taken, where bounds are ±1."""
+    policy_delay: int = 2
+    """Updates of the critics per update of the actor."""
+    target_noise: float = 0.2
+    """Deviation of the noise that smooths the target action."""
+    target_noise_clip: float = 0.5
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(
+            self.batch_size >= 1 and self.train_every >= 1, "Batch size and train-every must be positive."
+        )
+        require(0 < self.target_rate <= 1, "--target-rate must be above 0 and at most 1.")
+        require(self.policy_delay >= 1, "--policy-delay must be at least 1.")
+
+
+class TD3(Agent):
+    name = "td3"
+
+    def __init__(self, config: TD3Config, envs: Envs) -> None:
+        super().__init__(config, envs)
+        self.config = config
+        observations = Observations.of(envs.vector.single_observation_space)
+        if observations.image:
+            raise EnvironmentFault("TD3 takes vector observations; for images, try ppo or dqn.")
+        self.actions = Actions.of(envs.vector.single_action_space, need="continuous")
+        self.actions.require_bounds()
+        size, dimensions = observations.shape[0], self.actions.size
+        with seeded(self.weights_seed):
+            layers = mlp((size, *config.hidden, dimensions))
+            self.actor = nn.Sequential(*layers, nn.Tanh()).to(self.device)
+            self.critic = TwinCritic(size, dimensions, config.hidden).to(self.device)
+        self.target_actor, self.target_critic = Target(self.actor), Target(self.critic)
+        self.actor_optimizer = adam(self.actor.parameters(), config.learning_rate)
+        self.critic_optimizer = adam(self.critic.parameters(), config.learning_rate)
+        self.replay = Replay(config.buffer_size, observations, np.zeros(dimensions, np.float32), config.gamma)
+        targets = {"target actor": self.target_actor.network, "target critic": self.target_critic.network}
+        self.declare(
+            Contract("critic", reaches={"critic": self.critic}, avoids={"actor": self.actor, **targets}),
+            Contract("actor", reaches={"actor": self.actor}, avoids={"critic": self.critic, **targets}),
+        )
+
+    def advance(self) -> None:
+        for _ in range(self.config.train_every):
+            self.interact()
+        if self.step > self.config.learning_starts:
+            for _ in range(self.config.updates_per_round):
+                self.update(self.replay.sample(self.config.batch_size, self.rng, self.device))
+
+    def interact(self) -> None:
+        obs = self.envs.obs
+        if self.step < self.config.learning_starts:
+            action = self.rng.uniform(-1, 1, (len(obs), self.actions.size)).astype(np.float32)
+        else:
+            noise = self.rng.standard_normal((len(obs), self.actions.size), dtype=np.float32)
+            action = np.clip(self.choose(obs) + self.config.exploration_noise * noise, -1, 1)
+        step = self.envs.step(self.actions.from_unit(action))
+        self.replay.add(obs, action, step)
+        self.step += int(step.valid.sum())
+
+    def update(self, batch: Batch) -> None:
+        with torch.no_grad():
+            noise = torch.randn(batch.action.shape, generator=self.noise, device=self.device)
+            next_action = losses.smoothed_action(
+                self.target_actor.network(batch.next_obs),
+                self.config.target_noise * noise,
+                self.config.target_noise_clip,
+            )
+            next_q = self.target_critic.network(batch.next_obs, next_action)
+            target = losses.td3_target(batch.reward, batch.terminated, next_q, batch.discount)
+        critic_loss = losses.twin_critic_loss(self.critic(batch.obs, batch.action), target)
+        self.descend("critic", critic_loss, self.critic_optimizer)
+        self.updates += 1
+        if self.updates % self.config.policy_delay == 0:
+            self.update_actor(batch)
+
+    def update_actor(self, batch: Batch) -> None:
+        action = self.actor(batch.obs)
+        with frozen(self.critic.parameters()):
+            q = self.critic.first(batch.obs, action)
+        self.descend("actor", losses.td3_actor_loss(q), self.actor_optimizer)
+        self.target_actor.track(self.config.target_rate)
+        self.target_critic.track(self.config.target_rate)
+
+    @torch.no_grad()
+    def choose(self, obs: Array) -> NDArray[np.float32]:
+        action: NDArray[np.float32] = self.actor(self.tensor(obs)).cpu().numpy()
+        return action
+
+    def act(self, obs: Array) -> Array:
+        return self.actions.from_unit(self.choose(obs))
+
+    def parts(self) -> Mapping[str, Stateful]:
+        return {
+            "actor": self.actor,
+            "critic": self.critic,
+            "target_actor": self.target_actor.network,
+            "target_critic": self.target_critic.network,
+            "actor_optimizer": self.actor_optimizer,
+            "critic_optimizer": self.critic_optimizer,
+            "replay": self.replay,
+        }

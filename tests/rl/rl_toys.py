@@ -1,0 +1,168 @@
+"""Environments small enough to know everything about, registered under `toys/…`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium import spaces
+
+Obs = np.ndarray[Any, np.dtype[Any]]
+
+
+class Toy(gym.Env[Any, Any]):
+    """Observation from `self.see()`; subclasses say what an action earns and when the episode ends."""
+
+    observation_space: spaces.Space[Any] = spaces.Box(-1, 1, (3,), np.float32)
+    action_space: spaces.Space[Any] = spaces.Discrete(3)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        super().reset(seed=seed, options=options)
+        self.time = 0
+        self.draw()
+        return self.see(), {}
+
+    def draw(self) -> None:
+        self.hidden = int(self.np_random.integers(3))
+
+    def see(self) -> Any:
+        return np.eye(3, dtype=np.float32)[self.hidden]
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        self.time += 1
+        reward = self.earn(action)
+        self.draw()
+        return self.see(), reward, False, self.time >= 8, {}
+
+    def earn(self, action: Any) -> float:
+        return float(action == self.hidden)
+
+
+class Identity(Toy):
+    """Name what you see: 8 steps of up to 1 each."""
+
+
+class DiscreteIdentity(Toy):
+    """The same, with a number to see and choices that start at 5."""
+
+    observation_space = spaces.Discrete(3)
+    action_space = spaces.Discrete(3, start=5)
+
+    def see(self) -> Any:
+        return self.hidden
+
+    def earn(self, action: Any) -> float:
+        return float(action - 5 == self.hidden)
+
+
+class Bandit(Toy):
+    """One arm of three pays."""
+
+    def see(self) -> Any:
+        return np.zeros(3, dtype=np.float32)
+
+    def earn(self, action: Any) -> float:
+        return float(action == 1)
+
+
+class Reach(Toy):
+    """Hit the number you see, in one step: 0 at best. Bounds are uneven on purpose."""
+
+    observation_space = spaces.Box(-1, 1, (1,), np.float32)
+    action_space = spaces.Box(np.array([-1], np.float32), np.array([3], np.float32))
+
+    def draw(self) -> None:
+        self.goal = self.np_random.uniform(-0.9, 0.9)
+
+    def see(self) -> Any:
+        return np.array([self.goal], np.float32)
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        return self.see(), -float((action[0] - 1 - self.goal) ** 2), True, False, {}
+
+
+class Halves(Toy):
+    """An image whose bright half is to be named."""
+
+    observation_space = spaces.Box(0, 255, (36, 36, 1), np.uint8)
+    action_space = spaces.Discrete(2)
+
+    def draw(self) -> None:
+        self.hidden = int(self.np_random.integers(2))
+
+    def see(self) -> Any:
+        image = np.zeros((36, 36, 1), np.uint8)
+        image[:, 18 * self.hidden : 18 * (self.hidden + 1)] = 255
+        return image
+
+
+class Counter(gym.Env[Any, Any]):
+    """Sees (episode, time); reward is the time. Odd episodes terminate after 3 steps, even ones truncate."""
+
+    observation_space = spaces.Box(0, np.inf, (2,), np.float32)
+    action_space = spaces.Discrete(2)
+
+    def __init__(self) -> None:
+        self.episode = -1
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Obs, dict[str, Any]]:
+        super().reset(seed=seed, options=options)
+        self.episode += 1
+        self.time = 0
+        return self.see(), {}
+
+    def see(self) -> Obs:
+        return np.array([self.episode, self.time], np.float32)
+
+    def step(self, _action: Any) -> tuple[Obs, float, bool, bool, dict[str, Any]]:
+        self.time += 1
+        ended = self.time == 3
+        return (
+            self.see(),
+            float(self.time),
+            ended and self.episode % 2 == 1,
+            ended and self.episode % 2 == 0,
+            {},
+        )
+
+
+class Faulty(Toy):
+    """Well-behaved until a step that `fault` spoils."""
+
+    def __init__(self, fault: str = "none", at: int = 300) -> None:
+        self.fault, self.left = fault, at
+
+    def earn(self, action: Any) -> float:
+        self.left -= 1
+        if self.left == 0 and self.fault == "raise":
+            raise OSError("the simulator is gone")
+        return float("nan") if self.left == 0 and self.fault == "nan" else super().earn(action)
+
+
+class Elsewhere(Toy):
+    """Draws its chance from outside `np_random`, so that it cannot be replayed."""
+
+    count = 0
+
+    def draw(self) -> None:
+        type(self).count += 1
+        self.hidden = type(self).count % 3
+
+
+class TwoHands(Toy):
+    action_space = spaces.MultiDiscrete([2, 2])
+
+
+CLASSES = (Identity, DiscreteIdentity, Bandit, Reach, Halves, Counter, Faulty, Elsewhere, TwoHands)
+
+
+def register() -> None:
+    for made in CLASSES:
+        name = f"toys/{made.__name__}-v0"
+        if name not in gym.registry:
+            gym.register(name, entry_point=made)

@@ -1,0 +1,87 @@
+"""`frozen` restores exactly what it found, and a contract names the parameter that breaks it."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import nn
+
+from gradsan.rl.contracts import Contract, Contracts, leaves_of
+from gradsan.rl.errors import ContractError
+from gradsan.rl.frozen import frozen
+
+
+def linear() -> nn.Linear:
+    layer = nn.Linear(2, 1, bias=False, device="meta").to_empty(device="cpu")
+    nn.init.ones_(layer.weight)
+    return layer
+
+
+def test_gradient_flows_through_frozen_parameters_but_not_into_them() -> None:
+    actor, critic = linear(), linear()
+    with frozen(critic.parameters()):
+        loss = critic(actor(torch.ones(1, 2)).expand(1, 2)).sum()
+    assert critic.weight.requires_grad
+    loss.backward()
+    assert actor.weight.grad is not None
+    assert critic.weight.grad is None
+
+
+def test_flags_come_back_per_parameter_even_when_the_block_raises() -> None:
+    layer = nn.Linear(2, 1, device="meta")
+    layer.bias.requires_grad_(False)
+
+    def fail_inside() -> None:
+        with frozen(layer.parameters()):
+            assert not layer.weight.requires_grad
+            raise RuntimeError("inside")
+
+    with pytest.raises(RuntimeError, match="inside"):
+        fail_inside()
+    assert layer.weight.requires_grad
+    assert not layer.bias.requires_grad
+
+
+def test_a_shared_parameter_listed_twice_and_nesting_are_harmless() -> None:
+    layer = linear()
+    with frozen([layer.weight, layer.weight]):
+        with frozen(layer.parameters()):
+            assert not layer.weight.requires_grad
+        assert not layer.weight.requires_grad
+    assert layer.weight.requires_grad
+
+
+def test_a_leak_is_named_with_its_contract() -> None:
+    q, target = linear(), linear()
+    contract = Contract("critic", reaches={"critic": q}, avoids={"target": target})
+    x = torch.ones(1, 2)
+    contract.check((q(x) - target(x).detach()).sum())
+    with pytest.raises(
+        ContractError, match=r"critic loss reaches critic, avoids target.*flows into target\.weight"
+    ):
+        contract.check((q(x) - target(x)).sum())
+
+
+def test_a_cut_is_named_with_its_contract() -> None:
+    q = linear()
+    contract = Contract("critic", reaches={"critic": q})
+    with pytest.raises(ContractError, match=r"no gradient path leads to critic\.weight"):
+        contract.check(q(torch.ones(1, 2)).detach().sum())
+
+
+def test_contracts_check_the_first_backward_and_every_one_when_deep() -> None:
+    q = linear()
+    good, bad = q(torch.ones(1, 2)).sum(), torch.zeros(())
+    once = Contracts(Contract("critic", reaches={"critic": q}))
+    once.check("critic", good)
+    once.check("critic", bad)
+    deep = Contracts(Contract("critic", reaches={"critic": q}), always=True)
+    deep.check("critic", good)
+    with pytest.raises(ContractError):
+        deep.check("critic", bad)
+
+
+def test_leaves_of_a_leaf_is_itself() -> None:
+    leaf = torch.zeros((), requires_grad=True)
+    assert leaves_of(leaf) == {id(leaf)}
+    assert leaves_of(torch.zeros(())) == set()
