@@ -54,6 +54,7 @@ def about(rule: type[Rule]) -> dict[str, Any]:
         "severity": rule.severity,
         "what": rule.what,
         "why": rule.why,
+        "symptom": rule.symptom,
         "fix": rule.fix,
         "deliberate": rule.deliberate,
         "bad": list(rule.bad),

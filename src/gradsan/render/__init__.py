@@ -12,6 +12,8 @@ from gradsan.render.page import Page
 FORMATS = {
     "text": "gradsan.render.text",
     "json": "gradsan.render.json",
+    "sarif": "gradsan.render.sarif",
+    "github": "gradsan.render.github",
 }
 
 

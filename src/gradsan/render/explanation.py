@@ -17,17 +17,30 @@ def sections(rule: type[Rule]) -> list[tuple[str, str, str]]:
     parts = [
         ("What it means", rule.what, ""),
         ("Why it matters", rule.why, ""),
+        ("What the learning curve shows", rule.symptom, ""),
         ("Wrong", "", code_of(rule.bad)),
         ("Right", "", code_of(rule.good)),
-        ("How to mend it", rule.fix, ""),
+        ("How to mend it", sentence(rule.fix), ""),
         ("When it is deliberate", rule.deliberate, ""),
-        ("How to silence it", "With a comment on the line:", f"# gradsan: allow {rule.name}"),
+        ("How to silence it", silencing(rule), f"# gradsan: allow {rule.name}"),
     ]
     return [(title, flow(prose), code) for title, prose, code in parts if prose or code]
 
 
 def code_of(examples: tuple[str, ...]) -> str:
     return textwrap.dedent(examples[0]).strip("\n") if examples else ""
+
+
+def silencing(rule: type[Rule]) -> str:
+    return (
+        "With a comment on the line that the finding names, or on another line of its story. "
+        f"`--ignore {rule.code}` leaves the rule out of a whole run."
+    )
+
+
+def sentence(words: str) -> str:
+    """A fix is a part of a sentence in a finding, and a sentence of its own here."""
+    return words[:1].upper() + words[1:] + "."
 
 
 def flow(prose: str) -> str:

@@ -46,6 +46,7 @@ class Rule:
     severity: ClassVar[str]
     what: ClassVar[str]
     why: ClassVar[str]
+    symptom: ClassVar[str] = ""  # what one sees in the learning curve
     fix: ClassVar[str]
     deliberate: ClassVar[str] = ""
     needs_deep: ClassVar[bool] = False

@@ -22,10 +22,19 @@ class SavedTensorMutated(Rule):
         at `backward()` and raises, but names neither the tensor nor the line that wrote it. In RL it is usually
         a mask (`q[~available] = -inf`), `clamp_`, `+=` on a state, or a noise buffer that is drawn anew.
     """
+    symptom = """
+        The run ends with `one of the variables needed for gradient computation has been modified by an
+        inplace operation`: at the first update or, where the write depends on the data, somewhere in
+        the middle of training.
+    """
     fix = (
         "write into a copy (`q = q.clone()` first), or use the form without underscore (`masked_fill`, `clamp`, "
         "`x = x + y`, `torch.where`)"
     )
+    deliberate = """
+        Never: PyTorch refuses the backward. Writing in place is fine where no pending backward needs
+        the value.
+    """
     bad = (
         """
         import torch

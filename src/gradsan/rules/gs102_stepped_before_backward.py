@@ -25,9 +25,18 @@ class SteppedBeforeBackward(Rule):
         silent where it had not (a bias, a first layer): then the update is simply computed at the wrong point.
         Typical: actor and critic losses computed together, and the critic stepped first.
     """
+    symptom = """
+        Mostly the run ends with `modified by an inplace operation`, which names a shape and a version
+        number but not the step. Where PyTorch is silent, the curve is noisier and lower than that of
+        the same algorithm elsewhere.
+    """
     fix = (
         "compute each loss after the steps that come before its backward, or do all backwards before any step"
     )
+    deliberate = """
+        Never for the loss itself. Where the later loss was computed from detached features, it needs
+        none of the stepped parameters and nothing is reported.
+    """
     bad = (
         """
         import torch
@@ -62,6 +71,22 @@ class SteppedBeforeBackward(Rule):
         """,
     )
     good = (
+        """
+        import torch
+        actor = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 2))
+        critic = torch.nn.Sequential(torch.nn.Linear(5, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+        actor_opt = torch.optim.SGD(actor.parameters(), lr=0.1)
+        critic_opt = torch.optim.SGD(critic.parameters(), lr=0.1)
+        s, a = torch.randn(8, 3), torch.randn(8, 2)
+        critic_loss = (critic(torch.cat([s, a], -1)) - 1.0).pow(2).mean()
+        critic_opt.zero_grad()
+        critic_loss.backward()
+        critic_opt.step()
+        actor_loss = -critic(torch.cat([s, actor(s)], -1)).mean()
+        actor_opt.zero_grad()
+        actor_loss.backward()
+        actor_opt.step()
+        """,
         """
         import torch
         trunk, pi, v = torch.nn.Linear(3, 4), torch.nn.Linear(4, 2), torch.nn.Linear(4, 1)

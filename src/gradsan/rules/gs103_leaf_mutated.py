@@ -18,7 +18,15 @@ class LeafMutated(Rule):
         A leaf is where gradients arrive. Autograd cannot record a write into it, and refuses. Target syncs,
         weight clamps and initialisation by hand are the usual places.
     """
+    symptom = """
+        The run ends with `a leaf Variable that requires grad is being used in an in-place operation`,
+        usually at the first target sync, after the first updates went well.
+    """
     fix = "wrap the write in `with torch.no_grad():`"
+    deliberate = """
+        Writing parameters by hand is right for syncs, clamps and initialisation; recording the write is
+        not. `torch.no_grad()` says so.
+    """
     bad = (
         """
         import torch

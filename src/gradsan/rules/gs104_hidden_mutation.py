@@ -21,10 +21,19 @@ class HiddenMutation(Rule):
         observation buffer: `torch.from_numpy(obs)` shares that memory, and the next `env.step` overwrites the
         inputs of a forward pass whose backward is still to come.
     """
+    symptom = """
+        Nothing raises. The return stays far below that of the same code with copied observations, and
+        changes with things that should not matter: the number of environments, or how soon backward
+        follows the forward pass.
+    """
     fix = (
         "copy at the border (`torch.as_tensor(obs).clone()`, `torch.tensor(obs)`), and do not write through "
         "`.data`"
     )
+    deliberate = """
+        Writing through `.data` when no backward is pending (a target sync, a weight clamp after the
+        step) is not reported: nothing that backward needs is changed.
+    """
     bad = (
         """
         import numpy as np

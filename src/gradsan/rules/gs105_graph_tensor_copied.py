@@ -21,7 +21,14 @@ class GraphTensorCopied(Rule):
         forward pass: a sub-goal, a hidden state, the last loss. Even where it did not fail, that tensor would
         keep the whole graph alive.
     """
+    symptom = """
+        The run ends with `Only Tensors created explicitly by the user … support the deepcopy protocol`,
+        at the first evaluation or checkpoint; until then the curve is fine.
+    """
     fix = "store the value, not the graph: `self.subgoal = action.detach()`"
+    deliberate = """
+        Never: PyTorch refuses the copy.
+    """
     bad = (
         """
         import copy

@@ -25,7 +25,15 @@ class LossWithoutGraph(Rule):
         PyTorch raises at the backward call, far from the line that did it. `loss.requires_grad_(True)` makes
         the error go away and nothing else: then the script runs and learns nothing.
     """
+    symptom = """
+        The run ends with `element 0 of tensors does not require grad and does not have a grad_fn` at
+        the first backward. With `requires_grad_(True)` on the loss it goes on, and the return stays at
+        that of a random policy.
+    """
     fix = "remove the cut named above; do not call `requires_grad_(True)` on a loss"
+    deliberate = """
+        Never: such a backward has nothing to do.
+    """
     bad = (
         """
         import torch
@@ -60,6 +68,14 @@ class LossWithoutGraph(Rule):
         """,
     )
     good = (
+        """
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        prediction = net(torch.randn(8, 3))
+        loss = (prediction - 1.0).pow(2).mean()
+        loss.backward()
+        """,
         """
         import torch
         w = torch.zeros(3, requires_grad=True)

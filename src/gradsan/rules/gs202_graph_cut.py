@@ -25,6 +25,10 @@ class GraphCut(Rule):
         while the policy gradient is a constant, or the critic stays as it was initialised and the advantages
         are noise.
     """
+    symptom = """
+        The return stays where it started, while other curves look healthy: the value loss falls or the
+        entropy rises, because the term behind it is still connected.
+    """
     fix = "keep the tensors themselves (`torch.stack(log_probs)`), and detach only targets and advantages"
     deliberate = """
         A detached value is right wherever the parameter learns from another loss: the encoder trained by the
@@ -72,6 +76,21 @@ class GraphCut(Rule):
         """,
     )
     good = (
+        """
+        import torch
+        policy, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD([*policy.parameters(), *critic.parameters()], lr=0.1)
+        for _ in range(6):
+            s, returns = torch.randn(8, 3), torch.randn(8)
+            dist = torch.distributions.Categorical(logits=policy(s))
+            log_probs = [dist.log_prob(dist.sample())[i] for i in range(8)]
+            value = critic(s).squeeze(-1)
+            log_probs = torch.stack(log_probs)
+            loss = -(log_probs * (returns - value.detach())).mean() + (value - returns).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
         """
         import torch
         encoder, actor, critic = torch.nn.Linear(3, 4), torch.nn.Linear(4, 2), torch.nn.Linear(4, 1)

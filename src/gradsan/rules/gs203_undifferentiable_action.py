@@ -19,13 +19,21 @@ class UndifferentiableAction(Rule):
         and a choice has no derivative.
     """
     why = """
-        The return cannot teach the policy anything; at most an entropy bonus moves it, towards uniform. The
-        learning curve is flat and entropy rises.
+        The return cannot teach the policy anything; at most an entropy bonus moves it, towards uniform.
+    """
+    symptom = """
+        The return stays flat at the level of a random policy; with an entropy bonus, entropy rises to
+        its maximum.
     """
     fix = (
         "use the log-prob surrogate `-(dist.log_prob(action) * advantage.detach()).mean()`, `rsample()` for "
         "continuous actions, or a straight-through sample for discrete ones"
     )
+    deliberate = """
+        Choosing an action is right wherever the loss reaches the policy by another way (a
+        log-probability, `rsample`, a straight-through estimator), or where the choice is only data, as
+        in Q-learning: none of these is reported.
+    """
     bad = (
         """
         import torch

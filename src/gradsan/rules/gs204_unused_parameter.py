@@ -17,6 +17,11 @@ class UnusedParameter(Rule):
         A layer that is built and never called, a head that the forward pass skips: it keeps its initial
         values for ever. Where its output is used all the same, the policy acts on noise.
     """
+    symptom = """
+        Often none: the curve is that of a smaller network. Where the layer was meant to matter (a
+        second critic, an exploration bonus, an auxiliary head), what it puts out is the same noise at
+        the end as at the beginning.
+    """
     fix = "use the layer in the forward pass of a loss, or remove it"
     deliberate = (
         "Parameters that some loss reaches now and then (option policies, per-task heads) are not reported."
@@ -34,6 +39,17 @@ class UnusedParameter(Rule):
         """,
     )
     good = (
+        """
+        import torch
+        net = torch.nn.ModuleDict({"pi": torch.nn.Linear(3, 2), "value": torch.nn.Linear(3, 1)})
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(6):
+            s = torch.randn(8, 3)
+            loss = (net["pi"](s) - 1.0).pow(2).mean() + (net["value"](s) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
         """
         import torch
         heads = torch.nn.ModuleList([torch.nn.Linear(3, 1) for _ in range(3)])

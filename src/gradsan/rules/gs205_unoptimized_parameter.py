@@ -23,8 +23,12 @@ class UnoptimizedParameter(Rule):
         mixer or RNN, layers in a plain list instead of a `ModuleList`, a layer made after the optimizer.
     """
     why = """
-        It keeps its random initial values for the whole run, and everything behind it is trained through that
-        random function. Training seems to work and stops short.
+        It keeps its random initial values for the whole run, and everything before it is trained
+        through that random function. Training seems to work and stops short.
+    """
+    symptom = """
+        The return rises at first, as the trained part adapts to the random one, and stays on a plateau
+        below what the algorithm should reach; the height of the plateau depends on the seed.
     """
     fix = "give the optimizer all parameters that are to learn; keep layers in `nn.ModuleList`, not in a list"
     deliberate = """
@@ -65,6 +69,16 @@ class UnoptimizedParameter(Rule):
         """,
     )
     good = (
+        """
+        import torch
+        agent, mixer = torch.nn.Linear(3, 2), torch.nn.Linear(2, 1)
+        opt = torch.optim.SGD([*agent.parameters(), *mixer.parameters()], lr=0.1)
+        for _ in range(7):
+            loss = (mixer(torch.tanh(agent(torch.randn(8, 3)))) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
         """
         import torch
         actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(5, 1)

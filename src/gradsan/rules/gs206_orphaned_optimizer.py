@@ -25,10 +25,17 @@ class OrphanedOptimizer(Rule):
         "After the restart or reset nothing is learned any more, and nothing raises: `step()` moves a dead "
         "network."
     )
+    symptom = """
+        Up to the restart, reset or load all is well; from then on the return stays level, however long
+        one waits.
+    """
     fix = (
         "load into the network (`net.load_state_dict(…)`) instead of replacing it, or make the optimizer "
         "anew afterwards"
     )
+    deliberate = """
+        A network that receives no gradient (a target, a frozen opponent) may be replaced at any time.
+    """
     bad = (
         """
         import copy
@@ -55,6 +62,28 @@ class OrphanedOptimizer(Rule):
         """,
     )
     good = (
+        """
+        import torch
+
+        class Agent:
+            def __init__(self):
+                self.net = torch.nn.Linear(3, 1)
+                self.opt = torch.optim.SGD(self.net.parameters(), lr=0.1)
+
+            def restore(self, saved):
+                self.net.load_state_dict(saved.state_dict())
+
+            def update(self):
+                loss = (self.net(torch.randn(8, 3)) - 1.0).pow(2).mean()
+                self.opt.zero_grad()
+                loss.backward()
+                self.opt.step()
+
+        agent = Agent()
+        agent.restore(torch.nn.Linear(3, 1))
+        for _ in range(6):
+            agent.update()
+        """,
         """
         import copy
         import torch

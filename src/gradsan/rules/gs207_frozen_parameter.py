@@ -19,6 +19,9 @@ class FrozenParameter(Rule):
         It never learns. Typical is a freeze that was meant for one phase (the critic during the actor's
         update) and is never lifted.
     """
+    symptom = """
+        The curve moves until the freeze sets in, often for a single update, and is level from then on.
+    """
     fix = (
         "lift the freeze with `requires_grad_(True)` after the phase, or leave the parameter out of the "
         "optimizer"

@@ -29,6 +29,11 @@ class ZeroGradient(Rule):
         is the famous one: it was meant to clip the gradient to ±1 and sets it to zero for exactly the samples that
         are most wrong.
     """
+    symptom = """
+        The part behind the flat spot does not move, to the last digit. With the clamped TD error the
+        loss sits at the square of the bound, and Q-values creep towards large rewards or never get
+        there.
+    """
     fix = (
         "for clipped errors use `smooth_l1_loss` or `huber_loss`; for dead units a smaller step, or a leaky "
         "activation"
@@ -64,6 +69,18 @@ class ZeroGradient(Rule):
         """,
     )
     good = (
+        """
+        import torch
+        q = torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(q.parameters(), lr=0.01)
+        for _ in range(8):
+            s, a, target = torch.randn(8, 3), torch.randint(2, (8, 1)), 10.0 + torch.randn(8)
+            chosen = q(s).gather(1, a).squeeze(1)
+            loss = torch.nn.functional.smooth_l1_loss(chosen, target)
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
         """
         import torch
         policy = torch.nn.Linear(3, 2)

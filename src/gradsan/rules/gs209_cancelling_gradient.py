@@ -26,6 +26,10 @@ class CancellingGradient(Rule):
         Everything looks connected: `requires_grad` is True, `.grad` is there, and it is zero. The policy does not
         move, or moves by rounding noise.
     """
+    symptom = """
+        In every update the ratio is exactly 1, the KL divergence 0 and the clip fraction 0; the return
+        does not leave the level of the initial policy.
+    """
     fix = "make the old side a constant: `old_log_prob = log_prob.detach()`, `action = dist.sample()`"
     deliberate = "`exp(log_prob - log_prob.detach())` is right and not reported: one side is a constant."
     bad = (
@@ -57,6 +61,20 @@ class CancellingGradient(Rule):
         """,
     )
     good = (
+        """
+        import torch
+        policy = torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(5):
+            s, a, advantage = torch.randn(8, 3), torch.randint(2, (8,)), torch.randn(8)
+            with torch.no_grad():
+                old = torch.distributions.Categorical(logits=policy(s)).log_prob(a)
+            new = torch.distributions.Categorical(logits=policy(s)).log_prob(a)
+            loss = -((new - old).exp() * advantage).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
         """
         import torch
         policy = torch.nn.Linear(3, 2)

@@ -20,14 +20,19 @@ class TargetCarriesGradient(Rule):
         gradient, and an optimizer applies it. The loss then also moves the target towards the prediction.
     """
     why = """
-        Temporal-difference learning treats the target as a constant. With the gradient through both sides the
-        update is that of the squared Bellman residual: values shrink together instead of propagating reward,
-        learning is slow or settles on the wrong values, and nothing raises.
+        Temporal-difference learning treats the target as a constant. With the gradient through both
+        sides the update is that of the squared Bellman residual: the value of the next state is pulled
+        towards that of the present one, against the direction in which reward propagates. Learning is
+        slow or settles on the wrong values, and nothing raises.
+    """
+    symptom = """
+        The TD loss falls nicely, often better than in a correct run, while the return rises slowly or
+        not at all.
     """
     fix = "compute the target under `with torch.no_grad():`, or `.detach()` it before the loss"
     deliberate = """
-        Residual-gradient and gradient-TD algorithms do this on purpose: say so with
-        `# gradsan: allow target-carries-gradient` on the line.
+        Residual-gradient and gradient-TD algorithms, and meta-gradients through a return, differentiate
+        the target on purpose: say so with `# gradsan: allow target-carries-gradient` on the line.
     """
     bad = (
         """

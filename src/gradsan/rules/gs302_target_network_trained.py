@@ -25,7 +25,16 @@ class TargetNetworkTrained(Rule):
         A target network is there to stand still between syncs. If the optimizer moves it, the target chases
         the prediction, and value estimates diverge.
     """
+    symptom = """
+        Where gradient reaches it, target and prediction meet half way: the TD loss is small from the
+        beginning and the return does not rise. Where only momentum or weight decay moves it, little
+        shows. In the informative case there is nothing to see but a slower update.
+    """
     fix = "build the optimizer from the online network only, and compute targets under `torch.no_grad()`"
+    deliberate = """
+        A network that was merely started as a copy of another and then learns on its own (self-play,
+        ensembles) is no target. Where it is taken for one, allow it on the line of its optimizer.
+    """
     bad = (
         """
         import torch
@@ -60,6 +69,20 @@ class TargetNetworkTrained(Rule):
         """,
     )
     good = (
+        """
+        import torch
+        q, target = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(q.parameters(), lr=0.1)
+        for _ in range(6):
+            s, s2, r = torch.randn(8, 3), torch.randn(8, 3), torch.randn(8)
+            with torch.no_grad():
+                y = r + 0.9 * target(s2).max(1).values
+            loss = (q(s)[:, 0] - y).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            target.load_state_dict(q.state_dict())
+        """,
         """
         import copy
         import torch

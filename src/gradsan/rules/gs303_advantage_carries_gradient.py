@@ -23,11 +23,19 @@ class AdvantageCarriesGradient(Rule):
         importance weight that carries gradient itself, and an optimizer applies it.
     """
     why = """
-        The policy loss then trains the critic: it pushes the value estimates to wherever the policy loss gets
-        smaller, not to the returns. The critic's error grows although its own loss is there, and the advantages
-        turn into noise.
+        The policy loss then trains the critic: it pushes the value estimates to wherever the policy
+        loss gets smaller, not to the returns. The critic's error grows although its own loss is there,
+        and with it the noise in the advantages.
+    """
+    symptom = """
+        The value loss stops falling or rises, the explained variance stays near zero, and the return
+        stalls after a first rise.
     """
     fix = "detach the weight: `-(log_prob * advantage.detach()).mean()`"
+    deliberate = """
+        Where the policy loss is meant to train the weight (a learned intrinsic reward, meta-gradients),
+        allow it on the line.
+    """
     bad = (
         """
         import torch

@@ -18,8 +18,13 @@ class CrossLossGradient(Rule):
         flows through the critic and fills the critic's `.grad`, too; the temperature is live in the actor's loss.
     """
     why = """
-        The critic is then also trained to please the actor: its values are pushed up wherever the actor goes. The
-        estimates drift upwards, the policy exploits them, and the curve collapses after a promising start.
+        The critic is then also trained to please the actor: its values are pushed up wherever the actor
+        goes, and the policy exploits them. With the temperature it is the other way about: the actor's
+        loss drives it to where the penalty is smallest.
+    """
+    symptom = """
+        Q-values drift upwards, far above any return that was ever seen; the return rises at first and
+        then collapses.
     """
     fix = (
         "call `zero_grad()` on an optimizer right before its own backward, or freeze the critic in the "
@@ -76,6 +81,22 @@ class CrossLossGradient(Rule):
         """,
     )
     good = (
+        """
+        import torch
+        actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(5, 1)
+        actor_opt = torch.optim.SGD(actor.parameters(), lr=0.1)
+        critic_opt = torch.optim.SGD(critic.parameters(), lr=0.1)
+        for _ in range(5):
+            s, a = torch.randn(8, 3), torch.randn(8, 2)
+            critic_loss = (critic(torch.cat([s, a], -1)) - 1.0).pow(2).mean()
+            critic_opt.zero_grad()
+            critic_loss.backward()
+            critic_opt.step()
+            actor_loss = -critic(torch.cat([s, actor(s)], -1)).mean()
+            actor_opt.zero_grad()
+            actor_loss.backward()
+            actor_opt.step()
+        """,
         """
         import torch
         trunk, pi, v = torch.nn.Linear(3, 4), torch.nn.Linear(4, 2), torch.nn.Linear(4, 1)

@@ -23,7 +23,15 @@ class GrowingGraph(Rule):
         Memory grows until the process is killed, and every iteration is slower than the one before. Where
         backward goes through it, the gradient belongs to weights of long ago.
     """
+    symptom = """
+        Memory and the time per update rise in a straight line. The return looks normal until the
+        process is killed, or until so few updates are made that it seems to have stopped learning.
+    """
     fix = "carry the number, not the graph: `loss.item()`, or `.detach()` what is kept"
+    deliberate = """
+        Truncated backpropagation through time is not reported: its graph ends at the `detach` between
+        two windows.
+    """
     bad = (
         """
         import torch

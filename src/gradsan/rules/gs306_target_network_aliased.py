@@ -24,7 +24,15 @@ class TargetNetworkAliased(Rule):
         There is no target network any more: the target moves with every update, which is what it was there to
         prevent. Q-values chase themselves and diverge.
     """
+    symptom = """
+        Q-values and TD loss grow without bound, or the return goes up and down, as if there were no
+        target network; the sync interval makes no difference.
+    """
     fix = "make a copy once (`copy.deepcopy(q)`) and sync values: `target.load_state_dict(q.state_dict())`"
+    deliberate = """
+        Algorithms without a target network use the online network by its own name. Two names for one
+        network are a mistake that waits for its first sync.
+    """
     bad = (
         """
         import torch
@@ -88,6 +96,32 @@ class TargetNetworkAliased(Rule):
         """,
     )
     good = (
+        """
+        import torch
+
+        class Agent:
+            def __init__(self):
+                self.q, self.target = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+                self.opt = torch.optim.SGD(self.q.parameters(), lr=0.1)
+
+            def sync(self):
+                self.target.load_state_dict(self.q.state_dict())
+
+            def update(self):
+                s, r, s2 = torch.randn(8, 3), torch.randn(8), torch.randn(8, 3)
+                with torch.no_grad():
+                    y = r + 0.9 * self.target(s2).max(1).values
+                loss = (self.q(s)[:, 0] - y).pow(2).mean()
+                self.opt.zero_grad()
+                loss.backward()
+                self.opt.step()
+
+        agent = Agent()
+        for i in range(6):
+            agent.update()
+            if i % 3 == 0:
+                agent.sync()
+        """,
         """
         import copy
         import torch

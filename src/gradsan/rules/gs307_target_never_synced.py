@@ -25,10 +25,18 @@ class TargetNeverSynced(Rule):
         The values bootstrap from the initial random network for ever: the agent learns the one-step look-ahead of
         noise. With the sync reversed, what was learned is undone.
     """
+    symptom = """
+        The TD loss falls quickly to a small value and stays there, while the return stays at or little
+        above that of a random policy. With the sync reversed, loss and return jump back at every sync.
+    """
     fix = (
         "write into the target: `t.data.lerp_(p.data, tau)` under `no_grad`, or "
         "`target.load_state_dict(q.state_dict())`"
     )
+    deliberate = """
+        A random network that is to stay random (random network distillation) is a copy of nobody and is
+        not taken for a target.
+    """
     bad = (
         """
         import copy

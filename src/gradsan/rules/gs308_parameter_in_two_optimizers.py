@@ -19,6 +19,10 @@ class ParameterInTwoOptimizers(Rule):
         Each keeps its own momentum and its own idea of the scale, and each undoes a part of what the other
         did. A shared trunk listed in the actor's and in the critic's optimizer is the usual case.
     """
+    symptom = """
+        Policy and value loss pull at each other: one rises when the other falls, and the result hangs
+        on the order of the two steps and the ratio of their learning rates.
+    """
     fix = (
         "give the shared parameters to one optimizer only, or train with one optimizer on the sum of the "
         "losses"
@@ -41,6 +45,20 @@ class ParameterInTwoOptimizers(Rule):
         """,
     )
     good = (
+        """
+        import torch
+        trunk, pi, v = torch.nn.Linear(3, 4), torch.nn.Linear(4, 2), torch.nn.Linear(4, 1)
+        actor_opt = torch.optim.SGD([*trunk.parameters(), *pi.parameters()], lr=0.1)
+        critic_opt = torch.optim.SGD(v.parameters(), lr=0.1)
+        for _ in range(5):
+            s = torch.randn(8, 3)
+            actor_opt.zero_grad()
+            pi(torch.relu(trunk(s))).pow(2).mean().backward()
+            actor_opt.step()
+            critic_opt.zero_grad()
+            (v(torch.relu(trunk(s)).detach()) - 1.0).pow(2).mean().backward()
+            critic_opt.step()
+        """,
         """
         import torch
         net = torch.nn.Linear(3, 1)

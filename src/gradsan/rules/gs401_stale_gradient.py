@@ -16,9 +16,12 @@ class StaleGradient(Rule):
         `.grad`; nothing cleared it in between, so every update repeats all the ones before it.
     """
     why = """
-        The effective learning rate grows with every iteration and the direction is an average over data
-        that is long gone. In RL the curve typically rises for a moment, then oscillates or collapses,
-        and a smaller learning rate only delays it.
+        The effective learning rate grows with every iteration, and the direction is an average over
+        data that is long gone: in RL, data of policies that no longer exist.
+    """
+    symptom = """
+        The return rises for a moment, then oscillates or collapses, and a smaller learning rate only
+        delays it. The gradient norm grows from update to update.
     """
     fix = "call `optimizer.zero_grad()` once per update, before `backward()`, on the optimizer that steps"
     deliberate = """

@@ -24,10 +24,18 @@ class BackwardTwice(Rule):
         `retain_graph=True` silences the error and keeps the mistake: the old part of the graph was
         computed with weights that have been changed since.
     """
+    symptom = """
+        The run ends with `Trying to backward through the graph a second time`, typically in the second
+        iteration. With `retain_graph=True` it goes on, and gets slower with every update.
+    """
     fix = (
         "detach what is carried over (`h = h.detach()`), recompute stored log-probabilities with the present "
         "weights, or add the losses and call backward once"
     )
+    deliberate = """
+        Two losses of one forward pass may be backwarded one after the other: then `retain_graph=True`
+        on the first is right. Adding the losses and calling backward once is simpler.
+    """
     bad = (
         """
         import torch

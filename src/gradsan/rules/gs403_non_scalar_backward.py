@@ -20,7 +20,14 @@ class NonScalarBackward(Rule):
         A loss per sample has no single gradient. Usually a `mean()` was forgotten or binds to the wrong
         factor, as in `td.pow(2) * weights.mean()`.
     """
+    symptom = """
+        The run ends with `grad can be implicitly created only for scalar outputs` at the first
+        backward.
+    """
     fix = "reduce the loss (`loss.mean()`), or pass `gradient=` with one weight per element"
+    deliberate = """
+        For weights per element pass `gradient=`: that is not reported.
+    """
     bad = (
         """
         import torch

@@ -22,6 +22,10 @@ class StepWithoutGradient(Rule):
         Either nothing is learned at all, or the last gradient is applied again and again. Neither raises,
         and a momentum optimizer even keeps moving.
     """
+    symptom = """
+        Loss and return stay where they started; with momentum they go on in the last direction for a
+        while.
+    """
     fix = "call `loss.backward()` before `step()`, in every iteration that steps"
     deliberate = """
         An optimizer whose parameters are used only now and then (option policies, per-task heads) may step
@@ -50,6 +54,16 @@ class StepWithoutGradient(Rule):
         """,
     )
     good = (
+        """
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(5):
+            loss = (net(torch.randn(8, 3)) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
         """
         import torch
         heads = [torch.nn.Linear(3, 1) for _ in range(2)]

@@ -24,6 +24,10 @@ class GradientWiped(Rule):
         Nothing raises: the optimizer steps on nothing, or on a fraction of the batch. Learning stalls, or
         behaves like training with a much smaller batch and a wrong learning rate.
     """
+    symptom = """
+        Loss and return stay where they started; with micro-batches, the curve is as noisy as that of
+        one micro-batch alone.
+    """
     fix = "clear once per update: right after `step()`, or before the first backward of the update"
     deliberate = """
         Clearing gradient that another loss left behind (the actor's loss in the critic's `.grad`) is right
@@ -53,6 +57,16 @@ class GradientWiped(Rule):
         """,
     )
     good = (
+        """
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(4):
+            loss = (net(torch.randn(8, 3)) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
         """
         import torch
         actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(5, 1)

@@ -19,7 +19,14 @@ class RetainedGraph(Rule):
         At best it wastes memory. Often it was put there to silence "backward through the graph a second
         time", and now hides that old graph parts are carried from one iteration to the next.
     """
+    symptom = """
+        Memory is higher than it need be. Where an old graph is carried along, it grows, and the time
+        per update with it.
+    """
     fix = "drop `retain_graph=True`"
+    deliberate = """
+        Where two backwards go through one graph, the first needs it: that is not reported.
+    """
     bad = (
         """
         import torch
@@ -33,6 +40,16 @@ class RetainedGraph(Rule):
         """,
     )
     good = (
+        """
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(5):
+            loss = (net(torch.randn(8, 3)) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
         """
         import torch
         net = torch.nn.Linear(3, 4)

@@ -30,6 +30,10 @@ class ExplodingGradient(Rule):
         from a collapsed policy. The usual sources are a diverging value function (its target moves with it), an
         unclipped ratio, or a reward scale that nobody chose.
     """
+    symptom = """
+        Within a few updates the loss grows by orders of magnitude; then entropy falls to zero, and the
+        return drops to that of one constant action and stays there.
+    """
     fix = (
         "clip with `torch.nn.utils.clip_grad_norm_` between backward and step, and look at what grows: the target, "
         "the ratio, the reward"
@@ -53,6 +57,19 @@ class ExplodingGradient(Rule):
         """,
     )
     good = (
+        """
+        import torch
+        v = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(v.parameters(), lr=0.1)
+        s, scale = torch.randn(8, 3), 1.0
+        for i in range(60):
+            scale = scale * 2.0 if i > 30 else 1.0
+            loss = (v(s) - 1.0 * scale).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(v.parameters(), 1.0)
+            opt.step()
+        """,
         """
         import torch
         v = torch.nn.Linear(3, 1)

@@ -20,8 +20,13 @@ class VanishingGradient(Rule):
     severity = "warning"
     what = "Step after step, the gradient of a layer is a millionth of what the other layers of the same optimizer get."
     why = """
-        The layer learns practically nothing. Long recurrent unrolls, deep `tanh` or `sigmoid` stacks and saturated
-        outputs do that; the agent behaves as if it had no memory, or no features but the random initial ones.
+        The layer learns practically nothing. Long recurrent unrolls, deep `tanh` or `sigmoid` stacks
+        and saturated outputs do that: the agent behaves as if it had no memory, or no features but the
+        random initial ones.
+    """
+    symptom = """
+        The return rises to what a policy without memory, or with random features, can reach, and stays
+        there.
     """
     fix = "use a gated cell, normalisation or ReLU-like activations, shorter unrolls, and smaller initial weights"
     deliberate = "The comparison is with the layers of the same step; a gradient of exactly zero is GS208."
@@ -41,6 +46,18 @@ class VanishingGradient(Rule):
         """,
     )
     good = (
+        """
+        import torch
+        layers = [torch.nn.Linear(8, 8) for _ in range(14)]
+        stack = [m for layer in layers for m in (layer, torch.nn.LayerNorm(8), torch.nn.ELU())]
+        net = torch.nn.Sequential(*stack, torch.nn.Linear(8, 1))
+        opt = torch.optim.SGD(net.parameters(), lr=0.01)
+        for _ in range(14):
+            loss = (net(torch.randn(16, 8)) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
         """
         import torch
         net = torch.nn.Sequential(torch.nn.Linear(8, 64), torch.nn.Tanh(), torch.nn.Linear(64, 64), torch.nn.Tanh(),

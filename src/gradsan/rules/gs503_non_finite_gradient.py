@@ -24,10 +24,18 @@ class NonFiniteGradient(Rule):
         did it: `log(0)`, `sqrt(0)`, the standard deviation of one sample, `exp` of an unclamped log-ratio, zero
         times infinity behind a mask, `atanh` at ±1.
     """
+    symptom = """
+        Loss and return turn to NaN from one update to the next, after any number of good ones; a
+        distribution complains about its parameters, or the agent repeats one action for ever.
+    """
     fix = (
         "keep the input inside the domain (`clamp`, an epsilon inside the function), and mask before, not "
         "after"
     )
+    deliberate = """
+        Under a loss scaler an overflow is part of the search for the right scale, and the scaler skips
+        that step: start with a smaller `init_scale`, or allow it on the line of the backward.
+    """
     bad = (
         """
         import torch
@@ -57,6 +65,16 @@ class NonFiniteGradient(Rule):
         """,
     )
     good = (
+        """
+        import torch
+        net = torch.nn.Linear(3, 2, bias=False)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        offset = net(torch.tensor([[1.0, 2.0, 3.0], [0.0, 0.0, 0.0]]))
+        loss = torch.sqrt(offset.pow(2).sum(-1) + 1e-8).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        """,
         """
         import torch
         policy, mask = torch.nn.Linear(3, 1), torch.tensor([1.0] * 7 + [0.0])

@@ -17,7 +17,14 @@ class ClipMisplaced(Rule):
         The clip has no effect on any update. The run looks protected and is not: one bad batch can throw
         the policy off, and the norms that the clip function returns are those of another moment.
     """
+    symptom = """
+        None until a bad batch comes. Then the loss has a spike and the return falls within one update,
+        as if there were no clipping.
+    """
     fix = "put the clip between `loss.backward()` and `optimizer.step()`"
+    deliberate = """
+        Never: at that moment there is no gradient that a later step would apply.
+    """
     bad = (
         """
         import torch

@@ -22,6 +22,10 @@ class ClipMissesParameters(Rule):
         clip gets an empty list. Or the clip names another network than the one that is stepped. The
         update goes out unclipped.
     """
+    symptom = """
+        None until a bad batch comes. Then the loss has a spike, as if nothing were clipped; and the
+        norm that the clip returns is zero, or does not move with the loss.
+    """
     fix = "clip the parameters that are stepped; keep them in a list, not in the generator of `.parameters()`"
     deliberate = """
         Clipping most of an optimizer's parameters and leaving a small rest alone is taken to be a choice.
@@ -52,6 +56,18 @@ class ClipMissesParameters(Rule):
         """,
     )
     good = (
+        """
+        import torch
+        net = torch.nn.Linear(3, 1)
+        params = list(net.parameters())
+        opt = torch.optim.SGD(params, lr=0.1)
+        for _ in range(4):
+            loss = (net(torch.randn(8, 3)) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(params, 1.0)
+            opt.step()
+        """,
         """
         import torch
         actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)

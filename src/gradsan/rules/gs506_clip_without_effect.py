@@ -19,7 +19,14 @@ class ClipWithoutEffect(Rule):
         A clip whose result goes nowhere: `p.grad.clamp(-1, 1)` returns a new tensor and leaves `.grad` as
         it was (the one with the underscore changes it), or the limit is zero, negative or infinite.
     """
-    why = "The gradients go out unclipped, and the code looks as if they did not."
+    why = """
+        The gradients go out unclipped, and the code looks as if they were clipped. One bad batch is
+        enough to throw the policy off.
+    """
+    symptom = """
+        The same as without clipping: now and then a spike in the loss, after which the return is lower.
+        Changing the limit changes nothing.
+    """
     fix = "use `torch.nn.utils.clip_grad_value_(params, 1.0)`, or the in-place form `p.grad.clamp_(-1, 1)`"
     deliberate = """
         `norm = clip_grad_norm_(params, float("inf"))` is the usual way to measure the norm: as long as the

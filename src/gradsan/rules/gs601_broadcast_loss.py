@@ -21,8 +21,13 @@ class BroadcastLoss(Rule):
         `[B, B]` matrix of it: every prediction is compared with every target.
     """
     why = """
-        The loss is finite and falls, but its minimum is the same value for every state: the mean of all targets.
-        The agent learns a constant, and nothing raises (at best there is a warning).
+        The loss is finite and falls, but its minimum is the same value for every state: the mean of all
+        targets. The agent learns a constant, and nothing raises. `mse_loss` and its like print a
+        warning about sizes, a plain subtraction does not even do that.
+    """
+    symptom = """
+        The loss falls and settles at about the variance of the targets; the predictions become the same
+        for all states, and the return stays near that of a random policy.
     """
     fix = "bring both to one shape: `q.squeeze(-1)` or `target.unsqueeze(-1)`"
     deliberate = (

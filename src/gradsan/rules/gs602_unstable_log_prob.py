@@ -21,10 +21,18 @@ class UnstableLogProb(Rule):
         NaN. Probabilities taken for logits make the policy nearly uniform, whatever the network says: it explores
         for ever and learns slowly.
     """
+    symptom = """
+        With probabilities taken for logits, entropy stays near its maximum and the return rises slowly.
+        With the logarithm of a softmax all is well until loss and policy turn to NaN in one update.
+    """
     fix = (
         "use `log_softmax(x)`, and pass the raw network output as `Categorical(logits=x)` or to "
         "`cross_entropy`"
     )
+    deliberate = """
+        Where the probabilities are kept away from zero (mixed with a uniform policy, clamped), their
+        logarithm is safe: allow it on the line.
+    """
     bad = (
         """
         import torch
@@ -42,6 +50,13 @@ class UnstableLogProb(Rule):
         """,
     )
     good = (
+        """
+        import torch
+        net = torch.nn.Linear(3, 2)
+        s, a = torch.randn(8, 3), torch.randint(2, (8, 1))
+        log_prob = torch.log_softmax(net(s), -1).gather(1, a)
+        (-log_prob).mean().backward()
+        """,
         """
         import torch
         net = torch.nn.Linear(3, 2)

@@ -1,0 +1,139 @@
+"""The report as SARIF 2.1.0: what code-scanning services and editors read."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from typing import Any
+from urllib.parse import quote
+
+from gradsan import __version__
+from gradsan.judge.findings import Finding, Location, Report
+from gradsan.render import explanation
+from gradsan.render.page import Page, plain
+from gradsan.render.text import ROLES
+from gradsan.rules import catalogue
+from gradsan.rules.base import Rule
+
+SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+LEVELS = {"error": "error", "warning": "warning", "info": "note"}
+ROOT = "%SRCROOT%"
+
+Json = dict[str, Any]
+
+
+def render(report: Report, page: Page) -> str:
+    """ASCII throughout, as in the JSON report."""
+    log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [_run(report)]}
+    return json.dumps(log, indent=2) + "\n"
+
+
+def _run(report: Report) -> Json:
+    named = {f.rule for f in report.findings} | {entry["rule"] for entry in report.not_evaluated}
+    rules = [rule for code, rule in catalogue().items() if code in named]
+    index = {rule.code: number for number, rule in enumerate(rules)}
+    driver = {"name": "gradsan", "version": __version__, "rules": [_rule(rule) for rule in rules]}
+    return {
+        "tool": {"driver": driver},
+        "originalUriBaseIds": {ROOT: {"description": _text("The working directory of the run.")}},
+        "columnKind": "unicodeCodePoints",
+        "invocations": [_invocation(report, index)],
+        "results": [_result(finding, index) for finding in report.findings],
+        "properties": {
+            "script": plain(report.script),
+            "torch": report.torch,
+            "mode": report.mode,
+            "iterations": report.iterations,
+            "deepIterations": report.deep_iterations,
+        },
+    }
+
+
+def _rule(rule: type[Rule]) -> Json:
+    return {
+        "id": rule.code,
+        "name": rule.name,
+        "shortDescription": _text(rule.name.replace("-", " ").capitalize()),
+        "fullDescription": _text(explanation.flow(rule.what)),
+        "help": _text(_help(rule)) | {"markdown": explanation.markdown(rule)},
+        "defaultConfiguration": {"level": LEVELS[rule.severity]},
+        "properties": {"tags": ["gradient", "reinforcement-learning"], "precision": "high"},
+    }
+
+
+def _help(rule: type[Rule]) -> str:
+    parts = ((title, "\n".join(p for p in part if p)) for title, *part in explanation.sections(rule))
+    return "\n\n".join(f"{title}\n{body}" for title, body in parts)
+
+
+def _result(finding: Finding, index: dict[str, int]) -> Json:
+    where = finding.culprit
+    result: Json = {
+        "ruleId": finding.rule,
+        "ruleIndex": index[finding.rule],
+        "level": LEVELS[finding.severity],
+        "message": _text(f"{finding.message}\n\nFix: {finding.fix}"),
+        "occurrenceCount": max(1, finding.count),
+        "partialFingerprints": {"culpritLine/v1": _fingerprint(finding)},
+        "properties": {
+            "fix": plain(finding.fix),
+            "subjects": [plain(name) for name in finding.subjects],
+            "firstIteration": finding.first_iteration,
+        },
+    }
+    if where is not None:
+        result["locations"] = [_location(where)]
+    if finding.sites:
+        steps = [
+            {"location": _location(s.location, ROLES.get(s.role, s.role)), "kinds": [plain(s.role)]}
+            for s in finding.sites
+        ]
+        result["codeFlows"] = [{"threadFlows": [{"locations": steps}]}]
+    return result
+
+
+def _location(where: Location, message: str = "") -> Json:
+    region: Json = {"startLine": max(1, where.line)}
+    if where.code:
+        region["snippet"] = _text(where.code)
+    location: Json = {"physicalLocation": {"artifactLocation": _artifact(where.file), "region": region}}
+    if where.function:
+        location["logicalLocations"] = [{"name": plain(where.function), "kind": "function"}]
+    if message:
+        location["message"] = _text(message)
+    return location
+
+
+def _artifact(file: str) -> Json:
+    path = quote(os.fsencode(file.replace(os.sep, "/")))
+    return {"uri": f"file://{path}"} if os.path.isabs(file) else {"uri": path, "uriBaseId": ROOT}
+
+
+def _fingerprint(finding: Finding) -> str:
+    """The same for the same mistake when lines are put in above it."""
+    where = finding.culprit
+    parts = [finding.rule, *([where.file, where.function, where.code] if where else [finding.message])]
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()[:32]
+
+
+def _invocation(report: Report, index: dict[str, int]) -> Json:
+    return {
+        "executionSuccessful": not report.faults,
+        "toolExecutionNotifications": [
+            {"level": "error", "message": _text(f"gradsan fault in {f['tap']}:\n{f['traceback']}")}
+            for f in report.faults
+        ],
+        "toolConfigurationNotifications": [
+            {
+                "level": "warning",
+                "message": _text(f"{entry['rule']} was not evaluated: {entry['reason']}"),
+                "associatedRule": {"id": entry["rule"], "index": index[entry["rule"]]},
+            }
+            for entry in report.not_evaluated
+        ],
+    }
+
+
+def _text(text: str) -> Json:
+    return {"text": "\n".join(plain(line) for line in text.split("\n"))}
