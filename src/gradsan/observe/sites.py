@@ -20,6 +20,8 @@ STDLIB = tuple(os.path.realpath(sysconfig.get_path(name)) + os.sep for name in (
 INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 DISTRIBUTION_METHODS = {"log_prob", "entropy", "sample", "rsample", "kl_divergence", "cdf", "icdf"}
 LAUNCHERS = ("gradsan", "gradsan-script.py")  # the installed command: it stands below every script
+# Every operation passes through these, the user's own ones too: the line that counts is below them.
+INTERCEPTORS = ("__torch_function__", "__torch_dispatch__")
 LIBRARY, USER = 0, 1
 
 
@@ -87,6 +89,8 @@ class Sites:
 
     def _classify(self, code: CodeType) -> tuple[int, str]:
         file = code.co_filename
+        if code.co_name in INTERCEPTORS:
+            return LIBRARY, ""
         if file.startswith("<"):
             # Code from a string has a source only where somebody registered it: `-c`, a notebook cell. What
             # dataclasses and the like generate has none, and is nobody's to change.
