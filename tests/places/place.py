@@ -85,6 +85,33 @@ def run(code: str, mode: str = "") -> tuple[str, Report]:
     return digest(vars(module)), engine.report()
 
 
+def check_correct(place: Place) -> None:
+    expected, _ = run(place.correct)
+    for mode in ("deep", "adaptive", "light"):
+        found, report = run(place.correct, mode)
+        assert not report.faults, report.faults[0]["traceback"]
+        assert not report.findings, (mode, summary(report))
+        assert report.iterations > 5, mode
+        assert found == expected, mode
+
+
+def check_bug(place: Place, mode: str) -> None:
+    expected, _ = run(place.buggy)
+    found, report = run(place.buggy, mode)
+    assert not report.faults, report.faults[0]["traceback"]
+    assert {f.rule for f in report.findings} <= place.rules, summary(report)
+    blamed = {f.culprit.line for f in report.findings if f.culprit}
+    assert blamed, "nothing was found"
+    assert blamed <= place.blame, (place.blame, summary(report))
+    assert found == expected
+    reasons = " ".join(n["reason"] for n in report.not_evaluated)
+    assert place.blind in reasons, report.not_evaluated
+
+
+def summary(report: Report) -> list[Any]:
+    return [(f.rule, f.culprit and f.culprit.line, f.message) for f in report.findings]
+
+
 def digest(variables: dict[str, Any]) -> str:
     """Every tensor, network, optimizer and plain value among the variables, and every random state."""
     found = hashlib.sha256()

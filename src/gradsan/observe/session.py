@@ -44,6 +44,7 @@ class Session:
         for tap in taps:
             tap.install(self._patches)
         self._optimizers.install(self._patches)
+        self.attention.compiled.install(self._patches)
         self._stack.callback(self._optimizers.remove)
         self.attention.start()
         self._stack.callback(self.attention.stop)
