@@ -23,7 +23,13 @@ def _namespaces() -> list[Any]:
     from torch.optim import optimizer
 
     optimizers = [torch.optim.Optimizer, torch.optim.SGD, torch.optim.Adam, torch.optim.RMSprop]
-    tensors = [torch.Tensor, torch._C.TensorBase, torch.nn.Parameter, torch.nn.Module]
+    tensors = [
+        torch.Tensor,
+        torch._C.TensorBase,
+        torch.nn.Parameter,
+        torch.nn.Module,
+        torch.autograd.Function,
+    ]
     modes = [torch.no_grad, torch.enable_grad, torch.inference_mode, torch.set_grad_enabled]
     modules = [torch, torch.autograd, torch.autograd.graph, torch.nn.utils, torch.nn.utils.clip_grad]
     modules += [torch.nn.functional, torch.optim, optimizer, torch.distributions]

@@ -193,7 +193,12 @@ class Engine:
         if history.iteration and not history.graph.ops:
             reason = "no iteration was traced deeply (use --mode deep or adaptive)"
             return [{"rule": r.code, "reason": reason} for r in deep]
-        return [{"rule": r.code, "reason": reason} for reason in history.blind for r in deep]
+        return [
+            {"rule": r.code, "reason": reason}
+            for reason, blind in history.blind.items()
+            for r in deep
+            if not blind.rules or r.code in blind.rules
+        ]
 
 
 def _overridden(rule: Rule, method: str) -> Callable[..., Iterable[Verdict]] | None:

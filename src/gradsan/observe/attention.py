@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 
+from gradsan.observe.compiled import Compiled
 from gradsan.observe.context import Context
 from gradsan.observe.cruise import FULL_EVERY, FULL_LENGTH
 from gradsan.observe.late import LateStarters
@@ -24,6 +25,7 @@ class Attention:
         self.recorder = recorder
         self.mode = mode
         self.tap = OperationTap(context)
+        self.compiled = Compiled(context)
         self._deep_left = 0
         self._deep_total = 0
         self._familiar = 0
@@ -52,11 +54,13 @@ class Attention:
             self.context.emit(events.Attention(True, reason))
             self.context.operations = self.tap
             self.tap.enter()
+            self.context.contain("compile", self.compiled.run_eagerly)
 
     def go_light(self) -> None:
         if self.context.operations is not None:
             self.tap.flush()
             self.tap.leave()
+            self.context.contain("compile", self.compiled.run_compiled)
             self.context.operations = None
             self.context.emit(events.Attention(False, ""))
 

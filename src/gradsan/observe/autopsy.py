@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from gradsan.observe.context import Context
-from gradsan.observe.graph import Graph, labels, saved_names
+from gradsan.observe.graph import Graph, is_packed, labels, saved_names
 from gradsan.observe.inspect_op import describe_bad
 from gradsan.observe.leaves import storage_of
 from gradsan.observe.magnitudes import norms_of
@@ -17,6 +17,7 @@ from gradsan.observe.values import Tensor, version_of
 from gradsan.observe.writes import content_of
 
 Clues = tuple[tuple[str, Any], ...]
+PACKED = "tensors that saved-tensor hooks keep for backward (checkpointing, offloading)"
 RISKY = (
     "Log", "Sqrt", "Pow", "Div", "Exp", "Std", "Var", "Norm", "Atanh", "Acos", "Asin", "Rsqrt", "Mul",
     "Reciprocal", "Logsumexp", "Where", "Prod", "Cumprod", "LogSoftmax", "Logit", "Lgamma", "Digamma",
@@ -32,6 +33,8 @@ def before_backward(context: Context, roots: tuple[Tensor, ...], graph: Graph) -
         kept = operations.writes.kept.get(nid)
         if kept:
             clues += _hidden_write(context, node, nid, kept)
+        if not context.is_blind(PACKED) and is_packed(node):
+            context.blind(PACKED, None, ("GS101", "GS104"))
     context.watcher = GradientWatcher(context, named)
     return clues
 

@@ -14,7 +14,7 @@ import torch
 from gradsan.observe import autopsy
 from gradsan.observe.context import Context
 from gradsan.observe.cruise import place_token
-from gradsan.observe.graph import Graph, walk
+from gradsan.observe.graph import Graph, is_transforming, walk
 from gradsan.observe.leaves import GradState, grad_state
 from gradsan.observe.patches import Patches
 from gradsan.record.events import Backward, Root, ZeroGrad
@@ -64,7 +64,7 @@ class BackwardTap:
 
     def is_finite(self, loss: Any) -> bool:
         """The one look at numbers that is taken even in passing: one value, no gradient tensors."""
-        if isinstance(loss, torch.Tensor) and loss.numel() == 1 and not math.isfinite(loss.item()):
+        if isinstance(loss, torch.Tensor) and not math.isfinite(value_of(loss)):
             self.context.cruise.on = False
             return False
         return True
@@ -76,7 +76,9 @@ class BackwardTap:
             self.context.contain("backward", self._after, "backward", probe, (), {}, error)
 
     def run(self, call: str, frame: FrameType, original: Any, tensors: Any, args: Any, kwargs: Any) -> Any:
-        if getattr(self.inside, "depth", 0):  # reentrant checkpointing, gradient penalties in hooks
+        # Inside: reentrant checkpointing, gradient penalties in hooks, `torch.func.grad`. On the meta device
+        # there are no gradients, only their shapes.
+        if getattr(self.inside, "depth", 0) or is_transforming() or _is_meta(tensors):
             return original(tensors, *args, **kwargs)
         context = self.context
         probe = context.contain("backward", self._before, call, frame, tensors)
@@ -108,7 +110,7 @@ class BackwardTap:
             shapes.append(Root(nid, tuple(root.shape), root.requires_grad))
         if operations is not None:
             clues = autopsy.before_backward(context, roots, graph)
-        loss = float(roots[0].detach()) if roots and roots[0].numel() == 1 else 0.0
+        loss = value_of(roots[0]) if roots else 0.0
         return Probe(context.sites.here(frame), roots, tuple(shapes), graph, states, clues, loss)
 
     def _after(self, call: str, probe: Probe, args: Any, kwargs: Any, error: BaseException | None) -> None:
@@ -178,6 +180,18 @@ def _as_tensors(tensors: Any) -> tuple[torch.Tensor, ...]:
     if isinstance(tensors, Sequence):
         return tuple(t for t in tensors if isinstance(t, torch.Tensor))
     return tuple(t for t in getattr(tensors, "roots", ()) if isinstance(t, torch.Tensor))
+
+
+def _is_meta(tensors: Any) -> bool:
+    return any(t.is_meta for t in _as_tensors(tensors))
+
+
+def value_of(loss: torch.Tensor) -> float:
+    return 0.0 if loss.numel() != 1 or loss.is_meta else _real(loss.item())
+
+
+def _real(number: complex) -> float:
+    return abs(number) if isinstance(number, complex) else float(number)
 
 
 def _argument(args: tuple[Any, ...], kwargs: dict[str, Any], index: int, name: str) -> Any:

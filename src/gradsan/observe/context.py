@@ -80,10 +80,15 @@ class Context:
         """The line that last wrote `.grad` by hand, where the operation tap saw it."""
         return self.operations.last_grad_write if self.operations is not None else NOWHERE
 
-    def blind(self, reason: str, frame: FrameType | None) -> None:
+    def blind(self, reason: str, frame: FrameType | None, rules: tuple[str, ...] = ()) -> None:
+        """Something could not be looked at, so these rules (all that look deeply, if none are named)
+        were not evaluated there."""
         if reason not in self._blind:
             self._blind.add(reason)
-            self.contain("blind", lambda: self.emit(Blind(reason, self.sites.here(frame))))
+            self.contain("blind", lambda: self.emit(Blind(reason, self.sites.here(frame), rules)))
+
+    def is_blind(self, reason: str) -> bool:
+        return reason in self._blind
 
     def switched_gradients(self, enabled: bool, frame: FrameType | None) -> None:
         self.gradients_off = NOWHERE if enabled else self.sites.here(frame)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import torch
@@ -51,6 +51,14 @@ def walk(roots: Iterable[torch.Tensor]) -> Graph:
     return Graph(nodes, leaves)
 
 
+def is_transforming() -> bool:
+    """Inside `vmap`, `torch.func.grad` and their like tensors are stand-ins without value or version."""
+    return _innermost_transform() is not None
+
+
+_innermost_transform: Callable[[], Any] = torch._C._functorch.peek_interpreter_stack
+
+
 def label(tensor: torch.Tensor, nid: int) -> None:
     """Leave the value's number at the node that computed it."""
     node = node_of(tensor)
@@ -74,17 +82,37 @@ def labels(roots: Iterable[torch.Tensor]) -> dict[Any, int]:
     return found
 
 
-_saved_names: dict[type, tuple[str, ...]] = {}
+_saved_names: dict[type, tuple[tuple[str, str], ...]] = {}
 
 
-def saved_names(node: Any) -> tuple[str, ...]:
-    """The attributes under which this kind of node keeps tensors for its backward."""
+def saved_names(node: Any) -> list[str]:
+    """The attributes under which this node keeps tensors for its backward, as far as they may be read:
+    where hooks have packed the tensor (checkpointing, offloading), reading it would run them once more
+    than the script expects."""
+    return [name for name, raw in _names_of(node) if not _is_packed(node, raw)]
+
+
+def is_packed(node: Any) -> bool:
+    return any(_is_packed(node, raw) for _, raw in _names_of(node))
+
+
+def _is_packed(node: Any, raw: str) -> bool:
+    try:
+        saved = getattr(node, raw)
+    except RuntimeError:  # freed: nothing is left to be unpacked
+        return False
+    if isinstance(saved, tuple):
+        return any(getattr(s, "unpack_hook", None) is not None for s in saved)
+    return getattr(saved, "unpack_hook", None) is not None
+
+
+def _names_of(node: Any) -> tuple[tuple[str, str], ...]:
+    """What the node calls its saved tensors, and what it calls them as they were packed."""
     names = _saved_names.get(type(node))
     if names is None:
         # Running statistics are kept and, in training, neither used nor counted when the kernel updates them.
-        skip = ("_sym_sizes", "_sym_strides", "_sym_size", "_options", "_running_mean", "_running_var")
-        names = tuple(n for n in dir(node) if n.startswith("_saved_") and not n.endswith(skip))
-        if "saved_tensors" in dir(node):
-            names += ("saved_tensors",)
+        skip = ("_running_mean", "_running_var")
+        raw = [n for n in dir(node) if n.startswith("_raw_saved_") and not n.endswith(skip)]
+        names = tuple((n[4:] if n != "_raw_saved_tensors" else n[5:], n) for n in raw)
         _saved_names[type(node)] = names
     return names

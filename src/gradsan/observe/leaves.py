@@ -78,8 +78,13 @@ class Leaves:
             self._storages.setdefault(storage, pid)
         kind = "parameter" if isinstance(leaf, torch.nn.Parameter) else "leaf"
         self.unnamed.add(pid)
-        self._emit(ParamSeen(pid, kind, tuple(leaf.shape), leaf.requires_grad, created))
+        self._emit(ParamSeen(pid, kind, shape_of(leaf), leaf.requires_grad, created))
         return pid
+
+
+def shape_of(tensor: torch.Tensor) -> tuple[int, ...]:
+    """A parameter that waits for its first input has no shape yet."""
+    return () if torch.nn.parameter.is_lazy(tensor) else tuple(tensor.shape)
 
 
 def storage_of(tensor: torch.Tensor) -> int:

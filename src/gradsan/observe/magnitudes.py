@@ -16,7 +16,7 @@ COPY_UP_TO = 65_536  # elements: the norm of an update needs the weights from be
 def norms_of(tensors: list[torch.Tensor | None]) -> list[float]:
     """All at once: one number per tensor, one look at the result."""
     dense = [t.coalesce().values() if t.is_sparse else t for t in tensors if t is not None]
-    plain = [t.detach() for t in dense if t.numel()]
+    plain = [t.detach() for t in dense if t.numel() and not t.is_meta]
     if not plain:
         return [0.0] * len(tensors)
     if len(plain) != len(tensors) or any(t.is_complex() for t in plain):
@@ -29,7 +29,7 @@ def norms_of(tensors: list[torch.Tensor | None]) -> list[float]:
 
 
 def _norm(tensor: torch.Tensor | None) -> float:
-    if tensor is None or not tensor.numel():
+    if tensor is None or not tensor.numel() or tensor.is_meta:
         return 0.0
     dense = tensor.coalesce().values() if tensor.is_sparse else tensor
     return float(torch.linalg.vector_norm(dense.detach().abs()))

@@ -37,7 +37,8 @@ class NetworkTap:
         patches.set(torch.nn.Parameter, "__new__", staticmethod(parameter_new))
 
     def _created(self, made: torch.Tensor, frame: FrameType) -> None:
-        self.context.leaves.pid(made, self.context.sites.here(frame))
+        if not torch.nn.parameter.is_lazy(made):  # those are met when they have got their shape
+            self.context.leaves.pid(made, self.context.sites.here(frame))
 
     def _patch_deepcopy(self, patches: Patches) -> None:
         contain = self.context.contain

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +11,8 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from gradsan.observe import arrivals, inspect_op
-from gradsan.observe.graph import label
-from gradsan.observe.leaves import storage_of
+from gradsan.observe.graph import is_transforming, label
+from gradsan.observe.leaves import shape_of, storage_of
 from gradsan.observe.opnames import CLIPPING, IGNORE, OPERATION, classify
 from gradsan.observe.sites import result_is_dropped
 from gradsan.observe.values import Departures, Tensor, Values, version_of
@@ -22,8 +21,6 @@ from gradsan.record.events import NOWHERE, Failed, Op, Ops, ParamFlag, Site
 
 if TYPE_CHECKING:
     from gradsan.observe.context import Context
-
-_transforming: Callable[[], Any] = torch._C._functorch.peek_interpreter_stack
 
 
 class OperationTap(TorchFunctionMode):
@@ -41,7 +38,10 @@ class OperationTap(TorchFunctionMode):
         self._pauses = threading.local()
 
     def enter(self) -> None:
-        """Trace this thread; every thread has a stack of modes of its own."""
+        """Trace this thread; every thread has a stack of modes of its own.
+
+        Our place is below the user's modes: a `with torch.device(…)` that ends takes away whatever is on
+        top. Only a default device, which looks for itself at the very bottom, lies still deeper."""
         if not self._is_on_stack():
             self._go_below_the_users_modes()
             self._pauses.depth = 0
@@ -128,7 +128,7 @@ class OperationTap(TorchFunctionMode):
         away = context.operations is None or self._depth()
         if away or kind[0] == IGNORE or "operation" in context.quiet:
             return func(*args, **kwargs)
-        if _transforming() is not None:  # inside vmap a tensor is a stand-in without memory or version
+        if is_transforming():
             context.blind("values inside torch.func transforms", sys._getframe(1))
             return func(*args, **kwargs)
         # No `contain` here: this runs for every operation, and the mode is off while it does.
@@ -404,7 +404,7 @@ class OperationTap(TorchFunctionMode):
     ) -> None:
         site, nid = self.context.sites.here(frame), self.values.fresh()
         target = inputs[0]
-        shape = tuple(target.shape)
+        shape = shape_of(target)
         self.pending.append(Op(nid, "set_data", site, numbers, target.requires_grad, shape, True))
         self.values.wrote(target, nid)
         self.writes.wrote(target, nid, site, "set_data")
@@ -463,6 +463,21 @@ class OperationTap(TorchFunctionMode):
     ) -> None:
         if isinstance(result, Tensor) and self.context.leaves.find(result) is None:
             self.values.define(result, numbers[0])
+
+    # -- custom functions ---------------------------------------------------------------------------
+
+    def numbers(self, inputs: list[Tensor]) -> tuple[int, ...] | None:
+        if self._depth() or is_transforming():
+            return None
+        return tuple([self.values.number(t) for t in inputs])
+
+    def applied(self, inputs: list[Tensor], numbers: tuple[int, ...], result: Any, frame: FrameType) -> None:
+        """A custom function has run its forward, where nothing is live. Where its result is, gradient goes
+        the function's own way; where it is not, the operations inside say why."""
+        place = self.context.sites.place(frame)
+        for out in tensors_in((result,), {}):
+            if out.requires_grad and not any(out is t for t in inputs):
+                self._define("apply", out, numbers, place.site, place.tags, (), inputs, frame)
 
     # -- what the rest of the observer asks ---------------------------------------------------------
 

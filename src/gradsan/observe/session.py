@@ -6,11 +6,13 @@ import contextlib
 import sys
 import threading
 from types import FrameType
+from typing import Any
 
 from gradsan.observe.arrivals import ArrivalTap
 from gradsan.observe.attention import Attention
 from gradsan.observe.backward import BackwardTap
 from gradsan.observe.context import Context
+from gradsan.observe.functions import FunctionTap
 from gradsan.observe.inspect_op import failure_kind, holder_clues
 from gradsan.observe.names import find_names
 from gradsan.observe.networks import NetworkTap
@@ -36,11 +38,13 @@ class Session:
 
     def __enter__(self) -> Session:
         self._follow_threads()
-        taps = (BackwardTap(self.context), NetworkTap(self.context), ArrivalTap(self.context))
+        kinds = (BackwardTap, NetworkTap, ArrivalTap, FunctionTap)
+        taps: list[Any] = [kind(self.context) for kind in kinds]
         self._stack.callback(self._patches.restore)  # first: a tap that cannot be installed leaves none
         for tap in taps:
             tap.install(self._patches)
         self._optimizers.install(self._patches)
+        self.attention.compiled.install(self._patches)
         self._stack.callback(self._optimizers.remove)
         self.attention.start()
         self._stack.callback(self.attention.stop)

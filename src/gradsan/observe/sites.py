@@ -20,6 +20,8 @@ STDLIB = tuple(os.path.realpath(sysconfig.get_path(name)) + os.sep for name in (
 INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 DISTRIBUTION_METHODS = {"log_prob", "entropy", "sample", "rsample", "kl_divergence", "cdf", "icdf"}
 LAUNCHERS = ("gradsan", "gradsan-script.py")  # the installed command: it stands below every script
+# Every operation passes through these, the user's own ones too: the line that counts is below them.
+INTERCEPTORS = ("__torch_function__", "__torch_dispatch__")
 LIBRARY, USER = 0, 1
 
 
@@ -89,6 +91,8 @@ class Sites:
         return self._classify_file(file, "")[0] == USER
 
     def _classify(self, code: CodeType) -> tuple[int, str]:
+        if code.co_name in INTERCEPTORS:
+            return LIBRARY, ""
         return self._classify_file(code.co_filename, code.co_name)
 
     def _classify_file(self, file: str, function: str) -> tuple[int, str]:

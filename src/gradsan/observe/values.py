@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from gradsan.observe.graph import walk
-from gradsan.observe.leaves import Leaves, storage_of
+from gradsan.observe.leaves import Leaves, shape_of, storage_of
 from gradsan.record.events import NOWHERE, Op, Site
 
 Tensor = torch.Tensor
@@ -110,7 +110,7 @@ class Values:
         elif _is_floating(tensor) and (returned := self._recognise(tensor)):
             return self._derived(tensor, "tensor", returned)
         return self._add(
-            Op(nid, name, NOWHERE, (), live, tuple(tensor.shape), _is_floating(tensor), (), notes), tensor
+            Op(nid, name, NOWHERE, (), live, shape_of(tensor), _is_floating(tensor), (), notes), tensor
         )
 
     def _rewritten(self, tensor: Tensor, old: int) -> int:

@@ -116,6 +116,8 @@ class Writes:
 def content_of(tensor: Tensor) -> int:
     """A digest of the values, the same for every layout and view of the same memory."""
     plain = tensor.detach()
+    if plain.is_meta:
+        return 0
     try:
         return int(_hash(plain).item())
     except (RuntimeError, NotImplementedError):

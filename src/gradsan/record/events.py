@@ -203,6 +203,7 @@ class Blind(NamedTuple):
 
     reason: str
     site: Site
+    rules: tuple[str, ...] = ()
 
 
 class Fault(NamedTuple):

@@ -74,7 +74,7 @@ class History:
         self.deep_iterations = 0
         self.deep = False
         self.attention: list[tuple[int, str]] = []
-        self.blind: dict[str, Site] = {}
+        self.blind: dict[str, Blind] = {}
         self.faults: list[Fault] = []
         self.current_ops: tuple[Op, ...] = ()
         # Parameters whose lack of gradient a more telling rule has explained already.
@@ -203,7 +203,7 @@ class History:
             self.attention.append((self.iteration, event.reason))
 
     def _blind(self, event: Blind) -> None:
-        self.blind.setdefault(event.reason, event.site)
+        self.blind.setdefault(event.reason, event)
 
     def _fault(self, event: Fault) -> None:
         self.faults.append(event)
