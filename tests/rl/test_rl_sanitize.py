@@ -54,7 +54,7 @@ def test_a_missing_sanitizer_is_said_once_and_never_looks_like_clean(monkeypatch
 
 def test_an_exception_of_the_training_passes_through(monkeypatch: pytest.MonkeyPatch) -> None:
     @contextmanager
-    def watch(mode: str) -> Iterator[Any]:  # noqa: ARG001
+    def watch(mode: str) -> Iterator[Any]:
         yield SimpleNamespace(findings=[])
 
     monkeypatch.setattr(gradsan, "watch", watch, raising=False)

@@ -47,7 +47,10 @@ def _hidden_write(context: Context, node: Any, nid: int, kept: Any) -> Clues:
         for item in kept:
             if item.where == where and item.size == size and item.storage == storage_of(saved):
                 if item.version == version_of(saved) and item.content != content_of(saved):
-                    writes = [w for w in operations.writes.after(item.storage, nid) if w.hidden]
+                    later = operations.writes.after(item.storage, nid)
+                    if any(w.name == "step" for w in later):
+                        return ()  # a fused step does not count its write: that is GS102's to say
+                    writes = [w for w in later if w.hidden]
                     write = writes[0].site if writes else 0
                     alias = operations.departures.aliases.get(item.storage, 0)
                     return (("hidden", (nid, write, alias)),)

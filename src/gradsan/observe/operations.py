@@ -322,7 +322,7 @@ class OperationTap(TorchFunctionMode):
 
     def read(self, args: Any) -> tuple[int, ...] | None:
         """The values that a custom function is about to be given; None where nobody is looking."""
-        if self._depth() or _transforming() is not None:
+        if self._depth() or is_transforming():
             return None
         return tuple([self.values.number(t) for t in tensors_in(args, {})])
 
@@ -463,21 +463,6 @@ class OperationTap(TorchFunctionMode):
     ) -> None:
         if isinstance(result, Tensor) and self.context.leaves.find(result) is None:
             self.values.define(result, numbers[0])
-
-    # -- custom functions ---------------------------------------------------------------------------
-
-    def numbers(self, inputs: list[Tensor]) -> tuple[int, ...] | None:
-        if self._depth() or is_transforming():
-            return None
-        return tuple([self.values.number(t) for t in inputs])
-
-    def applied(self, inputs: list[Tensor], numbers: tuple[int, ...], result: Any, frame: FrameType) -> None:
-        """A custom function has run its forward, where nothing is live. Where its result is, gradient goes
-        the function's own way; where it is not, the operations inside say why."""
-        place = self.context.sites.place(frame)
-        for out in tensors_in((result,), {}):
-            if out.requires_grad and not any(out is t for t in inputs):
-                self._define("apply", out, numbers, place.site, place.tags, (), inputs, frame)
 
     # -- what the rest of the observer asks ---------------------------------------------------------
 

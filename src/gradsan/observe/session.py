@@ -12,7 +12,6 @@ from gradsan.observe.arrivals import ArrivalTap
 from gradsan.observe.attention import Attention
 from gradsan.observe.backward import BackwardTap
 from gradsan.observe.context import Context
-from gradsan.observe.functions import FunctionTap
 from gradsan.observe.inspect_op import failure_kind, holder_clues
 from gradsan.observe.names import find_names
 from gradsan.observe.networks import NetworkTap
@@ -38,7 +37,7 @@ class Session:
 
     def __enter__(self) -> Session:
         self._follow_threads()
-        kinds = (BackwardTap, NetworkTap, ArrivalTap, FunctionTap)
+        kinds = (BackwardTap, NetworkTap, ArrivalTap)
         taps: list[Any] = [kind(self.context) for kind in kinds]
         self._stack.callback(self._patches.restore)  # first: a tap that cannot be installed leaves none
         for tap in taps:

@@ -64,6 +64,7 @@ class Writes:
         storage = storage_of(tensor)
         hidden = self._is_hidden(tensor)
         self.log.setdefault(storage, []).append(Write(nid, site, name, hidden))
+        self._contents.pop(id(tensor), None)  # a fused step changes the content and not the version
         if hidden or name == "set_data":  # the version counter will not say that there is other content
             self.forget_contents()
 
