@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: run test format accuracy bench bench-memory bench-rl clean
+.PHONY: run test format picture accuracy bench bench-memory bench-rl clean
 
 run: $(READY)
 	$(BIN)/gradsan run --fail-on never examples/leaky_dqn.py
@@ -19,6 +19,9 @@ test: $(READY)
 format: $(READY)
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+picture: $(READY)
+	$(BIN)/python scripts/terminal_picture.py
 
 # The corpus is not part of the project: give its folder, as in `make accuracy CORPUS=../corpus`.
 accuracy: $(READY)
