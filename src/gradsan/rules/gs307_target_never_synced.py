@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from gradsan.judge.wording import line, networks
-from gradsan.record.events import Op, Ops, Site, Sync
+from gradsan.record.events import Backward, Op, Ops, Site, Sync
 from gradsan.record.history import History
 from gradsan.record.provenance import note, params_of
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 PATIENCE = 5_000  # updates; hard syncs every few thousand updates are common
 TIMES = 2
-COPYING = {"copy", "mul", "add", "sub", "div", "lerp", "data", "detach", "clone", "set_data", "where"}
 
 
 class TargetNeverSynced(Rule):
@@ -98,7 +97,8 @@ class TargetNeverSynced(Rule):
         self._reversed: dict[Site, int] = {}
         self._used: dict[int, Site] = {}
         self._rewound: dict[int, int] = {}
-        self._called: set[int] = set()  # parameters that some operation other than a copy has used
+        self._watched: set[int] = set()
+        self._in_loss: set[int] = set()
         self._mixtures: list[tuple[Op, list[int], int]] = []
 
     def on_sync(self, event: Sync) -> Verdicts:
@@ -118,9 +118,24 @@ class TargetNeverSynced(Rule):
         ]
         if not backwards:
             return
-        times = self._reversed[event.site] = self._reversed.get(event.site, 0) + 1
-        if times >= TIMES:
+        backwards = [(pid, source) for pid, source in backwards if self._is_backwards(pid, source)]
+        if backwards:
             yield self._wrong_way(event.site, [p for p, _ in backwards], [s for _, s in backwards])
+
+    def _is_backwards(self, pid: int, source: int) -> bool:
+        """Happened before, and the source serves as a target: some loss has used it. Going back to the best
+        weights so far looks the same, but those were saved while training, or no loss knows them."""
+        copies = self.history.networks.copies
+        times = self._rewound[pid] = self._rewound.get(pid, 0) + 1
+        self._watched.add(source)
+        saved = source in copies and copies[source].after_training
+        return times >= TIMES and not saved and source in self._in_loss
+
+    def on_backward(self, event: Backward) -> Verdicts:
+        if self._watched:
+            values = self.history.graph.value_params(root.nid for root in event.roots)
+            self._in_loss |= self._watched & values
+        return ()
 
     def _wrong_way(self, site: Site, online: list[int], target: list[int]) -> Verdict:
         history = self.history
@@ -142,12 +157,11 @@ class TargetNeverSynced(Rule):
         """A trained parameter is overwritten by hand with its target, which some loss has used."""
         history, pid = self.history, note(op, "pid")
         copy = history.networks.copies.get(pid)
-        if copy is None or copy.site != op.site or copy.source not in self._called:
+        if copy is None or copy.site != op.site:
             return
         if not history.owner_of(pid) or not history.params[pid].epoch or history.owner_of(copy.source):
             return
-        times = self._rewound[pid] = self._rewound.get(pid, 0) + 1
-        if times >= TIMES and history.networks.source_of(copy.source) == pid:
+        if history.networks.source_of(copy.source) == pid and self._is_backwards(pid, copy.source):
             yield self._wrong_way(op.site, [pid], [copy.source])
 
     def on_ops(self, event: Ops) -> Verdicts:
@@ -156,8 +170,6 @@ class TargetNeverSynced(Rule):
         for op in event.ops:
             if op.name == "written":
                 yield from self._written_backwards(op)
-            elif op.name not in COPYING:
-                self._called.update(p for i in graph.inputs(op) for p in params_of(i))
             for source in graph.inputs(op):
                 for pid in params_of(source):
                     if history.networks.is_target(pid):
