@@ -18,6 +18,7 @@ from gradsan.judge.residuals import LIBRARY_LOSSES
 from gradsan.record.events import Op
 from gradsan.record.history import History
 from gradsan.record.ledger import Contribution
+from gradsan.record.provenance import params_of
 
 STARVED_STEPS = 3
 # Where a constant meets what is trained, element by element.
@@ -142,9 +143,17 @@ class CutFinder:
                 if not user.live and user.nid not in seen:
                     seen.add(user.nid)
                     stack.append(user.nid)
-                elif user.live and not (user.name in COMPARING and graph.live_params([user.nid]) & consumed):
+                elif user.live and not self._compares(user, within, consumed):
                     return False
         return True
+
+    def _compares(self, user: Op, within: dict[int, Op], consumed: set[int]) -> bool:
+        """Element by element with what is trained, and no layer comes after it on the way to the loss."""
+        graph = self.history.graph
+        if user.name not in COMPARING or not graph.live_params([user.nid]) & consumed:
+            return False
+        onward = [within[nid] for nid in graph.descendants([user.nid], within)]
+        return not any(params_of(i) for op in onward for i in graph.inputs(op))
 
 
 def cause(history: History, cut: Cut) -> str:
