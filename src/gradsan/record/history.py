@@ -178,6 +178,8 @@ class History:
                 self.param_nodes[op.nid] = (pid, self.params[pid].epoch)
             elif op.name == "written":
                 self.networks.written(op)
+            elif op.name == "set_grad":
+                self.networks.gradient_set(op)
 
     def _sync(self, event: Sync) -> None:
         self.networks.synced(event)

@@ -34,6 +34,14 @@ class Networks:
         self.used: set[int] = set()  # values that went into a network by `load_state_dict`
         self.written_by_hand: dict[int, Site] = {}
         self.shares: dict[int, tuple[int, Site]] = {}
+        self.handed_over: set[int] = set()  # their gradient was given to another parameter
+
+    def gradient_set(self, op: Op) -> None:
+        """Somebody assigned a `.grad`: made of whose?"""
+        graph = self._history.graph
+        for source in graph.ancestors(op.inputs).values():
+            if source.name == "grad" and note(source, "pid") != note(op, "pid"):
+                self.handed_over.add(note(source, "pid"))
 
     def synced(self, event: Sync) -> None:
         for (pid, source), nid in zip(event.pairs, event.nids or (0,) * len(event.pairs), strict=True):
@@ -102,6 +110,10 @@ class Networks:
         history = self._history
         if not history.owner_of(pid):
             return bool(history.owner_of(copy.source))
+        if pid in history.ever_fed and not {o.oid for o in history.owner_of(pid)} & {
+            o.oid for o in history.owner_of(copy.source)
+        }:
+            return False  # trained on losses of its own, by its own optimizer: one of a population
         return copy.after_training and copy.times > 1 and copy.how != "deepcopy"
 
     def source_of(self, pid: int) -> int | None:

@@ -140,6 +140,7 @@ class UnoptimizedParameter(Rule):
             and pid not in history.networks.copies
             and pid not in history.networks.written_by_hand
             and pid not in history.networks.loaded
+            and pid not in history.networks.handed_over
             and pid not in history.explained
         )
 

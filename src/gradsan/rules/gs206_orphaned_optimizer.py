@@ -106,6 +106,7 @@ class OrphanedOptimizer(Rule):
     def on_settled(self, contribution: Contribution) -> Verdicts:
         history = self.history
         homeless = {pid for pid in contribution.event.fed if not history.owner_of(pid)}
+        homeless -= history.networks.handed_over
         for pid in homeless:
             self._seen[pid] = self._seen.get(pid, 0) + 1
         ready = {pid for pid in homeless if self._seen[pid] >= TIMES and pid not in history.explained}

@@ -125,6 +125,7 @@ class TargetNetworkTrained(Rule):
     def on_settled(self, contribution: Contribution) -> Verdicts:
         history, event = self.history, contribution.event
         wasted = {p for p in event.fed if history.networks.is_target(p) and not history.owner_of(p)}
+        wasted -= history.networks.handed_over
         if not wasted:
             return
         used = param_users(history.graph, history.graph.ancestors(r.nid for r in event.roots), wasted)
