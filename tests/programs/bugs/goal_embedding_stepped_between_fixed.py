@@ -1,4 +1,4 @@
-"""Goal-conditioned twin critics: the goal embedding moves between the second loss and its backward."""
+"""Goal-conditioned twin critics: the goal moves between the second loss and its backward, and is stepped on both."""
 
 import torch
 from torch import nn
@@ -22,10 +22,10 @@ near_optimizer = torch.optim.SGD([goal, *near.parameters()], lr=1e-2)
 far_optimizer = torch.optim.SGD(far.parameters(), lr=1e-2)
 for _ in range(12):
     obs, returns = torch.randn(16, 6), torch.randn(16)
-    near_optimizer.zero_grad()
-    far_optimizer.zero_grad()
     near_loss, far_loss = near.loss(obs, returns), far.loss(obs, returns)
     near_loss.backward()
     far_loss.backward()
     near_optimizer.step()
     far_optimizer.step()
+    near_optimizer.zero_grad()
+    far_optimizer.zero_grad()
