@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: run test format picture accuracy bench bench-memory bench-rl clean
+.PHONY: run test format picture accuracy bench bench-memory bench-rl strangers clean
 
 run: $(READY)
 	$(BIN)/gradsan run --fail-on never examples/leaky_dqn.py
@@ -48,5 +48,20 @@ $(READY): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e . --group dev
 	touch $@
 
+# Other people's libraries, in an environment of their own; torch first, so that none of them pulls another.
+STRANGERS := .venv-strangers
+STRANGERS_READY := $(STRANGERS)/.ready
+
+strangers: $(STRANGERS_READY)
+	$(STRANGERS)/bin/python benchmarks/strangers/run.py --page docs/strangers.md
+
+$(STRANGERS_READY): pyproject.toml benchmarks/strangers/constraints.txt
+	test -x $(STRANGERS)/bin/python || $(PYTHON) -m venv $(STRANGERS) || python3 -m venv $(STRANGERS)
+	$(STRANGERS)/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(STRANGERS)/bin/python -m pip install --quiet -c benchmarks/strangers/constraints.txt torch==2.13.0
+	$(STRANGERS)/bin/python -m pip install --quiet -c benchmarks/strangers/constraints.txt \
+		-e . stable-baselines3 sb3-contrib d3rlpy pfrl pygame
+	touch $@
+
 clean:
-	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(STRANGERS) $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache

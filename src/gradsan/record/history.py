@@ -81,6 +81,7 @@ class History:
         self.explained: set[int] = set()
         self.ever_fed: set[int] = set()
         self.samples: list[Sample] = []
+        self.handed: set[int] = set()  # stepped with gradient that the script itself put there
         self.ever_reached: set[int] = set()  # by `autograd.grad` too, whose results the script applies
         self.steps_before_backward: set[int] = set()
 
@@ -165,6 +166,7 @@ class History:
             self.params[pid].last_step = event.site
 
     def _step(self, event: Step) -> None:
+        self.handed.update(event.by_hand)
         unknown = [pid for pid in event.by_hand if not self.ledger.parts.get(pid)]
         if unknown:
             self.ledger.by_hand(unknown, self.iteration, NOWHERE)

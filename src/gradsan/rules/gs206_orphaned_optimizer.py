@@ -97,6 +97,37 @@ class OrphanedOptimizer(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # Asynchronous workers: a local copy computes, the shared network gets its gradient and steps.
+        import copy
+        import torch
+        shared = torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(shared.parameters(), lr=0.1)
+        local = copy.deepcopy(shared)
+        for _ in range(8):
+            loss = (local(torch.randn(8, 3)) - 1.0).pow(2).mean()
+            local.zero_grad()
+            loss.backward()
+            for theirs, ours in zip(shared.parameters(), local.parameters()):
+                theirs.grad = ours.grad.clone()
+            opt.step()
+            local.load_state_dict(shared.state_dict())
+        """,
+        """
+        # The same, with the gradient handed over by reference.
+        import torch
+        shared, local = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(shared.parameters(), lr=0.1)
+        for _ in range(8):
+            local.load_state_dict(shared.state_dict())
+            loss = (local(torch.randn(8, 3)) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            local.zero_grad()
+            loss.backward()
+            for theirs, ours in zip(shared.parameters(), local.parameters()):
+                theirs._grad = ours.grad
+            opt.step()
+        """,
     )
 
     def __init__(self, history: History) -> None:

@@ -124,7 +124,7 @@ class TargetNetworkTrained(Rule):
 
     def on_settled(self, contribution: Contribution) -> Verdicts:
         history, event = self.history, contribution.event
-        wasted = {p for p in event.fed if history.networks.is_target(p) and not history.owner_of(p)}
+        wasted = {p for p in event.fed if history.networks.is_target(p) and not self._is_used(p)}
         wasted -= history.networks.handed_over
         if not wasted:
             return
@@ -140,6 +140,11 @@ class TargetNetworkTrained(Rule):
                 severity="info",
                 fix="compute targets under `torch.no_grad()`: the same result for less work",
             )
+
+    def _is_used(self, pid: int) -> bool:
+        """An optimizer owns it, or the script hands gradient over to what it is a copy of."""
+        history = self.history
+        return bool(history.owner_of(pid)) or history.networks.source_of(pid) in history.handed
 
 
 rule = TargetNetworkTrained

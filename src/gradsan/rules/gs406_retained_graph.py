@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from gradsan.record.events import Backward, Site
 from gradsan.record.history import History
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 UNUSED = 3
+KEEP = 64  # graphs of one iteration that may wait for their second backward
+
+
+class Kept(NamedTuple):
+    """A graph that was kept, and when: within its iteration, somebody may still come for it."""
+
+    event: Backward
+    values: set[int]
+    iteration: int
 
 
 class RetainedGraph(Rule):
@@ -61,29 +72,44 @@ class RetainedGraph(Rule):
             z.pow(2).mean().backward()
             opt.step()
         """,
+        """
+        # One line keeps a graph for every time step; a single backward uses all of them afterwards.
+        import torch
+        net = torch.nn.Linear(3, 4)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(5):
+            total = 0.0
+            for _ in range(3):
+                z = net(torch.randn(8, 3)).tanh()
+                (g,) = torch.autograd.grad(z.pow(2).sum(), z, retain_graph=True)
+                total = total + (g * z).sum()
+            opt.zero_grad()
+            total.backward()
+            opt.step()
+        """,
     )
 
     def __init__(self, history: History) -> None:
         super().__init__(history)
-        self._open: dict[Site, tuple[Backward, set[int]]] = {}
+        self._open: list[Kept] = []
         self._unused: dict[Site, int] = {}
         self._used: set[Site] = set()
 
     def on_backward(self, event: Backward) -> Verdicts:
         graph = self.history.graph
         values = {n for n, op in graph.live_ancestors(r.nid for r in event.roots).items() if op.inputs}
-        for site, (kept, theirs) in list(self._open.items()):
-            if values & theirs:
-                self._used.add(site)
-                del self._open[site]
-            elif site == event.site:
-                self._unused[site] = self._unused.get(site, 0) + 1
-                del self._open[site]
-                if self._unused[site] >= UNUSED and site not in self._used:
-                    message = "the graph is kept (`retain_graph=True`), but no later backward goes through it"
-                    yield Verdict(site, message, [("backward", site)], kept.reached)
+        self._used |= {kept.event.site for kept in self._open if values & kept.values}
+        now = self.history.iteration
+        due = [kept for kept in self._open if kept.iteration < now]
+        self._open = [kept for kept in self._open if kept.iteration == now][-KEEP:]
+        for kept in due:
+            site = kept.event.site
+            self._unused[site] = self._unused.get(site, 0) + 1
+            if self._unused[site] >= UNUSED and site not in self._used:
+                message = "the graph is kept (`retain_graph=True`), but no later backward goes through it"
+                yield Verdict(site, message, [("backward", site)], kept.event.reached)
         if event.retain and not event.create_graph and not event.error and values:
-            self._open[event.site] = (event, values)
+            self._open.append(Kept(event, values, now))
 
 
 rule = RetainedGraph
