@@ -142,6 +142,6 @@ def test_hostile_strings_are_text(browser: Browser, tmp_path: Path) -> None:
     assert browser.ask("document.querySelectorAll('script').length") == 6  # the data and our own five
     shown = browser.ask("document.body.innerText")
     assert HOSTILE[0] in shown
-    assert HOSTILE[0] in browser.ask("document.querySelector('.node.box text').textContent")
+    assert HOSTILE[0][:30] in browser.ask("document.querySelector('.node.box text').textContent")
     assert "\x1b" not in browser.driver.page_source
     assert "\u202e" not in browser.driver.page_source
