@@ -42,12 +42,14 @@ def span(browser: Browser, chart: int = 0) -> float:
 
 
 def test_every_magnitude_has_its_chart(browser: Browser, long_run: Path) -> None:
-    titles = [title.text for title in browser.all(".chart h3")]
+    titles = browser.ask(
+        "[...document.querySelectorAll('.chart h3')].map(h => [...h.childNodes].map(n => n.textContent))"
+    )
     assert titles == [
-        "Gradient norm", "Gradient norm by layer\nactor", "Gradient norm by layer\ncritic",
-        "Update-to-weight ratio", "Share of updates clipped", "Loss",
+        ["Gradient norm"], ["Gradient norm by layer", "actor"], ["Gradient norm by layer", "critic"],
+        ["Update-to-weight ratio"], ["Share of updates clipped"], ["Loss"],
     ]  # fmt: skip
-    assert "GS503 from 400,001" in browser.text(".flags")
+    assert "GS503 from 400,001" in browser.ask("document.querySelector('.flags').textContent")
 
 
 def test_dragging_over_a_chart_zooms_all_of_them_and_a_double_click_undoes_it(
@@ -142,6 +144,6 @@ def test_hostile_strings_are_text(browser: Browser, tmp_path: Path) -> None:
     assert browser.ask("document.querySelectorAll('script').length") == 6  # the data and our own five
     shown = browser.ask("document.body.innerText")
     assert HOSTILE[0] in shown
-    assert HOSTILE[0] in browser.ask("document.querySelector('.node.box text').textContent")
+    assert HOSTILE[0][:30] in browser.ask("document.querySelector('.node.box text').textContent")
     assert "\x1b" not in browser.driver.page_source
     assert "\u202e" not in browser.driver.page_source
