@@ -56,6 +56,8 @@ def test_every_option_that_is_written_about_exists() -> None:
             command = main.get_command(context, name)
             assert command is not None
             known = {option for param in command.params for option in param.opts} | {"--help"}
-            own = words[: next((i for i, w in enumerate(words) if w.endswith(".py")), len(words))]
+            own = words[
+                : next((i for i, w in enumerate(words) if w.endswith(".py") or w == "-m"), len(words))
+            ]
             for word in (w.split("=")[0] for w in own if re.match(r"--[a-z]", w)):
                 assert word.rstrip(".,:;)") in known, f"{page}: gradsan {line}"
