@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: run test format picture accuracy bench bench-memory bench-rl strangers clean
+.PHONY: run test format picture accuracy bench bench-memory bench-rl strangers docs docs-rules clean
 
 run: $(READY)
 	$(BIN)/gradsan run --fail-on never examples/leaky_dqn.py
@@ -39,6 +39,17 @@ bench-memory: $(READY)
 bench-rl: $(READY)
 	$(BIN)/python -m pip install --quiet -c constraints.txt --group bench
 	$(BIN)/python benchmarks/rl.py $(BENCH)
+
+# The documentation site, in build/site; its tools are installed only here.
+docs: docs-rules $(VENV)/.docs-ready
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+docs-rules: $(READY)
+	$(BIN)/python scripts/rule_pages.py
+
+$(VENV)/.docs-ready: $(READY)
+	$(BIN)/python -m pip install --quiet -c constraints.txt --group docs
+	touch $@
 
 # One stamp for the whole environment: it is rebuilt only when the pins or the package metadata change.
 $(READY): pyproject.toml constraints.txt

@@ -1,6 +1,6 @@
 """Runs gradsan on the embedded example in a real terminal of 80 columns and keeps a picture of a finding.
 
-    make picture        # writes docs/images/finding.svg
+make picture        # writes docs/images/finding.svg
 """
 
 from __future__ import annotations
@@ -14,7 +14,17 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-COMMAND = [sys.executable, "-m", "gradsan", "run", "--fail-on", "never", "--select", "GS301", "examples/leaky_dqn.py"]
+COMMAND = [
+    sys.executable,
+    "-m",
+    "gradsan",
+    "run",
+    "--fail-on",
+    "never",
+    "--select",
+    "GS301",
+    "examples/leaky_dqn.py",
+]
 OUT = Path("docs/images/finding.svg")
 
 

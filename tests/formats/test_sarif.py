@@ -12,6 +12,7 @@ import pytest
 from gradsan.judge.findings import Finding, Location, Report
 from gradsan.render import render
 from gradsan.render.page import Page
+from gradsan.render.sarif import replacements
 from gradsan.rules import catalogue
 from lab import STALE, Lab
 
@@ -74,6 +75,16 @@ def test_the_fingerprint_survives_lines_put_in_above(full_report: Report) -> Non
     assert sarif(full_report)["runs"][0]["results"][0]["partialFingerprints"] == prints[0]
 
 
+@pytest.mark.parametrize("after", [["a", "x", "c"], ["a", "c"], ["a", "b", "n", "c"], ["x", "y", "c", "z"]])
+def test_a_fix_applied_gives_the_mended_source(after: list[str]) -> None:
+    lines = ["a", "b", "c"]
+    for change in reversed(replacements(lines, after)):
+        region, text = change["deletedRegion"], change.get("insertedContent", {"text": ""})["text"]
+        assert region["startColumn"] == region["endColumn"] == 1
+        lines[region["startLine"] - 1 : region["endLine"] - 1] = text.splitlines()
+    assert lines == after
+
+
 def test_hostile_names_and_code_stay_data(hostile_report: Report) -> None:
     text = render("sarif", hostile_report, Page())
     assert text.isascii()
@@ -103,6 +114,9 @@ def test_run_and_report_write_the_same_results(lab: Lab) -> None:
     assert done.stdout == ""
     log = json.loads(lab.read("out.sarif"))
     VALIDATOR.validate(log)
+    (change,) = log["runs"][0]["results"][0]["fixes"][0]["artifactChanges"]
+    (replacement,) = change["replacements"]
+    assert replacement["insertedContent"]["text"].strip() == "opt.zero_grad()"
     again = lab.gradsan("report", "t", "--format", "sarif")
     assert again.returncode == 1
     assert json.loads(again.stdout)["runs"][0]["results"] == log["runs"][0]["results"]

@@ -43,6 +43,7 @@ _SHARED = (
         show_default=True,
         help="Exit with status 1 on a finding at least this severe.",
     ),
+    click.option("--tensorboard", metavar="DIR", help="Write norms and losses as TensorBoard scalars."),
 )
 
 
@@ -69,6 +70,15 @@ def output_file(path: str | None) -> OutputFile | None:
     try:
         return OutputFile(path) if path is not None else None
     except OutputError as error:
+        stop(str(error))
+
+
+def scalars_folder(path: str | None) -> str | None:
+    from gradsan.follow.scalars import ScalarsError, folder
+
+    try:
+        return folder(path) if path is not None else None
+    except ScalarsError as error:
         stop(str(error))
 
 

@@ -12,6 +12,7 @@ import click
 
 from gradsan.cli import options
 from gradsan.cli.publish import write_html
+from gradsan.follow.scalars import Scalars
 from gradsan.judge.engine import Engine
 from gradsan.judge.findings import Report
 from gradsan.judge.source import pin_base
@@ -40,9 +41,10 @@ def command(ctx: click.Context, /, trace: str, **given: Any) -> None:
     """
     rules = options.chosen_rules(given["select"], given["ignore"])
     output, html = options.output_file(given["output"]), options.output_file(given["html"])
+    scalars = options.scalars_folder(given["tensorboard"])
     pin_base()
     try:
-        report = judge(Path(trace), rules, draws=html is not None)
+        report = judge(Path(trace), rules, draws=html is not None, scalars=scalars)
     except TraceError as error:
         options.stop(str(error))
     page = Page.of(sys.stdout) if output is None else Page(width=100)
@@ -59,8 +61,9 @@ def command(ctx: click.Context, /, trace: str, **given: Any) -> None:
     ctx.exit(1 if options.fails(report, given["fail_on"]) else 0)
 
 
-def judge(path: Path, rules: list[type[Rule]], draws: bool = False) -> Report:
+def judge(path: Path, rules: list[type[Rule]], draws: bool = False, scalars: str | None = None) -> Report:
     engine = Engine(rules)
+    follower = Scalars(scalars, engine.history) if scalars is not None else None
     about: dict[str, Any] = {}
     number = 0
     try:
@@ -74,7 +77,11 @@ def judge(path: Path, rules: list[type[Rule]], draws: bool = False) -> Report:
             if isinstance(record, SiteSeen):
                 _refuse_odd_source(record.file)
             engine.feed(record)
+            if follower is not None:
+                follower(record)
         engine.finish()
+        if follower is not None:
+            follower.close()
     except DAMAGE as error:
         raise TraceError(f"{path} is damaged on line {number}") from error
     report = engine.report()

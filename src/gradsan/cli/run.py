@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from gradsan.cli import options
+from gradsan.cli.following import Following
 from gradsan.cli.publish import Publisher
 from gradsan.judge.engine import Engine
 from gradsan.judge.source import pin_base
@@ -54,6 +55,7 @@ class ProgramCommand(click.Command):
     "--include", multiple=True, metavar="PACKAGE", help="Count an installed package as your own code."
 )
 @click.option("--quiet", is_flag=True, help="Say nothing while the script runs, and nothing if all is well.")
+@click.option("--live", is_flag=True, help="Show a status line on the terminal while the script runs.")
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="SCRIPT [ARGS]...")
 @click.pass_context
 def command(ctx: click.Context, /, words: tuple[str, ...], **given: Any) -> None:
@@ -65,16 +67,26 @@ def command(ctx: click.Context, /, words: tuple[str, ...], **given: Any) -> None
     program = _program(given["module"], given["code"], words)
     rules = options.chosen_rules(given["select"], given["ignore"])
     output, html = options.output_file(given["output"]), options.output_file(given["html"])
+    scalars = options.scalars_folder(given["tensorboard"])
+    if given["live"] and given["quiet"]:
+        options.stop("give --live or --quiet, not both")
     pin_base()
     publisher = Publisher(program.shown, given["format_"], output, given["quiet"], html)
     engine, writer = Engine(rules, publisher.live), _writer(given, program)
     watch = Watch(engine, writer, given["mode"], given["include"], draws=html is not None)
+    following = Following(watch, scalars, given["live"])
+
+    def end_at_once() -> None:
+        following.close()
+        publisher.publish(watch.finish_at_once())
+
     watch.start()
-    with last_words(lambda: publisher.publish(watch.finish_at_once())):
+    with last_words(end_at_once):
         outcome = execute(program)
     if watch.is_in_child:  # the program forked by itself, and this is not the process that we watch
         ctx.exit(outcome.status)
     report = watch.finish(outcome.error)
+    following.close()
     publisher.publish(report)
     if outcome.interrupted:
         raise Interrupted

@@ -9,6 +9,8 @@ are held back only while they follow a known course; the first one that does not
 from __future__ import annotations
 
 import time
+import traceback
+from collections.abc import Callable
 from typing import Any
 
 from gradsan.judge.engine import Engine
@@ -16,6 +18,7 @@ from gradsan.record.events import (
     Backward,
     Clip,
     Event,
+    Fault,
     Op,
     Ops,
     Repeated,
@@ -35,6 +38,7 @@ class Recorder:
     def __init__(self, engine: Engine, writer: TraceWriter | None = None) -> None:
         self.engine = engine
         self.writer = writer
+        self.followers: list[Callable[[Event], None]] = []
         self.iteration = 0
         self._steps: dict[int, int] = {}
         self._course = 0  # what happened in this iteration so far
@@ -132,6 +136,12 @@ class Recorder:
         if self.writer is not None:
             self.writer.write(event)
         self.engine.feed(event)
+        for follower in self.followers:
+            try:
+                follower(event)
+            except Exception:  # whoever follows the run must not cost a finding
+                self.followers = [other for other in self.followers if other is not follower]
+                self._pass_on(Fault(type(follower).__name__, traceback.format_exc()))
 
     def finish(self) -> None:
         self._release()

@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from difflib import SequenceMatcher
 from typing import Any
 from urllib.parse import quote
 
 from gradsan import __version__
 from gradsan.judge.findings import Finding, Location, Report
+from gradsan.judge.mending import mend
 from gradsan.render import explanation
 from gradsan.render.page import Page, plain
 from gradsan.render.text import ROLES
@@ -84,6 +86,9 @@ def _result(finding: Finding, index: dict[str, int]) -> Json:
     }
     if where is not None:
         result["locations"] = [_location(where)]
+    if where is not None and (mended := mend(finding)) is not None:
+        changes = {"artifactLocation": _artifact(where.file), "replacements": replacements(*mended)}
+        result["fixes"] = [{"description": _text(finding.fix), "artifactChanges": [changes]}]
     if finding.sites:
         steps = [
             {"location": _location(s.location, ROLES.get(s.role, s.role)), "kinds": [plain(s.role)]}
@@ -91,6 +96,20 @@ def _result(finding: Finding, index: dict[str, int]) -> Json:
         ]
         result["codeFlows"] = [{"threadFlows": [{"locations": steps}]}]
     return result
+
+
+def replacements(before: list[str], after: list[str]) -> list[Json]:
+    """What to delete and what to put in its place, line by line."""
+    found = []
+    for kind, first, end, start, stop in SequenceMatcher(a=before, b=after, autojunk=False).get_opcodes():
+        if kind == "equal":
+            continue
+        region = {"startLine": first + 1, "startColumn": 1, "endLine": end + 1, "endColumn": 1}
+        change: Json = {"deletedRegion": region}
+        if stop > start:
+            change["insertedContent"] = {"text": "".join(line + "\n" for line in after[start:stop])}
+        found.append(change)
+    return found
 
 
 def _location(where: Location, message: str = "") -> Json:

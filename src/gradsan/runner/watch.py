@@ -78,6 +78,12 @@ class Watch:
             self.writer.forget_in_child()
 
     @property
+    def iteration(self) -> int:
+        """With those that are being let through at this moment."""
+        passing = self.session.context.cruise.skipped if self.session is not None else 0
+        return self.recorder.iteration + passing
+
+    @property
     def is_in_child(self) -> bool:
         return os.getpid() != self._owner
 
