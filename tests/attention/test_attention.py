@@ -96,3 +96,17 @@ def test_the_wait_for_late_starters_leaves_no_hook_on_modules():
     assert not modules._global_forward_pre_hooks
     assert not modules._global_parameter_registration_hooks
     assert torch._C._len_torch_function_stack() == 0
+
+
+def test_findings_are_counted_through_iterations_that_only_repeat():
+    code = """
+    import torch
+    net = torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(net.parameters(), lr=0.001)
+    for update in range(300):
+        (net(torch.randn(8, 3)) - 1.0).pow(2).mean().backward()
+        opt.step()
+    """
+    for mode in ("light", "adaptive", "deep"):
+        report = run_code(code, mode=mode)
+        assert [(f.rule, f.count) for f in report.findings] == [("GS401", 299)], mode

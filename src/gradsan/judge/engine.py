@@ -62,7 +62,8 @@ class Engine:
             for kind, method in (BEFORE | AFTER).items()
         }
         self._settlers = [h for r in self.rules if (h := _overridden(r, "on_settled"))]
-        self._fired: set[Any] = set()
+        self._fired: set[Any] = set()  # in this iteration
+        self._fired_before: set[Any] = set()  # in the one before
         self._broken: set[int] = set()
         self._quiet: set[str] = set()
 
@@ -80,7 +81,7 @@ class Engine:
             return
         if isinstance(event, Repeated):
             self._settle(everything=True)
-            for key in self._fired:
+            for key in self._fired | self._fired_before:
                 self.findings[key].count += event.times
         before = self.history.iteration
         self.history.apply(event)
@@ -88,7 +89,7 @@ class Engine:
             self._ask(self._handlers[kind], event)
         if isinstance(event, StepDone) and self.history.iteration != before:
             self._show(self.album.end_iteration)
-            self._fired.clear()
+            self._fired_before, self._fired = self._fired, set()
             self._settle()
 
     def finish(self) -> None:

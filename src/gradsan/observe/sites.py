@@ -38,8 +38,9 @@ class Sites:
     def __init__(self, emit: Callable[[SiteSeen], None], include: tuple[str, ...] = ()) -> None:
         self._emit = emit
         self._include = tuple(include)
-        self._kinds: dict[CodeType, tuple[int, str]] = {}
-        self._ids: dict[tuple[CodeType, int], Site] = {}
+        # By identity: equal code in two files compares equal. The code is kept, so that its id stays its own.
+        self._kinds: dict[int, tuple[int, str, CodeType]] = {}
+        self._ids: dict[tuple[int, int], Site] = {}
         self._by_place: dict[tuple[str, int], Site] = {}
 
     def here(self, frame: FrameType | None) -> Site:
@@ -51,9 +52,9 @@ class Sites:
         tags: tuple[str, ...] = ()
         while frame is not None:
             code = frame.f_code
-            kind = kinds.get(code)
+            kind = kinds.get(id(code))
             if kind is None:
-                kind = kinds[code] = self._classify(code)
+                kind = kinds[id(code)] = (*self._classify(code), code)
             if kind[0] == USER:
                 return Place(self._intern(code, frame.f_lineno), tags)
             if kind[1]:
@@ -67,9 +68,9 @@ class Sites:
         return frame
 
     def is_user(self, code: CodeType) -> bool:
-        kind = self._kinds.get(code)
+        kind = self._kinds.get(id(code))
         if kind is None:
-            kind = self._kinds[code] = self._classify(code)
+            kind = self._kinds[id(code)] = (*self._classify(code), code)
         return kind[0] == USER
 
     def at(self, file: str, line: int, function: str) -> Site:
@@ -82,9 +83,9 @@ class Sites:
         return known
 
     def _intern(self, code: CodeType, line: int) -> Site:
-        site = self._ids.get((code, line))
+        site = self._ids.get((id(code), line))
         if site is None:
-            site = self._ids[code, line] = self.at(code.co_filename, line, code.co_name)
+            site = self._ids[id(code), line] = self.at(code.co_filename, line, code.co_name)
         return site
 
     def is_user_file(self, file: str) -> bool:

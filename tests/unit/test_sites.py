@@ -1,0 +1,36 @@
+"""Which lines count as the user's."""
+
+from __future__ import annotations
+
+import sys
+
+from gradsan.observe.sites import Sites
+
+SOURCE = "import sys\ndef here():\n    return sys._getframe()\n"
+
+
+def frame_of(path):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(SOURCE)
+    space = {}
+    exec(compile(SOURCE, str(path), "exec"), space)
+    return space["here"]()
+
+
+def test_equal_functions_in_two_files_keep_their_own_files(tmp_path):
+    seen = []
+    sites = Sites(seen.append)
+    library = frame_of(tmp_path / "site-packages" / "lib.py")
+    mine, yours = frame_of(tmp_path / "mine.py"), frame_of(tmp_path / "yours.py")
+    assert library.f_code == mine.f_code == yours.f_code
+    assert not sites.is_user(library.f_code)
+    assert sites.is_user(mine.f_code)
+    sites.here(mine)
+    sites.here(yours)
+    assert [s.file for s in seen] == [str(tmp_path / "mine.py"), str(tmp_path / "yours.py")]
+
+
+def test_code_without_a_source_is_nobodys():
+    space = {"sys": sys}
+    exec(compile("def here():\n    return sys._getframe()\n", "<string>", "exec"), space)
+    assert not Sites(lambda event: None).is_user(space["here"]().f_code)
