@@ -17,7 +17,7 @@ from gradsan.record.events import Site
 from gradsan.record.history import History
 
 Locate = Callable[[Site], Location | None]
-CALLED = re.compile(r"([\w.]+)\.backward\(")
+CALLED = re.compile(r"(.{1,34})\.backward\(")
 CODE = 34  # characters of a line that has no name
 
 
@@ -181,7 +181,7 @@ class Painter:
         if parts or finding.culprit == where:
             nodes[canvas.root].findings.append(index)
         if leaks_here or about < set(canvas.boxes):
-            for key in about:
+            for key in about if parts else about & flows:  # of another loss: only if its gradient gets here
                 nodes[key].findings.append(index)
 
     def _at(self, culprit: Location | None, canvas: Canvas) -> list[int]:
