@@ -19,9 +19,7 @@ MODES = ("adaptive", "deep")
 MARKED = re.compile(r"# BUG ((?:GS\d{3} ?)+)")
 
 # Programs that gradsan judges wrongly today, and why. A mend takes its entry away.
-KNOWN_GAPS: dict[str, str] = {
-    "ratio_overflows_late[adaptive]": "starts after the deep iterations; the overflow is over when it is noticed",
-}
+KNOWN_GAPS: dict[str, str] = {}
 
 
 def programs(folder: str, keep: bool = True) -> list[Path]:

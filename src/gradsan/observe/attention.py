@@ -33,6 +33,7 @@ class Attention:
         self._dice = random.Random(0)  # our own: the script's random state is none of our business
         self._late = LateStarters(lambda: context.contain("late", self._has_come))
         context.on_cruised_iteration = self._cruised
+        context.on_news = self._news
 
     def start(self) -> None:
         if self.mode == "adaptive":
@@ -71,6 +72,10 @@ class Attention:
     def _has_come(self) -> None:
         self._end_cruise()
         self.something_new("a network that is about to learn for the first time")
+
+    def _news(self, reason: str) -> None:
+        self._end_cruise()
+        self.something_new(reason)
 
     def something_new(self, reason: str) -> None:
         """Look deeply for a few iterations, unless news is all there ever is."""

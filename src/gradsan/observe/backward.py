@@ -19,6 +19,9 @@ from gradsan.observe.leaves import GradState, grad_state
 from gradsan.observe.patches import Patches
 from gradsan.record.events import Backward, Root, ZeroGrad
 
+ENOUGH_LOSSES = 16  # before a loss can be out of its history
+OUTLIER = 10.0  # times the largest one so far
+
 
 class Probe(NamedTuple):
     """What was true just before backward ran."""
@@ -36,18 +39,19 @@ class BackwardTap:
     def __init__(self, context: Context) -> None:
         self.context = context
         self.inside = threading.local()
+        self._losses: dict[int, tuple[int, float]] = {}
 
     def install(self, patches: Patches) -> None:
         tap = self
 
-        cruise, method = self.context.cruise, torch.Tensor.backward.__code__
+        cruise, user_frame = self.context.cruise, self.context.sites.user_frame
 
         def backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
             frame = sys._getframe(1)
-            if frame.f_code is method and frame.f_back is not None:
-                frame = frame.f_back
+            frame = user_frame(frame) or frame  # the same line gives the same token in every mode
             token = place_token(frame)
-            if cruise.on and cruise.passes(token) and tap.is_finite(tensors):
+            ordinary = tap.is_ordinary(tensors, token)
+            if cruise.on and cruise.passes(token) and ordinary:
                 try:
                     return original_backward(tensors, *args, **kwargs)
                 except BaseException as error:
@@ -62,10 +66,18 @@ class BackwardTap:
         original_backward = patches.set(torch.autograd, "backward", backward)
         original_grad = patches.set(torch.autograd, "grad", grad)
 
-    def is_finite(self, loss: Any) -> bool:
-        """The one look at numbers that is taken even in passing: one value, no gradient tensors."""
-        if isinstance(loss, torch.Tensor) and not math.isfinite(value_of(loss)):
+    def is_ordinary(self, loss: Any, token: int) -> bool:
+        """The one look at numbers that is taken even in passing: one value, no gradient tensors. A loss far
+        above all that this line has had so far often comes before one that is not finite."""
+        if not isinstance(loss, torch.Tensor):
+            return True
+        value = abs(value_of(loss))
+        seen, largest = self._losses.get(token, (0, 0.0))
+        self._losses[token] = (seen + 1, max(largest, value))
+        outlier = seen >= ENOUGH_LOSSES and value > OUTLIER * largest > 0.0
+        if outlier or not math.isfinite(value):
             self.context.cruise.on = False
+            self.context.contain("attention", self.context.on_news, "a loss out of its history")
             return False
         return True
 
