@@ -55,8 +55,6 @@ def test_the_last_line_is_the_status_and_all_above_it_is_the_scripts(lab: Lab, t
     terminal.until(
         lambda: re.search(r"iteration [\d,]{2,}  \S+/s  1 error  policy [▁-█]+ \S+$", terminal.last_line)
     )
-    terminal.resize(16, 90)
-    terminal.until(lambda: re.match(r"gradsan iteration", terminal.last_line))
     lab.write("stop", "")
     assert terminal.finish() == 1
     text = terminal.text()
@@ -69,12 +67,16 @@ def test_the_last_line_is_the_status_and_all_above_it_is_the_scripts(lab: Lab, t
     assert "gradsan: 1 error in" in text
 
 
-def test_a_signal_gives_the_line_back(lab: Lab, terminal: Terminal) -> None:
+def test_the_line_follows_a_resize_and_a_signal_gives_it_back(terminal: Terminal) -> None:
+    terminal.until(lambda: "/s  1 error" in terminal.last_line)
+    terminal.resize(16, 90)
     terminal.until(lambda: terminal.last_line.startswith("gradsan iteration"))
     terminal.process.send_signal(signal.SIGTERM)
     assert terminal.finish() == -signal.SIGTERM
     assert terminal.screen.margins is None
-    assert not re.search(r"^gradsan iteration", terminal.text(), re.MULTILINE)
+    assert not terminal.last_line.startswith("gradsan iteration")
+    lines = re.findall(r"^line (\d+) from the script", terminal.text(), re.MULTILINE)
+    assert lines == [str(n) for n in range(1, len(lines) + 1)]
 
 
 def test_without_a_terminal_it_is_silent(lab: Lab) -> None:

@@ -46,10 +46,10 @@ class LastLine:
         self._write(f"{reserve}{SAVE}\x1b[{size.lines};1H{ERASE}{text}{RESTORE}")
 
     def _reserve(self, size: os.terminal_size) -> str:
-        forget = f"{SAVE}\x1b[{self._size.lines};1H{ERASE}{RESTORE}" if self._size.lines else ""
-        # Where the cursor is on the last line, that line has to scroll up first.
+        # Where the cursor is on the last line, that line has to scroll up first. After a resize the old status
+        # may stay on the screen: by now the script may have written there, and what it wrote must not go.
         room = f"{SAVE}{WHOLE_SCREEN}{RESTORE}{DOWN_KEEPING_COLUMN}"
-        return f"{forget}{room}{SAVE}\x1b[1;{size.lines - 1}r{RESTORE}{UP}"
+        return f"{room}{SAVE}\x1b[1;{size.lines - 1}r{RESTORE}{UP}"
 
     def close(self) -> None:
         """Give the line back, empty."""
