@@ -51,6 +51,7 @@ class Context:
         self.watcher: GradientWatcher | None = None
         self.hunting_zeros = False
         self.on_cruised_iteration: Callable[[], None] = lambda: None
+        self.leaves.on_rebirth = self.cleared
         self._blind: set[str] = set()
         self._stops: dict[int, BaseException] = {}  # by thread
         self._backwards = 0
