@@ -12,6 +12,7 @@ from __future__ import annotations
 from types import FrameType
 
 FULL_EVERY = 128  # iterations between two full looks
+MEMORY = 2_000  # beginnings of iterations that are remembered
 FULL_LENGTH = 2  # iterations: one to find out where things stand, one to judge
 
 
@@ -33,6 +34,9 @@ class Cruise:
 
     def end_of_iteration(self, familiar: bool) -> None:
         """`familiar`: this iteration went like others that have been judged often enough."""
+        if len(self._known) > MEMORY:  # objects that come and go bring courses that never return
+            self._known.clear()
+            self._ends.clear()
         if familiar and self._path:
             self._known.update(self._path[:-1])
             self._ends.add(self._path[-1])

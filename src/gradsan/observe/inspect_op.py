@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from gradsan.observe.opnames import AT_RISK
-from gradsan.observe.sites import Sites
+from gradsan.observe.sites import Sites, variables_of
 from gradsan.observe.values import Tensor
 from gradsan.record.events import Site
 
@@ -100,7 +100,7 @@ def context_site(frame: FrameType | None, sites: Sites) -> tuple[Site, str]:
     current = frame
     while current is not None and not sites.is_user(current.f_code):
         if current.f_code.co_name == "decorate_context":
-            function = inspect.unwrap(current.f_locals.get("func") or _nothing)
+            function = inspect.unwrap(variables_of(current).get("func") or _nothing)
             code = getattr(function, "__code__", None)
             if code is not None and sites.is_user(code):
                 return sites.at(code.co_filename, code.co_firstlineno, code.co_name), "decorator"
@@ -130,11 +130,11 @@ def holder_clues(frame: FrameType | None, sites: Sites) -> Notes:
     """Which attribute of which class held the tensor that `deepcopy` or pickle could not copy."""
     current = frame
     while current is not None and not sites.is_user(current.f_code):
-        key = current.f_locals.get("key")
+        key = variables_of(current).get("key")
         if current.f_code.co_name == "_deepcopy_dict" and isinstance(key, str):
             outer = current.f_back.f_back if current.f_back is not None else None
             if outer is None or outer.f_code.co_name != "_reconstruct":
                 return ()  # a plain dictionary: its key is no attribute of anything
-            return (("attribute", key), ("holder", type(outer.f_locals.get("x")).__name__))
+            return (("attribute", key), ("holder", type(variables_of(outer).get("x")).__name__))
         current = current.f_back
     return ()

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import heapq
 import weakref
-from collections.abc import Callable, Iterable
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
 import torch
 
-from gradsan.record.events import NOWHERE, Event, ParamSeen, Site
+from gradsan.record.events import NOWHERE, Event, ParamReborn, ParamSeen, Site
 
+MANY, MANY_OPTIMIZERS = 256, 32  # up to here every one has a number of its own
 GradState = tuple[int, int] | None
 
 
@@ -20,13 +23,19 @@ def grad_state(leaf: torch.Tensor) -> GradState:
 
 
 class Leaves:
-    """The leaf tensors seen so far. A number is never given twice, even when an id is."""
+    """The leaf tensors seen so far, by number. An id may return with another tensor, a number does not; only
+    a script that goes on making leaves gives the numbers of dead ones to new ones of their kind, so that
+    neither the tables nor the trace grow with it."""
 
     def __init__(self, emit: Callable[[Event], None]) -> None:
         self._emit = emit
         self._known: dict[int, tuple[weakref.ref[torch.Tensor], int]] = {}
         self._refs: dict[int, weakref.ref[torch.Tensor]] = {}
         self._storages: dict[int, int] = {}
+        self._kinds: dict[int, Hashable] = {}
+        self._free: dict[Hashable, list[int]] = {}
+        self._died: deque[tuple[int, int]] = deque()
+        self.on_rebirth: Callable[[tuple[int, ...]], None] = lambda pids: None
         self.unnamed: set[int] = set()
 
     def pid(self, leaf: torch.Tensor, created: Site = NOWHERE) -> int:
@@ -70,16 +79,34 @@ class Leaves:
         return leaf is not None and storage_of(leaf) == storage
 
     def _add(self, leaf: torch.Tensor, created: Site) -> int:
-        pid = len(self._refs) + 1
-        ref = weakref.ref(leaf)
-        self._known[id(leaf)] = (ref, pid)
+        kind = "parameter" if isinstance(leaf, torch.nn.Parameter) else "leaf"
+        seen = ParamSeen(len(self._refs) + 1, kind, shape_of(leaf), leaf.requires_grad, created)
+        pid = self._number_of_a_dead_one(seen[1:]) or seen.pid
+        key, died = id(leaf), self._died
+        ref = weakref.ref(
+            leaf, lambda _: died.append((key, pid))
+        )  # may be called anywhere: no more than this
+        self._known[key] = (ref, pid)
         self._refs[pid] = ref
         if storage := storage_of(leaf):
-            self._storages.setdefault(storage, pid)
-        kind = "parameter" if isinstance(leaf, torch.nn.Parameter) else "leaf"
-        self.unnamed.add(pid)
-        self._emit(ParamSeen(pid, kind, shape_of(leaf), leaf.requires_grad, created))
+            self._storages[storage] = pid
+        if pid == seen.pid:
+            self._kinds[pid] = seen[1:]
+            self.unnamed.add(pid)
+            self._emit(seen)
+        else:
+            self.on_rebirth((pid,))
+            self._emit(ParamReborn(pid))
         return pid
+
+    def _number_of_a_dead_one(self, kind: Hashable) -> int:
+        while self._died:
+            key, pid = self._died.popleft()
+            if (known := self._known.get(key)) is not None and known[1] == pid:
+                del self._known[key]
+            heapq.heappush(self._free.setdefault(self._kinds[pid], []), pid)
+        free = self._free.get(kind)
+        return heapq.heappop(free) if free and len(self._refs) >= MANY else 0
 
 
 def shape_of(tensor: torch.Tensor) -> tuple[int, ...]:
@@ -100,13 +127,34 @@ class Optimizers:
 
     def __init__(self) -> None:
         self._known: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+        self._last = 0
+        self._made: dict[int, Hashable] = {}
+        self._free: dict[Hashable, list[int]] = {}
+        self._died: deque[int] = deque()
+        self._told: dict[tuple[int, int], Event] = {}
         self._stepped: weakref.WeakSet[Any] = weakref.WeakSet()
 
     def oid(self, optimizer: torch.optim.Optimizer) -> int | None:
         return self._known.get(optimizer)
 
-    def add(self, optimizer: torch.optim.Optimizer) -> int:
-        return self._known.setdefault(optimizer, len(self._known) + 1)
+    def add(self, optimizer: torch.optim.Optimizer, made: Hashable = None) -> int:
+        """A number for it: that of a dead one that was `made` in just the same way, where a script goes on
+        making optimizers; else a new one, never given before."""
+        oid = self._known.get(optimizer)
+        if oid is None:
+            while self._died:
+                heapq.heappush(self._free.setdefault(self._made[self._died[0]], []), self._died.popleft())
+            free = self._free.get(made) if self._last >= MANY_OPTIMIZERS else None
+            oid = heapq.heappop(free) if free else self._last + 1
+            self._last = max(self._last, oid)
+            self._known[optimizer], self._made[oid] = oid, made
+            weakref.finalize(optimizer, self._died.append, oid).atexit = False
+        return oid
+
+    def is_told_already(self, oid: int, group: int, event: Event) -> bool:
+        told = self._told.get((oid, group)) == event
+        self._told[oid, group] = event
+        return told
 
     def alive(self) -> list[torch.optim.Optimizer]:
         return list(self._known)

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from gradsan.observe.sites import Sites
+from gradsan.observe.sites import Sites, variables_of
 
 MAX_DEPTH = 4
 MAX_OBJECTS = 20_000
@@ -52,8 +52,8 @@ def _roots(frame: FrameType | None, sites: Sites) -> Iterator[tuple[str, Any]]:
         if id(current.f_globals) not in seen_globals:
             seen_globals.add(id(current.f_globals))
             yield from _variables(current.f_globals)
-        if current.f_locals is not current.f_globals:
-            yield from _variables(current.f_locals)
+        if current.f_code.co_name != "<module>":
+            yield from _variables(variables_of(current))
 
 
 def _variables(scope: dict[str, Any]) -> Iterator[tuple[str, Any]]:

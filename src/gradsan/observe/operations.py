@@ -15,7 +15,7 @@ from gradsan.observe.graph import is_transforming, label
 from gradsan.observe.leaves import shape_of, storage_of
 from gradsan.observe.opnames import CLIPPING, IGNORE, OPERATION, classify
 from gradsan.observe.sites import result_is_dropped
-from gradsan.observe.values import Departures, Tensor, Values, version_of
+from gradsan.observe.values import MAX_KNOWN, Departures, Tensor, Values, version_of
 from gradsan.observe.writes import Writes
 from gradsan.record.events import NOWHERE, Failed, Op, Ops, ParamFlag, Site
 
@@ -343,6 +343,9 @@ class OperationTap(TorchFunctionMode):
 
     def _shared_with_numpy(self, tensor: Tensor, site: Site) -> None:
         storage = storage_of(tensor)
+        for known in (self.departures.aliases, self.writes.shared_with_numpy):
+            if len(known) > MAX_KNOWN:
+                known.clear()
         self.departures.aliases[storage] = self.writes.shared_with_numpy[storage] = site
 
     # -- attributes -------------------------------------------------------------------------------

@@ -62,7 +62,6 @@ class OptimizerTap:
     def _added(self, opt: torch.optim.Optimizer, frame: FrameType) -> None:
         context = self.context
         known = context.optimizers.oid(opt)
-        oid = context.optimizers.add(opt)
         params = opt.param_groups[-1]["params"]
         pids = context.leaves.pids(params)
         if context.operations is not None:  # whatever it was computed from: from here on it is a parameter
@@ -74,8 +73,11 @@ class OptimizerTap:
                 context.operations.values.forget(param)
         in_constructor = _is_constructor(frame)
         added = known is not None and not in_constructor
-        site = context.sites.here(frame)
-        context.emit(OptimizerSeen(oid, type(opt).__name__, pids, site, added, frozen))
+        site, kind = context.sites.here(frame), type(opt).__name__
+        oid = context.optimizers.add(opt, (kind, pids, site))
+        seen = OptimizerSeen(oid, kind, pids, site, added, frozen)
+        if not context.optimizers.is_told_already(oid, len(opt.param_groups), seen):
+            context.emit(seen)
 
     def ensure_known(self, opt: torch.optim.Optimizer, frame: FrameType) -> int:
         """An optimizer that was made before the session began is met at its first step."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import dis
 import functools
+import inspect
 import linecache
 import os
+import sys
 import sysconfig
 from collections.abc import Callable
 from types import CodeType, FrameType
@@ -122,6 +124,17 @@ def _tag(path: str, function: str) -> str:
     if function == "clip_grads_with_norm_" or (function.startswith("clip_grad") and "clip_grad" in path):
         return "clip"
     return ""
+
+
+def variables_of(frame: FrameType) -> dict[str, Any]:
+    """A copy of the frame's variables. Up to Python 3.12 a function's `f_locals` is a snapshot that the frame
+    holds until it ends, and every tensor in it; so the snapshot is emptied again, unless it is somebody
+    else's, too (the script has called `locals()`)."""
+    scope = frame.f_locals
+    found = dict(scope)
+    if frame.f_code.co_flags & inspect.CO_OPTIMIZED and type(scope) is dict and sys.getrefcount(scope) <= 3:
+        scope.clear()
+    return found
 
 
 @functools.lru_cache(maxsize=1024)

@@ -110,8 +110,9 @@ class Writes:
         for storage, log in list(self.log.items()):
             if len(log) > 64:
                 self.log[storage] = log[-32:]
-        if len(self.log) > KEEP_OPERATIONS:
-            self.log.clear()
+        for table in (self.log, self._gradients):
+            if len(table) > KEEP_OPERATIONS:
+                table.clear()
 
 
 def content_of(tensor: Tensor) -> int:

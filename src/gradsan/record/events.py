@@ -33,6 +33,12 @@ class ParamSeen(NamedTuple):
     name: str = ""
 
 
+class ParamReborn(NamedTuple):
+    """A leaf is gone, and another of its kind, made on the same line, has taken its number."""
+
+    pid: int
+
+
 class ParamNamed(NamedTuple):
     """The name that the user's own variables give to a parameter, found as soon as it can be."""
 
@@ -216,6 +222,7 @@ class Fault(NamedTuple):
 Event = (
     SiteSeen
     | ParamSeen
+    | ParamReborn
     | ParamNamed
     | ParamFlag
     | OptimizerSeen

@@ -18,6 +18,7 @@ from gradsan.record.events import (
     OptimizerSeen,
     ParamFlag,
     ParamNamed,
+    ParamReborn,
     ParamSeen,
     Repeated,
     Resumed,
@@ -117,6 +118,9 @@ class History:
         )
         self.params[event.pid].seen_at = self.iteration
 
+    def _reborn(self, event: ParamReborn) -> None:
+        self.ledger.parts.pop(event.pid, None)
+
     def _named(self, event: ParamNamed) -> None:
         self.params[event.pid].name = event.name
         self.params[event.pid].aliases = event.aliases
@@ -152,7 +156,9 @@ class History:
             self.iteration = optimizer.steps
             self.deep_iterations += self.deep
             self.ledger.forget_before(self.iteration - 8)
-            self.graph.forget_before(self.iteration - 8)
+            if self.graph.forget_before(self.iteration - 8):
+                kept = self.graph.ops
+                self.param_nodes = {nid: read for nid, read in self.param_nodes.items() if nid in kept}
 
     def consume(self, event: Step) -> None:
         """A step takes its gradient only after the rules have looked at what it is about to take."""
@@ -216,6 +222,7 @@ class History:
 _HANDLERS: dict[type, Callable[[History, Any], None]] = {
     SiteSeen: History._site,
     ParamSeen: History._param,
+    ParamReborn: History._reborn,
     ParamNamed: History._named,
     ParamFlag: History._flag,
     OptimizerSeen: History._optimizer,

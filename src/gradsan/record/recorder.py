@@ -21,6 +21,7 @@ from gradsan.record.events import (
     Fault,
     Op,
     Ops,
+    ParamReborn,
     Repeated,
     Resumed,
     Sample,
@@ -32,6 +33,7 @@ from gradsan.record.trace import TraceWriter
 
 JUDGED_OFTEN_ENOUGH = 6
 FLUSH_SECONDS = 2.0
+MEMORY = 50_000  # courses of events that are remembered
 
 
 class Recorder:
@@ -107,12 +109,19 @@ class Recorder:
             times = self._judged[here] = self._judged.get(here, 0) + 1
             if times >= JUDGED_OFTEN_ENOUGH:
                 self._known.update(self._seen)
+        self._forget_some()
         self.news = self._outline not in self._outlines
         self._outlines.add(self._outline)
         self._previous, self._course, self._outline, self._released = self._course, 0, 0, False
         self._seen.clear()
         if self._repeats and time.monotonic() - self._flushed > FLUSH_SECONDS:
             self._flush_repeats()
+
+    def _forget_some(self) -> None:
+        """A script of which no two iterations are alike has nothing to be recognised by."""
+        for memory in (self._judged, self._known, self._outlines):
+            if len(memory) > MEMORY:
+                memory.clear()
 
     def _release(self) -> None:
         """This iteration takes a course of its own: judge what was held back of it, too."""
@@ -148,7 +157,7 @@ class Recorder:
         self.engine.finish()
 
 
-_KEYED = {Backward, Step, StepDone, ZeroGrad, Clip, Ops}
+_KEYED = {ParamReborn, Backward, Step, StepDone, ZeroGrad, Clip, Ops}
 _VOLATILE_CLUES = {"norms", "zeroed_by"}
 _VOLATILE_NOTES = {"scalar", "saturated", "alpha"}
 

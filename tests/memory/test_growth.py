@@ -1,0 +1,116 @@
+"""However long a script runs, and whatever it makes anew all the time, gradsan's tables stop growing."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+import gradsan.observe.cruise as cruise
+import gradsan.observe.leaves as leaves
+import gradsan.observe.writes as writes
+import gradsan.record.provenance as provenance
+from gradsan.judge.engine import Engine
+from gradsan.observe.session import Session
+from gradsan.record.recorder import Recorder
+
+WARM_UP, FURTHER = 200, 200
+
+
+def step(opt: torch.optim.Optimizer, loss: torch.Tensor) -> None:
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+
+
+def same_shape() -> Iterator[None]:
+    net = nn.Linear(3, 1)
+    opt = torch.optim.SGD(net.parameters(), lr=0.01)
+    while True:
+        yield step(opt, net(torch.randn(4, 3)).pow(2).mean())
+
+
+def varying_length() -> Iterator[None]:
+    cell = nn.GRUCell(3, 4)
+    opt = torch.optim.SGD(cell.parameters(), lr=0.01)
+    length = 0
+    while True:
+        h, length = torch.zeros(2, 4), (length + 3) % 7
+        for _ in range(length + 1):
+            h = cell(torch.randn(2, 3), h)
+        yield step(opt, h.pow(2).mean())
+
+
+def new_leaves() -> Iterator[None]:
+    net = nn.Linear(3, 1)
+    opt = torch.optim.SGD(net.parameters(), lr=0.01)
+    while True:
+        x, scale = torch.randn(4, 3, requires_grad=True), nn.Parameter(torch.ones(3))
+        yield step(opt, net(x * scale).pow(2).mean())
+
+
+def new_optimizers() -> Iterator[None]:
+    net = nn.Linear(3, 1)
+    opt = torch.optim.SGD(net.parameters(), lr=0.01)
+    while True:
+        plan = torch.zeros(1, 3, requires_grad=True)
+        step(torch.optim.SGD([plan], lr=0.1), (net(plan) - 1).pow(2).mean())
+        yield step(opt, net(torch.randn(4, 3)).pow(2).mean())
+
+
+def tables(root: Any) -> dict[str, int]:
+    """Every container that gradsan's own objects lead to, by path, with its size."""
+    found: dict[str, int] = {}
+    seen: set[int] = set()
+    queue: deque[tuple[str, Any]] = deque([("session", root)])
+    while queue:
+        path, value = queue.popleft()
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        if isinstance(value, dict | list | set | deque):
+            found[path] = max(found.get(path, 0), len(value))
+            items = value.values() if isinstance(value, dict) else value
+            queue.extend((path + "[]", item) for item in list(items)[:50])
+        elif type(value).__module__.startswith("gradsan."):
+            slots = {n: getattr(value, n, None) for n in getattr(type(value), "__slots__", ())}
+            attributes = {**getattr(value, "__dict__", {}), **slots}
+            queue.extend((f"{path}.{name}", item) for name, item in attributes.items())
+    return found
+
+
+@pytest.fixture
+def small_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Limits low enough to be reached in a test."""
+    monkeypatch.setattr(writes, "KEEP_OPERATIONS", 500)
+    monkeypatch.setattr(provenance, "KEEP", 1_000)
+    monkeypatch.setattr(leaves, "MANY", 64)
+    monkeypatch.setattr(cruise, "MEMORY", 500)
+
+
+@pytest.mark.usefixtures("small_tables")
+@pytest.mark.parametrize("mode", ["light", "adaptive", "deep"])
+@pytest.mark.parametrize("script", [same_shape, varying_length, new_leaves, new_optimizers])
+def test_tables_stop_growing(script: Any, mode: str) -> None:
+    session = Session(Recorder(Engine()), mode)
+    with session:
+        training = script()
+        for _ in range(WARM_UP):
+            next(training)
+        before = tables(session)
+        for _ in range(FURTHER):
+            next(training)
+        after = tables(session)
+    # Samples for the charts thin out with time (their number grows with the logarithm of the run's length);
+    # caches between two limits may be anywhere between full and half full.
+    grown = {
+        path: (before.get(path, 0), size)
+        for path, size in after.items()
+        if size > 1.5 * before.get(path, 0) + 32 and size > 600
+    }
+    assert not grown
+    assert not session.recorder.engine.history.faults
