@@ -9,7 +9,10 @@ import torch
 from gradsan.observe.leaves import Leaves
 from gradsan.record.events import Sample, Site
 
-EVERY_STEP = 64  # at first every step is sampled; later about every hundredth part of the run so far
+EVERY_STEP = (
+    32  # at first every step is sampled; then some, later about every hundredth part of the run so far
+)
+SOME = 4
 COPY_UP_TO = 65_536  # elements: the norm of an update needs the weights from before it
 
 
@@ -69,7 +72,7 @@ class Magnitudes:
         self._before = []
         self.losses.clear()
         self.clipped = 0.0
-        self._next[oid] = iteration + max(1, iteration // 128) if iteration >= EVERY_STEP else 0
+        self._next[oid] = iteration + max(SOME, iteration // 128) if iteration >= EVERY_STEP else 0
         return sample
 
 

@@ -48,8 +48,8 @@ class ExplodingGradient(Rule):
         v = torch.nn.Linear(3, 1)
         opt = torch.optim.SGD(v.parameters(), lr=0.1)
         s, scale = torch.randn(8, 3), 1.0
-        for i in range(60):
-            scale = scale * 2.0 if i > 30 else 1.0
+        for i in range(200):
+            scale = scale * 1.5 if i > 100 else 1.0
             loss = (v(s) - 1.0 * scale).pow(2).mean()
             opt.zero_grad()
             loss.backward()  # BUG
@@ -62,8 +62,8 @@ class ExplodingGradient(Rule):
         v = torch.nn.Linear(3, 1)
         opt = torch.optim.SGD(v.parameters(), lr=0.1)
         s, scale = torch.randn(8, 3), 1.0
-        for i in range(60):
-            scale = scale * 2.0 if i > 30 else 1.0
+        for i in range(200):
+            scale = scale * 1.5 if i > 100 else 1.0
             loss = (v(s) - 1.0 * scale).pow(2).mean()
             opt.zero_grad()
             loss.backward()
