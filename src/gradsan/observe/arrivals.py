@@ -56,10 +56,13 @@ class ArrivalTap:
         """`torch.set_grad_enabled(False)` as a statement stays in force: remember where, in every mode."""
         context, switch = self.context, torch.set_grad_enabled
         original: Any = switch.__init__
+        own = torch.autograd.grad_mode.__dict__
 
         @functools.wraps(original)
         def __init__(self: Any, mode: bool) -> None:
-            context.contain("grad mode", context.switched_gradients, mode, sys._getframe(1))
+            frame = sys._getframe(1)
+            if frame.f_globals is not own:  # not one of the many calls from `no_grad` itself
+                context.contain("grad mode", context.switched_gradients, mode, frame)
             original(self, mode)
 
         patches.set(switch, "__init__", __init__)
