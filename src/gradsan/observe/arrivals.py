@@ -56,12 +56,11 @@ class ArrivalTap:
         """`torch.set_grad_enabled(False)` as a statement stays in force: remember where, in every mode."""
         context, switch = self.context, torch.set_grad_enabled
         original: Any = switch.__init__
-        own = torch.autograd.grad_mode.__dict__
 
         @functools.wraps(original)
         def __init__(self: Any, mode: bool) -> None:
             frame = sys._getframe(1)
-            if frame.f_globals is not own:  # not one of the many calls from `no_grad` itself
+            if context.sites.is_user(frame.f_code):  # not one of the many calls from `no_grad` or an optimizer
                 context.contain("grad mode", context.switched_gradients, mode, frame)
             original(self, mode)
 

@@ -32,6 +32,7 @@ class OptimizerTap:
         self._sampling = False
         self._after_step: dict[int, GradState] = {}
         self._frozen: set[int] = set()
+        self._zeros: dict[int, GradState] = {}
 
     def install(self, patches: Patches) -> None:
         self._patch_creation(patches)
@@ -123,7 +124,8 @@ class OptimizerTap:
             pid = context.leaves.pid(param)
             if param.grad is not None:
                 held.append(pid)
-                if pid not in holding or self._rewritten_by_hand(pid, param):
+                untouched = self._zeros.get(pid) == grad_state(param)
+                if (pid not in holding and not untouched) or self._rewritten_by_hand(pid, param):
                     by_hand.append(pid)
             if not param.requires_grad and pid not in self._frozen:
                 self._frozen.add(pid)
@@ -181,6 +183,7 @@ class OptimizerTap:
             contain("zero_grad", self._clearing, params, "optimizer", sys._getframe(1))
             with self.context.paused():
                 by_optimizer(opt, *args, **kwargs)
+            contain("zero_grad", self._left_as_zeros, params)
 
         @functools.wraps(by_module)
         def module_zero_grad(module: Any, *args: Any, **kwargs: Any) -> None:
@@ -202,6 +205,12 @@ class OptimizerTap:
         finite = not unspent or self._are_finite(unspent)
         context.cleared(pids)
         context.emit(ZeroGrad(context.sites.here(frame), by, pids, finite))
+
+    def _left_as_zeros(self, params: Iterable[torch.Tensor]) -> None:
+        """`set_to_none=False` leaves tensors of zeros: there is a gradient, and nobody has put it there."""
+        for param in params:
+            if param.grad is not None:
+                self._zeros[self.context.leaves.pid(param)] = grad_state(param)
 
     def _are_finite(self, pids: list[int]) -> bool:
         """A skipped step (a loss scaler met an overflow) also clears unused gradient, and is right."""

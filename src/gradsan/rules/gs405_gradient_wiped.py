@@ -49,6 +49,16 @@ class GradientWiped(Rule):
         net = torch.nn.Linear(3, 1)
         opt = torch.optim.SGD(net.parameters(), lr=0.1)
         for _ in range(4):
+            loss = (net(torch.randn(8, 3)) - 1.0).pow(2).mean()
+            loss.backward()
+            opt.zero_grad(set_to_none=False)  # BUG
+            opt.step()
+        """,
+        """
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(4):
             for _ in range(3):
                 net.zero_grad()  # BUG
                 loss = (net(torch.randn(8, 3)) - 1.0).pow(2).mean() / 3
