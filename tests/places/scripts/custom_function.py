@@ -1,4 +1,4 @@
-# finds: GS204
+# finds: GS202
 import torch
 from torch import nn
 
@@ -29,11 +29,11 @@ class Round(torch.autograd.Function):
 
 
 net, weight = nn.Linear(3, 4), nn.Parameter(torch.ones(4))
-opt = torch.optim.Adam([*net.parameters(), weight], lr=1e-2)  # BUG
+opt = torch.optim.Adam([*net.parameters(), weight], lr=1e-2)
 for _ in range(30):
     x = torch.randn(8, 3)
-    out = Scale.apply(net(x), weight, 2)
-    loss = (Round.apply(4 * out).sum(1) - x.sum(1)).pow(2).mean()
+    out = Scale.apply(Round.apply(4 * net(x)), weight, 2)  # BUG
+    loss = (out.sum(1) - x.sum(1)).pow(2).mean()
     opt.zero_grad()
     loss.backward()
     opt.step()
