@@ -60,7 +60,9 @@ class ArrivalTap:
         @functools.wraps(original)
         def __init__(self: Any, mode: bool) -> None:
             frame = sys._getframe(1)
-            if context.sites.is_user(frame.f_code):  # not one of the many calls from `no_grad` or an optimizer
+            if context.sites.is_user(
+                frame.f_code
+            ):  # not one of the many calls from `no_grad` or an optimizer
                 context.contain("grad mode", context.switched_gradients, mode, frame)
             original(self, mode)
 
