@@ -80,7 +80,8 @@ class Engine:
                 self.history.apply(event)
             return
         if isinstance(event, Repeated):
-            self._settle(everything=True)
+            self._settle()
+            self._leave_unsettled()
             for key in self._fired | self._fired_before:
                 self.findings[key].count += event.times
         before = self.history.iteration
@@ -115,6 +116,12 @@ class Engine:
     def _fault(self, part: str) -> None:
         self._quiet.add(part)
         self.history.apply(Fault(part, traceback.format_exc()))
+
+    def _leave_unsettled(self) -> None:
+        """The steps that would have consumed the newest gradients were counted, not recorded. Iterations
+        like theirs have been judged to the end; about these nobody can tell any more."""
+        for contribution in self.history.ledger.recent.values():
+            contribution.settled = True
 
     def _ask(self, handlers: list[Callable[..., Iterable[Verdict]]], *args: Any) -> None:
         for handler in handlers:

@@ -103,4 +103,5 @@ def _tensors_of(holder: Any) -> Iterator[tuple[str, torch.Tensor]]:
     if isinstance(holder, torch.Tensor):
         yield "", holder
     else:
-        yield from holder.named_parameters(remove_duplicate=False)
+        # The base class's own: subclasses override it, with other arguments.
+        yield from torch.nn.Module.named_parameters(holder, remove_duplicate=False)

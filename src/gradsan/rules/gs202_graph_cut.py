@@ -120,6 +120,28 @@ class GraphCut(Rule):
                 loss.backward()
                 opt.step()
         """,
+        """
+        # One backward for everything, then one step after the other, often enough for iterations to count
+        # as repeated: the temperature steps first, the others have their turn all the same.
+        import torch
+        policy, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+        log_alpha = torch.nn.Parameter(torch.zeros(()))
+        groups = [log_alpha], policy.parameters(), critic.parameters()
+        opts = [torch.optim.SGD(g, lr=0.01) for g in groups]
+        for _ in range(24):
+            s = torch.randn(8, 3)
+            logp = policy(s).log_softmax(1)
+            with torch.no_grad():
+                alpha = log_alpha.exp()
+                y = 1.0 - alpha * logp.mean(1)
+            pi_loss = (logp.exp() * (alpha * logp - critic(s).detach())).sum(1).mean()
+            q_loss = torch.nn.functional.mse_loss(critic(s)[:, 0], y)
+            alpha_loss = -(log_alpha * (logp.detach().mean() + 1.0))
+            (pi_loss + q_loss + alpha_loss).backward()
+            for opt in opts:
+                opt.step()
+                opt.zero_grad()
+        """,
     )
 
     def __init__(self, history: History) -> None:
