@@ -26,7 +26,8 @@ def live_bytes() -> int:
     """The memory of all tensors that Python can still reach, every storage counted once."""
     storages: dict[int, int] = {}
     for item in gc.get_objects():
-        if isinstance(item, torch.Tensor):
+        # Sparse tensors keep their values in tensors of their own, which are counted.
+        if isinstance(item, torch.Tensor) and item.layout == torch.strided:
             storage = item.untyped_storage()
             storages[storage.data_ptr()] = storage.nbytes()
     return sum(storages.values())
