@@ -26,8 +26,10 @@ def live_bytes() -> int:
     """The memory of all tensors that Python can still reach, every storage counted once."""
     storages: dict[int, int] = {}
     for item in gc.get_objects():
-        # Sparse tensors keep their values in tensors of their own, which are counted.
-        if isinstance(item, torch.Tensor) and item.layout == torch.strided:
+        # Plain tensors with memory: sparse ones keep their values in others, which are counted, and what a
+        # compiler leaves behind (fake tensors) has none.
+        plain = type(item) in (torch.Tensor, torch.nn.Parameter)
+        if plain and item.layout == torch.strided and item.device.type == "cpu":
             storage = item.untyped_storage()
             storages[storage.data_ptr()] = storage.nbytes()
     return sum(storages.values())
