@@ -139,6 +139,24 @@ class TargetNetworkAliased(Rule):
             for p, t in zip(q.parameters(), target.parameters()):
                 t.data = 0.99 * t.data + 0.01 * p.data
         """,
+        """
+        # The critic's weights without gradient, taken once: the actor is to see the critic as it is now.
+        import torch
+        from torch.func import functional_call
+        actor, critic = torch.nn.Linear(3, 1), torch.nn.Linear(4, 1)
+        actor_opt = torch.optim.SGD(actor.parameters(), lr=0.1)
+        critic_opt = torch.optim.SGD(critic.parameters(), lr=0.1)
+        fixed = {n: p.detach() for n, p in critic.named_parameters()}
+        for _ in range(6):
+            s, a = torch.randn(8, 3), torch.randn(8, 1)
+            q_loss = (critic(torch.cat([s, a], -1)) - 1.0).pow(2).mean()
+            pi_loss = -functional_call(critic, fixed, (torch.cat([s, actor(s).tanh()], -1),)).mean()
+            actor_opt.zero_grad()
+            critic_opt.zero_grad()
+            (q_loss + pi_loss).backward()
+            actor_opt.step()
+            critic_opt.step()
+        """,
     )
 
     def __init__(self, history: History) -> None:
@@ -147,6 +165,7 @@ class TargetNetworkAliased(Rule):
         self._before: dict[Site, set[int]] = {}
         self._suspects: dict[Site, tuple[set[int], int]] = {}
         self._reported: set[int] = set()
+        self._taken: dict[Site, set[int]] = {}
 
     def on_sync(self, event: Sync) -> Verdicts:
         """A network that is loaded from itself, or whose memory became that of its source."""
@@ -210,6 +229,12 @@ class TargetNetworkAliased(Rule):
             users = [n for n in graph.consumers.get(op.nid, ()) if n in within]
             if pids and any(graph.iteration_of[n] > made for n in users):
                 moved.setdefault(op.site, set()).update(pids)
+            taken = self._taken.setdefault(op.site, set())
+            if len(taken) < 2:
+                taken.add(made)
+        # What is taken once and for all is a way to the same weights without gradient; what is taken again
+        # after a while was to be a picture of them.
+        moved = {site: pids for site, pids in moved.items() if len(self._taken[site]) > 1}
         for site, pids in moved.items():
             yield Verdict(
                 site,
