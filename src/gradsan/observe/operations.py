@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from torch.overrides import TorchFunctionMode
@@ -21,6 +21,17 @@ from gradsan.record.events import NOWHERE, Failed, Op, Ops, ParamFlag, Site
 
 if TYPE_CHECKING:
     from gradsan.observe.context import Context
+
+
+class Call(NamedTuple):
+    """One call that is not an ordinary operation, after it returned."""
+
+    name: str
+    args: Any
+    inputs: list[Tensor]
+    numbers: tuple[int, ...]
+    result: Any
+    frame: FrameType
 
 
 class OperationTap(TorchFunctionMode):
@@ -151,7 +162,7 @@ class OperationTap(TorchFunctionMode):
                 self._operation(kind[1], args, kwargs, inputs, numbers, before, result, sys._getframe(1))
             else:
                 handler = getattr(self, "_" + kind[0])
-                handler(kind[1], args, inputs, numbers, result, sys._getframe(1))
+                handler(Call(kind[1], args, inputs, numbers, result, sys._getframe(1)))
         except Exception:
             context.fault("operation")
         return iter(result) if kind[0] == "iter" else result
@@ -248,57 +259,33 @@ class OperationTap(TorchFunctionMode):
             return (("grad_off", site), ("grad_off_by", how))
         return ()
 
-    def _set_grad_enabled(
-        self, name: str, args: Any, inputs: Any, numbers: Any, result: Any, frame: FrameType
-    ) -> None:
-        if frame.f_code.co_name == "__exit__":
+    def _set_grad_enabled(self, call: Call) -> None:
+        if call.frame.f_code.co_name == "__exit__":
             if self.grad_off:
                 self.grad_off.pop()
         else:
-            self.grad_off.append(inspect_op.context_site(frame, self.context.sites))
+            self.grad_off.append(inspect_op.context_site(call.frame, self.context.sites))
             del self.grad_off[:-64]
 
     # -- leaving and coming back ------------------------------------------------------------------
 
-    def _departure(
-        self,
-        name: str,
-        args: Any,
-        inputs: list[Tensor],
-        numbers: tuple[int, ...],
-        result: Any,
-        frame: FrameType,
-    ) -> None:
-        if not inputs or not _floats(inputs[0]):
+    def _departure(self, call: Call) -> None:
+        if not call.inputs or not _floats(call.inputs[0]):
             return
-        place, nid = self.context.sites.place(frame), self.values.fresh()
-        shape = tuple(inputs[0].shape)
-        self.pending.append(Op(nid, name, place.site, numbers[:1], False, shape, True, place.tags))
-        arrivals.depart(self.departures, name, result, nid)
-        if name in ("numpy", "array"):
-            self._shared_with_numpy(inputs[0], place.site)
+        place, nid = self.context.sites.place(call.frame), self.values.fresh()
+        shape = tuple(call.inputs[0].shape)
+        self.pending.append(Op(nid, call.name, place.site, call.numbers[:1], False, shape, True, place.tags))
+        arrivals.depart(self.departures, call.name, call.result, nid)
+        if call.name in ("numpy", "array"):
+            self._shared_with_numpy(call.inputs[0], place.site)
 
-    def _choice(
-        self,
-        name: str,
-        args: Any,
-        inputs: list[Tensor],
-        numbers: tuple[int, ...],
-        result: Any,
-        frame: FrameType,
-    ) -> None:
+    def _choice(self, call: Call) -> None:
         """`bool`, `int` and indices select; no value flows."""
 
-    def _arrival(
-        self,
-        name: str,
-        args: Any,
-        inputs: list[Tensor],
-        numbers: tuple[int, ...],
-        result: Any,
-        frame: FrameType,
-    ) -> None:
-        self.arrived(name, args[0] if args else None, inputs, numbers, result, frame)
+    def _arrival(self, call: Call) -> None:
+        self.arrived(
+            call.name, call.args[0] if call.args else None, call.inputs, call.numbers, call.result, call.frame
+        )
 
     def arrived(
         self,
@@ -350,65 +337,35 @@ class OperationTap(TorchFunctionMode):
 
     # -- attributes -------------------------------------------------------------------------------
 
-    def _view_attribute(
-        self,
-        name: str,
-        args: Any,
-        inputs: list[Tensor],
-        numbers: tuple[int, ...],
-        result: Any,
-        frame: FrameType,
-    ) -> None:
-        if isinstance(result, Tensor):
-            place = self.context.sites.place(frame)
-            self._define(name, result, numbers, place.site, place.tags, (), inputs, frame)
-            if name == "data":
-                self.writes.hide(result)
+    def _view_attribute(self, call: Call) -> None:
+        if isinstance(call.result, Tensor):
+            place = self.context.sites.place(call.frame)
+            self._define(
+                call.name, call.result, call.numbers, place.site, place.tags, (), call.inputs, call.frame
+            )
+            if call.name == "data":
+                self.writes.hide(call.result)
 
     _get_data = _get_T = _get_mT = _get_H = _get_mH = _get_real = _get_imag = _view_attribute
 
-    def _get_grad(
-        self,
-        name: str,
-        args: Any,
-        inputs: list[Tensor],
-        numbers: tuple[int, ...],
-        result: Any,
-        frame: FrameType,
-    ) -> None:
-        if isinstance(result, Tensor) and (pid := self.context.leaves.find(inputs[0])) is not None:
-            place, nid = self.context.sites.place(frame), self.values.fresh()
-            shape, notes = tuple(result.shape), (("pid", pid),)
+    def _get_grad(self, call: Call) -> None:
+        if isinstance(call.result, Tensor) and (pid := self.context.leaves.find(call.inputs[0])) is not None:
+            place, nid = self.context.sites.place(call.frame), self.values.fresh()
+            shape, notes = tuple(call.result.shape), (("pid", pid),)
             self.pending.append(Op(nid, "grad", place.site, (), False, shape, True, place.tags, notes))
-            self.values.define(result, nid)
-            self.writes.is_gradient(result, pid)
+            self.values.define(call.result, nid)
+            self.writes.is_gradient(call.result, pid)
 
-    def _set_grad(
-        self,
-        name: str,
-        args: Any,
-        inputs: list[Tensor],
-        numbers: tuple[int, ...],
-        result: Any,
-        frame: FrameType,
-    ) -> None:
-        self.last_grad_write = self.context.sites.here(frame)
-        if (pid := self.context.leaves.find(inputs[0])) is not None and len(numbers) > 1:
-            self._note("set_grad", numbers[1], self.last_grad_write, (("pid", pid),))
+    def _set_grad(self, call: Call) -> None:
+        self.last_grad_write = self.context.sites.here(call.frame)
+        if (pid := self.context.leaves.find(call.inputs[0])) is not None and len(call.numbers) > 1:
+            self._note("set_grad", call.numbers[1], self.last_grad_write, (("pid", pid),))
 
-    def _set_data(
-        self,
-        name: str,
-        args: Any,
-        inputs: list[Tensor],
-        numbers: tuple[int, ...],
-        result: Any,
-        frame: FrameType,
-    ) -> None:
-        site, nid = self.context.sites.here(frame), self.values.fresh()
-        target = inputs[0]
+    def _set_data(self, call: Call) -> None:
+        site, nid = self.context.sites.here(call.frame), self.values.fresh()
+        target = call.inputs[0]
         shape = shape_of(target)
-        self.pending.append(Op(nid, "set_data", site, numbers, target.requires_grad, shape, True))
+        self.pending.append(Op(nid, "set_data", site, call.numbers, target.requires_grad, shape, True))
         self.values.wrote(target, nid)
         self.writes.wrote(target, nid, site, "set_data")
         if (pid := self.context.leaves.find(target)) is not None:
@@ -416,22 +373,14 @@ class OperationTap(TorchFunctionMode):
             shared = self.context.leaves.sharing(target)
             self._note("written", nid, site, (("pid", pid), ("shares", shared)))
 
-    def _set_requires_grad(
-        self,
-        name: str,
-        args: Any,
-        inputs: list[Tensor],
-        numbers: tuple[int, ...],
-        result: Any,
-        frame: FrameType,
-    ) -> None:
-        target, site = inputs[0], self.context.sites.here(frame)
+    def _set_requires_grad(self, call: Call) -> None:
+        target, site = call.inputs[0], self.context.sites.here(call.frame)
         pid = self.context.leaves.find(target)
         if pid is not None:
             self.context.emit(ParamFlag(pid, target.requires_grad, site))
             self.values.forget(target)
             return
-        self._revived(target, numbers[0], site)
+        self._revived(target, call.numbers[0], site)
 
     def _revived(self, target: Tensor, source: int, site: Site) -> None:
         """A value without a graph was told to require grad: a new leaf, and nothing behind it learns."""
@@ -441,31 +390,15 @@ class OperationTap(TorchFunctionMode):
 
     _requires_grad = _set_requires_grad
 
-    def _iter(
-        self,
-        name: str,
-        args: Any,
-        inputs: list[Tensor],
-        numbers: tuple[int, ...],
-        result: list[Any],
-        frame: FrameType,
-    ) -> None:
-        place = self.context.sites.place(frame)
-        for out in result:
+    def _iter(self, call: Call) -> None:
+        place = self.context.sites.place(call.frame)
+        for out in call.result:
             if isinstance(out, Tensor):
-                self._define("unbind", out, numbers, place.site, place.tags, (), inputs, frame)
+                self._define("unbind", out, call.numbers, place.site, place.tags, (), call.inputs, call.frame)
 
-    def _deepcopy(
-        self,
-        name: str,
-        args: Any,
-        inputs: list[Tensor],
-        numbers: tuple[int, ...],
-        result: Any,
-        frame: FrameType,
-    ) -> None:
-        if isinstance(result, Tensor) and self.context.leaves.find(result) is None:
-            self.values.define(result, numbers[0])
+    def _deepcopy(self, call: Call) -> None:
+        if isinstance(call.result, Tensor) and self.context.leaves.find(call.result) is None:
+            self.values.define(call.result, call.numbers[0])
 
     # -- what the rest of the observer asks ---------------------------------------------------------
 
