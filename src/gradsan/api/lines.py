@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from types import CodeType, FrameType, TracebackType
+from types import CodeType, FrameType
 
 from gradsan.judge.findings import Location
 from gradsan.judge.source import line_of, shown_path
@@ -20,16 +20,6 @@ def caller(frame: FrameType | None) -> Location | None:
     """The innermost user line at or above this frame."""
     user = sites().user_frame(frame)
     return None if user is None else _of_code(user.f_code, user.f_lineno)
-
-
-def raised_at(trace: TracebackType | None) -> Location | None:
-    """The innermost user line that an exception passed through."""
-    found = None
-    while trace is not None:
-        if sites().is_user(trace.tb_frame.f_code):
-            found = (trace.tb_frame.f_code, trace.tb_lineno)
-        trace = trace.tb_next
-    return None if found is None else _of_code(*found)
 
 
 def location(file: str, line: int, function: str) -> Location:

@@ -32,7 +32,6 @@ class Cut:
     op: Op
     pids: set[int]
     choice: bool
-    all_sites: list[int]
 
 
 class CutFinder:
@@ -49,12 +48,11 @@ class CutFinder:
             return None
         plain = [(op, pids) for op, pids in found if not flow.is_choice(graph, op)]
         best, pids = max(plain or found, key=lambda item: (len(item[1]), item[0].nid))
-        same = [op for op, _ in found if flow.culprit_of(op) != flow.culprit_of(best)]
-        return Cut(best, pids, not plain, [flow.culprit_of(op) for op in same])
+        return Cut(best, pids, not plain)
 
     def dead_terms(self, contribution: Contribution) -> list[Cut]:
         """Cuts in summands whose gradient nobody consumes."""
-        _history, graph = self.history, self.history.graph
+        graph = self.history.graph
         owned = self._trained_by(contribution)
         consumed = contribution.consumed_pids()
         found = []
@@ -123,7 +121,7 @@ class CutFinder:
         graph = self.history.graph
         for op in graph.live_ancestors(roots).values():
             if "function" in op.tags and (pids := graph.live_params([op.nid]) & hungry):
-                return Cut(op, pids, False, [])
+                return Cut(op, pids, False)
         return None
 
     def _is_constant(self, contribution: Contribution, cut: Cut) -> bool:

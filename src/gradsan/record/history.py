@@ -13,7 +13,6 @@ from gradsan.record.events import (
     Blind,
     Event,
     Fault,
-    Op,
     Ops,
     OptimizerSeen,
     ParamFlag,
@@ -30,7 +29,7 @@ from gradsan.record.events import (
     Sync,
     ZeroGrad,
 )
-from gradsan.record.ledger import Contribution, Ledger
+from gradsan.record.ledger import Ledger
 from gradsan.record.networks import Networks
 from gradsan.record.provenance import Provenance, note
 
@@ -77,7 +76,6 @@ class History:
         self.attention: list[tuple[int, str]] = []
         self.blind: dict[str, Blind] = {}
         self.faults: list[Fault] = []
-        self.current_ops: tuple[Op, ...] = ()
         # Parameters whose lack of gradient a more telling rule has explained already.
         self.explained: set[int] = set()
         self.ever_fed: set[int] = set()
@@ -98,9 +96,6 @@ class History:
         site = min(min(self.sites, default=0), 0) - 1
         self.sites[site] = SiteSeen(site, file, line, function)
         return site
-
-    def contribution(self, event: Backward) -> Contribution:
-        return self.ledger.recent[event.bid]
 
     def apply(self, event: Event) -> None:
         handler = _HANDLERS.get(type(event))
@@ -178,7 +173,6 @@ class History:
             self.ledger.by_hand(unknown, self.iteration, NOWHERE)
 
     def _ops(self, event: Ops) -> None:
-        self.current_ops = event.ops
         for op in event.ops:
             self.graph.add(op, self.iteration)
             if op.name == "param":

@@ -31,7 +31,6 @@ class Contribution:
     iteration: int
     consumed: list[Consumption] = field(default_factory=list)
     wiped: dict[Site, set[int]] = field(default_factory=dict)
-    replaced: set[int] = field(default_factory=set)
     settled: bool = False
 
     @property

@@ -182,7 +182,7 @@ class LossWithoutGraph(Rule):
         yield Verdict(
             op.site,
             f"nothing that requires grad leads to this loss{hack}; {networks(history, pids)} left the graph here: "
-            f"{cause(history, Cut(op, pids, False, []))}",
+            f"{cause(history, Cut(op, pids, False))}",
             [("cut", op.site), ("backward", event.site)],
             pids,
         )
