@@ -42,6 +42,8 @@ class Sites:
         self._include = tuple(include)
         # By identity: equal code in two files compares equal. The code is kept, so that its id stays its own.
         self._kinds: dict[int, tuple[int, str, CodeType]] = {}
+        self.users: set[int] = set()  # ids of code known to be the user's, and
+        self.libraries: set[int] = set()  # of code known not to be: for taps with no time to ask
         self._ids: dict[tuple[int, int], Site] = {}
         self._by_place: dict[tuple[str, int], Site] = {}
 
@@ -56,7 +58,7 @@ class Sites:
             code = frame.f_code
             kind = kinds.get(id(code))
             if kind is None:
-                kind = kinds[id(code)] = (*self._classify(code), code)
+                kind = self._meet(code)
             if kind[0] == USER:
                 return Place(self._intern(code, frame.f_lineno), tags)
             if kind[1]:
@@ -71,9 +73,12 @@ class Sites:
 
     def is_user(self, code: CodeType) -> bool:
         kind = self._kinds.get(id(code))
-        if kind is None:
-            kind = self._kinds[id(code)] = (*self._classify(code), code)
-        return kind[0] == USER
+        return (kind or self._meet(code))[0] == USER
+
+    def _meet(self, code: CodeType) -> tuple[int, str, CodeType]:
+        kind = self._kinds[id(code)] = (*self._classify(code), code)
+        (self.users if kind[0] == USER else self.libraries).add(id(code))
+        return kind
 
     def at(self, file: str, line: int, function: str) -> Site:
         """A site that was not reached by a frame: a decorator, an assignment found in the source."""
