@@ -110,3 +110,91 @@ def test_findings_are_counted_through_iterations_that_only_repeat():
     for mode in ("light", "adaptive", "deep"):
         report = run_code(code, mode=mode)
         assert [(f.rule, f.count) for f in report.findings] == [("GS401", 299)], mode
+
+
+BY_HAND = """
+import torch
+net = torch.nn.Linear(3, 1)
+for update in range(600):
+    loss = (net(torch.randn(8, 3)) - 1.0).pow(2).mean()
+    loss.backward()
+    with torch.no_grad():
+        for p in net.parameters():
+            p -= 0.01 * p.grad
+            p.grad = None
+"""
+
+
+def test_a_loop_that_updates_by_hand_has_iterations_too():
+    report = run_code(BY_HAND, mode="adaptive")
+    assert not report.findings
+    assert not report.faults
+    assert 590 <= report.iterations <= 600
+    assert report.deep_iterations < 40
+
+
+def test_a_loop_over_gradients_that_are_never_stored_does_not_stay_deep_for_ever():
+    code = """
+        import torch
+        w = torch.randn(3, requires_grad=True)
+        for update in range(3000):
+            (g,) = torch.autograd.grad((torch.randn(8, 3) @ w - 1.0).pow(2).mean(), [w])
+            with torch.no_grad():
+                w -= 0.01 * g
+    """
+    report = run_code(code, mode="adaptive")
+    assert not report.findings
+    assert report.attention
+    assert report.deep_iterations < report.iterations
+
+
+def test_accumulation_over_a_long_episode_is_one_iteration():
+    code = """
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.001)
+        for episode in range(6):
+            opt.zero_grad()
+            for step in range(150):
+                (net(torch.randn(8, 3)) - 1.0).pow(2).mean().backward()
+            opt.step()
+    """
+    report = run_code(code, mode="deep")
+    assert not report.findings
+    assert report.iterations == 6
+
+
+def test_another_optimizer_takes_over_when_the_first_falls_silent():
+    code = """
+        import torch
+        for phase in range(3):
+            net = torch.nn.Linear(3, 1)
+            opt = torch.optim.SGD(net.parameters(), lr=0.01)
+            for update in range(300):
+                loss = (net(torch.randn(8, 3)) - 1.0).pow(2).mean()
+                opt.zero_grad()
+                loss.backward()
+                opt.step()
+    """
+    report = run_code(code, mode="adaptive")
+    assert not report.findings
+    assert 880 <= report.iterations <= 900
+    assert report.deep_iterations < 80
+
+
+def test_contents_that_change_behind_autograd_are_noticed_late_in_a_deep_run_too():
+    code = """
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.01)
+        for update in range(100):
+            x = torch.randn(8, 3)
+            loss = (net(x) - 1.0).pow(2).mean()
+            if update > 80:
+                x.data.mul_(2.0)  # BUG
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+    """
+    report = run_code(code, mode="deep")
+    assert {(f.rule, f.culprit.line) for f in report.findings} == {("GS104", 9)}

@@ -100,7 +100,7 @@ def test_no_stream_and_no_terminal_are_no_place_for_it() -> None:
 @pytest.fixture
 def status(monkeypatch: pytest.MonkeyPatch) -> Status:
     watch = Watch(Engine(), None, "light")
-    watch.recorder.iteration = 12_345
+    watch.recorder._iterations.count = 12_345
     for event in (
         ParamSeen(1, "parameter", (3, 3), True, 0),
         ParamNamed(1, "agent.q.0.weight"),
@@ -112,7 +112,7 @@ def status(monkeypatch: pytest.MonkeyPatch) -> Status:
 
 def test_the_line_has_iteration_speed_findings_and_norms(status: Status) -> None:
     status.text(80, 0.0)
-    status._watch.recorder.iteration += 300
+    status._watch.recorder._iterations.count += 300
     status._watch.engine.findings["x"] = Finding("GS401", "stale-gradient", "error", "m", "f", None)
     for norm in (0.1, 1.0, 10.0):
         status(Sample(1, 1, ((1, norm, 1.0, 0.1),)))

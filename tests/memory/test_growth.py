@@ -62,6 +62,17 @@ def new_optimizers() -> Iterator[None]:
         yield step(opt, net(torch.randn(4, 3)).pow(2).mean())
 
 
+def by_hand() -> Iterator[None]:
+    net = nn.Linear(3, 1)
+    while True:
+        net(torch.randn(4, 3)).pow(2).mean().backward()
+        with torch.no_grad():
+            for p in net.parameters():
+                p -= 0.01 * p.grad
+                p.grad = None
+        yield
+
+
 def tables(root: Any) -> dict[str, int]:
     """Every container that gradsan's own objects lead to, by path, with its size."""
     found: dict[str, int] = {}
@@ -94,7 +105,7 @@ def small_tables(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("small_tables")
 @pytest.mark.parametrize("mode", ["light", "adaptive", "deep"])
-@pytest.mark.parametrize("script", [same_shape, varying_length, new_leaves, new_optimizers])
+@pytest.mark.parametrize("script", [same_shape, varying_length, new_leaves, new_optimizers, by_hand])
 def test_tables_stop_growing(script: Any, mode: str) -> None:
     session = Session(Recorder(Engine()), mode)
     with session:
@@ -114,3 +125,24 @@ def test_tables_stop_growing(script: Any, mode: str) -> None:
     }
     assert not grown
     assert not session.recorder.engine.history.faults
+
+
+def test_a_look_now_and_then_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gradsan.observe.context.LEAST_BETWEEN_LOOKS", 4)
+    monkeypatch.setattr("gradsan.observe.attention.full_look_due", lambda skipped, iterations: skipped >= 4)
+    monkeypatch.setattr("gradsan.observe.attention.AT_RANDOM", 1)  # every look is a deep one
+    monkeypatch.setattr(writes, "KEEP_BETWEEN_LOOKS", 20)
+    session = Session(Recorder(Engine()), "adaptive")
+    with session:
+        training = same_shape()
+        for _ in range(1_000):
+            next(training)
+        before = tables(session)
+        for _ in range(1_000):
+            next(training)
+        after = tables(session)
+    assert len(session.recorder.engine.history.attention) > 100
+    values = ("history.graph.ops", "history.graph.consumers", "tap.writes.kept", "tap.writes.log")
+    watched = [path for path in after if path.endswith(values)]
+    assert len(watched) == len(values)
+    assert {path: after[path] for path in watched if after[path] > before[path] + 20} == {}

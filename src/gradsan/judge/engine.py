@@ -25,6 +25,7 @@ from gradsan.record.events import (
     Step,
     StepDone,
     Sync,
+    Turn,
     ZeroGrad,
 )
 from gradsan.record.history import History
@@ -88,7 +89,7 @@ class Engine:
         self.history.apply(event)
         if kind in AFTER:
             self._ask(self._handlers[kind], event)
-        if isinstance(event, StepDone) and self.history.iteration != before:
+        if kind in (StepDone, Turn) and self.history.iteration != before:
             self._show(self.album.end_iteration)
             self._fired_before, self._fired = self._fired, set()
             self._settle()

@@ -16,7 +16,7 @@ from gradsan.observe.context import Context
 from gradsan.observe.graph import Graph, is_transforming, walk
 from gradsan.observe.leaves import GradState, grad_state
 from gradsan.observe.patches import Patches
-from gradsan.record.events import Backward, Root, ZeroGrad
+from gradsan.record.events import Backward, Root, Turn, ZeroGrad
 
 ENOUGH_LOSSES = 16  # before a loss can be out of its history
 OUTLIER = 10.0  # times the largest one so far
@@ -59,6 +59,8 @@ class BackwardTap:
                     ordinary = False
                 if ordinary or tap.is_ordinary(tensors, token):
                     cruise.node = node
+                    if node is cruise.root:  # a loop without optimizers
+                        tap.context.cruised_past_iteration()
                     try:
                         return original_backward(tensors, *args, **kwargs)
                     except BaseException as error:
@@ -117,12 +119,14 @@ class BackwardTap:
 
     def _before(self, call: str, frame: FrameType, tensors: Any) -> Probe:
         context = self.context
-        roots = _as_tensors(tensors)
-        operations = context.operations
+        roots, site = _as_tensors(tensors), context.sites.here(frame)
         graph = walk(roots)
         if call == "backward":
             self._notice_clearing_by_hand(graph.leaves)
+        if context.turns.comes_round(site, bool(context.optimizers.alive())):
+            context.emit(Turn())
         states = [grad_state(leaf) for leaf in graph.leaves] if call == "backward" else []
+        operations = context.operations  # a turn may have changed that
         shapes: list[Root] = []
         clues: tuple[tuple[str, Any], ...] = ()
         for root in roots:
@@ -131,7 +135,7 @@ class BackwardTap:
         if operations is not None:
             clues = autopsy.before_backward(context, roots, graph)
         loss = value_of(roots[0]) if roots else 0.0
-        return Probe(context.sites.here(frame), roots, tuple(shapes), graph, states, clues, loss)
+        return Probe(site, roots, tuple(shapes), graph, states, clues, loss)
 
     def _after(self, call: str, probe: Probe, args: Any, kwargs: Any, error: BaseException | None) -> None:
         context, leaves = self.context, probe.graph.leaves

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import torch
 
-from gradsan.observe.cruise import Cruise
+from gradsan.observe.cruise import LEAST_BETWEEN_LOOKS, Cruise
 from gradsan.observe.inspect_op import context_site
 from gradsan.observe.leaves import Leaves, Optimizers
 from gradsan.observe.magnitudes import Magnitudes
 from gradsan.observe.sites import Sites
+from gradsan.observe.turns import Turns
 from gradsan.record.events import NOWHERE, Blind, Event, Fault, Site
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ class Context:
         self.operations: OperationTap | None = None
         self.cruise = Cruise()
         self.magnitudes = Magnitudes(self.leaves)
+        self.turns = Turns()
         self.iteration = 0
         self.quiet: set[str] = set()
         # A sketch of the ledger, enough to notice what passes no tap: leaves whose `.grad` is known to
@@ -68,15 +70,23 @@ class Context:
         return self._backwards
 
     def cleared(self, pids: Iterable[int]) -> None:
+        self.turns.cleared = True
         self.holding.difference_update(pids)
         self.spent.difference_update(pids)
         self.fresh.difference_update(pids)
+
+    def cruised_past_iteration(self) -> None:
+        """The last boundary of an iteration went by in passing."""
+        self.cruise.skipped += 1
+        if self.cruise.skipped >= LEAST_BETWEEN_LOOKS:
+            self.contain("cruise", self.on_cruised_iteration)
 
     def lost_track(self) -> None:
         """Boundaries went by unseen: whatever the gradients hold now is of unknown origin."""
         self.holding.clear()
         self.spent.clear()
         self.fresh.clear()
+        self.turns.cleared = True  # for all we know
 
     def clearing_site(self) -> Site:
         """The line that last wrote `.grad` by hand, where the operation tap saw it."""

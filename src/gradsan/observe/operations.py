@@ -8,6 +8,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
+from torch.nn.modules import module as modules
 from torch.overrides import TorchFunctionMode
 
 from gradsan.observe import arrivals, inspect_op
@@ -53,7 +54,9 @@ class OperationTap(TorchFunctionMode):
 
         Our place is below the user's modes: a `with torch.device(…)` that ends takes away whatever is on
         top. Only a default device, which looks for itself at the very bottom, lies still deeper."""
-        if not self._is_on_stack():
+        if getattr(self._pauses, "leaving", None) is not None:
+            self._stay()
+        elif not self._is_on_stack():
             self._go_below_the_users_modes()
             self._pauses.depth = 0
             self.writes.forget_old()
@@ -77,15 +80,35 @@ class OperationTap(TorchFunctionMode):
     def leave(self) -> None:
         """Take ourselves out, wherever in the stack we are: user code may have put modes on top, and
         after an exception inside a pause (a step that failed, Ctrl-C) we are not on it at all."""
-        above = []
-        while torch._C._len_torch_function_stack():
+        above, found = [], False
+        while torch._C._len_torch_function_stack() and not found:
             mode = torch._C._pop_torch_function_stack()
-            if mode is self:
-                break
-            above.append(mode)
+            found = mode is self
+            if not found:
+                above.append(mode)
         for mode in reversed(above):
             torch._C._push_on_torch_function_stack(mode)
+        if found:
+            self._stay()
+        elif not self._depth() and self.context.operations is self:
+            self._leave_later()
         self._pauses.depth = 0
+
+    def _leave_later(self) -> None:
+        """PyTorch has taken us off the stack for the length of one call (`loss.backward()`) and will put us
+        back: we go when the next network is called. Until then there is nothing for us to note."""
+        if getattr(self._pauses, "leaving", None) is None:
+            self._pauses.leaving = modules.register_module_forward_pre_hook(lambda *_: self._leave_now())
+
+    def _leave_now(self) -> None:
+        if getattr(self._pauses, "leaving", None) is not None:
+            self.leave()
+
+    def _stay(self) -> None:
+        """Neither on the way out nor expected to be."""
+        if (hook := getattr(self._pauses, "leaving", None)) is not None:
+            hook.remove()
+            self._pauses.leaving = None
 
     # -- switching --------------------------------------------------------------------------------
 

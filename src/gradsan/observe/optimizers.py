@@ -12,7 +12,7 @@ import torch
 from torch.optim import optimizer as optim
 
 from gradsan.observe.context import Context
-from gradsan.observe.cruise import LEAST_BETWEEN_LOOKS, place_token
+from gradsan.observe.cruise import place_token
 from gradsan.observe.leaves import GradState, grad_state
 from gradsan.observe.patches import Patches
 from gradsan.observe.sites import result_is_dropped
@@ -115,9 +115,7 @@ class OptimizerTap:
         if not self._in_passing:
             self.context.contain("step", self._stepped, opt)
         elif self._cruise.node is self._cruise.root:
-            self._cruise.skipped += 1
-            if self._cruise.skipped >= LEAST_BETWEEN_LOOKS:
-                self.context.contain("cruise", self.context.on_cruised_iteration)
+            self.context.cruised_past_iteration()
 
     def _stepping(self, opt: torch.optim.Optimizer, frame: FrameType, closure: bool) -> None:
         context = self.context
@@ -160,6 +158,7 @@ class OptimizerTap:
             if param.grad is not None:
                 self._after_step[context.leaves.pid(param)] = grad_state(param)
         context.optimizers.has_stepped(opt)
+        context.turns.stepped()
         context.emit(StepDone(oid))
 
     def _rewritten_by_hand(self, pid: int, param: torch.Tensor) -> bool:

@@ -109,6 +109,10 @@ class StepDone(NamedTuple):
     oid: int
 
 
+class Turn(NamedTuple):
+    """A loop that updates its parameters by hand has come round once more."""
+
+
 class ZeroGrad(NamedTuple):
     """Gradients were cleared. `by` is "optimizer", "module" or "hand"."""
 
@@ -229,6 +233,7 @@ Event = (
     | Backward
     | Step
     | StepDone
+    | Turn
     | ZeroGrad
     | Clip
     | Sync

@@ -27,8 +27,10 @@ from gradsan.record.events import (
     Step,
     StepDone,
     Sync,
+    Turn,
     ZeroGrad,
 )
+from gradsan.record.iterations import Iterations
 from gradsan.record.ledger import Ledger
 from gradsan.record.networks import Networks
 from gradsan.record.provenance import Provenance, note
@@ -70,7 +72,7 @@ class History:
         self.graph = Provenance()
         self.networks = Networks(self)
         self.param_nodes: dict[int, tuple[int, int]] = {}  # nid -> (pid, epoch when it was read)
-        self.iteration = 0
+        self._iterations = Iterations()
         self.deep_iterations = 0
         self.deep = False
         self.attention: list[tuple[int, str]] = []
@@ -83,6 +85,10 @@ class History:
         self.handed: set[int] = set()  # stepped with gradient that the script itself put there
         self.ever_reached: set[int] = set()  # by `autograd.grad` too, whose results the script applies
         self.steps_before_backward: set[int] = set()
+
+    @property
+    def iteration(self) -> int:
+        return self._iterations.count
 
     def owner_of(self, pid: int) -> list[Optimizer]:
         return [o for o in self.optimizers.values() if pid in o.params]
@@ -147,12 +153,18 @@ class History:
     def _stepped(self, event: StepDone) -> None:
         optimizer = self.optimizers[event.oid]
         optimizer.stepping = False
-        if optimizer.steps > self.iteration:
-            self.iteration = optimizer.steps
-            self.deep_iterations += self.deep
-            self.ledger.forget_before(self.iteration - 8)
-            if self.graph.is_full():
-                self._forget_old_values()
+        if self._iterations.step(event.oid):
+            self._end_iteration()
+
+    def _turn(self, event: Turn) -> None:
+        self._iterations.turn()
+        self._end_iteration()
+
+    def _end_iteration(self) -> None:
+        self.deep_iterations += self.deep
+        self.ledger.forget_before(self.iteration - 8)
+        if self.graph.is_full():
+            self._forget_old_values()
 
     def _forget_old_values(self) -> None:
         self.graph.forget_before(self.iteration - 8)
@@ -196,7 +208,7 @@ class History:
             self.samples = self.samples[::2]
 
     def _repeated(self, event: Repeated) -> None:
-        self.iteration += event.times
+        self._iterations.skip(event.times)
         self.deep_iterations += event.times * self.deep
         for optimizer in self.optimizers.values():
             if optimizer.steps:
@@ -229,6 +241,7 @@ _HANDLERS: dict[type, Callable[[History, Any], None]] = {
     ZeroGrad: History._zero,
     Step: History._step,
     StepDone: History._stepped,
+    Turn: History._turn,
     Ops: History._ops,
     Sync: History._sync,
     Repeated: History._repeated,

@@ -1,6 +1,6 @@
 """Takes events from the observer to the trace and to the judge; counts iterations that only repeat.
 
-An iteration is the stretch from one step of the busiest optimizer to the next. Its *signature* is what
+What counts as an iteration, `iterations` says. Its *signature* is what
 happened in it, without the numbers that differ every time. Once an iteration with the same signature
 (and the same one before it) has been judged often enough, further ones are counted, not stored. Events
 are held back only while they follow a known course; the first one that does not releases them all.
@@ -27,8 +27,10 @@ from gradsan.record.events import (
     Sample,
     Step,
     StepDone,
+    Turn,
     ZeroGrad,
 )
+from gradsan.record.iterations import Iterations
 from gradsan.record.trace import TraceWriter
 
 JUDGED_OFTEN_ENOUGH = 6
@@ -41,8 +43,7 @@ class Recorder:
         self.engine = engine
         self.writer = writer
         self.followers: list[Callable[[Event], None]] = []
-        self.iteration = 0
-        self._steps: dict[int, int] = {}
+        self._iterations = Iterations()
         self._course = 0  # what happened in this iteration so far
         self._previous = 0  # what happened in the one before
         self._outline = 0  # what happened in this one, operations left out
@@ -78,25 +79,22 @@ class Recorder:
         else:
             self._release()
             self._pass_on(event)
-        if kind is StepDone and self._is_boundary(event):  # type: ignore[arg-type]
+        if isinstance(event, StepDone) and self._iterations.step(event.oid):
             self._end_iteration()
+        elif kind is Turn:
+            self._iterations.turn()
+            self._end_iteration()
+
+    @property
+    def iteration(self) -> int:
+        return self._iterations.count
 
     def skip(self, iterations: int) -> None:
         """Iterations went by like known ones, without being looked at."""
-        for oid, steps in self._steps.items():
-            if steps == self.iteration:
-                self._steps[oid] += iterations
-        self.iteration += iterations
+        self._iterations.skip(iterations)
         self._repeats += iterations
         self._flush_repeats()
         self._pass_on(Resumed())
-
-    def _is_boundary(self, event: StepDone) -> bool:
-        steps = self._steps[event.oid] = self._steps.get(event.oid, 0) + 1
-        if steps <= self.iteration:
-            return False
-        self.iteration = steps
-        return True
 
     def _end_iteration(self) -> None:
         if self._held:
@@ -157,7 +155,7 @@ class Recorder:
         self.engine.finish()
 
 
-_KEYED = {ParamReborn, Backward, Step, StepDone, ZeroGrad, Clip, Ops}
+_KEYED = {ParamReborn, Backward, Step, StepDone, Turn, ZeroGrad, Clip, Ops}
 _VOLATILE_CLUES = {"norms", "zeroed_by"}
 _VOLATILE_NOTES = {"scalar", "saturated", "alpha"}
 
