@@ -32,7 +32,7 @@ bench: $(READY)
 	$(BIN)/python -W ignore benchmarks/overhead.py $(BENCH)
 
 bench-memory: $(READY)
-	$(BIN)/python benchmarks/memory.py
+	UPDATES=$(or $(UPDATES),200000) $(BIN)/python benchmarks/memory.py
 
 # Trains the reference agents and Stable-Baselines3 in turns, and writes docs/rl-bench.md. Takes hours; what is
 # measured already (benchmarks/results/rl.jsonl) is kept. BENCH="--tasks ppo-cartpole --seeds 5" picks.

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 Notes = tuple[tuple[str, Any], ...]
 TENSOR = "tensor"
+ALL_TENSORS = [TENSOR] * 8
+PLAIN = {int, float, bool, str, type(None), type(...)}
 _unknown = itertools.count()
 WITH_SCALARS = {"add", "sub", "mul", "div", "rsub", "rdiv", "pow", "rpow", "clamp"}
 NOTEWORTHY = WITH_SCALARS | AT_RISK
@@ -48,24 +50,21 @@ def notes(name: str, args: Any, kwargs: Any, inputs: list[Tensor], outputs: list
 
 def settings(args: Any, kwargs: Any) -> Notes:
     """A digest of everything that is not a tensor: `x[:, 0]` and `x[:, 1]` are two values."""
-    if not kwargs:  # most operations have tensors only, and there are many of them
-        for value in args:
-            if not isinstance(value, Tensor):
-                break
-        else:
-            return ()
-    words = [_setting(a) for a in args] + [f"{k}={_setting(v)}" for k, v in kwargs.items()]
-    plain = [word for word in words if word != TENSOR]
-    return (("settings", zlib.crc32("|".join(words).encode())),) if plain else ()
+    words = [TENSOR if isinstance(a, Tensor) else a if type(a) in PLAIN else _setting(a) for a in args]
+    if kwargs:
+        words += [(name, _setting(value)) for name, value in kwargs.items()]
+    elif words == ALL_TENSORS[: len(words)]:  # most operations have nothing else
+        return ()
+    return (("settings", zlib.crc32(repr(words).encode())),)
 
 
-def _setting(value: Any) -> str:
+def _setting(value: Any) -> Any:
     if isinstance(value, Tensor):
         return TENSOR
     if isinstance(value, tuple | list):
-        return f"({','.join([_setting(v) for v in value[:64]])})"
-    if value is None or isinstance(value, int | float | str | slice | type(...) | torch.dtype):
-        return repr(value)
+        return [_setting(v) for v in value[:64]]
+    if isinstance(value, int | float | str | slice | torch.dtype) or type(value) in PLAIN:
+        return value
     return f"{type(value).__name__} {next(_unknown)}"  # cannot be compared: never the same as another
 
 
