@@ -56,14 +56,15 @@ class ArrivalTap:
         """`torch.set_grad_enabled(False)` as a statement stays in force: remember where, in every mode."""
         context, switch = self.context, torch.set_grad_enabled
         original: Any = switch.__init__
+        libraries = context.sites.libraries
 
         @functools.wraps(original)
         def __init__(self: Any, mode: bool) -> None:
-            frame = sys._getframe(1)
-            if context.sites.is_user(
-                frame.f_code
-            ):  # not one of the many calls from `no_grad` or an optimizer
-                context.contain("grad mode", context.switched_gradients, mode, frame)
+            # Nearly all calls come from `no_grad` or an optimizer, and must cost next to nothing.
+            if not mode or context.gradients_off:
+                code = sys._getframe(1).f_code
+                if id(code) not in libraries and context.sites.is_user(code):
+                    context.contain("grad mode", context.switched_gradients, mode, sys._getframe(1))
             original(self, mode)
 
         patches.set(switch, "__init__", __init__)

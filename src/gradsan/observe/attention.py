@@ -6,7 +6,7 @@ import random
 
 from gradsan.observe.compiled import Compiled
 from gradsan.observe.context import Context
-from gradsan.observe.cruise import FULL_EVERY, FULL_LENGTH
+from gradsan.observe.cruise import FULL_LENGTH, full_look_due
 from gradsan.observe.late import LateStarters
 from gradsan.observe.operations import OperationTap
 from gradsan.record import events
@@ -106,12 +106,12 @@ class Attention:
     # -- cruising ---------------------------------------------------------------------------------------
 
     def _cruised(self) -> None:
-        """An iteration went by in passing."""
-        cruise = self.context.cruise
-        if cruise.skipped >= FULL_EVERY:
+        """Iterations went by in passing: is it time to look again?"""
+        skipped = self.context.cruise.skipped
+        if full_look_due(skipped, self.recorder.iteration):
             self._end_cruise()
             self._full_left = FULL_LENGTH
-            if self.mode == "adaptive" and self._dice.random() < FULL_EVERY / AT_RANDOM:
+            if self.mode == "adaptive" and self._dice.random() < skipped / AT_RANDOM:
                 self.go_deep("a random look", 1)
 
     def _end_cruise(self) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from gradsan.observe.context import Context
-from gradsan.observe.graph import Graph, is_packed, labels, saved_names
+from gradsan.observe.graph import Graph, labels, saved_names
 from gradsan.observe.inspect_op import describe_bad
 from gradsan.observe.leaves import storage_of
 from gradsan.observe.magnitudes import norms_of
@@ -30,23 +30,24 @@ def before_backward(context: Context, roots: tuple[Tensor, ...], graph: Graph) -
     named = labels(roots)
     clues: Clues = ()
     for node, nid in named.items():
-        kept = operations.writes.kept.get(nid)
+        names, packed = saved_names(node)
+        kept = operations.writes.kept.get(nid) if names and operations.writes.compares_contents else None
         if kept:
-            clues += _hidden_write(context, node, nid, kept)
-        if not context.is_blind(PACKED) and is_packed(node):
+            clues += _hidden_write(context, _saved_tensors(node, names), nid, kept)
+        if packed:
             context.blind(PACKED, None, ("GS101", "GS104"))
     context.watcher = GradientWatcher(context, named)
     return clues
 
 
-def _hidden_write(context: Context, node: Any, nid: int, kept: Any) -> Clues:
+def _hidden_write(context: Context, tensors: list[Tensor], nid: int, kept: Any) -> Clues:
     operations = context.operations
     assert operations is not None
-    for saved in _saved_tensors(node):
+    for saved in tensors:
         where, size = saved.data_ptr(), saved.numel()
         for item in kept:
             if item.where == where and item.size == size and item.storage == storage_of(saved):
-                if item.version == version_of(saved) and item.content != content_of(saved):
+                if item.version == version_of(saved) and item.content not in (None, content_of(saved)):
                     later = operations.writes.after(item.storage, nid)
                     if any(w.name == "step" for w in later):
                         return ()  # a fused step does not count its write: that is GS102's to say
@@ -58,9 +59,9 @@ def _hidden_write(context: Context, node: Any, nid: int, kept: Any) -> Clues:
     return ()
 
 
-def _saved_tensors(node: Any) -> list[Tensor]:
+def _saved_tensors(node: Any, names: list[str]) -> list[Tensor]:
     found = []
-    for name in saved_names(node):
+    for name in names:
         try:
             value = getattr(node, name)
         except RuntimeError:  # changed in place, or freed: PyTorch will say so itself
@@ -105,7 +106,7 @@ class GradientWatcher:
 
     def _before(self, order: int, node: Any) -> Any:
         def prehook(grads: Any) -> None:
-            self._saved[order] = _saved_tensors(node)
+            self._saved[order] = _saved_tensors(node, saved_names(node)[0])
 
         return prehook
 
@@ -197,7 +198,7 @@ def _freed(roots: tuple[Tensor, ...]) -> Clues:
 
 
 def _raises(node: Any, text: str) -> bool:
-    for name in saved_names(node):
+    for name in saved_names(node)[0]:
         try:
             getattr(node, name)
         except RuntimeError as error:

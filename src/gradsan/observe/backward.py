@@ -13,7 +13,6 @@ import torch
 
 from gradsan.observe import autopsy
 from gradsan.observe.context import Context
-from gradsan.observe.cruise import place_token
 from gradsan.observe.graph import Graph, is_transforming, walk
 from gradsan.observe.leaves import GradState, grad_state
 from gradsan.observe.patches import Patches
@@ -39,24 +38,35 @@ class BackwardTap:
     def __init__(self, context: Context) -> None:
         self.context = context
         self.inside = threading.local()
-        self._losses: dict[int, tuple[int, float]] = {}
+        self._losses: dict[int, int] = {}  # how many each line has had
+        self._largest: dict[int, float] = {}
 
     def install(self, patches: Patches) -> None:
-        tap = self
+        tap, cruise, sites, largest = self, self.context.cruise, self.context.sites, self._largest
+        users, is_user = sites.users, sites.is_user
 
-        cruise, user_frame = self.context.cruise, self.context.sites.user_frame
-
+        # In passing, a call costs more than what it does: hence all in one piece.
         def backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
-            frame = sys._getframe(1)
-            frame = user_frame(frame) or frame  # the same line gives the same token in every mode
-            token = place_token(frame)
-            ordinary = tap.is_ordinary(tensors, token)
-            if cruise.on and cruise.passes(token) and ordinary:
+            # `loss.backward()` comes with three arguments, and from one frame further up.
+            frame = sys._getframe(2 if len(args) == 3 else 1)
+            while id(frame.f_code) not in users and frame.f_back is not None and not is_user(frame.f_code):
+                frame = frame.f_back
+            token = id(frame.f_code) * 31 + frame.f_lasti  # `place_token`; the same in every mode
+            if cruise.on and (node := cruise.node.get(token)) is not None:
                 try:
-                    return original_backward(tensors, *args, **kwargs)
-                except BaseException as error:
-                    tap.failed_in_passing(frame, tensors, error)
-                    raise
+                    ordinary = abs(tensors.item()) <= largest[token]
+                except Exception:  # several losses, or several values
+                    ordinary = False
+                if ordinary or tap.is_ordinary(tensors, token):
+                    cruise.node = node
+                    try:
+                        return original_backward(tensors, *args, **kwargs)
+                    except BaseException as error:
+                        tap.failed_in_passing(frame, tensors, error)
+                        raise
+            else:
+                tap.is_ordinary(tensors, token)
+            cruise.end()
             cruise.note(token)
             return tap.run("backward", frame, original_backward, tensors, args, kwargs)
 
@@ -69,14 +79,12 @@ class BackwardTap:
     def is_ordinary(self, loss: Any, token: int) -> bool:
         """The one look at numbers that is taken even in passing: one value, no gradient tensors. A loss far
         above all that this line has had so far often comes before one that is not finite."""
-        if not isinstance(loss, torch.Tensor):
-            return True
         value = abs(value_of(loss))
-        seen, largest = self._losses.get(token, (0, 0.0))
-        self._losses[token] = (seen + 1, max(largest, value))
+        seen, largest = self._losses.get(token, 0), self._largest.get(token, 0.0)
+        self._losses[token] = seen + 1
+        self._largest[token] = max(largest, value)
         outlier = seen >= ENOUGH_LOSSES and value > OUTLIER * largest > 0.0
         if outlier or not math.isfinite(value):
-            self.context.cruise.on = False
             self.context.contain("attention", self.context.on_news, "a loss out of its history")
             return False
         return True
@@ -198,12 +206,12 @@ def _is_meta(tensors: Any) -> bool:
     return any(t.is_meta for t in _as_tensors(tensors))
 
 
-def value_of(loss: torch.Tensor) -> float:
-    return 0.0 if loss.numel() != 1 or loss.is_meta else _real(loss.item())
-
-
-def _real(number: complex) -> float:
-    return abs(number) if isinstance(number, complex) else float(number)
+def value_of(loss: Any) -> float:
+    """The value of a loss that has just one."""
+    if not isinstance(loss, torch.Tensor) or loss.numel() != 1 or loss.is_meta:
+        return 0.0
+    value = loss.item()
+    return abs(value) if isinstance(value, complex) else float(value)
 
 
 def _argument(args: tuple[Any, ...], kwargs: dict[str, Any], index: int, name: str) -> Any:

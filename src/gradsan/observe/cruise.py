@@ -2,67 +2,77 @@
 
 Taken in full, the bookkeeping at the boundaries costs a small network a quarter of its speed. But a
 training loop runs through the same few courses of boundaries (zero_grad, backward, clip, step …) again
-and again. Once those are known, a tap compares one number and lets the call through; the first boundary
+and again. Once those are known, a tap looks up one number and lets the call through; the first boundary
 that is not where it was expected ends the cruise, and from there on everything is looked at again. Now
 and then a full look is taken anyway.
+
+The known courses form a tree: from each boundary to those that have followed it, and from the last one of
+an iteration back to the root.
 """
 
 from __future__ import annotations
 
 from types import FrameType
+from typing import Any
 
-FULL_EVERY = 128  # iterations between two full looks
-MEMORY = 2_000  # beginnings of iterations that are remembered
-FULL_LENGTH = 2  # iterations: one to find out where things stand, one to judge
+MEMORY = 2_000  # boundaries that are remembered
+FULL_LENGTH = 2  # iterations of a full look: one to find out where things stand, one to judge
+LEAST_BETWEEN_LOOKS, MOST_BETWEEN_LOOKS = 128, 1_024
+Node = dict[int, Any]
+
+
+def full_look_due(skipped: int, iterations: int) -> bool:
+    """Ever more rarely as the run gets longer."""
+    return skipped >= max(LEAST_BETWEEN_LOOKS, min(iterations // 8, MOST_BETWEEN_LOOKS))
 
 
 class Cruise:
+    __slots__ = ("_path", "_size", "node", "on", "root", "skipped")
+
     def __init__(self) -> None:
         self.on = False
         self.skipped = 0  # iterations let through since the last full look
-        self._state = 0
+        self.root: Node = {}
+        self.node = self.root  # where the present iteration has got to
+        self._size = 0
         self._path: list[int] = []
-        self._known: set[int] = set()
-        self._ends: set[int] = set()
 
     # -- learning -----------------------------------------------------------------------------------
 
     def note(self, token: int) -> None:
         """A boundary was passed at full attention."""
-        self._state = hash((self._state, token))
-        self._path.append(self._state)
+        if len(self._path) <= MEMORY:  # a script without optimizers has iterations without end
+            self._path.append(token)
 
     def end_of_iteration(self, familiar: bool) -> None:
         """`familiar`: this iteration went like others that have been judged often enough."""
-        if len(self._known) > MEMORY:  # objects that come and go bring courses that never return
-            self._known.clear()
-            self._ends.clear()
-        if familiar and self._path:
-            self._known.update(self._path[:-1])
-            self._ends.add(self._path[-1])
+        if self._size > MEMORY:  # objects that come and go bring courses that never return
+            self.root.clear()
+            self._size = 0
+        if familiar and 0 < len(self._path) <= MEMORY:
+            node = self.root
+            for token in self._path[:-1]:
+                if node.get(token) is self.root:  # a shorter course ends here, and goes first
+                    break
+                if token not in node:
+                    node[token] = {}
+                    self._size += 1
+                node = node[token]
+            else:
+                node[self._path[-1]] = self.root
         self._path.clear()
-        self._state = 0
+        self.node = self.root
 
     # -- cruising -----------------------------------------------------------------------------------
 
-    def passes(self, token: int) -> bool:
-        """Whether this boundary is where it was expected. If not, the cruise is over."""
-        state = hash((self._state, token))
-        if state in self._ends:
-            self.skipped += 1
-            self._state = 0
-            return True
-        if state in self._known:
-            self._state = state
-            return True
-        self.on = False
-        self._state = 0
-        self._path.clear()
-        return False
+    # The taps follow the course themselves: `node.get(token)` is the next node, or nothing where this boundary
+    # was not expected. Then the cruise is over.
 
-    @property
-    def at_start(self) -> bool:
-        return self._state == 0
+    def end(self) -> None:
+        if self.on:
+            self.on = False
+            self.node = self.root
+            self._path.clear()
 
 
 def place_token(frame: FrameType) -> int:

@@ -85,15 +85,13 @@ def labels(roots: Iterable[torch.Tensor]) -> dict[Any, int]:
 _saved_names: dict[type, tuple[tuple[str, str], ...]] = {}
 
 
-def saved_names(node: Any) -> list[str]:
-    """The attributes under which this node keeps tensors for its backward, as far as they may be read:
-    where hooks have packed the tensor (checkpointing, offloading), reading it would run them once more
-    than the script expects."""
-    return [name for name, raw in _names_of(node) if not _is_packed(node, raw)]
-
-
-def is_packed(node: Any) -> bool:
-    return any(_is_packed(node, raw) for _, raw in _names_of(node))
+def saved_names(node: Any) -> tuple[list[str], bool]:
+    """The attributes under which this node keeps tensors for its backward, as far as they may be read, and
+    whether there are others: where hooks have packed the tensor (checkpointing, offloading), reading it would
+    run them once more than the script expects."""
+    names = _names_of(node)
+    readable = [name for name, raw in names if not _is_packed(node, raw)]
+    return readable, len(readable) < len(names)
 
 
 def _is_packed(node: Any, raw: str) -> bool:

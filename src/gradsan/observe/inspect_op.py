@@ -48,6 +48,12 @@ def notes(name: str, args: Any, kwargs: Any, inputs: list[Tensor], outputs: list
 
 def settings(args: Any, kwargs: Any) -> Notes:
     """A digest of everything that is not a tensor: `x[:, 0]` and `x[:, 1]` are two values."""
+    if not kwargs:  # most operations have tensors only, and there are many of them
+        for value in args:
+            if not isinstance(value, Tensor):
+                break
+        else:
+            return ()
     words = [_setting(a) for a in args] + [f"{k}={_setting(v)}" for k, v in kwargs.items()]
     plain = [word for word in words if word != TENSOR]
     return (("settings", zlib.crc32("|".join(words).encode())),) if plain else ()

@@ -56,7 +56,7 @@ class OperationTap(TorchFunctionMode):
         if not self._is_on_stack():
             self._go_below_the_users_modes()
             self._pauses.depth = 0
-            self.writes.forget_contents()
+            self.writes.forget_old()
 
     def _go_below_the_users_modes(self) -> None:
         """`with torch.device(…)` ends by popping the top of the stack: were that us, the device would stay.
@@ -125,7 +125,7 @@ class OperationTap(TorchFunctionMode):
     def end_of_iteration(self) -> None:
         self.values.iteration += 1
         self.values.forget_dead()
-        self.writes.forget_dead()
+        self.writes.end_of_iteration(self.values.iteration)
 
     # -- the tap ----------------------------------------------------------------------------------
 
@@ -136,7 +136,7 @@ class OperationTap(TorchFunctionMode):
             kind = self._kinds[func] = classify(func)
         context = self.context
         # Still on this thread's stack after another thread has made the run light: nothing to note either.
-        away = context.operations is None or self._depth()
+        away = context.operations is None or bool(getattr(self._pauses, "depth", 0))
         if away or kind[0] == IGNORE or "operation" in context.quiet:
             return func(*args, **kwargs)
         if is_transforming():
@@ -172,7 +172,7 @@ class OperationTap(TorchFunctionMode):
         before: list[int], result: Any, frame: FrameType,
     ) -> None:  # fmt: skip
         place = self.context.sites.place(frame)
-        outputs = tensors_in((result,), {})
+        outputs = [result] if isinstance(result, Tensor) else tensors_in((result,), {})
         notes = inspect_op.notes(name, args, kwargs, inputs, outputs)
         notes += self._gradient_notes(name, inputs, outputs, frame)
         tags = place.tags
@@ -186,8 +186,8 @@ class OperationTap(TorchFunctionMode):
                 sources, made_of = _own_source(out, inputs, numbers)
             which = (("part", index),) if index else ()
             self._define(name, out, sources, place.site, tags, notes + which, made_of, frame)
-        for tensor, version in zip(inputs, before, strict=True):
-            if version != version_of(tensor):
+        for index, tensor in enumerate(inputs):
+            if before[index] != version_of(tensor):
                 self._wrote(name, tensor, outputs, numbers, place.site, notes)
 
     def _gradient_notes(
@@ -449,4 +449,7 @@ def _own_source(
 
 
 def _untouched(out: Tensor, inputs: list[Tensor], before: list[int]) -> bool:
-    return any(out is t and version == version_of(t) for t, version in zip(inputs, before, strict=True))
+    for index, tensor in enumerate(inputs):  # noqa: SIM110 - runs for every operation, and `any` is slower
+        if tensor is out and before[index] == version_of(tensor):
+            return True
+    return False

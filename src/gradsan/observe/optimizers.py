@@ -12,13 +12,13 @@ import torch
 from torch.optim import optimizer as optim
 
 from gradsan.observe.context import Context
-from gradsan.observe.cruise import place_token
+from gradsan.observe.cruise import LEAST_BETWEEN_LOOKS, place_token
 from gradsan.observe.leaves import GradState, grad_state
 from gradsan.observe.patches import Patches
 from gradsan.observe.sites import result_is_dropped
 from gradsan.record.events import Clip, OptimizerSeen, ParamFlag, Step, StepDone, ZeroGrad
 
-CLEAR, STEP, DONE = 1, 2, 3  # what happens to the object whose id they are added to
+CLEAR, STEP = 1, 2  # what happens to the object whose id they are added to
 CLIPS = {"clip_grad_norm_": "norm", "clip_grad_value_": "value"}
 
 
@@ -27,6 +27,8 @@ class OptimizerTap:
 
     def __init__(self, context: Context) -> None:
         self.context = context
+        self._cruise = context.cruise
+        self._in_passing = False  # the step that is running
         self._hooks: list[Any] = []
         self._step_site = 0
         self._sampling = False
@@ -93,10 +95,14 @@ class OptimizerTap:
     # -- step -------------------------------------------------------------------------------------
 
     def _pre_step(self, opt: Any, args: Any, kwargs: Any) -> None:
-        cruise = self.context.cruise
-        if cruise.on and cruise.passes(id(opt) + STEP):
+        cruise, token = self._cruise, id(opt) + STEP
+        if cruise.on and (node := cruise.node.get(token)) is not None:
+            cruise.node = node
+            self._in_passing = True
             return
-        cruise.note(id(opt) + STEP)
+        self._in_passing = False
+        cruise.end()
+        cruise.note(token)
         closure = _has_closure(args, kwargs)
         try:
             self.context.contain("step", self._stepping, opt, sys._getframe(2), closure)
@@ -106,13 +112,12 @@ class OptimizerTap:
             raise
 
     def _post_step(self, opt: Any, args: Any, kwargs: Any) -> None:
-        cruise = self.context.cruise
-        if cruise.on and cruise.passes(id(opt) + DONE):
-            if cruise.at_start:
+        if not self._in_passing:
+            self.context.contain("step", self._stepped, opt)
+        elif self._cruise.node is self._cruise.root:
+            self._cruise.skipped += 1
+            if self._cruise.skipped >= LEAST_BETWEEN_LOOKS:
                 self.context.contain("cruise", self.context.on_cruised_iteration)
-            return
-        cruise.note(id(opt) + DONE)
-        self.context.contain("step", self._stepped, opt)
 
     def _stepping(self, opt: torch.optim.Optimizer, frame: FrameType, closure: bool) -> None:
         context = self.context
@@ -175,10 +180,13 @@ class OptimizerTap:
 
         @functools.wraps(by_optimizer)
         def optimizer_zero_grad(opt: Any, *args: Any, **kwargs: Any) -> None:
-            if cruise.on and cruise.passes(id(opt) + CLEAR):
+            token = id(opt) + CLEAR
+            if cruise.on and (node := cruise.node.get(token)) is not None:
+                cruise.node = node
                 by_optimizer(opt, *args, **kwargs)
                 return
-            cruise.note(id(opt) + CLEAR)
+            cruise.end()
+            cruise.note(token)
             params = self.context.optimizers.params(opt)
             contain("zero_grad", self._clearing, params, "optimizer", sys._getframe(1))
             with self.context.paused():
@@ -187,10 +195,13 @@ class OptimizerTap:
 
         @functools.wraps(by_module)
         def module_zero_grad(module: Any, *args: Any, **kwargs: Any) -> None:
-            if cruise.on and cruise.passes(id(module) + CLEAR):
+            token = id(module) + CLEAR
+            if cruise.on and (node := cruise.node.get(token)) is not None:
+                cruise.node = node
                 by_module(module, *args, **kwargs)
                 return
-            cruise.note(id(module) + CLEAR)
+            cruise.end()
+            cruise.note(token)
             contain("zero_grad", self._clearing, module.parameters(), "module", sys._getframe(1))
             with self.context.paused():
                 by_module(module, *args, **kwargs)
@@ -233,8 +244,10 @@ class OptimizerTap:
         @functools.wraps(original)
         def clip(parameters: Any, limit: Any, *args: Any, **kwargs: Any) -> Any:
             token = place_token(sys._getframe(1))
-            if cruise.on and cruise.passes(token):
+            if cruise.on and (node := cruise.node.get(token)) is not None:
+                cruise.node = node
                 return original(parameters, limit, *args, **kwargs)
+            cruise.end()
             cruise.note(token)
             # A generator can be read once only; the original gets the list we made of it.
             if not isinstance(parameters, torch.Tensor | list | tuple):

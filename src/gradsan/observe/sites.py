@@ -41,7 +41,10 @@ class Sites:
         self._emit = emit
         self._include = tuple(include)
         # By identity: equal code in two files compares equal. The code is kept, so that its id stays its own.
-        self._kinds: dict[int, tuple[int, str, CodeType]] = {}
+        self._met: dict[int, CodeType] = {}
+        self.users: set[int] = set()
+        self._tags: dict[int, str] = {}  # of library code whose meaning matters to a rule
+        self.libraries: set[int] = set()  # all other library code
         self._ids: dict[tuple[int, int], Site] = {}
         self._by_place: dict[tuple[str, int], Site] = {}
 
@@ -50,17 +53,16 @@ class Sites:
         return self.place(frame).site
 
     def place(self, frame: FrameType | None) -> Place:
-        kinds = self._kinds
+        users, plain = self.users, self.libraries
         tags: tuple[str, ...] = ()
         while frame is not None:
             code = frame.f_code
-            kind = kinds.get(id(code))
-            if kind is None:
-                kind = kinds[id(code)] = (*self._classify(code), code)
-            if kind[0] == USER:
-                return Place(self._intern(code, frame.f_lineno), tags)
-            if kind[1]:
-                tags += (kind[1],)
+            key = id(code)
+            if key not in plain:
+                if key in users or self.is_user(code):
+                    return Place(self._intern(code, frame.f_lineno), tags)
+                if tag := self._tags.get(key):
+                    tags += (tag,)
             frame = frame.f_back
         return Place(NOWHERE, tags)
 
@@ -70,10 +72,17 @@ class Sites:
         return frame
 
     def is_user(self, code: CodeType) -> bool:
-        kind = self._kinds.get(id(code))
-        if kind is None:
-            kind = self._kinds[id(code)] = (*self._classify(code), code)
-        return kind[0] == USER
+        key = id(code)
+        if key not in self._met:
+            self._met[key] = code
+            kind, tag = self._classify(code)
+            if kind == USER:
+                self.users.add(key)
+            elif tag:
+                self._tags[key] = tag
+            else:
+                self.libraries.add(key)
+        return key in self.users
 
     def at(self, file: str, line: int, function: str) -> Site:
         """A site that was not reached by a frame: a decorator, an assignment found in the source."""

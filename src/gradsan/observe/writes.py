@@ -11,7 +11,8 @@ from gradsan.observe.leaves import Leaves, storage_of
 from gradsan.observe.values import Tensor, version_of
 from gradsan.record.events import Site
 
-KEEP_OPERATIONS = 20_000
+KEEP_OPERATIONS, KEEP_BETWEEN_LOOKS = 20_000, 500
+EVERY_ITERATION, SOME = 64, 4  # contents are compared in the first iterations, then in every fourth
 
 
 class Write(NamedTuple):
@@ -30,7 +31,8 @@ class Kept(NamedTuple):
     where: int
     size: int
     version: int
-    content: int
+    content: int | None
+    """A digest, where contents are compared in this iteration."""
 
 
 class Writes:
@@ -40,37 +42,47 @@ class Writes:
         self.kept: dict[int, tuple[Kept, ...]] = {}
         self._hidden: dict[int, weakref.ref[Tensor]] = {}
         self._gradients: dict[int, int] = {}
-        self._contents: dict[int, tuple[weakref.ref[Tensor], int, int]] = {}
+        self._seen: dict[int, tuple[weakref.ref[Tensor], int, Kept]] = {}
         self.shared_with_numpy: dict[int, Site] = {}
+        self.compares_contents = True
 
     def used(self, nid: int, inputs: list[Tensor], out: Tensor) -> None:
-        kept = [self._keep(t) for t in inputs if t.dtype.is_floating_point]
-        kept.append(Kept(storage_of(out), out.data_ptr(), 0, version_of(out), 0))
-        self.kept[nid] = tuple(kept)
+        self.kept[nid] = (*[self._keep(t) for t in inputs if t.dtype.is_floating_point], self._made(out))
+
+    def _made(self, out: Tensor) -> Kept:
+        """The result: its operation may keep that, too, but nobody has had the time to change it."""
+        version = version_of(out)
+        made = Kept(storage_of(out), out.data_ptr(), 0, version, 0)
+        self._seen[id(out)] = (weakref.ref(out), version, made)
+        return made
 
     def _keep(self, tensor: Tensor) -> Kept:
-        storage, version = storage_of(tensor), version_of(tensor)
-        known = self._contents.get(id(tensor))
-        fresh = known is None or known[0]() is not tensor or known[1] != version
-        if fresh or storage in self.shared_with_numpy:
-            digest = content_of(tensor)
-            self._contents[id(tensor)] = (weakref.ref(tensor), version, digest)
+        version = version_of(tensor)
+        seen = self._seen.get(id(tensor))
+        if seen is None or seen[0]() is not tensor or seen[1] != version:
+            kept = Kept(storage_of(tensor), tensor.data_ptr(), tensor.numel(), version, self._read(tensor))
         else:
-            assert known is not None
-            digest = known[2]
-        return Kept(storage, tensor.data_ptr(), tensor.numel(), version, digest)
+            kept = seen[2]
+            if kept.size and kept.storage not in self.shared_with_numpy:
+                return kept
+            kept = Kept(kept.storage, kept.where, tensor.numel(), version, self._read(tensor))
+        self._seen[id(tensor)] = (weakref.ref(tensor), version, kept)
+        return kept
+
+    def _read(self, tensor: Tensor) -> int | None:
+        return content_of(tensor) if self.compares_contents else None
 
     def wrote(self, tensor: Tensor, nid: int, site: Site, name: str) -> None:
         storage = storage_of(tensor)
         hidden = self._is_hidden(tensor)
         self.log.setdefault(storage, []).append(Write(nid, site, name, hidden))
-        self._contents.pop(id(tensor), None)  # a fused step changes the content and not the version
+        self._seen.pop(id(tensor), None)  # a fused step changes the content and not the version
         if hidden or name == "set_data":  # the version counter will not say that there is other content
             self.forget_contents()
 
     def forget_contents(self) -> None:
         """Hidden writes may have gone unseen: what was read before is no evidence any more."""
-        self._contents.clear()
+        self._seen.clear()
 
     def hide(self, alias: Tensor) -> None:
         """`alias` came from `.data`: writes through it are invisible to autograd."""
@@ -101,12 +113,15 @@ class Writes:
     def after(self, storage: int, nid: int) -> list[Write]:
         return [w for w in self.log.get(storage, ()) if w.nid > nid]
 
-    def forget_dead(self) -> None:
-        self._contents = {k: v for k, v in self._contents.items() if v[0]() is not None}
+    def end_of_iteration(self, iteration: int) -> None:
+        self.compares_contents = iteration < EVERY_ITERATION or iteration % SOME == 0
+        self.forget_contents()
+        self._forget_dead()
+
+    def _forget_dead(self) -> None:
         self._hidden = {k: v for k, v in self._hidden.items() if v() is not None}
         if len(self.kept) > KEEP_OPERATIONS:
-            for nid in list(self.kept)[: KEEP_OPERATIONS // 2]:
-                del self.kept[nid]
+            self._forget_operations(KEEP_OPERATIONS // 2)
         for storage, log in list(self.log.items()):
             if len(log) > 64:
                 self.log[storage] = log[-32:]
@@ -114,16 +129,27 @@ class Writes:
             if len(table) > KEEP_OPERATIONS:
                 table.clear()
 
+    def forget_old(self) -> None:
+        """A new look begins, perhaps long after the last one: else every look would leave something behind."""
+        self.forget_contents()
+        self._forget_operations(KEEP_BETWEEN_LOOKS)
+        oldest = next(iter(self.kept), 0)
+        self.log = {storage: log for storage, log in self.log.items() if log[-1].nid > oldest}
+
+    def _forget_operations(self, but: int) -> None:
+        for nid in list(self.kept)[:-but]:
+            del self.kept[nid]
+
 
 def content_of(tensor: Tensor) -> int:
     """A digest of the values, the same for every layout and view of the same memory."""
-    plain = tensor.detach()
-    if plain.is_meta:
+    if tensor.is_meta:
         return 0
+    plain = tensor.detach()
     try:
-        return int(_hash(plain).item())
+        return hash(_hash(plain).item())
     except (RuntimeError, NotImplementedError):
-        return hash(float(plain.double().sum())) if plain.layout == torch.strided else 0
+        return hash(_sum(plain).item()) if plain.layout == torch.strided else 0
 
 
 def _sum(plain: Tensor) -> Tensor:

@@ -151,9 +151,13 @@ class History:
             self.iteration = optimizer.steps
             self.deep_iterations += self.deep
             self.ledger.forget_before(self.iteration - 8)
-            if self.graph.forget_before(self.iteration - 8):
-                kept = self.graph.ops
-                self.param_nodes = {nid: read for nid, read in self.param_nodes.items() if nid in kept}
+            if self.graph.is_full():
+                self._forget_old_values()
+
+    def _forget_old_values(self) -> None:
+        self.graph.forget_before(self.iteration - 8)
+        kept = self.graph.ops
+        self.param_nodes = {nid: read for nid, read in self.param_nodes.items() if nid in kept}
 
     def consume(self, event: Step) -> None:
         """A step takes its gradient only after the rules have looked at what it is about to take."""
@@ -205,6 +209,7 @@ class History:
         self.deep = event.deep
         if event.deep:
             self.attention.append((self.iteration, event.reason))
+            self._forget_old_values()  # else every look would leave something behind
 
     def _blind(self, event: Blind) -> None:
         self.blind.setdefault(event.reason, event)

@@ -27,10 +27,10 @@ class Provenance:
         for source in op.inputs:
             self.consumers.setdefault(source, []).append(op.nid)
 
-    def forget_before(self, iteration: int) -> bool:
-        """Make room, where there is too little of it."""
-        if len(self.ops) < KEEP and len(self.consumers) < KEEP:
-            return False
+    def is_full(self) -> bool:
+        return len(self.ops) >= KEEP or len(self.consumers) >= KEEP
+
+    def forget_before(self, iteration: int) -> None:
         kept = self._still_needed(iteration)
         old = [nid for nid, i in self.iteration_of.items() if i < iteration and nid not in kept]
         for nid in old:
@@ -39,7 +39,6 @@ class Provenance:
         # Values whose own operation was never recorded (its iteration only repeated) have consumers, too.
         used = {source for op in self.ops.values() for source in op.inputs}
         self.consumers = {nid: users for nid, users in self.consumers.items() if nid in used}
-        return True
 
     def _still_needed(self, iteration: int) -> set[int]:
         """Sources outlive the operations on them: a target network's weights are read for the first time
