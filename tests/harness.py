@@ -21,9 +21,9 @@ _numbers = itertools.count()
 MARK = "# BUG"
 
 
-def run_code(code: str, mode: str = "deep", name: str = "example") -> Report:
-    """Execute `code` as a script of its own; its exceptions are swallowed, as a report would be read
-    after them."""
+def run_code(code: str, mode: str = "deep", name: str = "example", may_raise: bool = False) -> Report:
+    """Execute `code` as a script of its own. Many a bug raises: with `may_raise` the report is read after
+    that; without, an exception is the test's, for a program that broke off half-way was not judged."""
     code = textwrap.dedent(code)
     file = f"<{name}-{next(_numbers)}>"
     linecache.cache[file] = (len(code), None, code.splitlines(keepends=True), file)
@@ -35,6 +35,8 @@ def run_code(code: str, mode: str = "deep", name: str = "example") -> Report:
         try:
             exec(compile(code, file, "exec"), module.__dict__)
         except Exception as error:
+            if not may_raise:
+                raise
             session.explain(error)
     report = engine.report()
     report.picture = engine.picture(report)

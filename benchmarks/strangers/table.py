@@ -12,7 +12,8 @@ Written by `make strangers`. Every program is a published algorithm of a library
 on the CPU three times with the same seed: bare, under `gradsan run --mode deep`, and under the default mode, each
 with `--include` for the library. *Same weights* means the same bits of every parameter and buffer at the end, the
 same number of updates and the same random state. *Slowdown* is processor time of the training, the environment's
-share included, measured once: neighbours on the machine make it vary by a fifth. What the findings are:
+share included, measured once: neighbours on the machine make it vary by a fifth. Every program makes 200 updates
+(steps of an optimizer) or more, but ARS, which has no gradient and no optimizer. What the findings are:
 [found in the wild](found-in-the-wild.md)."""
 HEAD = (
     "| library | program | updates | findings, deep | findings, default | same weights | slowdown, deep "

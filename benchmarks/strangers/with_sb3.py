@@ -55,15 +55,15 @@ def dictionary() -> Any:
 
 
 ALGORITHMS = {
-    "A2C": learn("A2C", vector, 2000, n_steps=5, **SMALL),
+    "A2C": learn("A2C", vector, 4000, n_steps=5, **SMALL),
     "A2C (rmsprop, gae, normalised)": learn(
-        "A2C", vector, 2000, n_steps=8, gae_lambda=0.9, normalize_advantage=True, use_rms_prop=False, **SMALL
+        "A2C", vector, 6400, n_steps=8, gae_lambda=0.9, normalize_advantage=True, use_rms_prop=False, **SMALL
     ),
     "PPO": learn("PPO", vector, 2000, **ROLLOUT),
-    "PPO (continuous, gSDE)": learn("PPO", PENDULUM, 1000, use_sde=True, target_kl=0.05, **ROLLOUT),
-    "PPO (value clipping)": learn("PPO", vector, 1500, clip_range_vf=0.2, ent_coef=0.01, **ROLLOUT),
-    "PPO (images)": learn("PPO", image, 256, "CnnPolicy", n_steps=64, batch_size=32, n_epochs=4),
-    "PPO (dictionary)": learn("PPO", dictionary, 192, "MultiInputPolicy", n_steps=64, batch_size=32),
+    "PPO (continuous, gSDE)": learn("PPO", PENDULUM, 1664, use_sde=True, target_kl=0.05, **ROLLOUT),
+    "PPO (value clipping)": learn("PPO", vector, 1792, clip_range_vf=0.2, ent_coef=0.01, **ROLLOUT),
+    "PPO (images)": learn("PPO", image, 640, "CnnPolicy", n_steps=64, batch_size=32),
+    "PPO (dictionary)": learn("PPO", dictionary, 640, "MultiInputPolicy", n_steps=64, batch_size=32),
     "DQN": learn("DQN", CARTPOLE, 1500, target_update_interval=100, train_freq=4, **REPLAY),
     "DDPG": learn("DDPG", PENDULUM, 400, action_noise=NOISE, **REPLAY),
     "TD3": learn("TD3", PENDULUM, 400, action_noise=NOISE, **REPLAY),
@@ -71,13 +71,13 @@ ALGORITHMS = {
     "SAC (fixed temperature, gSDE)": learn("SAC", PENDULUM, 300, ent_coef=0.1, use_sde=True, **REPLAY),
     "ARS": learn("ARS", CARTPOLE, 2000, "LinearPolicy", n_delta=4),
     "CrossQ": learn("CrossQ", PENDULUM, 400, **REPLAY),
-    "MaskablePPO": learn("MaskablePPO", masked, 1000, **ROLLOUT),
+    "MaskablePPO": learn("MaskablePPO", masked, 1600, **ROLLOUT),
     "QRDQN": learn("QRDQN", CARTPOLE, 1500, target_update_interval=100, train_freq=4, **REPLAY | QUANTILES),
     "RecurrentPPO": learn(
-        "RecurrentPPO", vector, 1000, "MlpLstmPolicy", policy_kwargs={"lstm_hidden_size": 32}, **LSTM
+        "RecurrentPPO", vector, 2200, "MlpLstmPolicy", policy_kwargs={"lstm_hidden_size": 32}, **LSTM
     ),
     "RecurrentPPO (shared LSTM)": learn(
-        "RecurrentPPO", vector, 1000, "MlpLstmPolicy", policy_kwargs=SHARED_LSTM, **LSTM
+        "RecurrentPPO", vector, 2200, "MlpLstmPolicy", policy_kwargs=SHARED_LSTM, **LSTM
     ),
     "TQC": learn("TQC", PENDULUM, 400, **REPLAY),
     "TRPO": learn("TRPO", CARTPOLE, 1024, n_steps=128, batch_size=32, **SMALL),

@@ -86,7 +86,7 @@ def test_an_error_is_explained_even_while_cruising():
         h.mean().backward()
         opt.step()
     """
-    report = run_code(code, mode="adaptive")
+    report = run_code(code, mode="adaptive", may_raise=True)
     assert [f.rule for f in report.findings] == ["GS101"]
     assert "--mode deep" in report.findings[0].message
 

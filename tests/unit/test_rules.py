@@ -22,7 +22,7 @@ def summary(report):
 
 @pytest.mark.parametrize(("code", "index", "text"), BAD, ids=ids(BAD))
 def test_bad_example_trips_its_rule_on_the_marked_lines_and_no_other(code, index, text):
-    report = run_code(text)
+    report = run_code(text, may_raise=True)
     assert not report.faults, report.faults[0]["traceback"]
     assert {f.rule for f in report.findings} == {code}, summary(report)
     assert sorted(f.culprit.line for f in report.findings) == marked_lines(text), summary(report)

@@ -69,7 +69,9 @@ class CutFinder:
                 wanted = graph.value_params([term.op.nid]) & owned
                 wanted = wanted - consumed or wanted  # those first that get nothing at all
                 cut = self.in_loss([term.op.nid], wanted) if wanted else None
-                if cut is not None and not self._is_reference(term, summands, cut):
+                if cut is None or self._is_reference(term, summands, cut):
+                    continue
+                if not self._is_offset(term, cut, graph.ancestors([root.nid])):
                     found.append(cut)
         return found
 
@@ -97,6 +99,24 @@ class CutFinder:
             and cut.pids <= graph.live_params([other.op.nid])
             for other in summands
         )
+
+    def _is_offset(self, term: flow.Term, cut: Cut, within: dict[int, Op]) -> bool:
+        """`(live + constant) * weight`: what is added to a live value before both are weighed is part of that
+        value, such as the Jacobian of a squashed action in its log-probability. The live value teaches."""
+        if cut.choice:
+            return False
+        graph, op, joined = self.history.graph, term.op, False
+        while True:
+            users = [within[n] for n in graph.consumers.get(op.nid, ()) if n in within]
+            if len(users) != 1:
+                return False
+            op = users[0]
+            if op.name in ("add", "sub", "rsub") and op.live:
+                joined = joined or cut.pids <= graph.live_params([op.nid])
+            elif op.name in ("mul", "div") and len(op.inputs) == 2 and op.shape:
+                return joined
+            elif op.name not in flow.LINEAR:
+                return False
 
     def starved(self, contribution: Contribution) -> Cut | None:
         """A parameter that keeps flowing into this loss while its optimizer steps without it."""

@@ -202,5 +202,7 @@ def param_users(graph: Provenance, within: dict[int, Op], pids: set[int]) -> lis
 
 
 def is_upstream(graph: Provenance, first: set[int], second: set[int], within: dict[int, Op]) -> bool:
-    """Whether gradient passes through the parameters `second` to reach `first`: actor before critic."""
-    return any(op.live and graph.live_params([op.nid]) & first for op in param_users(graph, within, second))
+    """Whether gradient passes through the parameters `second` to reach `first`: actor before critic. In what
+    came out of a transform nobody can tell which is before which."""
+    users = [op for op in param_users(graph, within, second) if op.live and not graph.is_hidden([op.nid])]
+    return any(graph.live_params([op.nid]) & first for op in users)

@@ -16,6 +16,8 @@ from gradsan.judge.source import real_path
 
 Lines = list[str]
 CUTS = (".detach()", ".item()", ".data", ".tolist()")
+# They overwrite all of a tensor, and what has the same name without the underscore is something else or nothing.
+FILLING = ("normal", "uniform", "exponential", "bernoulli", "random", "cauchy", "log_normal", "geometric")
 STEP = re.compile(r"([\w.\[\]\"']+)\.step\(")
 
 
@@ -50,7 +52,7 @@ def diff(finding: Finding) -> Lines:
 
 def _detach(finding: Finding, lines: Lines, number: int) -> Lines | None:
     statement = _statement(lines[number])
-    if not isinstance(statement, ast.Assign):
+    if not isinstance(statement, ast.Assign) or _makes_the_loss(finding):
         return None
     line, value = lines[number], statement.value
     indent = len(line) - len(line.lstrip())
@@ -119,7 +121,8 @@ def _out_of_place(finding: Finding, lines: Lines, number: int) -> Lines | None:
     written = re.match(r"^\s*([\w.]+)\.(\w+)_\((.*)$", line)
     if isinstance(statement, ast.Expr) and written and written.group(2) not in ("copy", "fill", "zero"):
         name, method, rest = written.groups()
-        lines[number] = f"{indent}{name} = {name}.{method}({rest}"
+        call = f"clone().{method}_" if method in FILLING else method
+        lines[number] = f"{indent}{name} = {name}.{call}({rest}"
         return lines
     return None
 
@@ -136,6 +139,11 @@ def _statement(line: str) -> ast.stmt | None:
     except SyntaxError:
         return None
     return body[0] if len(body) == 1 else None
+
+
+def _makes_the_loss(finding: Finding) -> bool:
+    """Prediction and target on one line: detached as a whole, nothing would be left to learn from."""
+    return any(s.role == "loss" and s.location == finding.culprit for s in finding.sites)
 
 
 def _indent(line: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import sys
 from collections.abc import Iterable
 from types import FrameType
@@ -240,20 +241,26 @@ class OptimizerTap:
     def _clip_wrapper(self, original: Any, how: str) -> Any:
         cruise = self.context.cruise
 
+        first, second = list(inspect.signature(original).parameters)[:2]
+
         @functools.wraps(original)
-        def clip(parameters: Any, limit: Any, *args: Any, **kwargs: Any) -> Any:
+        def clip(*args: Any, **kwargs: Any) -> Any:
             token = place_token(sys._getframe(1))
             if cruise.on and (node := cruise.node.get(token)) is not None:
                 cruise.node = node
-                return original(parameters, limit, *args, **kwargs)
+                return original(*args, **kwargs)
             cruise.end()
             cruise.note(token)
+            given = dict(zip((first, second), args, strict=False)) | kwargs
+            if first not in given or second not in given:
+                return original(*args, **kwargs)  # which says what is missing
+            parameters, limit = given.pop(first), given.pop(second)
             # A generator can be read once only; the original gets the list we made of it.
             if not isinstance(parameters, torch.Tensor | list | tuple):
                 parameters = list(parameters)
             self.context.contain("clip", self._clipping, parameters, how, limit, sys._getframe(1))
             with self.context.paused():
-                norm = original(parameters, limit, *args, **kwargs)
+                norm = original(parameters, limit, *args[2:], **given)
             self.context.contain("clip", self._clipped, norm, limit)
             return norm
 

@@ -85,6 +85,12 @@ class Provenance:
         """The parameters that gradient of these values reaches."""
         return {pid for op in self.live_ancestors(roots).values() for pid in params_of(op) if op.live}
 
+    def is_hidden(self, roots: Iterable[int]) -> bool:
+        """Whether gradient of these values goes on into a graph that nobody saw being made: what comes out of a
+        `torch.func` transform. All that is known of it is which parameters it leads to; not in which order, in
+        how many passes, nor whether a part of it leads to all of them."""
+        return any(op.name == "foreign" for op in self.live_ancestors(roots).values())
+
     def value_params(self, roots: Iterable[int]) -> set[int]:
         """The parameters whose value had a part in these values, whether gradient flows or not."""
         return {pid for op in self.ancestors(roots).values() for pid in params_of(op)}

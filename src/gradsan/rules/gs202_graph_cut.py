@@ -142,6 +142,24 @@ class GraphCut(Rule):
                 opt.step()
                 opt.zero_grad()
         """,
+        """
+        # The Jacobian of a squashed action is a constant part of its log-probability.
+        import torch
+        from torch.distributions import Normal, TanhTransform, TransformedDistribution
+        net = torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        def dist(s):
+            mean, log_std = net(s).chunk(2, -1)
+            return TransformedDistribution(Normal(mean, log_std.exp()), [TanhTransform()])
+        for _ in range(6):
+            s, adv = torch.randn(8, 3), torch.randn(8, 1)
+            with torch.no_grad():
+                a = dist(s).sample().clamp(-0.99, 0.99)
+            loss = -(dist(s).log_prob(a) * adv).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
 
     def __init__(self, history: History) -> None:

@@ -150,7 +150,7 @@ class TargetCarriesGradient(Rule):
         roots = [root.nid for root in contribution.event.roots]
         for residual in residuals(self.history.graph, roots):
             target = self._live_target(residual, consumed)
-            if target:
+            if target and not self.history.graph.is_hidden(t.op.nid for t in residual.live()):
                 yield self._verdict(residual, target, contribution)
         yield from self._projected(contribution, roots, consumed)
 
@@ -163,7 +163,8 @@ class TargetCarriesGradient(Rule):
             for score, weight in (sides, sides[::-1]) if len(sides) == 2 else ():
                 made = self._distribution(weight) if self._is_log_softmax(score) else None
                 pids = graph.live_params([weight.nid]) & graph.live_params([score.nid]) & consumed
-                if made is not None and pids and self._own_pass(weight, score):
+                known = not graph.is_hidden([weight.nid, score.nid])
+                if made is not None and pids and known and self._own_pass(weight, score):
                     yield Verdict(
                         made.site,
                         f"{value_at(history, made.site, 'the target distribution')} becomes the target on "

@@ -101,6 +101,19 @@ class AdvantageCarriesGradient(Rule):
             loss.backward()
             actor_opt.step()
         """,
+        """
+        # A learned weight of a loss, which nothing else trains.
+        import torch
+        net, log_var = torch.nn.Linear(3, 2), torch.nn.Parameter(torch.zeros(()))
+        opt = torch.optim.SGD([*net.parameters(), log_var], lr=0.05)
+        for _ in range(6):
+            s, label = torch.randn(8, 3), torch.randint(2, (8,))
+            log_p = net(s).log_softmax(-1).gather(1, label[:, None])
+            loss = -((-log_var).exp() * log_p).mean() + log_var
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
 
     def on_settled(self, contribution: Contribution) -> Verdicts:
@@ -115,13 +128,15 @@ class AdvantageCarriesGradient(Rule):
             for score, weight in (sides, sides[::-1]):
                 if score is None or weight is None or not (score.live and weight.live):
                     continue
-                pids = self._leaked(score, weight, consumed)
+                pids = self._leaked(score, weight, consumed, live)
+                if pids and graph.is_hidden([score.nid, weight.nid]):
+                    continue
                 origin = self._origin(weight)
                 if pids and origin.site not in reported:
                     reported.add(origin.site)
                     yield self._verdict(op, origin, pids, contribution)
 
-    def _leaked(self, score: Op, weight: Op, consumed: set[int]) -> set[int]:
+    def _leaked(self, score: Op, weight: Op, consumed: set[int], live: dict[int, Op]) -> set[int]:
         """Parameters that the weight trains and the score does not: they belong to somebody else."""
         graph = self.history.graph
         if not self._is_score(score):
@@ -130,7 +145,7 @@ class AdvantageCarriesGradient(Rule):
             return graph.live_params([weight.nid]) & consumed if self._weighs_itself(score, weight) else set()
         trained = graph.live_params([score.nid])
         pids = (graph.live_params([weight.nid]) - trained) & consumed
-        return set() if self._is_coefficient(weight, pids, trained) else pids
+        return set() if self._is_coefficient(weight, pids, trained, live) else pids
 
     def _weighs_itself(self, score: Op, weight: Op) -> bool:
         """`exp(log_prob - behaviour) * log_prob`: a live importance ratio times its own log-probability. The
@@ -150,14 +165,29 @@ class AdvantageCarriesGradient(Rule):
         constant = [t for t in parts if not t.op.live and t.op.floating]
         return bool(constant) and own == {t.op.nid for t in parts if t.op.live}
 
-    def _is_coefficient(self, weight: Op, pids: set[int], trained: set[int]) -> bool:
+    def _is_coefficient(self, weight: Op, pids: set[int], trained: set[int], live: dict[int, Op]) -> bool:
         """Made of parameters alone (a temperature), which another optimizer than the policy's owns: what it
-        is given wrongly, that optimizer's step consumes, and GS304 says so."""
-        graph, history = self.history.graph, self.history
-        sources = [op for op in graph.ancestors([weight.nid]).values() if not op.inputs]
-        if not all(params_of(op) for op in sources):
+        is given wrongly, that optimizer's step consumes, and GS304 says so. With one optimizer for both, a
+        coefficient that has a loss of its own gets that of the policy on top; one that has none is meant to
+        be trained right here, as the learned weights of several tasks are."""
+        history = self.history
+        if not self._is_made_of_parameters(weight):
             return False
-        return not any(trained & set(o.params) for pid in pids for o in history.owner_of(pid))
+        if not any(trained & set(o.params) for pid in pids for o in history.owner_of(pid)):
+            return True
+        return not any(self._is_own_loss(op, pids) for op in live.values())
+
+    def _is_made_of_parameters(self, op: Op) -> bool:
+        return all(params_of(o) for o in self.history.graph.ancestors([op.nid]).values() if not o.inputs)
+
+    def _is_own_loss(self, op: Op, pids: set[int]) -> bool:
+        """`log_alpha * (log_prob + target_entropy).detach()`: the coefficient times a constant."""
+        graph = self.history.graph
+        sides = list(graph.inputs(op)) if op.name == "mul" else []
+        if len(sides) != 2 or sum(side.live for side in sides) != 1:
+            return False
+        factor = next(side for side in sides if side.live)
+        return bool(graph.live_params([factor.nid]) & pids) and self._is_made_of_parameters(factor)
 
     def _is_score(self, op: Op) -> bool:
         """A log-probability, or something made of one by elementwise steps (a ratio)."""

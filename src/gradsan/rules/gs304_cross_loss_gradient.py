@@ -184,6 +184,8 @@ class CrossLossGradient(Rule):
             beyond = mine - reach[other.op.nid]
             if other is term or not shared or not beyond or reach[other.op.nid] - mine:
                 continue
+            if graph.is_hidden([term.op.nid, other.op.nid]):
+                continue
             within = graph.live_ancestors([term.op.nid])
             users = {o.nid for o in flow.param_users(graph, within, shared)}
             through = flow.is_upstream(graph, beyond, shared, within)

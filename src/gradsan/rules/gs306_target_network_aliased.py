@@ -157,6 +157,24 @@ class TargetNetworkAliased(Rule):
             actor_opt.step()
             critic_opt.step()
         """,
+        """
+        # One helper cuts both networks, one of them again and again: the other was still taken once.
+        import torch
+        from torch.func import functional_call
+        actor, critic, other = torch.nn.Linear(3, 1), torch.nn.Linear(4, 1), torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD([*actor.parameters(), *critic.parameters()], lr=0.1)
+        def cut(module):
+            return {n: p.detach() for n, p in module.named_parameters()}
+        fixed = cut(critic)
+        for _ in range(6):
+            s, a = torch.randn(8, 3), torch.randn(8, 1)
+            bonus = functional_call(actor, cut(actor), (s,)).mean()
+            q_loss = (critic(torch.cat([s, a], -1)) - 1.0).pow(2).mean()
+            pi_loss = -functional_call(critic, fixed, (torch.cat([s, actor(s).tanh()], -1),)).mean() * bonus
+            opt.zero_grad()
+            (q_loss + pi_loss).backward()
+            opt.step()
+        """,
     )
 
     def __init__(self, history: History) -> None:
@@ -165,7 +183,7 @@ class TargetNetworkAliased(Rule):
         self._before: dict[Site, set[int]] = {}
         self._suspects: dict[Site, tuple[set[int], int]] = {}
         self._reported: set[int] = set()
-        self._taken: dict[Site, set[int]] = {}
+        self._taken: dict[tuple[Site, int], set[int]] = {}  # iterations
 
     def on_sync(self, event: Sync) -> Verdicts:
         """A network that is loaded from itself, or whose memory became that of its source."""
@@ -229,13 +247,16 @@ class TargetNetworkAliased(Rule):
             users = [n for n in graph.consumers.get(op.nid, ()) if n in within]
             if pids and any(graph.iteration_of[n] > made for n in users):
                 moved.setdefault(op.site, set()).update(pids)
-            taken = self._taken.setdefault(op.site, set())
-            if len(taken) < 2:
-                taken.add(made)
-        # What is taken once and for all is a way to the same weights without gradient; what is taken again
-        # after a while was to be a picture of them.
-        moved = {site: pids for site, pids in moved.items() if len(self._taken[site]) > 1}
+            for pid in pids:
+                taken = self._taken.setdefault((op.site, pid), set())
+                if len(taken) < 2:
+                    taken.add(made)
         for site, pids in moved.items():
+            # What is taken once and for all is a way to the same weights without gradient; what is taken again
+            # after a while was to be a picture of them.
+            pids = {pid for pid in pids if len(self._taken[site, pid]) > 1}
+            if not pids:
+                continue
             yield Verdict(
                 site,
                 f"what this line takes from {networks(history, pids)} shares its memory: it was to stand still, and "

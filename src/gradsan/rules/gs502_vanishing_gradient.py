@@ -69,6 +69,28 @@ class VanishingGradient(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # An ensemble in one tensor: its biases have two axes, and a normalisation behind them.
+        import torch
+        class Ensemble(torch.nn.Module):
+            def __init__(self, n, i, o):
+                super().__init__()
+                self.weight = torch.nn.Parameter(torch.randn(n, o, i) / i**0.5)
+                self.bias = torch.nn.Parameter(torch.zeros(n, o))
+            def forward(self, x):
+                return x @ self.weight.transpose(1, 2) + self.bias.unsqueeze(1)
+        class Norm(torch.nn.Module):
+            def forward(self, x):
+                return (x - x.mean(1, keepdim=True)) / (x.std(1, keepdim=True) + 1e-3)
+        layers = Ensemble(2, 4, 16), Norm(), torch.nn.ReLU(), Ensemble(2, 16, 16), torch.nn.ReLU(), Ensemble(2, 16, 1)
+        net = torch.nn.Sequential(*layers)
+        opt = torch.optim.Adam(net.parameters(), lr=1e-3)
+        for _ in range(14):
+            loss = (net(torch.randn(32, 4).expand(2, 32, 4)) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
 
     def __init__(self, history: History) -> None:
@@ -81,10 +103,7 @@ class VanishingGradient(Rule):
         return ()
 
     def on_sample(self, event: Sample) -> Verdicts:
-        # Weights only: the bias in front of a normalisation has no gradient by construction.
-        weights = [
-            (pid, g) for pid, g, _, _ in event.norms if g > 0 and len(self.history.params[pid].shape) > 1
-        ]
+        weights = [(pid, g) for pid, g, _, _ in event.norms if g > 0 and not self._is_bias(pid)]
         sizes = {pid: math.log10(g / math.sqrt(self._elements(pid))) for pid, g in weights}
         finite = [s for s in sizes.values() if math.isfinite(s)]
         if len(finite) < 4:
@@ -103,6 +122,14 @@ class VanishingGradient(Rule):
                 [("backward", self._backward)],
                 low_for_long,
             )
+
+    def _is_bias(self, pid: int) -> bool:
+        """The bias in front of a normalisation has no gradient by construction. In an ensemble that is kept as
+        one tensor a bias has two axes, like a weight; but one less than the weight beside it."""
+        params = self.history.params
+        shape = params[pid].shape
+        beside = [params[other].shape for other in (pid - 1, pid + 1) if other in params]
+        return len(shape) < 2 or any(other[:-1] == shape for other in beside)
 
     def _elements(self, pid: int) -> int:
         return max(1, math.prod(self.history.params[pid].shape))

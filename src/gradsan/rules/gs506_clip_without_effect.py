@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+import re
 
+from gradsan.judge.source import line_of
 from gradsan.judge.wording import name_of
 from gradsan.record.events import Clip, Op, Ops, Step
 from gradsan.record.history import History
 from gradsan.record.provenance import note
 from gradsan.rules.base import Rule, Verdict, Verdicts
+
+INFINITE = re.compile(r"\binf(inity)?\b", re.IGNORECASE)
 
 
 class ClipWithoutEffect(Rule):
@@ -30,7 +34,8 @@ class ClipWithoutEffect(Rule):
     fix = "use `torch.nn.utils.clip_grad_value_(params, 1.0)`, or the in-place form `p.grad.clamp_(-1, 1)`"
     deliberate = """
         `norm = clip_grad_norm_(params, float("inf"))` is the usual way to measure the norm: as long as the
-        result is used, it is not reported.
+        result is used, it is not reported. Nor is a limit from a setting that happens to be infinite: that is
+        how clipping is switched off.
     """
     bad = (
         """
@@ -83,6 +88,19 @@ class ClipWithoutEffect(Rule):
                 p.grad = p.grad.clamp(-1, 1)
             opt.step()
         """,
+        """
+        import torch
+        def update(net, opt, max_norm=float("inf")):  # an option that is off unless somebody wants it
+            loss = (net(torch.randn(8, 3)) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(net.parameters(), max_norm)
+            opt.step()
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(4):
+            update(net, opt)
+        """,
     )
 
     def __init__(self, history: History) -> None:
@@ -91,13 +109,18 @@ class ClipWithoutEffect(Rule):
 
     def on_clip(self, event: Clip) -> Verdicts:
         useless = event.limit <= 0 or math.isnan(event.limit)
-        if useless or (math.isinf(event.limit) and event.dropped):
+        if useless or (math.isinf(event.limit) and event.dropped and self._says_infinite(event)):
             yield Verdict(
                 event.site,
                 f"a limit of {event.limit:g} does not clip anything sensibly",
                 [("clip", event.site)],
                 event.params,
             )
+
+    def _says_infinite(self, event: Clip) -> bool:
+        """The infinity is written right there, and is not the value of some option."""
+        seen = self.history.sites.get(event.site)
+        return seen is not None and INFINITE.search(line_of(seen.file, seen.line)) is not None
 
     def on_ops(self, event: Ops) -> Verdicts:
         for op in event.ops:

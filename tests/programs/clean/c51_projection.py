@@ -18,6 +18,7 @@ for step in range(12):
         after = target(torch.randn(16, 3)).view(-1, A, ATOMS).softmax(-1)
         best = (after * z).sum(-1).argmax(1)
         b = ((reward[:, None] + 0.9 * z).clamp(-2, 2) + 2) / delta
+        b = b.clamp(0, ATOMS - 1)  # rounding can lead beyond the last atom
         low, high = b.floor().long(), b.ceil().long()
         low[(high > 0) * (low == high)] -= 1
         high[(low < ATOMS - 1) * (low == high)] += 1

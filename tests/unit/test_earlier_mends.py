@@ -1,0 +1,60 @@
+"""Mends that strangers' code asked for, each with the smallest program that needs it."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from gradsan.observe.values import Departures
+from gradsan.record.events import Op, Ops
+from gradsan.record.history import History
+from harness import run_code
+
+OVERRIDING = """
+import torch
+class Net(torch.nn.Linear):
+    def named_parameters(self, prefix="", recurse=True):  # as it was before PyTorch 2.0
+        for name, parameter in super().named_parameters(prefix, recurse):
+            yield f"mine.{name}", parameter
+net = Net(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    (net(torch.randn(8, 3)) - 1.0).pow(2).mean().backward()
+    opt.step()
+"""
+
+
+def test_parameters_have_their_names_though_the_module_overrides_named_parameters() -> None:
+    report = run_code(OVERRIDING)
+    assert not report.faults
+    assert [(f.rule, f.subjects) for f in report.findings] == [("GS401", ("net.weight", "net.bias"))]
+
+
+def test_an_array_is_known_by_its_memory_while_it_lives() -> None:
+    departures, memory = Departures(), bytearray(8)
+    left = np.frombuffer(memory, np.float32)
+    departures.array(left, 7)
+    left[:] = 0.1234
+    assert departures.recognise(left) == [7]
+
+
+def test_another_array_on_the_memory_of_a_dead_one_is_not_taken_for_it() -> None:
+    departures, memory = Departures(), bytearray(8)
+    left = np.frombuffer(memory, np.float32)
+    departures.array(left, 7)
+    del left
+    other = np.frombuffer(memory, np.float32)
+    other[:] = 0.1234
+    assert departures.recognise(other) == []
+    assert departures.returned(torch.from_numpy(other)) == ()
+
+
+def test_gradient_that_is_given_to_another_parameter_is_handed_over() -> None:
+    history = History()
+    read = Op(1, "grad", 0, (), False, (), notes=(("pid", 5),))
+    halved = Op(2, "div", 0, (1,), False, ())
+    history.apply(Ops((read, halved, Op(3, "set_grad", 0, (2,), False, (), notes=(("pid", 6),)))))
+    history.apply(
+        Ops((Op(4, "set_grad", 0, (1,), False, (), notes=(("pid", 5),)),))
+    )  # clipped by hand: its own
+    assert history.networks.handed_over == {5}
