@@ -156,10 +156,9 @@ def test_an_update_of_dqn_on_the_same_batch_is_theirs() -> None:
     batch = batch._replace(reward=5 * batch.reward)  # errors on both sides of the Huber threshold
     copy_weights(linears(agent.q), linears(model.q_net))
     copy_weights(linears(agent.target.network), linears(model.q_net_target))
-    agent.replay.sample = lambda *_: batch
     feed(model, batch)
     for _ in range(5):
-        agent.update()
+        agent.update(batch.obs, batch.action, agent.targets(batch))
     model.train(gradient_steps=5, batch_size=64)
     assert_same_weights(linears(agent.q), linears(model.q_net))
 
