@@ -45,7 +45,6 @@ class Turns:
 def run_gradsan(task: Task, seed: int, sanitize: str) -> dict[str, Any]:
     from rich.console import Console
 
-    import gradsan
     from gradsan.rl.algorithms import preset
     from gradsan.rl.runs import Run
     from gradsan.rl.training import Trainer
@@ -73,9 +72,8 @@ def run_gradsan(task: Task, seed: int, sanitize: str) -> dict[str, Any]:
         turns.waited = 0.0
         outcome = trainer.run()
         trainer.close()
-    watched = sanitize if sanitize == "off" or hasattr(gradsan, "watch") else "unavailable"
     seconds = outcome.seconds - turns.waited
-    return {"seconds": seconds, "steps": outcome.step, "returns": outcome.returns, "sanitizer": watched}
+    return {"seconds": seconds, "steps": outcome.step, "returns": outcome.returns, "sanitizer": sanitize}
 
 
 def run_sb3(task: Task, seed: int) -> dict[str, Any]:

@@ -140,13 +140,26 @@ def test_a_broken_contract_stops_before_it_trains() -> None:
 
 @pytest.mark.parametrize("algorithm", list(ALGORITHMS))
 def test_every_agent_runs_clean_under_the_deep_sanitizer(algorithm: str) -> None:
-    if not hasattr(gradsan, "watch"):
-        pytest.skip("gradsan.watch is not part of this build: cleanliness was NOT checked")
     toy = "Reach" if algorithm in ("sac", "td3") else "Identity"
     agent = make(algorithm, toy, sanitize="deep")
     with gradsan.watch(mode="deep") as report:
         learned(agent, steps=200)
     assert [finding for finding in report.findings if finding.severity == "error"] == []
+
+
+@pytest.mark.parametrize("double", [False, True])
+def test_targets_made_ahead_are_those_of_each_update_on_its_own(
+    double: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = []
+    for ahead in (16, 1):
+        monkeypatch.setattr("gradsan.rl.dqn.AHEAD", ahead)
+        agent: Any = learned(make("dqn", "Identity", double=double, learning_starts=200), steps=150)
+        agent.learn(37)
+        assert agent.updates == 37
+        found.append(agent.q.state_dict())
+    # A product of more rows may round another way.
+    torch.testing.assert_close(*found, rtol=1e-4, atol=1e-5)
 
 
 def test_targets_follow_softly_and_hard() -> None:
@@ -173,6 +186,10 @@ def test_unsuitable_environments_and_options_get_one_sentence() -> None:
         preset("ppo", "CartPole-v1", steps=0)
     with pytest.raises(ConfigError, match="--gamma must lie between 0 and 1"):
         preset("dqn", "CartPole-v1", gamma=1.5)
+    with pytest.raises(ConfigError, match="--updates-per-round must be at least 1"):
+        preset("dqn", "CartPole-v1", updates_per_round=0)
+    with pytest.raises(ConfigError, match="--averaging must lie between 0 and 1"):
+        preset("a2c", "CartPole-v1", averaging=2)
     with pytest.raises(ConfigError, match="Unknown algorithm 'dpn'"):
         preset("dpn", "CartPole-v1")
     with pytest.raises(ConfigError, match="Unknown device 'gpu7'"):
@@ -189,16 +206,40 @@ def test_denormals_are_flushed_inside_and_as_before_outside() -> None:
     assert (smallest * 0.5).item() > 0
 
 
-def test_policy_and_critic_side_by_side_share_nothing() -> None:
+def test_policy_and_critic_share_nothing() -> None:
     agent: Any = make("a2c", "Identity")
     x = torch.eye(3)
     chosen, value = agent.networks(x)
     torch.testing.assert_close(agent.networks.policy(x).logits, chosen.logits)
     np.testing.assert_allclose(agent.networks.value(x), value.detach().numpy(), rtol=1e-6)
     value.sum().backward()
-    for parameter in agent.networks.net.weight0, agent.networks.net.bias0:
-        assert parameter.grad[0].abs().sum() == 0
-        assert parameter.grad[1].abs().sum() > 0
+    assert all(parameter.grad is None for parameter in agent.networks.actor.parameters())
+    assert all(parameter.grad is not None for parameter in agent.networks.critic.parameters())
+
+
+@pytest.mark.parametrize("algorithm", ["a2c", "dqn"])
+def test_greedy_play_takes_the_running_average_of_the_weights(algorithm: str) -> None:
+    options = {"learning_starts": 0} if algorithm == "dqn" else {}
+    agent: Any = make(algorithm, "Identity", averaging=1.0, **options)
+    network = agent.q if algorithm == "dqn" else agent.networks
+    seen = []
+    for _ in range(3):
+        agent.advance()
+        seen.append([weight.detach().clone() for weight in network.parameters()])
+    for weight, *past in zip(agent.average.network.parameters(), *seen, strict=True):
+        torch.testing.assert_close(weight, torch.stack(past).mean(dim=0))
+    everywhere = np.eye(3, dtype=np.float32)
+    before = agent.act(everywhere)
+    torch._foreach_neg_([weight.detach() for weight in network.parameters()])
+    np.testing.assert_array_equal(agent.act(everywhere), before)
+
+
+@pytest.mark.parametrize("algorithm", ["a2c", "dqn"])
+def test_an_average_over_nothing_plays_the_latest_weights(algorithm: str) -> None:
+    agent: Any = learned(make(algorithm, "Identity", averaging=0.0), steps=200)
+    network = agent.q if algorithm == "dqn" else agent.networks
+    latest, played = (list(net.parameters()) for net in (network, agent.average.network))
+    assert all(torch.equal(one, other) for one, other in zip(latest, played, strict=True))
 
 
 def test_what_the_agent_acts_with_carries_no_graph() -> None:

@@ -14,7 +14,7 @@ from gradsan.rl.envs import Envs, Step
 from gradsan.rl.errors import EnvironmentFault
 from gradsan.rl.journal import Journal
 from gradsan.rl.make import make_env, make_envs
-from gradsan.rl.spaces import Actions, Observations
+from gradsan.rl.spaces import Actions, Observations, vector_control
 
 MODES = list(AutoresetMode)
 
@@ -137,7 +137,9 @@ def test_spaces_that_no_agent_takes_are_refused_with_advice() -> None:
     with pytest.raises(EnvironmentFault, match="needs Box actions; for Discrete, try"):
         Actions.of(gym.spaces.Discrete(2), need="continuous")
     with pytest.raises(EnvironmentFault, match="bounds must be finite"):
-        Actions.of(gym.spaces.Box(-np.inf, 1, (2,))).require_bounds()
+        vector_control(gym.spaces.Box(-1, 1, (2,)), gym.spaces.Box(-np.inf, 1, (2,)))
+    with pytest.raises(EnvironmentFault, match="take vector observations; for images, try"):
+        vector_control(gym.spaces.Box(0, 255, (64, 64, 3), np.uint8), gym.spaces.Box(-1, 1, (2,)))
     with pytest.raises(EnvironmentFault, match="FlattenObservation"):
         Observations.of(gym.spaces.Dict({"a": gym.spaces.Discrete(2)}))
 

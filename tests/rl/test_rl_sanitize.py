@@ -2,61 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from types import SimpleNamespace
-from typing import Any
-
 import pytest
+import torch
 
-import gradsan
+from gradsan.rl.config import Sanitize
 from gradsan.rl.sanitize import sanitized
+from gradsan.runner.watch import running
 
-FINDING = SimpleNamespace(rule="GS301", name="target-carries-gradient", message="it leaks", severity="error")
+
+def train_with_a_bug() -> None:
+    """The optimizer steps a weight that no backward has reached."""
+    weight = torch.nn.Parameter(torch.ones(2))
+    optimizer = torch.optim.SGD([weight], lr=0.1)
+    for _ in range(3):
+        optimizer.zero_grad()
+        (weight * 2).sum()
+        optimizer.step()
 
 
-def test_the_session_is_opened_with_the_mode_and_its_findings_are_said(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    opened: list[str] = []
-
-    @contextmanager
-    def watch(mode: str) -> Iterator[Any]:
-        opened.append(mode)
-        report = SimpleNamespace(findings=[])
-        yield report
-        report.findings.append(FINDING)  # some are known only at the end
-
-    monkeypatch.setattr(gradsan, "watch", watch, raising=False)
+@pytest.mark.parametrize("mode", ["adaptive", "deep"])
+def test_a_bug_inside_is_said_at_once_and_listed_at_the_end(mode: Sanitize) -> None:
     said: list[str] = []
-    with sanitized("deep", said.append) as findings:
+    with sanitized(mode, said.append) as findings:
+        train_with_a_bug()
         assert findings == []
-    assert (opened, findings) == (["deep"], [FINDING])
-    assert said == ["GS301 target-carries-gradient: it leaks"]
+    assert said == [f"{finding.rule} {finding.name}: {finding.message}" for finding in findings]
+    assert findings
 
 
-def test_off_opens_nothing_and_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gradsan, "watch", None, raising=False)
+@pytest.mark.parametrize("mode", ["adaptive", "deep"])
+def test_the_watch_runs_in_the_mode_asked_for_and_ends_with_the_block(mode: Sanitize) -> None:
+    with sanitized(mode, print):
+        watch = running()
+        assert watch is not None
+        assert watch.mode == mode
+    assert running() is None
+
+
+def test_off_watches_nothing_and_says_nothing() -> None:
     said: list[str] = []
     with sanitized("off", said.append) as findings:
-        pass
+        assert running() is None
+        train_with_a_bug()
     assert (said, findings) == ([], [])
 
 
-def test_a_missing_sanitizer_is_said_once_and_never_looks_like_clean(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gradsan, "watch", None, raising=False)
-    said: list[str] = []
-    with sanitized("adaptive", said.append):
-        pass
-    assert len(said) == 1
-    assert "not watched" in said[0]
-
-
-def test_an_exception_of_the_training_passes_through(monkeypatch: pytest.MonkeyPatch) -> None:
-    @contextmanager
-    def watch(mode: str) -> Iterator[Any]:
-        yield SimpleNamespace(findings=[])
-
-    monkeypatch.setattr(gradsan, "watch", watch, raising=False)
+def test_an_exception_of_the_training_passes_through() -> None:
     with pytest.raises(ZeroDivisionError), sanitized("adaptive", print):
         raise ZeroDivisionError
+    assert running() is None

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from gradsan.rl import losses
 from gradsan.rl.agent import Agent, Stateful, linear, set_learning_rate
-from gradsan.rl.config import Config
+from gradsan.rl.config import Config, require
 from gradsan.rl.contracts import Contract
 from gradsan.rl.envs import Envs
-from gradsan.rl.networks import seeded
+from gradsan.rl.networks import Target, seeded
 from gradsan.rl.policies import ActorCritic
 from gradsan.rl.rollout import Rollout, Samples
 from gradsan.rl.spaces import Actions, Observations
@@ -40,6 +40,12 @@ class A2CConfig(Config):
     value_weight: float = 0.5
     entropy_bonus: float = 0.0
     max_grad_norm: float = 0.5
+    averaging: float = 0.4
+    """Greedy play takes the weights' mean over about this last share of the updates; 0: the latest."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(0 <= self.averaging <= 1, "--averaging must lie between 0 and 1.")
 
 
 class A2C(Agent):
@@ -52,13 +58,16 @@ class A2C(Agent):
         self.actions = Actions.of(envs.vector.single_action_space)
         with seeded(self.weights_seed):
             self.networks = ActorCritic(observations, self.actions, config.hidden).to(self.device)
+        # One update on 40 samples can throw a good policy off: greedy play averages over many (Polyak 1992).
+        self.average = Target(self.networks)
         self.optimizer = torch.optim.RMSprop(
             self.networks.parameters(), lr=config.learning_rate, alpha=0.99, eps=1e-5, foreach=True
         )
         example = self.networks.policy(self.tensor(envs.obs)).greedy()[0]
         self.rollout = Rollout(config.rollout, envs.num_envs, observations, example)
         # One backward of the sum: the advantage is constant, so the policy's term cannot train the critic.
-        self.declare(Contract("a2c", reaches={"policy and critic": self.networks}))
+        reaches, avoids = {"policy and critic": self.networks}, {"average": self.average.network}
+        self.declare(Contract("a2c", reaches, avoids))
 
     def advance(self) -> None:
         for _ in range(self.config.rollout):
@@ -81,13 +90,14 @@ class A2C(Agent):
             loss = loss - self.config.entropy_bonus * entropy
             self.metrics["entropy"] = entropy.detach()
         self.descend("a2c", loss, self.optimizer, clip=self.config.max_grad_norm)
+        self.average.track(1 / (1 + self.config.averaging * self.updates))
         self.updates += 1
 
     def value(self, obs: Array) -> NDArray[np.float32]:
         return self.networks.value(self.tensor(obs))
 
     def act(self, obs: Array) -> Array:
-        return self.actions.to_env(self.networks.policy(self.tensor(obs)).greedy())
+        return self.actions.to_env(self.average.network.policy(self.tensor(obs)).greedy())
 
     def parts(self) -> Mapping[str, Stateful]:
-        return {"networks": self.networks, "optimizer": self.optimizer}
+        return {"networks": self.networks, "average": self.average.network, "optimizer": self.optimizer}

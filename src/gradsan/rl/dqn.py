@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor, nn
 
 from gradsan.rl import losses
 from gradsan.rl.agent import Agent, Stateful, adam, linear
@@ -16,8 +17,11 @@ from gradsan.rl.config import Config, require
 from gradsan.rl.contracts import Contract
 from gradsan.rl.envs import Envs
 from gradsan.rl.networks import Target, body, seeded
-from gradsan.rl.replay import Replay
+from gradsan.rl.replay import Batch, Replay
 from gradsan.rl.spaces import Actions, Observations
+
+# Batches whose targets are computed together.
+AHEAD = 16
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +33,7 @@ class DQNConfig(Config):
     hidden: tuple[int, ...] = (256, 256)
     """Hidden layers of the Q-network; images go through a convolutional encoder instead."""
     loss: Literal["huber", "squared"] = "squared"
-    """Shape of the TD loss; huber bounds the gradient of large errors, squared learns from them faster."""
+    """Shape of the TD loss; huber bounds the gradient of large errors. Measured in docs/rl.md."""
     double: bool = False
     """Choose the next action with the online network (van Hasselt et al. 2016)."""
     n_step: int = 1
@@ -50,13 +54,15 @@ class DQNConfig(Config):
     epsilon_fraction: float = 0.16
     """Share of training over which epsilon falls."""
     max_grad_norm: float = 10.0
+    averaging: float = 0.05
+    """Greedy play takes the weights' mean over about this last share of the updates; 0: the latest."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require(
-            self.batch_size >= 1 and self.train_every >= 1, "Batch size and train-every must be positive."
-        )
+        for name in ("batch_size", "train_every", "updates_per_round"):
+            require(getattr(self, name) >= 1, f"--{name.replace('_', '-')} must be at least 1.")
         require(0 < self.target_rate <= 1, "--target-rate must be above 0 and at most 1.")
+        require(0 <= self.averaging <= 1, "--averaging must lie between 0 and 1.")
 
 
 class DQN(Agent):
@@ -70,11 +76,14 @@ class DQN(Agent):
         with seeded(self.weights_seed):
             self.q = body(observations, config.hidden, self.actions.size).to(self.device)
         self.target = Target(self.q)
+        # The latest Q-network may be a bad one between two good ones: greedy play averages (Polyak 1992).
+        self.average = Target(self.q)
         self.optimizer = adam(self.q.parameters(), config.learning_rate)
         self.replay = Replay(
             config.buffer_size, observations, np.zeros((), np.int64), config.gamma, config.n_step
         )
-        self.declare(Contract("td", reaches={"q": self.q}, avoids={"target": self.target.network}))
+        constants = {"target": self.target.network, "average": self.average.network}
+        self.declare(Contract("td", reaches={"q": self.q}, avoids=constants))
 
     def advance(self) -> None:
         """Steps until the next round of updates, then the round."""
@@ -84,8 +93,7 @@ class DQN(Agent):
         while self.step < until:
             self.interact()
         if self.step >= goal and self.step > self.config.learning_starts:
-            for _ in range(self.config.updates_per_round):
-                self.update()
+            self.learn(self.config.updates_per_round)
         self.metrics["epsilon"] = self.epsilon()
 
     def epsilon(self) -> float:
@@ -99,41 +107,52 @@ class DQN(Agent):
             random[:] = True
         action = self.rng.integers(self.actions.size, size=len(obs))
         if not random.all():
-            action = np.where(random, action, self.choose(obs))
+            action = np.where(random, action, self.choose(obs, self.q))
         step = self.envs.step(self.actions.to_env(action))
         self.replay.add(obs, action, step)
         before, self.step = self.step, self.step + int(step.valid.sum())
         if self.step // self.config.target_every > before // self.config.target_every:
             self.target.track(self.config.target_rate)
 
-    def update(self) -> None:
-        batch = self.replay.sample(self.config.batch_size, self.rng, self.device)
-        with torch.no_grad():
-            next_q = self.target.network(batch.next_obs)
-            if self.config.double:
-                online = self.q(batch.next_obs)
-                target = losses.double_q_target(
-                    batch.reward, batch.terminated, online, next_q, batch.discount
-                )
-            else:
-                target = losses.q_learning_target(batch.reward, batch.terminated, next_q, batch.discount)
+    def learn(self, updates: int) -> None:
+        """The target network rests meanwhile, so that the targets of many batches are computed in one go."""
+        size = self.config.batch_size
+        # Double DQN asks the online network too, and that moves with every update.
+        ahead = 1 if self.config.double else AHEAD
+        for done in range(0, updates, ahead):
+            samples = self.replay.sample(size * min(ahead, updates - done), self.rng, self.device)
+            fields = (samples.obs, samples.action, self.targets(samples))
+            for obs, action, target in zip(*(torch.split(field, size) for field in fields), strict=True):
+                self.update(obs, action, target)
+        self.average.track(1 / (1 + self.config.averaging * (self.updates / updates - 1)))
+
+    @torch.no_grad()
+    def targets(self, batch: Batch) -> Tensor:
+        next_q = self.target.network(batch.next_obs)
+        if not self.config.double:
+            return losses.q_learning_target(batch.reward, batch.terminated, next_q, batch.discount)
+        online = self.q(batch.next_obs)
+        return losses.double_q_target(batch.reward, batch.terminated, online, next_q, batch.discount)
+
+    def update(self, obs: Tensor, action: Tensor, target: Tensor) -> None:
         td_loss = losses.huber_td_loss if self.config.loss == "huber" else losses.squared_td_loss
-        loss = td_loss(self.q(batch.obs), batch.action, target)
+        loss = td_loss(self.q(obs), action, target)
         self.descend("td", loss, self.optimizer, clip=self.config.max_grad_norm)
         self.updates += 1
 
     @torch.no_grad()
-    def choose(self, obs: NDArray[Any]) -> NDArray[np.int64]:
-        best: NDArray[np.int64] = self.q(self.tensor(obs)).argmax(dim=1).cpu().numpy()
+    def choose(self, obs: NDArray[Any], network: nn.Module) -> NDArray[np.int64]:
+        best: NDArray[np.int64] = network(self.tensor(obs)).argmax(dim=1).cpu().numpy()
         return best
 
     def act(self, obs: NDArray[Any]) -> NDArray[Any]:
-        return self.actions.to_env(self.choose(obs))
+        return self.actions.to_env(self.choose(obs, self.average.network))
 
     def parts(self) -> Mapping[str, Stateful]:
         return {
             "q": self.q,
             "target": self.target.network,
+            "average": self.average.network,
             "optimizer": self.optimizer,
             "replay": self.replay,
         }

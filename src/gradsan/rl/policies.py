@@ -13,7 +13,6 @@ from torch import Tensor, nn
 from gradsan.rl import losses
 from gradsan.rl.networks import body, orthogonal
 from gradsan.rl.spaces import Actions, Observations
-from gradsan.rl.towers import Pair, Towers
 
 Array = NDArray[Any]
 
@@ -98,24 +97,22 @@ class ActorCritic(nn.Module):
 
     def __init__(self, observations: Observations, actions: Actions, hidden: Sequence[int]) -> None:
         super().__init__()
-        kind = Pair if observations.image else Towers
-        self.net: Pair | Towers = kind(observations, hidden, (actions.size, 1), gains=(0.01, 1.0))
-        self.head = Head(actions)
+        self.actor = Policy(observations, actions, hidden)
+        self.critic = value_network(observations, hidden)
 
     def forward(self, obs: Tensor) -> tuple[Distribution, Tensor]:
-        output, value = self.net(obs)
-        return self.head(output), value.squeeze(1)
+        return self.actor(obs), self.critic(obs).squeeze(1)
 
     @torch.no_grad()
     def policy(self, obs: Tensor) -> Distribution:
         """For acting: no value is computed, and no graph."""
-        distribution: Distribution = self.head(self.net.one(0, obs))
+        distribution: Distribution = self.actor(obs)
         return distribution
 
     @torch.no_grad()
     def value(self, obs: Tensor) -> NDArray[np.float32]:
         """As constants, for advantages."""
-        value: NDArray[np.float32] = self.net.one(1, obs).squeeze(1).cpu().numpy()
+        value: NDArray[np.float32] = self.critic(obs).squeeze(1).cpu().numpy()
         return value
 
 

@@ -67,11 +67,6 @@ class Actions:
         }
         raise EnvironmentFault(f"Unsupported action space {space}: this algorithm needs {wanted[need]}.")
 
-    def require_bounds(self) -> None:
-        """Squashed policies map onto the bounds, so they must exist."""
-        if isinstance(self.space, spaces.Box) and not self.space.is_bounded():
-            raise EnvironmentFault(f"Unsupported action space {self.space}: its bounds must be finite.")
-
     def from_unit(self, action: Array) -> Array:
         """[-1, 1] per dimension onto the bounds."""
         assert isinstance(self.space, spaces.Box)
@@ -85,3 +80,13 @@ class Actions:
             return action + self.space.start if self.space.start else action
         shaped = action.reshape(-1, *self.space.shape)
         return np.clip(shaped, self.space.low, self.space.high).astype(self.space.dtype, copy=False)
+
+
+def vector_control(observed: gym.Space[Any], taken: gym.Space[Any]) -> tuple[Observations, Actions]:
+    """What SAC and TD3 can do: vectors are seen, and actions lie between bounds that `tanh` maps onto."""
+    observations, actions = Observations.of(observed), Actions.of(taken, need="continuous")
+    if observations.image:
+        raise EnvironmentFault("SAC and TD3 take vector observations; for images, try ppo or dqn.")
+    if isinstance(taken, spaces.Box) and not taken.is_bounded():
+        raise EnvironmentFault(f"Unsupported action space {taken}: its bounds must be finite.")
+    return observations, actions

@@ -16,11 +16,10 @@ from gradsan.rl.agent import Agent, Stateful, adam
 from gradsan.rl.config import Config, require
 from gradsan.rl.contracts import Contract
 from gradsan.rl.envs import Envs
-from gradsan.rl.errors import EnvironmentFault
 from gradsan.rl.frozen import frozen
 from gradsan.rl.networks import Target, TwinCritic, mlp, seeded
 from gradsan.rl.replay import Batch, Replay
-from gradsan.rl.spaces import Actions, Observations
+from gradsan.rl.spaces import vector_control
 
 Array = NDArray[Any]
 
@@ -66,11 +65,9 @@ class TD3(Agent):
     def __init__(self, config: TD3Config, envs: Envs) -> None:
         super().__init__(config, envs)
         self.config = config
-        observations = Observations.of(envs.vector.single_observation_space)
-        if observations.image:
-            raise EnvironmentFault("TD3 takes vector observations; for images, try ppo or dqn.")
-        self.actions = Actions.of(envs.vector.single_action_space, need="continuous")
-        self.actions.require_bounds()
+        observations, self.actions = vector_control(
+            envs.vector.single_observation_space, envs.vector.single_action_space
+        )
         size, dimensions = observations.shape[0], self.actions.size
         with seeded(self.weights_seed):
             layers = mlp((size, *config.hidden, dimensions))
