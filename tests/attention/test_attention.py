@@ -198,3 +198,26 @@ def test_contents_that_change_behind_autograd_are_noticed_late_in_a_deep_run_too
     """
     report = run_code(code, mode="deep")
     assert {(f.rule, f.culprit.line) for f in report.findings} == {("GS104", 9)}
+
+
+def test_an_evaluation_that_leaves_gradients_off_is_found_while_cruising():
+    code = """
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.01)
+
+        def evaluate():
+            torch.set_grad_enabled(False)  # BUG
+            return net(torch.randn(8, 3)).mean().item()
+
+        for update in range(300):
+            loss = (net(torch.randn(8, 3)) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            if update == 250:
+                evaluate()
+    """
+    report = run_code(code, mode="adaptive", may_raise=True)
+    torch.set_grad_enabled(True)
+    assert {(f.rule, f.culprit.line) for f in report.findings} == {("GS201", 7)}

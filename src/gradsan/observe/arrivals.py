@@ -56,12 +56,13 @@ class ArrivalTap:
         """`torch.set_grad_enabled(False)` as a statement stays in force: remember where, in every mode."""
         context, switch = self.context, torch.set_grad_enabled
         original: Any = switch.__init__
-        libraries = context.sites.libraries
+        cruise, libraries = context.cruise, context.sites.libraries
 
         @functools.wraps(original)
         def __init__(self: Any, mode: bool) -> None:
-            # Nearly all calls come from `no_grad` or an optimizer, and must cost next to nothing.
-            if not mode or context.gradients_off:
+            # Nearly all calls come from `no_grad` or an optimizer, and must cost next to nothing. In passing
+            # nobody asks who calls; if the line matters after all, `found_switch` looks for it in the source.
+            if not cruise.on and (not mode or context.gradients_off):
                 code = sys._getframe(1).f_code
                 if id(code) not in libraries and context.sites.is_user(code):
                     context.contain("grad mode", context.switched_gradients, mode, sys._getframe(1))

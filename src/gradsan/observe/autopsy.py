@@ -13,6 +13,7 @@ from gradsan.observe.graph import Graph, labels, saved_names
 from gradsan.observe.inspect_op import describe_bad
 from gradsan.observe.leaves import storage_of
 from gradsan.observe.magnitudes import norms_of
+from gradsan.observe.switches import found_switch
 from gradsan.observe.values import Tensor, version_of
 from gradsan.observe.writes import content_of
 
@@ -165,8 +166,9 @@ def after_backward(context: Context, watcher: GradientWatcher, fed: list[Tensor]
 def after_failure(context: Context, roots: tuple[Tensor, ...], error: BaseException) -> Clues:
     """The graph still knows which of its saved tensors were changed: reading those raises."""
     text = str(error)
-    if "does not require grad" in text and not torch.is_grad_enabled() and context.gradients_off:
-        return (("gradients_off", context.gradients_off),)
+    if "does not require grad" in text and not torch.is_grad_enabled():
+        site = context.gradients_off or found_switch(context.sites)
+        return (("gradients_off", site),) if site else ()
     if "modified by an inplace operation" in text:
         return _changed(context, roots)
     if "backward through the graph a second time" in text or "already been freed" in text:

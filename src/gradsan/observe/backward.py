@@ -51,7 +51,7 @@ class BackwardTap:
             frame = sys._getframe(2 if len(args) == 3 else 1)
             while id(frame.f_code) not in users and frame.f_back is not None and not is_user(frame.f_code):
                 frame = frame.f_back
-            token = id(frame.f_code) * 31 + frame.f_lasti  # `place_token`; the same in every mode
+            token = id(frame.f_code) * 31 + frame.f_lasti  # the same in every mode
             if cruise.on and (node := cruise.node.get(token)) is not None:
                 try:
                     ordinary = abs(tensors.item()) <= largest[token]

@@ -12,7 +12,6 @@ an iteration back to the root.
 
 from __future__ import annotations
 
-from types import FrameType
 from typing import Any
 
 MEMORY = 2_000  # boundaries that are remembered
@@ -73,8 +72,3 @@ class Cruise:
             self.on = False
             self.node = self.root
             self._path.clear()
-
-
-def place_token(frame: FrameType) -> int:
-    """A number for the very call that a frame is in the middle of."""
-    return id(frame.f_code) * 31 + frame.f_lasti

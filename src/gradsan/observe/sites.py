@@ -99,6 +99,9 @@ class Sites:
             site = self._ids[id(code), line] = self.at(code.co_filename, line, code.co_name)
         return site
 
+    def user_files(self) -> set[str]:
+        return {code.co_filename for key, code in self._met.items() if key in self.users}
+
     def is_user_file(self, file: str) -> bool:
         return self._classify_file(file, "")[0] == USER
 
