@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import Tensor
 
 from gradsan.rl.config import Config
 from gradsan.rl.contracts import Contract, Contracts
@@ -69,7 +69,7 @@ class Agent(ABC):
         loss.backward()  # type: ignore[no-untyped-call]
         if clip is not None:
             owned = [parameter for group in optimizer.param_groups for parameter in group["params"]]
-            nn.utils.clip_grad_norm_(owned, clip, foreach=True)
+            clip_norm(owned, clip)
         optimizer.step()
         self.metrics[f"{name}_loss"] = loss.detach()
 
@@ -116,9 +116,12 @@ class Agent(ABC):
             self.parts()["replay"].load_state_dict({**state["parts"]["replay"], "pending": {}})
 
 
-def adam(parameters: Iterable[Tensor], learning_rate: float, eps: float = 1e-8) -> torch.optim.Adam:
-    """Fused: one kernel for all parameters, 11–16 % off a small update."""
-    return torch.optim.Adam(parameters, lr=learning_rate, eps=eps, fused=True)
+@torch.no_grad()
+def clip_norm(parameters: list[Tensor], limit: float) -> None:
+    """As `nn.utils.clip_grad_norm_`, bit for bit, on half the way: it matters to a small network."""
+    gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
+    norm = torch.linalg.vector_norm(torch.stack(torch._foreach_norm(gradients)))
+    torch._foreach_mul_(gradients, (limit / (norm + 1e-6)).clamp(max=1.0))
 
 
 def set_learning_rate(optimizer: torch.optim.Optimizer, value: float) -> None:

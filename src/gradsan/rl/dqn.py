@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from gradsan.rl import losses
-from gradsan.rl.agent import Agent, Stateful, adam, linear
+from gradsan.rl.adam import FusedAdam
+from gradsan.rl.agent import Agent, Stateful, linear
 from gradsan.rl.config import Config, require
 from gradsan.rl.contracts import Contract
 from gradsan.rl.envs import Envs
@@ -78,7 +79,7 @@ class DQN(Agent):
         self.target = Target(self.q)
         # The latest Q-network may be a bad one between two good ones: greedy play averages (Polyak 1992).
         self.average = Target(self.q)
-        self.optimizer = adam(self.q.parameters(), config.learning_rate)
+        self.optimizer = FusedAdam(self.q.parameters(), config.learning_rate)
         self.replay = Replay(
             config.buffer_size, observations, np.zeros((), np.int64), config.gamma, config.n_step
         )

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from gradsan.rl import losses
-from gradsan.rl.agent import Agent, Stateful, adam, set_learning_rate
+from gradsan.rl.adam import FusedAdam
+from gradsan.rl.agent import Agent, Stateful, set_learning_rate
 from gradsan.rl.config import Config, require
 from gradsan.rl.contracts import Contract
 from gradsan.rl.envs import Envs, Step
@@ -70,7 +71,7 @@ class PPO(Agent):
         self.actions = Actions.of(envs.vector.single_action_space)
         with seeded(self.weights_seed):
             self.networks = ActorCritic(observations, self.actions, config.hidden).to(self.device)
-        self.optimizer = adam(self.networks.parameters(), config.learning_rate, eps=1e-5)
+        self.optimizer = FusedAdam(self.networks.parameters(), config.learning_rate, eps=1e-5)
         normalize = config.normalize and not observations.image
         self.obs_norm = RunningNorm(observations.shape) if normalize else None
         self.reward_scale = RewardScale(envs.num_envs, config.gamma) if config.normalize else None

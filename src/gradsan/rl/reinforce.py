@@ -11,7 +11,8 @@ import torch
 from numpy.typing import NDArray
 
 from gradsan.rl import losses
-from gradsan.rl.agent import Agent, Stateful, adam
+from gradsan.rl.adam import FusedAdam
+from gradsan.rl.agent import Agent, Stateful
 from gradsan.rl.config import Config
 from gradsan.rl.contracts import Contract
 from gradsan.rl.envs import Envs, Step
@@ -53,8 +54,8 @@ class Reinforce(Agent):
         with seeded(self.weights_seed):
             self.policy = Policy(observations, self.actions, config.hidden).to(self.device)
             self.baseline = value_network(observations, config.hidden).to(self.device)
-        self.optimizer = adam(self.policy.parameters(), config.learning_rate)
-        self.baseline_optimizer = adam(self.baseline.parameters(), config.baseline_learning_rate)
+        self.optimizer = FusedAdam(self.policy.parameters(), config.learning_rate)
+        self.baseline_optimizer = FusedAdam(self.baseline.parameters(), config.baseline_learning_rate)
         self.declare(
             Contract("policy", reaches={"policy": self.policy}, avoids={"baseline": self.baseline}),
             Contract("baseline", reaches={"baseline": self.baseline}, avoids={"policy": self.policy}),

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from gradsan.rl import losses
-from gradsan.rl.agent import Agent, Stateful, adam
+from gradsan.rl.adam import FusedAdam
+from gradsan.rl.agent import Agent, Stateful
 from gradsan.rl.config import Config, require
 from gradsan.rl.contracts import Contract
 from gradsan.rl.envs import Envs
@@ -99,9 +100,9 @@ class SAC(Agent):
         self.target_entropy = (
             -float(self.actions.size) if config.target_entropy is None else config.target_entropy
         )
-        self.actor_optimizer = adam(self.actor.parameters(), config.learning_rate)
-        self.critic_optimizer = adam(self.critic.parameters(), config.learning_rate)
-        self.temperature_optimizer = adam(self.temperature.parameters(), config.learning_rate)
+        self.actor_optimizer = FusedAdam(self.actor.parameters(), config.learning_rate)
+        self.critic_optimizer = FusedAdam(self.critic.parameters(), config.learning_rate)
+        self.temperature_optimizer = FusedAdam(self.temperature.parameters(), config.learning_rate)
         self.replay = Replay(
             config.buffer_size, observations, np.zeros(self.actions.size, np.float32), config.gamma
         )

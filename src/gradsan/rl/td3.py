@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from torch import nn
 
 from gradsan.rl import losses
-from gradsan.rl.agent import Agent, Stateful, adam
+from gradsan.rl.adam import FusedAdam
+from gradsan.rl.agent import Agent, Stateful
 from gradsan.rl.config import Config, require
 from gradsan.rl.contracts import Contract
 from gradsan.rl.envs import Envs
@@ -74,8 +75,8 @@ class TD3(Agent):
             self.actor = nn.Sequential(*layers, nn.Tanh()).to(self.device)
             self.critic = TwinCritic(size, dimensions, config.hidden).to(self.device)
         self.target_actor, self.target_critic = Target(self.actor), Target(self.critic)
-        self.actor_optimizer = adam(self.actor.parameters(), config.learning_rate)
-        self.critic_optimizer = adam(self.critic.parameters(), config.learning_rate)
+        self.actor_optimizer = FusedAdam(self.actor.parameters(), config.learning_rate)
+        self.critic_optimizer = FusedAdam(self.critic.parameters(), config.learning_rate)
         self.replay = Replay(config.buffer_size, observations, np.zeros(dimensions, np.float32), config.gamma)
         targets = {"target actor": self.target_actor.network, "target critic": self.target_critic.network}
         self.declare(
