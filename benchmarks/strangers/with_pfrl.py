@@ -96,9 +96,9 @@ ALGORITHMS = {
     "IQN": q_learning(
         "IQN", parts.iqn_network, quantile_thresholds_N=8, quantile_thresholds_N_prime=8, quantile_thresholds_K=4
     ),
-    "REINFORCE": on_policy("REINFORCE", DISCRETE, 15000, beta=0.01, batchsize=2),
+    "REINFORCE": on_policy("REINFORCE", DISCRETE, 17000, beta=0.01, batchsize=2),
     "REINFORCE (separate backwards)": on_policy(
-        "REINFORCE", DISCRETE, 15000, beta=0.01, batchsize=2, backward_separately=True
+        "REINFORCE", DISCRETE, 17000, beta=0.01, batchsize=2, backward_separately=True
     ),
     "A2C": on_policy("A2C", DISCRETE, 1000, gamma=0.95, num_processes=1, update_steps=5, use_gae=True),
     "PPO": on_policy("PPO", DISCRETE, 1700, **PPO),
