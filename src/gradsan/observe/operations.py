@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import sys
-import threading
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
-from torch.nn.modules import module as modules
-from torch.overrides import TorchFunctionMode
 
 from gradsan.observe import arrivals, inspect_op
 from gradsan.observe.graph import is_transforming, label
 from gradsan.observe.leaves import shape_of, storage_of
 from gradsan.observe.opnames import CLIPPING, IGNORE, OPERATION, classify
 from gradsan.observe.sites import result_is_dropped
+from gradsan.observe.stack import StackedMode
 from gradsan.observe.values import MAX_KNOWN, Departures, Tensor, Values, version_of
 from gradsan.observe.writes import Writes
 from gradsan.record.events import NOWHERE, Failed, Op, Ops, ParamFlag, Site
@@ -35,7 +33,7 @@ class Call(NamedTuple):
     frame: FrameType
 
 
-class OperationTap(TorchFunctionMode):
+class OperationTap(StackedMode):
     def __init__(self, context: Context) -> None:
         super().__init__()
         self.context = context
@@ -47,97 +45,13 @@ class OperationTap(TorchFunctionMode):
         self.grad_off: list[tuple[Site, str]] = []
         self.failures: set[int] = set()
         self._kinds: dict[Any, tuple[str, str]] = {}
-        self._pauses = threading.local()
 
-    def enter(self) -> None:
-        """Trace this thread; every thread has a stack of modes of its own.
+    @property
+    def is_active(self) -> bool:
+        return self.context.operations is self
 
-        Our place is below the user's modes: a `with torch.device(…)` that ends takes away whatever is on
-        top. Only a default device, which looks for itself at the very bottom, lies still deeper."""
-        if getattr(self._pauses, "leaving", None) is not None:
-            self._stay()
-        elif not self._is_on_stack():
-            self._go_below_the_users_modes()
-            self._pauses.depth = 0
-            self.writes.forget_old()
-
-    def _go_below_the_users_modes(self) -> None:
-        """`with torch.device(…)` ends by popping the top of the stack: were that us, the device would stay.
-        Only the default device insists on being the lowest."""
-        above = []
-        while torch._C._len_torch_function_stack():
-            above.append(torch._C._pop_torch_function_stack())
-        lowest = getattr(torch._GLOBAL_DEVICE_CONTEXT, "device_context", None)
-        if above and above[-1] is lowest:
-            torch._C._push_on_torch_function_stack(above.pop())
-        for mode in (self, *reversed(above)):
-            torch._C._push_on_torch_function_stack(mode)
-
-    def _is_on_stack(self) -> bool:
-        height = torch._C._len_torch_function_stack()
-        return any(torch._C._get_function_stack_at(i) is self for i in range(height))
-
-    def leave(self) -> None:
-        """Take ourselves out, wherever in the stack we are: user code may have put modes on top, and
-        after an exception inside a pause (a step that failed, Ctrl-C) we are not on it at all."""
-        above, found = [], False
-        while torch._C._len_torch_function_stack() and not found:
-            mode = torch._C._pop_torch_function_stack()
-            found = mode is self
-            if not found:
-                above.append(mode)
-        for mode in reversed(above):
-            torch._C._push_on_torch_function_stack(mode)
-        if found:
-            self._stay()
-        elif not self._depth() and self.context.operations is self:
-            self._leave_later()
-        self._pauses.depth = 0
-
-    def _leave_later(self) -> None:
-        """PyTorch has taken us off the stack for the length of one call (`loss.backward()`) and will put us
-        back: we go when the next network is called. Until then there is nothing for us to note."""
-        if getattr(self._pauses, "leaving", None) is None:
-            self._pauses.leaving = modules.register_module_forward_pre_hook(lambda *_: self._leave_now())
-
-    def _leave_now(self) -> None:
-        if getattr(self._pauses, "leaving", None) is not None:
-            self.leave()
-
-    def _stay(self) -> None:
-        """Neither on the way out nor expected to be."""
-        if (hook := getattr(self._pauses, "leaving", None)) is not None:
-            hook.remove()
-            self._pauses.leaving = None
-
-    # -- switching --------------------------------------------------------------------------------
-
-    def pause(self) -> None:
-        depth = self._depth()
-        if depth == 0:
-            self._pauses.popped = self._on_top()
-            if self._pauses.popped:
-                torch._C._pop_torch_function_stack()
-        self._pauses.depth = depth + 1
-
-    def resume(self) -> None:
-        depth = self._depth()
-        if depth == 1 and self._pauses.popped:
-            torch._C._push_on_torch_function_stack(self)
-        self._pauses.depth = max(0, depth - 1)
-
-    def recover(self) -> None:
-        """A step that raised has never told us that it was over."""
-        if self._depth():
-            self._pauses.depth = 1
-            self.resume()
-
-    def _depth(self) -> int:
-        return int(getattr(self._pauses, "depth", 0))
-
-    def _on_top(self) -> bool:
-        height = torch._C._len_torch_function_stack()
-        return bool(height) and torch._C._get_function_stack_at(height - 1) is self
+    def has_entered(self) -> None:
+        self.writes.forget_old()
 
     def flush(self) -> None:
         if self.pending:
