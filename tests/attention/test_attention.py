@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
 import torch
 from torch.nn.modules import module as modules
 
+from gradsan.judge.engine import Engine
+from gradsan.observe.session import Session
+from gradsan.record.recorder import Recorder
 from harness import run_code
 
 LATE_ACTOR = """
@@ -221,3 +225,46 @@ def test_an_evaluation_that_leaves_gradients_off_is_found_while_cruising():
     report = run_code(code, mode="adaptive", may_raise=True)
     torch.set_grad_enabled(True)
     assert {(f.rule, f.culprit.line) for f in report.findings} == {("GS201", 7)}
+
+
+WITHOUT_GRADIENTS = """
+import torch
+policy = torch.nn.Linear(3, 2)
+optimizer = torch.optim.SGD(policy.parameters(), lr=0.1)
+with torch.no_grad():
+    for step in range(400):
+        policy(torch.randn(1, 3)).argmax(1)
+"""
+
+
+@pytest.fixture
+def short_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gradsan.observe.operations.NOTHING_TO_LEARN", 200)
+
+
+@pytest.mark.usefixtures("short_patience")
+def test_a_search_without_gradients_is_not_traced_for_ever():
+    session = Session(Recorder(Engine()), "adaptive")
+    with session:
+        exec(WITHOUT_GRADIENTS, {})
+        assert session.context.operations is None
+        assert len(session.attention.tap.pending) <= 1  # the operation that was one too many
+    assert len(session.recorder.engine.history.graph.ops) < 1_000
+
+
+@pytest.mark.usefixtures("short_patience")
+def test_what_is_learned_after_a_long_warm_up_is_traced_from_its_first_forward():
+    code = (
+        WITHOUT_GRADIENTS
+        + """
+for update in range(20):
+    action = policy(torch.randn(8, 3)).detach()  # BUG
+    loss = (action + policy.bias).pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+    )
+    report = run_code(code, mode="adaptive")
+    assert {(f.rule, f.culprit.line) for f in report.findings} == {("GS202", 10)}
+    assert report.deep_iterations >= 16

@@ -34,6 +34,7 @@ class Attention:
         self._late = LateStarters(lambda: context.contain("late", self._has_come))
         context.on_cruised_iteration = self._cruised
         context.on_news = self._news
+        context.on_silence = self._silence
 
     def start(self) -> None:
         if self.mode == "adaptive":
@@ -76,6 +77,12 @@ class Attention:
     def _news(self, reason: str) -> None:
         self._end_cruise()
         self.something_new(reason)
+
+    def _silence(self) -> None:
+        """Nothing has been differentiable for long: wait until something is."""
+        if self.mode == "adaptive":
+            self.go_light()
+            self._wait_for_late_starters()
 
     def something_new(self, reason: str) -> None:
         """Look deeply for a few iterations, unless news is all there ever is."""

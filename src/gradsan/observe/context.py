@@ -54,6 +54,7 @@ class Context:
         self.hunting_zeros = False
         self.on_cruised_iteration: Callable[[], None] = lambda: None
         self.on_news: Callable[[str], None] = lambda reason: None
+        self.on_silence: Callable[[], None] = lambda: None
         self.leaves.on_rebirth = self.cleared
         self._blind: set[str] = set()
         self._stops: dict[int, BaseException] = {}  # by thread

@@ -21,6 +21,8 @@ from gradsan.record.events import NOWHERE, Failed, Op, Ops, ParamFlag, Site
 if TYPE_CHECKING:
     from gradsan.observe.context import Context
 
+NOTHING_TO_LEARN = 30_000  # operations without a graph: a long warm-up, or a search without gradients
+
 
 class Call(NamedTuple):
     """One call that is not an ordinary operation, after it returned."""
@@ -45,6 +47,7 @@ class OperationTap(StackedMode):
         self.grad_off: list[tuple[Site, str]] = []
         self.failures: set[int] = set()
         self._kinds: dict[Any, tuple[str, str]] = {}
+        self._without_graph = 0  # operations in a row
 
     @property
     def is_active(self) -> bool:
@@ -60,6 +63,7 @@ class OperationTap(StackedMode):
             self.context._emit(Ops(ops))
 
     def end_of_iteration(self) -> None:
+        self._without_graph = 0
         self.values.iteration += 1
         self.values.forget_dead()
         self.writes.end_of_iteration(self.values.iteration)
@@ -148,6 +152,10 @@ class OperationTap(StackedMode):
             notes += self._cut_notes(tags, frame)
         if live and (depth := self.values.carried(nid, numbers)):
             notes += (("carried", depth),)
+        self._without_graph = 0 if live else self._without_graph + 1
+        if self._without_graph > NOTHING_TO_LEARN:
+            self._without_graph = 0
+            self.context.contain("attention", self.context.on_silence)
         self.pending.append(Op(nid, name, site, numbers, live, tuple(out.shape), _floats(out), tags, notes))
         self.values.define(out, nid)
         if live:
