@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import math
 import re
 
@@ -13,6 +14,7 @@ from gradsan.record.provenance import note
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 INFINITE = re.compile(r"\binf(inity)?\b", re.IGNORECASE)
+ASSIGNED = re.compile(r"\s*(?P<name>\w+)\s*(:[^=]+)?=(?!=)(?P<value>.*)")
 
 
 class ClipWithoutEffect(Rule):
@@ -59,6 +61,18 @@ class ClipWithoutEffect(Rule):
             opt.zero_grad()
             loss.backward()
             torch.nn.utils.clip_grad_norm_(net.parameters(), float("inf"))  # BUG
+            opt.step()
+        """,
+        """
+        import torch
+        MAX_NORM = float("inf")
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(4):
+            loss = (net(torch.randn(8, 3)) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(net.parameters(), max_norm=MAX_NORM)  # BUG
             opt.step()
         """,
     )
@@ -118,9 +132,15 @@ class ClipWithoutEffect(Rule):
             )
 
     def _says_infinite(self, event: Clip) -> bool:
-        """The infinity is written right there, and is not the value of some option."""
+        """The infinity is written right there, or in an assignment to the very name that stands there; an
+        argument or an attribute that holds one is an option."""
         seen = self.history.sites.get(event.site)
-        return seen is not None and INFINITE.search(line_of(seen.file, seen.line)) is not None
+        if seen is None:
+            return False
+        line = line_of(seen.file, seen.line)
+        assigned = [match for text in linecache.getlines(seen.file) if (match := ASSIGNED.match(text))]
+        named = [m["value"] for m in assigned if re.search(rf"(?<![.\w]){m['name']}\b", line)]
+        return any(INFINITE.search(text) for text in (line, *named))
 
     def on_ops(self, event: Ops) -> Verdicts:
         for op in event.ops:
