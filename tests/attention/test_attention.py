@@ -7,6 +7,7 @@ import torch
 from torch.nn.modules import module as modules
 
 from gradsan.judge.engine import Engine
+from gradsan.observe.backward import BackwardTap
 from gradsan.observe.session import Session
 from gradsan.record.recorder import Recorder
 from harness import run_code
@@ -268,3 +269,23 @@ for update in range(20):
     report = run_code(code, mode="adaptive")
     assert {(f.rule, f.culprit.line) for f in report.findings} == {("GS202", 10)}
     assert report.deep_iterations >= 16
+
+
+def test_a_gradient_penalty_goes_by_in_passing_too(monkeypatch: pytest.MonkeyPatch):
+    code = """
+        import torch
+        critic = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
+        opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+        for update in range(900):  # its new leaves get numbers of their own up to the 256th
+            x = torch.randn(8, 3, requires_grad=True)
+            (slope,) = torch.autograd.grad(critic(x).sum(), [x], create_graph=True)
+            loss = (slope.norm(dim=1) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+    """
+    looked, run = [], BackwardTap.run
+    monkeypatch.setattr(BackwardTap, "run", lambda *args: (looked.append(args[1]), run(*args))[1])
+    report = run_code(code, mode="adaptive")
+    assert not report.findings
+    assert looked.count("grad") == looked.count("backward") < 400

@@ -73,7 +73,22 @@ class BackwardTap:
             return tap.run("backward", frame, original_backward, tensors, args, kwargs)
 
         def grad(outputs: Any, *args: Any, **kwargs: Any) -> Any:
-            return tap.run("grad", sys._getframe(1), original_grad, outputs, args, kwargs)
+            frame = sites.user_frame(sys._getframe(1)) or sys._getframe(1)
+            if tap.is_nested():
+                return original_grad(outputs, *args, **kwargs)
+            token = id(frame.f_code) * 31 + frame.f_lasti
+            if cruise.on and (node := cruise.node.get(token)) is not None:
+                cruise.node = node
+                if node is cruise.root:
+                    tap.context.cruised_past_iteration()
+                try:
+                    return original_grad(outputs, *args, **kwargs)
+                except BaseException as error:
+                    tap.failed_in_passing(frame, outputs, error, "grad")
+                    raise
+            cruise.end()
+            cruise.note(token)
+            return tap.run("grad", frame, original_grad, outputs, args, kwargs)
 
         original_backward = patches.set(torch.autograd, "backward", backward)
         original_grad = patches.set(torch.autograd, "grad", grad)
@@ -91,16 +106,21 @@ class BackwardTap:
             return False
         return True
 
-    def failed_in_passing(self, frame: FrameType, tensors: Any, error: BaseException) -> None:
+    def failed_in_passing(
+        self, frame: FrameType, tensors: Any, error: BaseException, call: str = "backward"
+    ) -> None:
         self.context.cruise.on = False
-        probe = self.context.contain("backward", self._before, "backward", frame, tensors)
+        probe = self.context.contain("backward", self._before, call, frame, tensors)
         if probe is not None:
-            self.context.contain("backward", self._after, "backward", probe, (), {}, error)
+            self.context.contain("backward", self._after, call, probe, (), {}, error)
+
+    def is_nested(self) -> bool:
+        """Inside a backward (reentrant checkpointing, gradient penalties in hooks) or `torch.func.grad`."""
+        return bool(getattr(self.inside, "depth", 0)) or is_transforming()
 
     def run(self, call: str, frame: FrameType, original: Any, tensors: Any, args: Any, kwargs: Any) -> Any:
-        # Inside: reentrant checkpointing, gradient penalties in hooks, `torch.func.grad`. On the meta device
-        # there are no gradients, only their shapes.
-        if getattr(self.inside, "depth", 0) or is_transforming() or _is_meta(tensors):
+        # On the meta device there are no gradients, only their shapes.
+        if self.is_nested() or _is_meta(tensors):
             return original(tensors, *args, **kwargs)
         context = self.context
         probe = context.contain("backward", self._before, call, frame, tensors)
