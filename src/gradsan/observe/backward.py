@@ -74,8 +74,6 @@ class BackwardTap:
 
         def grad(outputs: Any, *args: Any, **kwargs: Any) -> Any:
             frame = sites.user_frame(sys._getframe(1)) or sys._getframe(1)
-            if tap.is_nested():
-                return original_grad(outputs, *args, **kwargs)
             token = id(frame.f_code) * 31 + frame.f_lasti
             if cruise.on and (node := cruise.node.get(token)) is not None:
                 cruise.node = node
@@ -114,13 +112,10 @@ class BackwardTap:
         if probe is not None:
             self.context.contain("backward", self._after, call, probe, (), {}, error)
 
-    def is_nested(self) -> bool:
-        """Inside a backward (reentrant checkpointing, gradient penalties in hooks) or `torch.func.grad`."""
-        return bool(getattr(self.inside, "depth", 0)) or is_transforming()
-
     def run(self, call: str, frame: FrameType, original: Any, tensors: Any, args: Any, kwargs: Any) -> Any:
-        # On the meta device there are no gradients, only their shapes.
-        if self.is_nested() or _is_meta(tensors):
+        # Inside: reentrant checkpointing, gradient penalties in hooks, `torch.func.grad`. On the meta device
+        # there are no gradients, only their shapes.
+        if getattr(self.inside, "depth", 0) or is_transforming() or _is_meta(tensors):
             return original(tensors, *args, **kwargs)
         context = self.context
         probe = context.contain("backward", self._before, call, frame, tensors)
