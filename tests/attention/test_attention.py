@@ -288,4 +288,5 @@ def test_a_gradient_penalty_goes_by_in_passing_too(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(BackwardTap, "run", lambda *args: (looked.append(args[1]), run(*args))[1])
     report = run_code(code, mode="adaptive")
     assert not report.findings
-    assert looked.count("grad") == looked.count("backward") < 400
+    assert looked.count("grad") < 400
+    assert looked.count("backward") < 400
