@@ -163,7 +163,7 @@ _VOLATILE_NOTES = {"scalar", "saturated", "alpha"}
 def _key(event: Event) -> Any:
     """What must be the same for two events to count as the same."""
     if isinstance(event, Ops):
-        return frozenset(_op_key(op) for op in event.ops)
+        return frozenset([_op_key(op) for op in event.ops])
     if isinstance(event, Backward):
         clues = tuple(k for k, _ in event.clues if k not in _VOLATILE_CLUES)
         return (event.site, event.call, event.reached, event.fed, event.retain, event.create_graph,
@@ -174,5 +174,5 @@ def _key(event: Event) -> Any:
 
 
 def _op_key(op: Op) -> Any:
-    notes = tuple(n for n in op.notes if n[0] not in _VOLATILE_NOTES)
+    notes = op.notes and tuple([n for n in op.notes if n[0] not in _VOLATILE_NOTES])
     return (op.name, op.site, op.live, op.floating, op.tags, len(op.shape), notes)
