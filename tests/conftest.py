@@ -14,6 +14,10 @@ import pytest
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
+# A shell starts background jobs with SIGINT ignored, and whatever the tests start would inherit that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 
 def _namespaces() -> list[Any]:
     """Every place in PyTorch where gradsan could put something of its own."""
