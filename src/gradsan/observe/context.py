@@ -100,9 +100,6 @@ class Context:
             self._blind.add(reason)
             self.contain("blind", lambda: self.emit(Blind(reason, self.sites.here(frame), rules)))
 
-    def is_blind(self, reason: str) -> bool:
-        return reason in self._blind
-
     def switched_gradients(self, enabled: bool, frame: FrameType | None) -> None:
         self.gradients_off = NOWHERE if enabled else self.sites.here(frame)
 

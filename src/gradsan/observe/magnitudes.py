@@ -56,7 +56,10 @@ class Magnitudes:
 
     def after_step(self, oid: int, params: list[torch.Tensor], iteration: int) -> Sample:
         weights = norms_of(list(params))
-        moved = self._moved(params)
+        moved = [
+            _norm(p.detach() - b) if b is not None else -1.0
+            for p, b in zip(params, self._before, strict=True)
+        ]
         pids = self._leaves.pids(params)
         rows = zip(pids, self._grads, weights, moved, strict=True)
         sample = Sample(
@@ -71,17 +74,6 @@ class Magnitudes:
         self.clipped = 0.0
         self._next[oid] = iteration + max(SOME, iteration // 128) if iteration >= EVERY_STEP else 0
         return sample
-
-    def _moved(self, params: list[torch.Tensor]) -> list[float]:
-        """How far each parameter went; -1 where it is too large for a copy."""
-        copied = [i for i, before in enumerate(self._before) if before is not None]
-        before = [b for b in self._before if b is not None]
-        after = [params[i].detach() for i in copied]
-        distances = [-1.0] * len(params)
-        norms = norms_of(list(torch._foreach_sub(after, before))) if copied else []
-        for i, norm in zip(copied, norms, strict=True):
-            distances[i] = norm
-        return distances
 
 
 def _short(value: float) -> float:

@@ -71,9 +71,6 @@ class OptimizerTap:
             for param in params:
                 context.operations.values.forget(param)
         frozen = tuple(pid for pid, p in zip(pids, params, strict=True) if not p.requires_grad)
-        if context.operations is not None:  # whatever it was made from, it is a parameter now
-            for param in params:
-                context.operations.values.forget(param)
         in_constructor = _is_constructor(frame)
         added = known is not None and not in_constructor
         site, kind = context.sites.here(frame), type(opt).__name__

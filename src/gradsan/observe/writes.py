@@ -42,31 +42,24 @@ class Writes:
         self.kept: dict[int, tuple[Kept, ...]] = {}
         self._hidden: dict[int, weakref.ref[Tensor]] = {}
         self._gradients: dict[int, int] = {}
-        self._seen: dict[int, tuple[weakref.ref[Tensor], int, Kept]] = {}
+        self._seen: dict[int, tuple[weakref.ref[Tensor], Kept]] = {}
         self.shared_with_numpy: dict[int, Site] = {}
         self.compares_contents = True
 
     def used(self, nid: int, inputs: list[Tensor], out: Tensor) -> None:
-        self.kept[nid] = (*[self._keep(t) for t in inputs if t.dtype.is_floating_point], self._made(out))
-
-    def _made(self, out: Tensor) -> Kept:
-        """The result: its operation may keep that, too, but nobody has had the time to change it."""
-        version = version_of(out)
-        made = Kept(storage_of(out), out.data_ptr(), 0, version, 0)
-        self._seen[id(out)] = (weakref.ref(out), version, made)
-        return made
+        kept = [self._keep(t) for t in inputs if t.dtype.is_floating_point]
+        kept.append(Kept(storage_of(out), out.data_ptr(), 0, version_of(out), 0))
+        self.kept[nid] = tuple(kept)
 
     def _keep(self, tensor: Tensor) -> Kept:
         version = version_of(tensor)
         seen = self._seen.get(id(tensor))
-        if seen is None or seen[0]() is not tensor or seen[1] != version:
-            kept = Kept(storage_of(tensor), tensor.data_ptr(), tensor.numel(), version, self._read(tensor))
-        else:
-            kept = seen[2]
-            if kept.size and kept.storage not in self.shared_with_numpy:
+        if seen is not None and seen[0]() is tensor:
+            kept = seen[1]
+            if kept.version == version and kept.storage not in self.shared_with_numpy:
                 return kept
-            kept = Kept(kept.storage, kept.where, tensor.numel(), version, self._read(tensor))
-        self._seen[id(tensor)] = (weakref.ref(tensor), version, kept)
+        kept = Kept(storage_of(tensor), tensor.data_ptr(), tensor.numel(), version, self._read(tensor))
+        self._seen[id(tensor)] = (weakref.ref(tensor), kept)
         return kept
 
     def _read(self, tensor: Tensor) -> int | None:
