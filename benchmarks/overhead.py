@@ -66,6 +66,7 @@ def seconds_per_update(make: Callable[[], Update], mode: str, updates: int, warm
 
 def start_seconds(make: Callable[[], Update], mode: str, updates: int) -> float:
     """How long the first updates take, the deep ones of the adaptive mode among them."""
+    gc.collect()
     torch.manual_seed(0)
     with watching(mode):
         update = make()
@@ -75,36 +76,38 @@ def start_seconds(make: Callable[[], Update], mode: str, updates: int) -> float:
         return time.thread_time() - start
 
 
-def adaptive_seconds(make: Callable[[], Update], updates: int, bare: float) -> float:
+def whole_run(make: Callable[[], Update], mode: str, updates: int, is_short: bool) -> float:
     """Per update, over a run of 5,000: measured as a whole where that takes seconds, else put together from the
     first 160 updates, which hold all the deep ones but the random, and the speed that the run has after them."""
-    if bare * AMORTISED <= WHOLE_RUN_SECONDS:
-        return start_seconds(make, "adaptive", AMORTISED) / AMORTISED
-    first = start_seconds(make, "adaptive", 160)
-    steady = seconds_per_update(make, "adaptive", updates, 160)
+    if is_short:
+        return start_seconds(make, mode, AMORTISED) / AMORTISED
+    first = start_seconds(make, mode, 160)
+    steady = seconds_per_update(make, mode, updates, 160)
     return (first + steady * (AMORTISED - 160)) / AMORTISED
 
 
 def measure(name: str, rounds: int) -> dict[str, Any]:
     make, updates = WORKLOADS[name], SHORT[name]
-    ratios: dict[str, list[float]] = {mode: [] for mode in MODES[1:]}
-    bare_seconds = [seconds_per_update(make, "bare", updates, WARM_UP)]
+    ratios: dict[str, list[float]] = {mode: [] for mode in MODES}
+    bare = seconds_per_update(make, "bare", updates, WARM_UP)
+    is_short = bare * AMORTISED <= WHOLE_RUN_SECONDS
+    spent: dict[str, list[float]] = {"bare": [bare], "adaptive": [whole_run(make, "bare", updates, is_short)]}
     for _ in range(rounds):
-        for mode in MODES[1:]:
-            if mode == "adaptive":
-                spent = adaptive_seconds(make, updates, bare_seconds[0])
-            else:
-                spent = seconds_per_update(make, mode, updates, WARM_UP)
+        for mode in ("light", "deep", "anomaly"):
+            seconds = seconds_per_update(make, mode, updates, WARM_UP)
             gc.collect()
-            bare_seconds.append(seconds_per_update(make, "bare", updates, WARM_UP))
-            ratios[mode].append(spent / statistics.mean(bare_seconds[-2:]))
+            spent["bare"].append(seconds_per_update(make, "bare", updates, WARM_UP))
+            ratios[mode].append(seconds / statistics.mean(spent["bare"][-2:]))
+        # A whole run is compared with whole runs.
+        seconds = whole_run(make, "adaptive", updates, is_short)
+        spent["adaptive"].append(whole_run(make, "bare", updates, is_short))
+        ratios["adaptive"].append(seconds / statistics.mean(spent["adaptive"][-2:]))
     # The bare script against itself: how far two equal measurements lie apart here.
-    ratios["bare"] = [b / a for a, b in itertools.pairwise(bare_seconds)]
-    rows = {mode: _summary(ratios[mode]) for mode in MODES}
+    ratios["bare"] = [b / a for a, b in itertools.pairwise(spent["bare"])]
     return {
         "workload": name,
-        "bare_microseconds": round(statistics.median(bare_seconds) * 1e6, 1),
-        "modes": rows,
+        "bare_microseconds": round(statistics.median(spent["bare"]) * 1e6, 1),
+        "modes": {mode: _summary(ratios[mode]) for mode in MODES},
     }
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import pytest
 import torch
 from torch.nn.modules import module as modules
@@ -290,3 +292,124 @@ def test_a_gradient_penalty_goes_by_in_passing_too(monkeypatch: pytest.MonkeyPat
     assert not report.findings
     assert looked.count("grad") < 400
     assert looked.count("backward") < 400
+
+
+REPLACED_LAYER = """
+import torch
+torch.manual_seed(0)
+net = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.ReLU(), torch.nn.Linear(8, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.01)
+for update in range(120):
+    if update == 100:
+        net[-1] = torch.nn.Linear(8, 1)
+    opt.zero_grad()
+    (net(torch.randn(8, 3)) - 1.0).pow(2).mean().backward()
+    opt.step()
+"""
+
+
+@pytest.mark.parametrize("mode", ["adaptive", "light"])
+def test_a_layer_put_in_the_place_of_another_is_noticed_while_cruising(mode: str):
+    report = run_code(REPLACED_LAYER, mode=mode)
+    assert {f.rule for f in report.findings} == {"GS206"}
+
+
+@pytest.mark.parametrize(
+    "each_time", ["copy.deepcopy(net)", "torch.nn.Linear(3, 1)"], ids=["copies", "new modules"]
+)
+def test_networks_made_all_the_time_are_not_news_for_ever(each_time: str):
+    code = f"""
+    import copy
+    import torch
+    net = torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(net.parameters(), lr=0.01)
+    for _ in range(1000):
+        opt.zero_grad()
+        (net(torch.randn(8, 3)) - 1.0).pow(2).mean().backward()
+        opt.step()
+        opponent = {each_time}
+    """
+    report = run_code(code, mode="adaptive")
+    assert report.deep_iterations <= 100
+    assert not report.findings
+    if "copy" in each_time:
+        assert "parameters made" not in str(report.attention)
+
+
+def test_who_patches_over_a_resting_tap_keeps_his_patch():
+    net = torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(net.parameters(), lr=0.01)
+    before = torch.from_numpy
+    calls = []
+
+    def update() -> None:
+        opt.zero_grad()
+        net(torch.randn(8, 3)).pow(2).mean().backward()
+        opt.step()
+
+    with Session(Recorder(Engine()), "light") as session:
+        ours = torch.from_numpy
+        assert ours is not before
+        for _ in range(40):
+            update()
+        assert session.context.cruise.on
+        assert torch.from_numpy is before  # at rest: nothing to see for it while cruising
+        torch.from_numpy = theirs = lambda array: calls.append(array) or before(array)
+        try:
+            net(torch.randn(8, 3)).pow(2).mean().backward()  # where none was expected: the cruise is over
+            assert not session.context.cruise.on
+            assert torch.from_numpy is theirs
+        finally:
+            torch.from_numpy = before
+    assert torch.from_numpy is before
+
+
+def test_a_light_iteration_is_known_if_the_same_was_judged_deeply():
+    code = """
+    import torch
+    net = torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(net.parameters(), lr=0.01)
+    for _ in range(22):
+        opt.zero_grad()
+        (net(torch.randn(8, 3)) - 1.0).pow(2).mean().backward()
+        opt.step()
+    """
+    recorder = Recorder(Engine())
+    with Session(recorder, "adaptive") as session:
+        exec(textwrap.dedent(code), {})
+        assert session.context.cruise.on
+
+
+def test_a_head_that_starts_late_is_traced_from_its_first_forward_though_its_optimizer_has_stepped():
+    code = """
+    import torch
+    body, value, policy = torch.nn.Linear(3, 8), torch.nn.Linear(8, 1), torch.nn.Linear(8, 2)
+    opt = torch.optim.Adam([*body.parameters(), *value.parameters(), *policy.parameters()])
+    for update in range(400):
+        h = body(torch.randn(8, 3))
+        loss = (value(h) - 1.0).pow(2).mean()
+        if update >= 300:
+            loss = loss - policy(h).log_softmax(-1)[:, 0].mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """
+    report = run_code(code, mode="adaptive")
+    late = {"iteration": 300, "reason": "a network that is about to learn for the first time"}
+    assert late in report.attention
+    assert not report.findings
+
+
+def test_a_part_that_is_computed_and_never_learns_does_not_keep_the_run_deep():
+    code = """
+    import torch
+    body, used, unused = torch.nn.Linear(3, 4), torch.nn.Linear(4, 1), torch.nn.Linear(4, 1)
+    opt = torch.optim.Adam([*body.parameters(), *used.parameters(), *unused.parameters()])
+    for update in range(1500):
+        h = body(torch.randn(8, 3))
+        log = unused(h)
+        opt.zero_grad()
+        (used(h) - 1.0).pow(2).mean().backward()
+        opt.step()
+    """
+    assert run_code(code, mode="adaptive").deep_iterations <= 40

@@ -128,8 +128,7 @@ def test_tables_stop_growing(script: Any, mode: str) -> None:
 
 
 def test_a_look_now_and_then_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gradsan.observe.context.LEAST_BETWEEN_LOOKS", 4)
-    monkeypatch.setattr("gradsan.observe.attention.full_look_due", lambda skipped, iterations: skipped >= 4)
+    monkeypatch.setattr("gradsan.observe.cruise.between_looks", lambda iterations: 4)
     monkeypatch.setattr("gradsan.observe.attention.AT_RANDOM", 1)  # every look is a deep one
     monkeypatch.setattr(writes, "KEEP_BETWEEN_LOOKS", 20)
     session = Session(Recorder(Engine()), "adaptive")

@@ -47,7 +47,7 @@ class ArrivalTap:
                 )
             return result
 
-        patches.set(torch, "from_numpy", from_numpy)
+        patches.set(torch, "from_numpy", from_numpy, rests=True)
         self._patch_functions(patches)
         self._patch_inference_mode(patches)
         self._patch_grad_switch(patches)
@@ -56,19 +56,19 @@ class ArrivalTap:
         """`torch.set_grad_enabled(False)` as a statement stays in force: remember where, in every mode."""
         context, switch = self.context, torch.set_grad_enabled
         original: Any = switch.__init__
-        cruise, libraries = context.cruise, context.sites.libraries
+        libraries = context.sites.libraries
 
         @functools.wraps(original)
         def __init__(self: Any, mode: bool) -> None:
             # Nearly all calls come from `no_grad` or an optimizer, and must cost next to nothing. In passing
             # nobody asks who calls; if the line matters after all, `found_switch` looks for it in the source.
-            if not cruise.on and (not mode or context.gradients_off):
+            if not mode or context.gradients_off:
                 code = sys._getframe(1).f_code
                 if id(code) not in libraries and context.sites.is_user(code):
                     context.contain("grad mode", context.switched_gradients, mode, sys._getframe(1))
             original(self, mode)
 
-        patches.set(switch, "__init__", __init__)
+        patches.set(switch, "__init__", __init__, rests=True)
 
     def _patch_functions(self, patches: Patches) -> None:
         """A user's own `autograd.Function` is one operation, whatever its forward does inside."""
@@ -86,7 +86,7 @@ class ArrivalTap:
                 )
             return result
 
-        patches.set(function, "apply", classmethod(apply))
+        patches.set(function, "apply", classmethod(apply), rests=True)
 
     def _patch_inference_mode(self, patches: Patches) -> None:
         context = self.context

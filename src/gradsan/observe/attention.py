@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import random
 
+import torch
+
 from gradsan.observe.compiled import Compiled
 from gradsan.observe.context import Context
-from gradsan.observe.cruise import FULL_LENGTH, full_look_due
+from gradsan.observe.cruise import FULL_LENGTH
 from gradsan.observe.late import LateStarters
 from gradsan.observe.operations import OperationTap
 from gradsan.record import events
@@ -27,12 +29,12 @@ class Attention:
         self.tap = OperationTap(context)
         self.compiled = Compiled(context)
         self._deep_left = 0
-        self._deep_total = 0
+        self._looked = 0  # iterations that were looked at closely
         self._familiar = 0
         self._full_left = 0
         self._dice = random.Random(0)  # our own: the script's random state is none of our business
         self._late = LateStarters(lambda: context.contain("late", self._has_come))
-        context.on_cruised_iteration = self._cruised
+        context.cruise.on_due = lambda: context.contain("cruise", self._look_again)
         context.on_news = self._news
         context.on_silence = self._silence
 
@@ -67,16 +69,27 @@ class Attention:
             self.context.emit(events.Attention(False, ""))
 
     def _wait_for_late_starters(self) -> None:
-        waiting = [o for o in self.context.optimizers.alive() if self.context.optimizers.is_idle(o)]
-        self._late.wait_for([p for o in waiting for p in self.context.optimizers.params(o)])
+        optimizers, idle, unfed = self.context.optimizers, [], []
+        for optimizer in optimizers.alive():
+            if optimizers.is_idle(optimizer):
+                idle += optimizers.params(optimizer)
+            else:
+                unfed += [p for p in optimizers.params(optimizer) if p.requires_grad and not self._was_fed(p)]
+        self._late.wait_for(idle, unfed)
+
+    def _was_fed(self, param: torch.Tensor) -> bool:
+        return self.context.leaves.find(param) in self.context.ever_fed
 
     def _has_come(self) -> None:
         self._end_cruise()
         self.something_new("a network that is about to learn for the first time")
 
     def _news(self, reason: str) -> None:
-        self._end_cruise()
-        self.something_new(reason)
+        if self._may_look():
+            if self.mode == "light":
+                self._looked += FOR_NEWS
+            self._end_cruise()
+            self.something_new(reason)
 
     def _silence(self) -> None:
         """Nothing has been differentiable for long: wait until something is."""
@@ -86,16 +99,18 @@ class Attention:
 
     def something_new(self, reason: str) -> None:
         """Look deeply for a few iterations, unless news is all there ever is."""
-        allowed = FIRST_ITERATIONS + 32 + BUDGET * self.recorder.iteration
-        if self.mode == "adaptive" and self._deep_total < allowed:
+        if self.mode == "adaptive" and self._may_look():
             self.go_deep(reason, FOR_NEWS)
+
+    def _may_look(self) -> bool:
+        return self._looked < FIRST_ITERATIONS + 32 + BUDGET * self.recorder.iteration
 
     def after_iteration(self) -> None:
         """Called at the end of every iteration that was not cruised through."""
         familiar = self.recorder.familiar
         self.context.cruise.end_of_iteration(familiar)
         if self.context.operations is not None:
-            self._deep_total += 1
+            self._looked += 1
             self.tap.end_of_iteration()
             if self.mode == "adaptive":
                 self._deep_left -= 1
@@ -108,22 +123,20 @@ class Attention:
             self.something_new("an iteration unlike the others")
         elif self._familiar >= FAMILIAR_IN_A_ROW and not self._full_left and self.mode != "deep":
             self._wait_for_late_starters()
-            self.context.cruise.on = True
+            self.context.cruise.begin(self.recorder.iteration)
 
     # -- cruising ---------------------------------------------------------------------------------------
 
-    def _cruised(self) -> None:
-        """Iterations went by in passing: is it time to look again?"""
+    def _look_again(self) -> None:
         skipped = self.context.cruise.skipped
-        if full_look_due(skipped, self.recorder.iteration):
-            self._end_cruise()
-            self._full_left = FULL_LENGTH
-            if self.mode == "adaptive" and self._dice.random() < skipped / AT_RANDOM:
-                self.go_deep("a random look", 1)
+        self._end_cruise()
+        self._full_left = FULL_LENGTH
+        if self.mode == "adaptive" and self._dice.random() < skipped / AT_RANDOM:
+            self.go_deep("a random look", 1)
 
     def _end_cruise(self) -> None:
         cruise = self.context.cruise
-        cruise.on = False
+        cruise.end()
         if cruise.skipped:
             skipped, cruise.skipped = cruise.skipped, 0
             self.recorder.skip(skipped)

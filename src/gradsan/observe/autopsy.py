@@ -30,10 +30,9 @@ def before_backward(context: Context, roots: tuple[Tensor, ...], graph: Graph) -
     assert operations is not None
     named = labels(roots)
     clues: Clues = ()
-    for node, nid in named.items():
+    for node, nid in named.items() if operations.writes.compares_contents else ():
         names, packed = saved_names(node)
-        kept = operations.writes.kept.get(nid) if names and operations.writes.compares_contents else None
-        if kept:
+        if names and (kept := operations.writes.kept.get(nid)):
             clues += _hidden_write(context, _saved_tensors(node, names), nid, kept)
         if packed:
             context.blind(PACKED, None, ("GS101", "GS104"))

@@ -43,24 +43,26 @@ class BackwardTap:
 
     def install(self, patches: Patches) -> None:
         tap, cruise, sites, largest = self, self.context.cruise, self.context.sites, self._largest
-        users, is_user = sites.users, sites.is_user
+        users, is_user, frame_above = sites.users, sites.is_user, sys._getframe
 
         # In passing, a call costs more than what it does: hence all in one piece.
         def backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
             # `loss.backward()` comes with three arguments, and from one frame further up.
-            frame = sys._getframe(2 if len(args) == 3 else 1)
-            while id(frame.f_code) not in users and frame.f_back is not None and not is_user(frame.f_code):
+            frame = frame_above(2 if len(args) == 3 else 1)
+            code = frame.f_code
+            while id(code) not in users and frame.f_back is not None and not is_user(code):
                 frame = frame.f_back
-            token = id(frame.f_code) * 31 + frame.f_lasti  # the same in every mode
+                code = frame.f_code
+            token = id(code) * 31 + frame.f_lasti  # the same in every mode
             if cruise.on and (node := cruise.node.get(token)) is not None:
                 try:
-                    ordinary = abs(tensors.item()) <= largest[token]
+                    ordinary = -(limit := largest[token]) <= tensors.item() <= limit
                 except Exception:  # several losses, or several values
                     ordinary = False
                 if ordinary or tap.is_ordinary(tensors, token):
                     cruise.node = node
                     if node is cruise.root:  # a loop without optimizers
-                        tap.context.cruised_past_iteration()
+                        cruise.passed_iteration()
                     try:
                         return original_backward(tensors, *args, **kwargs)
                     except BaseException as error:
@@ -78,7 +80,7 @@ class BackwardTap:
             if cruise.on and (node := cruise.node.get(token)) is not None:
                 cruise.node = node
                 if node is cruise.root:
-                    tap.context.cruised_past_iteration()
+                    cruise.passed_iteration()
                 try:
                     return original_grad(outputs, *args, **kwargs)
                 except BaseException as error:
@@ -107,7 +109,7 @@ class BackwardTap:
     def failed_in_passing(
         self, frame: FrameType, tensors: Any, error: BaseException, call: str = "backward"
     ) -> None:
-        self.context.cruise.on = False
+        self.context.cruise.end()
         probe = self.context.contain("backward", self._before, call, frame, tensors)
         if probe is not None:
             self.context.contain("backward", self._after, call, probe, (), {}, error)
@@ -180,6 +182,7 @@ class BackwardTap:
         context.magnitudes.losses[probe.site] = probe.loss
         context.holding.update(fed)
         context.fresh.update(fed)
+        context.ever_fed.update(fed)
         context.emit(
             Backward(
                 context.next_backward(),

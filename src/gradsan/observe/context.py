@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import torch
 
-from gradsan.observe.cruise import LEAST_BETWEEN_LOOKS, Cruise
+from gradsan.observe.cruise import Cruise
 from gradsan.observe.inspect_op import context_site
 from gradsan.observe.leaves import Leaves, Optimizers
 from gradsan.observe.magnitudes import Magnitudes
@@ -48,14 +48,14 @@ class Context:
         self.holding: set[int] = set()
         self.spent: set[int] = set()
         self.fresh: set[int] = set()  # fed since the last step
+        self.ever_fed: set[int] = set()
         self.gradients_off: Site = NOWHERE
         self.inference_sites: list[tuple[Site, str]] = []
         self.watcher: GradientWatcher | None = None
         self.hunting_zeros = False
-        self.on_cruised_iteration: Callable[[], None] = lambda: None
         self.on_news: Callable[[str], None] = lambda reason: None
         self.on_silence: Callable[[], None] = lambda: None
-        self.leaves.on_rebirth = self.cleared
+        self.leaves.on_rebirth = self._reborn
         self._blind: set[str] = set()
         self._stops: dict[int, BaseException] = {}  # by thread
         self._backwards = 0
@@ -76,11 +76,9 @@ class Context:
         self.spent.difference_update(pids)
         self.fresh.difference_update(pids)
 
-    def cruised_past_iteration(self) -> None:
-        """The last boundary of an iteration went by in passing."""
-        self.cruise.skipped += 1
-        if self.cruise.skipped >= LEAST_BETWEEN_LOOKS:
-            self.contain("cruise", self.on_cruised_iteration)
+    def _reborn(self, pids: Iterable[int]) -> None:
+        self.cleared(pids)
+        self.ever_fed.difference_update(pids)
 
     def lost_track(self) -> None:
         """Boundaries went by unseen: whatever the gradients hold now is of unknown origin."""

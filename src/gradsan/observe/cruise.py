@@ -12,29 +12,34 @@ an iteration back to the root.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 MEMORY = 2_000  # boundaries that are remembered
 FULL_LENGTH = 2  # iterations of a full look: one to find out where things stand, one to judge
-LEAST_BETWEEN_LOOKS, MOST_BETWEEN_LOOKS = 128, 1_024
+LEAST_BETWEEN_LOOKS, MOST_BETWEEN_LOOKS = 256, 1_024
 Node = dict[int, Any]
 
 
-def full_look_due(skipped: int, iterations: int) -> bool:
+def between_looks(iterations: int) -> int:
     """Ever more rarely as the run gets longer."""
-    return skipped >= max(LEAST_BETWEEN_LOOKS, min(iterations // 8, MOST_BETWEEN_LOOKS))
+    return max(LEAST_BETWEEN_LOOKS, min(iterations // 8, MOST_BETWEEN_LOOKS))
 
 
 class Cruise:
-    __slots__ = ("_path", "_size", "node", "on", "root", "skipped")
+    __slots__ = ("_path", "_size", "due", "node", "on", "on_begin", "on_due", "on_end", "root", "skipped")
 
     def __init__(self) -> None:
         self.on = False
         self.skipped = 0  # iterations let through since the last full look
+        self.due = LEAST_BETWEEN_LOOKS  # after so many it is time for one
         self.root: Node = {}
         self.node = self.root  # where the present iteration has got to
         self._size = 0
         self._path: list[int] = []
+        self.on_begin: Callable[[], None] = lambda: None
+        self.on_due: Callable[[], None] = lambda: None
+        self.on_end: Callable[[], None] = lambda: None
 
     # -- learning -----------------------------------------------------------------------------------
 
@@ -67,8 +72,20 @@ class Cruise:
     # The taps follow the course themselves: `node.get(token)` is the next node, or nothing where this boundary
     # was not expected. Then the cruise is over.
 
+    def begin(self, iterations: int) -> None:
+        self.on = True
+        self.due = between_looks(iterations)
+        self.on_begin()
+
+    def passed_iteration(self) -> None:
+        """The last boundary of an iteration went by in passing."""
+        self.skipped += 1
+        if self.skipped >= self.due:
+            self.on_due()
+
     def end(self) -> None:
         if self.on:
             self.on = False
             self.node = self.root
             self._path.clear()
+            self.on_end()

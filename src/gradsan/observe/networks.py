@@ -18,6 +18,7 @@ from gradsan.record.events import ParamFlag, Sync
 class NetworkTap:
     def __init__(self, context: Context) -> None:
         self.context = context
+        self._copying = 0
 
     def install(self, patches: Patches) -> None:
         self._patch_creation(patches)
@@ -39,6 +40,8 @@ class NetworkTap:
     def _created(self, made: torch.Tensor, frame: FrameType) -> None:
         if not torch.nn.parameter.is_lazy(made):  # those are met when they have got their shape
             self.context.leaves.pid(made, self.context.sites.here(frame))
+            if self.context.cruise.on and not self._copying:  # a layer that takes the place of another?
+                self.context.on_news("parameters made while training")
 
     def _patch_deepcopy(self, patches: Patches) -> None:
         contain = self.context.contain
@@ -47,7 +50,11 @@ class NetworkTap:
         @functools.wraps(original)
         def deepcopy(param: Any, memo: Any) -> Any:
             known = id(param) in memo
-            copied = original(param, memo)
+            self._copying += 1
+            try:
+                copied = original(param, memo)
+            finally:
+                self._copying -= 1
             if not known:
                 contain("deepcopy", self._copied, copied, param, sys._getframe(1))
             return copied

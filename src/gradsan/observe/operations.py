@@ -114,28 +114,33 @@ class OperationTap(StackedMode):
     ) -> None:  # fmt: skip
         place = self.context.sites.place(frame)
         outputs = [result] if isinstance(result, Tensor) else tensors_in((result,), {})
-        notes = inspect_op.notes(name, args, kwargs, inputs, outputs)
-        notes += self._gradient_notes(name, inputs, outputs, frame)
-        tags = place.tags
+        notes: tuple[tuple[str, Any], ...] = ()
+        if name in inspect_op.NOTEWORTHY:
+            notes = inspect_op.notes(name, args, kwargs, inputs, outputs)
+        if name in CLIPPING:
+            notes += self._gradient_notes(inputs, outputs, frame)
         if any(out.requires_grad for out in outputs):
             notes += inspect_op.settings(args, kwargs)
+        written = [
+            tensor for tensor, version in zip(inputs, before, strict=True) if version_of(tensor) != version
+        ]
         for index, out in enumerate(outputs):
-            if _untouched(out, inputs, before):  # `x.float()` of a float tensor is x itself
+            # `x.float()` of a float tensor is x itself.
+            if _is_among(out, inputs) and not _is_among(out, written):
                 continue
             sources, made_of = numbers, inputs
             if len(outputs) > 1 and len(inputs) > 1:
                 sources, made_of = _own_source(out, inputs, numbers)
             which = (("part", index),) if index else ()
-            self._define(name, out, sources, place.site, tags, notes + which, made_of, frame)
-        for index, tensor in enumerate(inputs):
-            if before[index] != version_of(tensor):
-                self._wrote(name, tensor, outputs, numbers, place.site, notes)
+            self._define(name, out, sources, place.site, place.tags, notes + which, made_of, frame)
+        for tensor in written:
+            self._wrote(name, tensor, outputs, numbers, place.site, notes)
 
     def _gradient_notes(
-        self, name: str, inputs: list[Tensor], outputs: list[Tensor], frame: FrameType
+        self, inputs: list[Tensor], outputs: list[Tensor], frame: FrameType
     ) -> tuple[tuple[str, Any], ...]:
         """A new tensor made of a `.grad`, perhaps thrown away at once: somebody meant to change the `.grad`."""
-        if name not in CLIPPING or not inputs or (pid := self.writes.gradient_of(inputs[0])) is None:
+        if not inputs or (pid := self.writes.gradient_of(inputs[0])) is None:
             return ()
         user = self.context.sites.user_frame(frame)
         if user is None or any(o is inputs[0] for o in outputs):
@@ -393,8 +398,8 @@ def _own_source(
     return ((numbers[same[0]],), [inputs[same[0]]]) if len(same) == 1 else (numbers, inputs)
 
 
-def _untouched(out: Tensor, inputs: list[Tensor], before: list[int]) -> bool:
-    for index, tensor in enumerate(inputs):  # noqa: SIM110 - runs for every operation, and `any` is slower
-        if tensor is out and before[index] == version_of(tensor):
+def _is_among(tensor: Tensor, others: list[Tensor]) -> bool:
+    for other in others:  # noqa: SIM110 - runs for every operation, and `any` is slower
+        if other is tensor:
             return True
     return False

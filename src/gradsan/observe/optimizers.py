@@ -111,8 +111,8 @@ class OptimizerTap:
     def _post_step(self, opt: Any, args: Any, kwargs: Any) -> None:
         if not self._in_passing:
             self.context.contain("step", self._stepped, opt)
-        elif self._cruise.node is self._cruise.root:
-            self.context.cruised_past_iteration()
+        elif (cruise := self._cruise).node is cruise.root:
+            cruise.passed_iteration()
 
     def _stepping(self, opt: torch.optim.Optimizer, frame: FrameType, closure: bool) -> None:
         context = self.context

@@ -12,18 +12,37 @@ class Patches:
 
     def __init__(self) -> None:
         self._saved: list[tuple[Any, str, Any]] = []
+        self._resting: list[tuple[Any, str, Any, Any]] = []
 
-    def set(self, owner: Any, name: str, value: Any) -> Any:
-        """Put `value` in place of `owner.name` and return what a caller would have got before."""
-        self._saved.append((owner, name, vars(owner).get(name, MISSING)))
+    def set(self, owner: Any, name: str, value: Any, rests: bool = False) -> Any:
+        """Put `value` in place of `owner.name` and return what a caller would have got before. One that `rests`
+        has nothing to see while the script only repeats itself, and then costs nothing either."""
+        before = vars(owner).get(name, MISSING)
+        self._saved.append((owner, name, before))
         original = getattr(owner, name)
         setattr(owner, name, value)
+        if rests:
+            self._resting.append((owner, name, before, value))
         return original
+
+    def rest(self) -> None:
+        for owner, name, before, value in self._resting:
+            if vars(owner).get(name, MISSING) is value:  # else somebody has put another function over ours
+                _put(owner, name, before)
+
+    def wake(self) -> None:
+        for owner, name, before, value in self._resting:
+            if vars(owner).get(name, MISSING) is before:
+                _put(owner, name, value)
 
     def restore(self) -> None:
         while self._saved:
-            owner, name, value = self._saved.pop()
-            if value is MISSING:
-                delattr(owner, name)
-            else:
-                setattr(owner, name, value)
+            _put(*self._saved.pop())
+        self._resting.clear()
+
+
+def _put(owner: Any, name: str, value: Any) -> None:
+    if value is MISSING:
+        delattr(owner, name)
+    else:
+        setattr(owner, name, value)

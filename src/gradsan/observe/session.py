@@ -45,6 +45,8 @@ class Session:
         self._optimizers.install(self._patches)
         self.attention.compiled.install(self._patches)
         self._stack.callback(self._optimizers.remove)
+        cruise = self.context.cruise
+        cruise.on_begin, cruise.on_end = self._patches.rest, self._patches.wake
         self.attention.start()
         self._stack.callback(self.attention.stop)
         return self

@@ -66,16 +66,16 @@ class Provenance:
         self, roots: Iterable[int], follow: Callable[[Op, Op], bool] | None = None
     ) -> dict[int, Op]:
         """Everything the roots were made from, the roots included; `follow(op, input)` may refuse an edge."""
-        found: dict[int, Op] = {}
-        stack = [self.ops[r] for r in roots if r in self.ops]
+        ops, found = self.ops, {r: self.ops[r] for r in roots if r in self.ops}
+        stack = list(found.values())
         while stack:
             op = stack.pop()
-            if op.nid in found:
-                continue
-            found[op.nid] = op
-            stack.extend(
-                i for i in self.inputs(op) if i.nid not in found and (follow is None or follow(op, i))
-            )
+            for nid in op.inputs:
+                if nid in found or (source := ops.get(nid)) is None:
+                    continue
+                if follow is None or follow(op, source):
+                    found[nid] = source
+                    stack.append(source)
         return found
 
     def live_ancestors(self, roots: Iterable[int]) -> dict[int, Op]:

@@ -47,9 +47,11 @@ class Recorder:
         self._course = 0  # what happened in this iteration so far
         self._previous = 0  # what happened in the one before
         self._outline = 0  # what happened in this one, operations left out
+        self._previous_outline = 0
         self._outlines: set[int] = set()
         self.news = True  # whether the last iteration had an outline never seen before
         self._seen: list[tuple[int, int]] = []
+        self._seen_lightly: list[tuple[int, int]] = []  # the same, had no operations been traced
         self._known: set[tuple[int, int]] = set()  # every beginning of an iteration judged often enough
         self._judged: dict[tuple[int, int], int] = {}
         self._held: list[Event] = []
@@ -72,6 +74,7 @@ class Recorder:
         self._course = hash((self._course, key))
         if kind is not Ops:
             self._outline = hash((self._outline, key))
+            self._seen_lightly.append((self._previous_outline, self._outline))
         here = (self._previous, self._course)
         self._seen.append(here)
         if not self._released and here in self._known:
@@ -107,11 +110,15 @@ class Recorder:
             times = self._judged[here] = self._judged.get(here, 0) + 1
             if times >= JUDGED_OFTEN_ENOUGH:
                 self._known.update(self._seen)
+                # Whoever looks less closely at the same sees nothing that has not been judged.
+                self._known.update(self._seen_lightly)
         self._forget_some()
         self.news = self._outline not in self._outlines
         self._outlines.add(self._outline)
-        self._previous, self._course, self._outline, self._released = self._course, 0, 0, False
+        self._previous, self._previous_outline = self._course, self._outline
+        self._course, self._outline, self._released = 0, 0, False
         self._seen.clear()
+        self._seen_lightly.clear()
         if self._repeats and time.monotonic() - self._flushed > FLUSH_SECONDS:
             self._flush_repeats()
 
