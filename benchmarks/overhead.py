@@ -1,6 +1,6 @@
 """What watching costs: bare, light, adaptive, deep and PyTorch's anomaly mode, side by side in one run.
 
-    make bench                 # everything, about ten minutes on a quiet machine
+    make bench                 # everything, about twenty minutes
     make bench BENCH="--quick" # fewer repetitions
 
 Every figure is a ratio to the bare script just before and just after it: a round runs each mode once on a fresh
@@ -29,14 +29,14 @@ from gradsan.observe.session import Session
 from gradsan.record.recorder import Recorder
 
 MODES = ("bare", "light", "adaptive", "deep", "anomaly")
-# Updates per round: `adaptive` is what its first, deep iterations cost spread over a run of this length.
+# `adaptive` is what its first, deep iterations cost spread over a run of this length.
 AMORTISED = 5_000
-SHORT = {
-    "DQN 4-64-64-2": 400,
-    "PPO minibatch": 200,
-    "SAC 256-256": 40,
-    "recurrent policy": 80,
-    "conv Q 84×84×4": 12,
+SHORT = {  # updates per round, about a second of the bare script
+    "DQN 4-64-64-2": 1_600,
+    "PPO minibatch": 600,
+    "SAC 256-256": 120,
+    "recurrent policy": 240,
+    "conv Q 84×84×4": 24,
 }
 WHOLE_RUN_SECONDS = 10
 WARM_UP = 24

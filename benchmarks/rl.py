@@ -66,7 +66,8 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--tasks", nargs="+", choices=list(TASKS), default=list(TASKS))
-    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--seeds", type=int, default=5, help="how many")
+    parser.add_argument("--first-seed", type=int, default=101)
     parser.add_argument("--sanitize", default="adaptive", choices=("adaptive", "deep", "off"))
     parser.add_argument("--again", action="store_true", help="measure anew what has been measured")
     parser.add_argument("--report", action="store_true", help="write the report from the results at hand")
@@ -74,7 +75,7 @@ def main() -> None:
     done = set() if options.again else {(row["task"], row["seed"]) for row in load()}
     RESULTS.parent.mkdir(exist_ok=True)
     # Seed by seed, so that an interrupted run has measured every task equally often.
-    for seed in [] if options.report else range(1, options.seeds + 1):
+    for seed in [] if options.report else range(options.first_seed, options.first_seed + options.seeds):
         for task in options.tasks:
             if (task, seed) in done:
                 continue

@@ -37,7 +37,7 @@ class ArrivalTap:
             if context.operations is not None:
                 context.contain(
                     "arrival",
-                    context.operations.arrived,
+                    context.operations.special.arrived,
                     "from_numpy",
                     array,
                     [],

@@ -89,7 +89,7 @@ class Context:
 
     def clearing_site(self) -> Site:
         """The line that last wrote `.grad` by hand, where the operation tap saw it."""
-        return self.operations.last_grad_write if self.operations is not None else NOWHERE
+        return self.operations.special.last_grad_write if self.operations is not None else NOWHERE
 
     def blind(self, reason: str, frame: FrameType | None, rules: tuple[str, ...] = ()) -> None:
         """Something could not be looked at, so these rules (all that look deeply, if none are named)

@@ -4,35 +4,25 @@ from __future__ import annotations
 
 import sys
 from types import FrameType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import torch
 
-from gradsan.observe import arrivals, inspect_op
+from gradsan.observe import inspect_op
 from gradsan.observe.graph import is_transforming, label
-from gradsan.observe.leaves import shape_of, storage_of
+from gradsan.observe.leaves import storage_of
 from gradsan.observe.opnames import CLIPPING, IGNORE, OPERATION, classify
 from gradsan.observe.sites import result_is_dropped
+from gradsan.observe.special import Call, SpecialCalls
 from gradsan.observe.stack import StackedMode
-from gradsan.observe.values import MAX_KNOWN, Departures, Tensor, Values, version_of
+from gradsan.observe.values import Departures, Tensor, Values, is_floating, version_of
 from gradsan.observe.writes import Writes
-from gradsan.record.events import NOWHERE, Failed, Op, Ops, ParamFlag, Site
+from gradsan.record.events import Failed, Op, Ops, Site
 
 if TYPE_CHECKING:
     from gradsan.observe.context import Context
 
 NOTHING_TO_LEARN = 30_000  # operations without a graph: a long warm-up, or a search without gradients
-
-
-class Call(NamedTuple):
-    """One call that is not an ordinary operation, after it returned."""
-
-    name: str
-    args: Any
-    inputs: list[Tensor]
-    numbers: tuple[int, ...]
-    result: Any
-    frame: FrameType
 
 
 class OperationTap(StackedMode):
@@ -43,10 +33,10 @@ class OperationTap(StackedMode):
         self.departures = Departures()
         self.values = Values(context.leaves, self.pending.append, self._returned)
         self.writes = Writes(context.leaves)
-        self.last_grad_write: Site = NOWHERE
         self.grad_off: list[tuple[Site, str]] = []
         self.failures: set[int] = set()
         self._kinds: dict[Any, tuple[str, str]] = {}
+        self.special = SpecialCalls(self)
         self._without_graph = 0  # operations in a row
 
     @property
@@ -102,7 +92,7 @@ class OperationTap(StackedMode):
             if kind[0] == OPERATION:
                 self._operation(kind[1], args, kwargs, inputs, numbers, before, result, sys._getframe(1))
             else:
-                handler = getattr(self, "_" + kind[0])
+                handler = getattr(self.special, kind[0])
                 handler(Call(kind[1], args, inputs, numbers, result, sys._getframe(1)))
         except Exception:
             context.fault("operation")
@@ -132,7 +122,7 @@ class OperationTap(StackedMode):
             if len(outputs) > 1 and len(inputs) > 1:
                 sources, made_of = _own_source(out, inputs, numbers)
             which = (("part", index),) if index else ()
-            self._define(name, out, sources, place.site, place.tags, notes + which, made_of, frame)
+            self.define(name, out, sources, place.site, place.tags, notes + which, made_of, frame)
         for tensor in written:
             self._wrote(name, tensor, outputs, numbers, place.site, notes)
 
@@ -147,7 +137,7 @@ class OperationTap(StackedMode):
             return ()
         return (("dropped_gradient" if result_is_dropped(user) else "clipped_gradient", pid),)
 
-    def _define(
+    def define(
         self, name: str, out: Tensor, numbers: tuple[int, ...], site: Site, tags: tuple[str, ...],
         notes: tuple[tuple[str, Any], ...], inputs: list[Tensor], frame: FrameType,
     ) -> int:  # fmt: skip
@@ -161,7 +151,9 @@ class OperationTap(StackedMode):
         if self._without_graph > NOTHING_TO_LEARN:
             self._without_graph = 0
             self.context.contain("attention", self.context.on_silence)
-        self.pending.append(Op(nid, name, site, numbers, live, tuple(out.shape), _floats(out), tags, notes))
+        self.pending.append(
+            Op(nid, name, site, numbers, live, tuple(out.shape), is_floating(out), tags, notes)
+        )
         self.values.define(out, nid)
         if live:
             label(out, nid)
@@ -176,7 +168,7 @@ class OperationTap(StackedMode):
         if nid is None:
             nid = self.values.fresh()
             shape, live = tuple(tensor.shape), tensor.requires_grad
-            self.pending.append(Op(nid, name, site, numbers, live, shape, _floats(tensor), (), notes))
+            self.pending.append(Op(nid, name, site, numbers, live, shape, is_floating(tensor), (), notes))
             if live and tensor.grad_fn is not None:
                 label(tensor, nid)
                 self.writes.used(nid, [tensor], tensor)
@@ -187,9 +179,9 @@ class OperationTap(StackedMode):
             self.values.forget(tensor)
         owner = own or self.writes.parameter_behind(tensor)
         if owner is not None:
-            self._note("written", nid, site, (("pid", owner),))
+            self.note("written", nid, site, (("pid", owner),))
 
-    def _note(self, name: str, nid: int, site: Site, notes: tuple[tuple[str, Any], ...]) -> None:
+    def note(self, name: str, nid: int, site: Site, notes: tuple[tuple[str, Any], ...]) -> None:
         """A remark about a value, as an operation without a result of its own."""
         self.pending.append(Op(self.values.fresh(), name, site, (nid,), False, (), True, (), notes))
 
@@ -209,53 +201,7 @@ class OperationTap(StackedMode):
             return (("grad_off", site), ("grad_off_by", how))
         return ()
 
-    def _set_grad_enabled(self, call: Call) -> None:
-        if call.frame.f_code.co_name == "__exit__":
-            if self.grad_off:
-                self.grad_off.pop()
-        else:
-            self.grad_off.append(inspect_op.context_site(call.frame, self.context.sites))
-            del self.grad_off[:-64]
-
-    # -- leaving and coming back ------------------------------------------------------------------
-
-    def _departure(self, call: Call) -> None:
-        if not call.inputs or not _floats(call.inputs[0]):
-            return
-        place, nid = self.context.sites.place(call.frame), self.values.fresh()
-        shape = tuple(call.inputs[0].shape)
-        self.pending.append(Op(nid, call.name, place.site, call.numbers[:1], False, shape, True, place.tags))
-        arrivals.depart(self.departures, call.name, call.result, nid)
-        if call.name in ("numpy", "array"):
-            self._shared_with_numpy(call.inputs[0], place.site)
-
-    def _choice(self, call: Call) -> None:
-        """`bool`, `int` and indices select; no value flows."""
-
-    def _arrival(self, call: Call) -> None:
-        self.arrived(
-            call.name, call.args[0] if call.args else None, call.inputs, call.numbers, call.result, call.frame
-        )
-
-    def arrived(
-        self,
-        name: str,
-        data: Any,
-        inputs: list[Tensor],
-        numbers: tuple[int, ...],
-        result: Any,
-        frame: FrameType,
-    ) -> None:
-        if not isinstance(result, Tensor) or self.values.find(result) is not None:
-            return
-        place = self.context.sites.place(frame)
-        sources = numbers or tuple(self.departures.recognise(data))
-        nid = self._define(name, result, sources, place.site, place.tags, (), inputs, frame)
-        if result.requires_grad and result.is_leaf and sources:  # `torch.tensor(…, requires_grad=True)`
-            self.pending[-1] = self.pending[-1]._replace(live=False)
-            self._revived(result, nid, place.site)
-        if hasattr(data, "__array_interface__"):
-            self._shared_with_numpy(result, place.site)
+    # -- custom functions --------------------------------------------------------------------------
 
     def read(self, args: Any) -> tuple[int, ...] | None:
         """The values that a custom function is about to be given; None where nobody is looking."""
@@ -269,7 +215,7 @@ class OperationTap(StackedMode):
         for out in tensors_in((result,), {}):
             inside = self.values.find(out)
             sources = (*numbers, inside) if inside is not None else numbers
-            self._define(name, out, sources, place.site, (*place.tags, "function"), (), inputs, frame)
+            self.define(name, out, sources, place.site, (*place.tags, "function"), (), inputs, frame)
 
     def _returned(self, tensor: Tensor) -> tuple[int, ...]:
         self.pause()
@@ -277,78 +223,6 @@ class OperationTap(StackedMode):
             return self.departures.returned(tensor)
         finally:
             self.resume()
-
-    def _shared_with_numpy(self, tensor: Tensor, site: Site) -> None:
-        storage = storage_of(tensor)
-        for known in (self.departures.aliases, self.writes.shared_with_numpy):
-            if len(known) > MAX_KNOWN:
-                known.clear()
-        self.departures.aliases[storage] = self.writes.shared_with_numpy[storage] = site
-
-    # -- attributes -------------------------------------------------------------------------------
-
-    def _view_attribute(self, call: Call) -> None:
-        if isinstance(call.result, Tensor):
-            place = self.context.sites.place(call.frame)
-            self._define(
-                call.name, call.result, call.numbers, place.site, place.tags, (), call.inputs, call.frame
-            )
-            if call.name == "data":
-                self.writes.hide(call.result)
-
-    _get_data = _get_T = _get_mT = _get_H = _get_mH = _get_real = _get_imag = _view_attribute
-
-    def _get_grad(self, call: Call) -> None:
-        if isinstance(call.result, Tensor) and (pid := self.context.leaves.find(call.inputs[0])) is not None:
-            place, nid = self.context.sites.place(call.frame), self.values.fresh()
-            shape, notes = tuple(call.result.shape), (("pid", pid),)
-            self.pending.append(Op(nid, "grad", place.site, (), False, shape, True, place.tags, notes))
-            self.values.define(call.result, nid)
-            self.writes.is_gradient(call.result, pid)
-
-    def _set_grad(self, call: Call) -> None:
-        self.last_grad_write = self.context.sites.here(call.frame)
-        if (pid := self.context.leaves.find(call.inputs[0])) is not None and len(call.numbers) > 1:
-            self._note("set_grad", call.numbers[1], self.last_grad_write, (("pid", pid),))
-
-    def _set_data(self, call: Call) -> None:
-        site, nid = self.context.sites.here(call.frame), self.values.fresh()
-        target = call.inputs[0]
-        shape = shape_of(target)
-        self.pending.append(Op(nid, "set_data", site, call.numbers, target.requires_grad, shape, True))
-        self.values.wrote(target, nid)
-        self.writes.wrote(target, nid, site, "set_data")
-        if (pid := self.context.leaves.find(target)) is not None:
-            self.values.forget(target)
-            shared = self.context.leaves.sharing(target)
-            self._note("written", nid, site, (("pid", pid), ("shares", shared)))
-
-    def _set_requires_grad(self, call: Call) -> None:
-        target, site = call.inputs[0], self.context.sites.here(call.frame)
-        pid = self.context.leaves.find(target)
-        if pid is not None:
-            self.context.emit(ParamFlag(pid, target.requires_grad, site))
-            self.values.forget(target)
-            return
-        self._revived(target, call.numbers[0], site)
-
-    def _revived(self, target: Tensor, source: int, site: Site) -> None:
-        """A value without a graph was told to require grad: a new leaf, and nothing behind it learns."""
-        nid, shape = self.values.fresh(), tuple(target.shape)
-        self.pending.append(Op(nid, "requires_grad_", site, (source,), target.requires_grad, shape, True))
-        self.values.define(target, nid)
-
-    _requires_grad = _set_requires_grad
-
-    def _iter(self, call: Call) -> None:
-        place = self.context.sites.place(call.frame)
-        for out in call.result:
-            if isinstance(out, Tensor):
-                self._define("unbind", out, call.numbers, place.site, place.tags, (), call.inputs, call.frame)
-
-    def _deepcopy(self, call: Call) -> None:
-        if isinstance(call.result, Tensor) and self.context.leaves.find(call.result) is None:
-            self.values.define(call.result, call.numbers[0])
 
     # -- what the rest of the observer asks ---------------------------------------------------------
 
@@ -381,11 +255,6 @@ def tensors_in(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Tensor]:
                 elif isinstance(item, list | tuple):
                     found.extend(t for t in item if isinstance(t, Tensor))
     return found
-
-
-def _floats(tensor: Tensor) -> bool:
-    dtype = tensor.dtype
-    return dtype.is_floating_point or dtype.is_complex
 
 
 def _own_source(

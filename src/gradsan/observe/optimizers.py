@@ -111,8 +111,10 @@ class OptimizerTap:
     def _post_step(self, opt: Any, args: Any, kwargs: Any) -> None:
         if not self._in_passing:
             self.context.contain("step", self._stepped, opt)
-        elif (cruise := self._cruise).node is cruise.root:
-            cruise.passed_iteration()
+        elif (cruise := self._cruise).node is cruise.root:  # `passed_iteration`, written out
+            cruise.skipped += 1
+            if cruise.skipped >= cruise.due:
+                cruise.on_due()
 
     def _stepping(self, opt: torch.optim.Optimizer, frame: FrameType, closure: bool) -> None:
         context = self.context

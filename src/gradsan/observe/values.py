@@ -107,10 +107,10 @@ class Values:
             notes = (("pids", self._leaves.pids(walk((tensor,)).leaves)),)
         elif isinstance(tensor._base, Tensor) and (base := self.find(tensor._base)) is not None:
             return self._derived(tensor, "alias", (base,))
-        elif _is_floating(tensor) and (returned := self._recognise(tensor)):
+        elif is_floating(tensor) and (returned := self._recognise(tensor)):
             return self._derived(tensor, "tensor", returned)
         return self._add(
-            Op(nid, name, NOWHERE, (), live, shape_of(tensor), _is_floating(tensor), (), notes), tensor
+            Op(nid, name, NOWHERE, (), live, shape_of(tensor), is_floating(tensor), (), notes), tensor
         )
 
     def _rewritten(self, tensor: Tensor, old: int) -> int:
@@ -120,7 +120,7 @@ class Values:
 
     def _derived(self, tensor: Tensor, name: str, inputs: Iterable[int]) -> int:
         shape = tuple(tensor.shape)
-        op = Op(self.fresh(), name, NOWHERE, tuple(inputs), tensor.requires_grad, shape, _is_floating(tensor))
+        op = Op(self.fresh(), name, NOWHERE, tuple(inputs), tensor.requires_grad, shape, is_floating(tensor))
         return self._add(op, tensor)
 
     def _add(self, op: Op, tensor: Tensor) -> int:
@@ -129,7 +129,7 @@ class Values:
         return op.nid
 
 
-def _is_floating(tensor: Tensor) -> bool:
+def is_floating(tensor: Tensor) -> bool:
     return tensor.dtype.is_floating_point or tensor.dtype.is_complex
 
 

@@ -24,8 +24,12 @@ def evaluate(
     watch: Callable[[gym.Env[Any, Any]], None] | None = None,
 ) -> NDArray[np.float64]:
     """Return of each episode. The same seed gives the same episodes, so evaluations can be compared."""
-    seeds = np.random.SeedSequence((seed, 0xE7A1)).generate_state(episodes)
-    return np.array([_episode(agent, env, int(one), watch) for one in seeds])
+    return np.array([_episode(agent, env, one, watch) for one in episode_seeds(seed, episodes)])
+
+
+def episode_seeds(seed: int, episodes: int) -> list[int]:
+    """What the environment is reset with for each episode."""
+    return [int(one) for one in np.random.SeedSequence((seed, 0xE7A1)).generate_state(episodes)]
 
 
 def _episode(
