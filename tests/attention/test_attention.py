@@ -413,3 +413,42 @@ def test_a_part_that_is_computed_and_never_learns_does_not_keep_the_run_deep():
         opt.step()
     """
     assert run_code(code, mode="adaptive").deep_iterations <= 40
+
+
+SWITCHED = """
+import torch
+torch.manual_seed(0)
+q = torch.nn.Linear(3, 2)
+opt = torch.optim.SGD(q.parameters(), lr=0.01)
+for update in range(160):
+    s, s2, r = torch.randn(8, 3), torch.randn(8, 3), torch.randn(8)
+    y = r + 0.9 * q(s2).max(1).values
+    if update < 100:
+        y = y.detach()
+    loss = (q(s)[:, 0] - y).pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+
+
+def test_a_graph_of_another_shape_behind_the_same_line_is_noticed_while_cruising():
+    report = run_code(SWITCHED, mode="adaptive")
+    assert {(f.rule, f.culprit.line) for f in report.findings} == {("GS301", 8)}
+    assert "another shape" in str(report.attention)
+
+
+def test_graphs_that_never_are_of_the_same_shape_do_not_end_the_cruise():
+    code = """
+    import torch
+    net = torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(net.parameters(), lr=0.01)
+    for update in range(1000):
+        loss = sum(net(torch.randn(8, 3)).pow(2).mean() for _ in range(1 + update % 23))
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """
+    report = run_code(code, mode="adaptive")
+    assert not report.findings
+    assert report.deep_iterations < 60

@@ -13,13 +13,14 @@ import torch
 
 from gradsan.observe import autopsy
 from gradsan.observe.context import Context
-from gradsan.observe.graph import Graph, is_transforming, walk
+from gradsan.observe.graph import Graph, Shapes, is_transforming, walk
 from gradsan.observe.leaves import GradState, grad_state
 from gradsan.observe.patches import Patches
 from gradsan.record.events import Backward, Root, Turn, ZeroGrad
 
 ENOUGH_LOSSES = 16  # before a loss can be out of its history
 OUTLIER = 10.0  # times the largest one so far
+GRAPH_EVERY = 17  # iterations in passing; a prime, so that it meets every phase of a loop with a rhythm
 
 
 class Probe(NamedTuple):
@@ -40,6 +41,7 @@ class BackwardTap:
         self.inside = threading.local()
         self._losses: dict[int, int] = {}  # how many each line has had
         self._largest: dict[int, float] = {}
+        self._shapes = Shapes()
 
     def install(self, patches: Patches) -> None:
         tap, cruise, sites, largest = self, self.context.cruise, self.context.sites, self._largest
@@ -53,13 +55,14 @@ class BackwardTap:
             while id(code) not in users and frame.f_back is not None and not is_user(code):
                 frame = frame.f_back
                 code = frame.f_code
-            token = id(code) * 31 + frame.f_lasti  # the same in every mode
+            token = id(code) * 31 + frame.f_lasti  # `_token`, written out
             if cruise.on and (node := cruise.node.get(token)) is not None:
                 try:
                     ordinary = -(limit := largest[token]) <= tensors.item() <= limit
                 except Exception:  # several losses, or several values
                     ordinary = False
-                if ordinary or tap.is_ordinary(tensors, token):
+                ordinary = ordinary or tap.is_ordinary(tensors, token)
+                if ordinary and (cruise.skipped % GRAPH_EVERY or tap.has_usual_graph(tensors, token)):
                     cruise.node = node
                     if node is cruise.root:  # a loop without optimizers
                         cruise.passed_iteration()
@@ -76,7 +79,7 @@ class BackwardTap:
 
         def grad(outputs: Any, *args: Any, **kwargs: Any) -> Any:
             frame = sites.user_frame(sys._getframe(1)) or sys._getframe(1)
-            token = id(frame.f_code) * 31 + frame.f_lasti
+            token = _token(frame)
             if cruise.on and (node := cruise.node.get(token)) is not None:
                 cruise.node = node
                 if node is cruise.root:
@@ -105,6 +108,14 @@ class BackwardTap:
             self.context.contain("attention", self.context.on_news, "a loss out of its history")
             return False
         return True
+
+    def has_usual_graph(self, loss: Any, token: int) -> bool:
+        """The one look at a graph that is taken in passing, every so often."""
+        graph = self.context.contain("graph", lambda: walk(_as_tensors(loss)))
+        if graph is None or not self._shapes.is_new(token, graph):
+            return True
+        self.context.contain("attention", self.context.on_news, "a graph of another shape")
+        return False
 
     def failed_in_passing(
         self, frame: FrameType, tensors: Any, error: BaseException, call: str = "backward"
@@ -139,6 +150,7 @@ class BackwardTap:
         roots, site = _as_tensors(tensors), context.sites.here(frame)
         graph = walk(roots)
         if call == "backward":
+            self._shapes.note(_token(frame), graph)
             self._notice_clearing_by_hand(graph.leaves)
         if context.turns.comes_round(site, bool(context.optimizers.alive())):
             context.emit(Turn())
@@ -214,6 +226,11 @@ class BackwardTap:
         if cleared:
             context.cleared(cleared)
             context.emit(ZeroGrad(context.clearing_site(), "hand", tuple(cleared)))
+
+
+def _token(frame: FrameType) -> int:
+    """A number for the call that is running: the same in every mode."""
+    return id(frame.f_code) * 31 + frame.f_lasti
 
 
 def _as_tensors(tensors: Any) -> tuple[torch.Tensor, ...]:

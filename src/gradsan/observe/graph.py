@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import torch
 
+ENOUGH_SHAPES = 8
 KEY = "gradsan"  # where the operation tap leaves a value's number in a node's metadata
 
 
@@ -49,6 +50,27 @@ def walk(roots: Iterable[torch.Tensor]) -> Graph:
                 seen.add(child)
                 stack.append(child)
     return Graph(nodes, leaves)
+
+
+class Shapes:
+    """The graphs that each backward line has had, by size and leaves."""
+
+    def __init__(self) -> None:
+        self._seen: dict[int, set[int]] = {}
+
+    def note(self, line: int, graph: Graph) -> None:
+        seen = self._seen.setdefault(line, set())
+        if len(seen) <= ENOUGH_SHAPES:
+            seen.add(_shape(graph))
+
+    def is_new(self, line: int, graph: Graph) -> bool:
+        """Never where no two are alike: episodes of any length, leaves that are made every time."""
+        seen = self._seen.get(line, set())
+        return len(seen) <= ENOUGH_SHAPES and _shape(graph) not in seen
+
+
+def _shape(graph: Graph) -> int:
+    return hash((len(graph.nodes), frozenset([id(leaf) for leaf in graph.leaves])))
 
 
 def is_transforming() -> bool:
