@@ -27,8 +27,6 @@ class OptimizerTap:
 
     def __init__(self, context: Context) -> None:
         self.context = context
-        self._cruise = context.cruise
-        self._in_passing = False  # the step that is running
         self._hooks: list[Any] = []
         self._step_site = 0
         self._sampling = False
@@ -40,10 +38,7 @@ class OptimizerTap:
         self._patch_creation(patches)
         self._patch_clearing(patches)
         self._patch_clipping(patches)
-        self._hooks = [
-            optim.register_optimizer_step_pre_hook(self._pre_step),
-            optim.register_optimizer_step_post_hook(self._post_step),
-        ]
+        self._hook_steps()
 
     def remove(self) -> None:
         for hook in self._hooks:
@@ -91,30 +86,40 @@ class OptimizerTap:
 
     # -- step -------------------------------------------------------------------------------------
 
-    def _pre_step(self, opt: Any, args: Any, kwargs: Any) -> None:
-        cruise, token = self._cruise, id(opt) + STEP
-        if cruise.on and (node := cruise.node.get(token)) is not None:
-            cruise.node = node
-            self._in_passing = True
-            return
-        self._in_passing = False
-        cruise.end()
-        cruise.note(token)
-        closure = _has_closure(args, kwargs)
+    def _hook_steps(self) -> None:
+        cruise, in_passing = self.context.cruise, False  # the step that is running
+
+        def before(opt: Any, args: Any, kwargs: Any) -> None:
+            nonlocal in_passing
+            node = cruise.node.get(id(opt) + STEP) if cruise.on else None
+            in_passing = node is not None
+            if node is not None:
+                cruise.node = node
+            else:
+                self._pre_step(opt, _has_closure(args, kwargs), sys._getframe(1))
+
+        def after(opt: Any, args: Any, kwargs: Any) -> None:
+            if not in_passing:
+                self.context.contain("step", self._stepped, opt)
+            elif cruise.node is cruise.root:  # `passed_iteration`, written out
+                cruise.skipped += 1
+                if cruise.skipped >= cruise.due:
+                    cruise.on_due()
+
+        self._hooks = [
+            optim.register_optimizer_step_pre_hook(before),
+            optim.register_optimizer_step_post_hook(after),
+        ]
+
+    def _pre_step(self, opt: Any, closure: bool, frame: FrameType) -> None:
+        self.context.cruise.end()
+        self.context.cruise.note(id(opt) + STEP)
         try:
-            self.context.contain("step", self._stepping, opt, sys._getframe(2), closure)
+            self.context.contain("step", self._stepping, opt, frame, closure)
         except BaseException:  # `raise_on`: the step will not run, so nobody else ends the pause
             if self.context.operations is not None and not closure:
                 self.context.operations.resume()
             raise
-
-    def _post_step(self, opt: Any, args: Any, kwargs: Any) -> None:
-        if not self._in_passing:
-            self.context.contain("step", self._stepped, opt)
-        elif (cruise := self._cruise).node is cruise.root:  # `passed_iteration`, written out
-            cruise.skipped += 1
-            if cruise.skipped >= cruise.due:
-                cruise.on_due()
 
     def _stepping(self, opt: torch.optim.Optimizer, frame: FrameType, closure: bool) -> None:
         context = self.context
@@ -175,16 +180,17 @@ class OptimizerTap:
         contain = self.context.contain
         cruise = self.context.cruise
         by_optimizer, by_module = torch.optim.Optimizer.zero_grad, torch.nn.Module.zero_grad
+        inner = getattr(by_optimizer, "__wrapped__", by_optimizer)
 
         @functools.wraps(by_optimizer)
         def optimizer_zero_grad(opt: Any, *args: Any, **kwargs: Any) -> None:
-            token = id(opt) + CLEAR
-            if cruise.on and (node := cruise.node.get(token)) is not None:
+            if cruise.on and (node := cruise.node.get(id(opt) + CLEAR)) is not None:
                 cruise.node = node
-                by_optimizer(opt, *args, **kwargs)
+                # What PyTorch's own outermost wrapper does from its second call on: ours takes its place.
+                getattr(inner, "__dynamo_disable", by_optimizer)(opt, *args, **kwargs)
                 return
             cruise.end()
-            cruise.note(token)
+            cruise.note(id(opt) + CLEAR)
             params = self.context.optimizers.params(opt)
             contain("zero_grad", self._clearing, params, "optimizer", sys._getframe(1))
             with self.context.paused():
