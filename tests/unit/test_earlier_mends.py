@@ -58,3 +58,23 @@ def test_gradient_that_is_given_to_another_parameter_is_handed_over() -> None:
         Ops((Op(4, "set_grad", 0, (1,), False, (), notes=(("pid", 5),)),))
     )  # clipped by hand: its own
     assert history.networks.handed_over == {5}
+
+
+def test_an_unused_parameter_that_enters_a_loss_as_a_constant_is_told_with_that_line() -> None:
+    report = run_code(
+        """
+        import torch
+        encoder, model = torch.nn.Linear(5, 8), torch.nn.Linear(8, 8)
+        opt = torch.optim.Adam([*encoder.parameters(), *model.parameters()])
+        for _ in range(12):
+            z, z2 = encoder(torch.randn(4, 5)), encoder(torch.randn(4, 5))
+            loss = (model(z).detach() - z2).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """
+    )
+    (finding,) = report.findings
+    assert (finding.rule, finding.culprit.line) == ("GS204", 4)
+    assert "only as a constant" in finding.message
+    assert [(site.role, site.location.line) for site in finding.sites] == [("optimizer", 4), ("constant", 7)]

@@ -134,7 +134,10 @@ class CutFinder:
             if steps - first >= STARVED_STEPS and pid not in history.explained:
                 hungry.add(pid)
         cut = (self._function(roots, hungry) or self.in_loss(roots, hungry)) if hungry else None
-        return None if cut is None or self._is_constant(contribution, cut) else cut
+        if cut is not None and self._is_constant(contribution, cut):
+            history.constant_at.update(dict.fromkeys(cut.pids, flow.culprit_of(cut.op)))
+            return None
+        return cut
 
     def _function(self, roots: list[int], hungry: set[int]) -> Cut | None:
         """A custom function that the graph leads through, and that gave nothing back."""

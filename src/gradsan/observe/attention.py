@@ -18,7 +18,7 @@ FIRST_ITERATIONS = 16
 FOR_NEWS = 4  # deep iterations when something new happens
 FAMILIAR_IN_A_ROW = 3
 BUDGET = 0.02  # share of iterations that news may make deep, beyond the first ones
-AT_RANDOM = 1_000  # one iteration in so many is deep for no reason at all
+AT_RANDOM = 2_000  # one iteration in so many is deep for no reason at all
 
 
 class Attention:
@@ -117,7 +117,7 @@ class Attention:
                 if self._deep_left <= 0:
                     self.go_light()
             return
-        self._full_left = max(0, self._full_left - 1)
+        self._full_left = 0 if familiar else max(0, self._full_left - 1)
         self._familiar = self._familiar + 1 if familiar else 0
         if self.recorder.news:
             self.something_new("an iteration unlike the others")

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 MEMORY = 2_000  # boundaries that are remembered
-FULL_LENGTH = 2  # iterations of a full look: one to find out where things stand, one to judge
+FULL_LENGTH = 2  # iterations of a full look: one to find out where things stand, one to judge if need be
 LEAST_BETWEEN_LOOKS, MOST_BETWEEN_LOOKS = 256, 1_024
 Node = dict[int, Any]
 
@@ -37,9 +37,9 @@ class Cruise:
         self.node = self.root  # where the present iteration has got to
         self._size = 0
         self._path: list[int] = []
-        self.on_begin: Callable[[], None] = lambda: None
+        self.on_begin: list[Callable[[], None]] = []
         self.on_due: Callable[[], None] = lambda: None
-        self.on_end: Callable[[], None] = lambda: None
+        self.on_end: list[Callable[[], None]] = []
 
     # -- learning -----------------------------------------------------------------------------------
 
@@ -75,7 +75,8 @@ class Cruise:
     def begin(self, iterations: int) -> None:
         self.on = True
         self.due = between_looks(iterations)
-        self.on_begin()
+        for call in self.on_begin:
+            call()
 
     def passed_iteration(self) -> None:
         """The last boundary of an iteration went by in passing."""
@@ -88,4 +89,5 @@ class Cruise:
             self.on = False
             self.node = self.root
             self._path.clear()
-            self.on_end()
+            for call in self.on_end:
+                call()

@@ -75,14 +75,18 @@ def _share_changed(before: Tensor, after: Tensor) -> float:
 
 
 def non_finite_result(name: str, inputs: list[Tensor], out: Tensor) -> Notes:
-    """Set where this operation is the first to make a non-finite value out of finite ones."""
+    """Set where this operation is the first to make a non-finite value out of finite ones, or NaN out of
+    infinities: a mask of -inf is meant, a row that consists of nothing else is not."""
     if out.numel() == 0 or math.isfinite(float(out.detach().sum())):
         return ()
-    if bool(torch.isfinite(out.detach()).all()):  # only the sum overflowed
-        return ()
-    if not all(bool(torch.isfinite(t.detach()).all()) for t in inputs if t.dtype.is_floating_point):
-        return ()
-    return (("nonfinite", describe_bad(name, inputs, ~torch.isfinite(out.detach()))),)
+    bad = ~torch.isfinite(out.detach())
+    given = [t.detach() for t in inputs if t.dtype.is_floating_point]
+    if not all(bool(torch.isfinite(t).all()) for t in given):
+        bad = torch.isnan(out.detach())
+        if any(bool(torch.isnan(t).any()) for t in given):
+            return ()
+    # Where nothing is bad, only the sum overflowed.
+    return (("nonfinite", describe_bad(name, inputs, bad)),) if bool(bad.any()) else ()
 
 
 def describe_bad(name: str, inputs: list[Tensor], bad: Tensor) -> str:

@@ -44,6 +44,7 @@ AT_RISK = {
     "var", "std_mean", "var_mean", "norm", "atanh", "acos", "asin", "acosh", "tan", "logit", "softplus",
     "logsumexp", "erfinv", "digamma", "lgamma", "normalize", "cosine_similarity", "log_prob", "square",
     "cumprod", "prod", "true_divide", "divide", "rdiv", "float_power", "vector_norm", "atan2", "xlogy",
+    "softmax", "log_softmax",
 }  # fmt: skip
 
 # What people do to a `.grad` when they clip by hand.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from types import FrameType
 from typing import Any
 
@@ -19,6 +19,7 @@ from gradsan.observe.sites import result_is_dropped
 from gradsan.record.events import Clip, OptimizerSeen, ParamFlag, Step, StepDone, ZeroGrad
 
 CLEAR, STEP = 1, 2  # what happens to the object whose id they are added to
+NOTHING: Any = slice  # takes the three arguments of a hook, makes nothing of them, and is no Python function
 CLIPS = {"clip_grad_norm_": "norm", "clip_grad_value_": "value"}
 
 
@@ -93,23 +94,33 @@ class OptimizerTap:
             nonlocal in_passing
             node = cruise.node.get(id(opt) + STEP) if cruise.on else None
             in_passing = node is not None
-            if node is not None:
-                cruise.node = node
-            else:
+            if node is None:
                 self._pre_step(opt, _has_closure(args, kwargs), sys._getframe(1))
+                return
+            cruise.node = node
+            if node is cruise.root:
+                cruise.skipped += 1
+                if cruise.skipped >= cruise.due:
+                    self._after_steps(after)
 
         def after(opt: Any, args: Any, kwargs: Any) -> None:
             if not in_passing:
                 self.context.contain("step", self._stepped, opt)
-            elif cruise.node is cruise.root:  # `passed_iteration`, written out
-                cruise.skipped += 1
-                if cruise.skipped >= cruise.due:
-                    cruise.on_due()
+            elif cruise.skipped >= cruise.due:
+                cruise.on_due()
 
         self._hooks = [
             optim.register_optimizer_step_pre_hook(before),
             optim.register_optimizer_step_post_hook(after),
         ]
+        cruise.on_begin.append(lambda: self._after_steps(NOTHING))
+        cruise.on_end.append(lambda: self._after_steps(after))
+
+    def _after_steps(self, hook: Callable[..., Any]) -> None:
+        """Another function in the same place: PyTorch may be walking through its hooks right now."""
+        hooks = self._hooks[1].hooks_dict_ref()
+        if hooks is not None:
+            hooks[self._hooks[1].id] = hook
 
     def _pre_step(self, opt: Any, closure: bool, frame: FrameType) -> None:
         self.context.cruise.end()

@@ -46,7 +46,8 @@ class Session:
         self.attention.compiled.install(self._patches)
         self._stack.callback(self._optimizers.remove)
         cruise = self.context.cruise
-        cruise.on_begin, cruise.on_end = self._patches.rest, self._patches.wake
+        cruise.on_begin.append(self._patches.rest)
+        cruise.on_end.append(self._patches.wake)
         self.attention.start()
         self._stack.callback(self.attention.stop)
         return self

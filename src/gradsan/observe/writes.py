@@ -12,7 +12,7 @@ from gradsan.observe.values import Tensor, version_of
 from gradsan.record.events import Site
 
 KEEP_OPERATIONS, KEEP_BETWEEN_LOOKS = 20_000, 500
-EVERY_ITERATION, SOME = 32, 4  # contents are compared in the first iterations, then in every fourth
+EVERY_ITERATION, SOME = 32, 8  # contents are compared in the first iterations, then in every eighth
 
 
 class Write(NamedTuple):

@@ -80,6 +80,9 @@ class History:
         self.faults: list[Fault] = []
         # Parameters whose lack of gradient a more telling rule has explained already.
         self.explained: set[int] = set()
+        # Those that take part in a loss as constants, and the line that makes them one. That may be right: an
+        # advantage, a target.
+        self.constant_at: dict[int, Site] = {}
         self.ever_fed: set[int] = set()
         self.samples: list[Sample] = []
         self.handed: set[int] = set()  # stepped with gradient that the script itself put there

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradsan.judge.wording import networks
+from gradsan.judge.wording import line, networks
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 ENOUGH_STEPS = 5
@@ -94,11 +94,19 @@ class UnusedParameter(Rule):
                 and not history.networks.is_target(pid)
             ]
             if unused:
+                constant = dict.fromkeys(
+                    history.constant_at[pid] for pid in unused if pid in history.constant_at
+                )
+                entry = (
+                    f"; it enters a loss only as a constant, on {line(history, min(constant))}"
+                    if constant
+                    else ""
+                )
                 yield Verdict(
                     optimizer.site,
                     f"{networks(history, unused)} is given to this optimizer, but none of the losses of "
-                    f"{optimizer.steps} steps reaches it",
-                    [("optimizer", optimizer.site)],
+                    f"{optimizer.steps} steps reaches it{entry}",
+                    [("optimizer", optimizer.site), *(("constant", site) for site in constant)],
                     unused,
                 )
 
