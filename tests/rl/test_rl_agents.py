@@ -217,28 +217,35 @@ def test_policy_and_critic_share_nothing() -> None:
     assert all(parameter.grad is not None for parameter in agent.networks.critic.parameters())
 
 
-@pytest.mark.parametrize("algorithm", ["a2c", "dqn"])
+AVERAGED: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "a2c": ("Identity", "networks", {}),
+    "dqn": ("Identity", "q", {"learning_starts": 0}),
+    "sac": ("Reach", "actor", {"learning_starts": 0}),
+    "td3": ("Reach", "actor", {"learning_starts": 0, "policy_delay": 1}),
+}
+
+
+@pytest.mark.parametrize("algorithm", AVERAGED)
 def test_greedy_play_takes_the_running_average_of_the_weights(algorithm: str) -> None:
-    options = {"learning_starts": 0} if algorithm == "dqn" else {}
-    agent: Any = make(algorithm, "Identity", averaging=1.0, **options)
-    network = agent.q if algorithm == "dqn" else agent.networks
-    seen = []
+    env, part, options = AVERAGED[algorithm]
+    agent: Any = make(algorithm, env, averaging=1.0, **options)
+    network, seen = getattr(agent, part), []
     for _ in range(3):
         agent.advance()
         seen.append([weight.detach().clone() for weight in network.parameters()])
     for weight, *past in zip(agent.average.network.parameters(), *seen, strict=True):
         torch.testing.assert_close(weight, torch.stack(past).mean(dim=0))
-    everywhere = np.eye(3, dtype=np.float32)
+    everywhere = np.eye(3, dtype=np.float32) if env == "Identity" else np.zeros((3, 1), np.float32)
     before = agent.act(everywhere)
     torch._foreach_neg_([weight.detach() for weight in network.parameters()])
     np.testing.assert_array_equal(agent.act(everywhere), before)
 
 
-@pytest.mark.parametrize("algorithm", ["a2c", "dqn"])
+@pytest.mark.parametrize("algorithm", AVERAGED)
 def test_an_average_over_nothing_plays_the_latest_weights(algorithm: str) -> None:
-    agent: Any = learned(make(algorithm, "Identity", averaging=0.0), steps=200)
-    network = agent.q if algorithm == "dqn" else agent.networks
-    latest, played = (list(net.parameters()) for net in (network, agent.average.network))
+    env, part, _ = AVERAGED[algorithm]
+    agent: Any = learned(make(algorithm, env, averaging=0.0), steps=200)
+    latest, played = (list(net.parameters()) for net in (getattr(agent, part), agent.average.network))
     assert all(torch.equal(one, other) for one, other in zip(latest, played, strict=True))
 
 

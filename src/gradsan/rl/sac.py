@@ -47,6 +47,8 @@ class SACConfig(Config):
     """Weight of the entropy; learned by default."""
     target_entropy: float | None = None
     """What the temperature is learned for; minus the number of action dimensions by default."""
+    averaging: float = 0.02
+    """Greedy play uses the mean of the actor's weights over this last share of the updates; 0: the latest."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -55,6 +57,7 @@ class SACConfig(Config):
         )
         require(0 < self.target_rate <= 1, "--target-rate must be above 0 and at most 1.")
         require(self.temperature is None or self.temperature >= 0, "--temperature must not be negative.")
+        require(0 <= self.averaging <= 1, "--averaging must lie between 0 and 1.")
 
 
 class SquashedActor(nn.Module):
@@ -95,6 +98,8 @@ class SAC(Agent):
             self.actor = SquashedActor(*sizes).to(self.device)
             self.critic = TwinCritic(*sizes).to(self.device)
         self.target = Target(self.critic)
+        # The latest actor may be a bad one between two good ones: greedy play averages (Polyak 1992).
+        self.average = Target(self.actor)
         start = 1.0 if config.temperature is None else config.temperature
         self.temperature = Temperature(start).to(self.device)
         self.target_entropy = (
@@ -106,7 +111,11 @@ class SAC(Agent):
         self.replay = Replay(
             config.buffer_size, observations, np.zeros(self.actions.size, np.float32), config.gamma
         )
-        constants: dict[str, nn.Module] = {"target": self.target.network, "temperature": self.temperature}
+        constants: dict[str, nn.Module] = {
+            "target": self.target.network,
+            "temperature": self.temperature,
+            "average": self.average.network,
+        }
         self.declare(
             Contract("critic", reaches={"critic": self.critic}, avoids={"actor": self.actor, **constants}),
             Contract("actor", reaches={"actor": self.actor}, avoids={"critic": self.critic, **constants}),
@@ -158,6 +167,7 @@ class SAC(Agent):
             )
             self.descend("temperature", temperature_loss, self.temperature_optimizer)
         self.target.track(self.config.target_rate)
+        self.average.track(1 / (1 + self.config.averaging * self.updates))
         self.metrics["temperature"] = temperature
         self.updates += 1
 
@@ -168,7 +178,7 @@ class SAC(Agent):
 
     @torch.no_grad()
     def act(self, obs: Array) -> Array:
-        mean, _ = self.actor(self.tensor(obs))
+        mean, _ = self.average.network(self.tensor(obs))
         return self.actions.from_unit(mean.tanh().cpu().numpy())
 
     def parts(self) -> Mapping[str, Stateful]:
@@ -176,6 +186,7 @@ class SAC(Agent):
             "actor": self.actor,
             "critic": self.critic,
             "target": self.target.network,
+            "average": self.average.network,
             "temperature": self.temperature,
             "actor_optimizer": self.actor_optimizer,
             "critic_optimizer": self.critic_optimizer,

@@ -50,6 +50,8 @@ class TD3Config(Config):
     target_noise: float = 0.2
     """Deviation of the noise that smooths the target action."""
     target_noise_clip: float = 0.5
+    averaging: float = 0.02
+    """Greedy play uses the mean of the actor's weights over this last share of its updates; 0: the latest."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -58,6 +60,7 @@ class TD3Config(Config):
         )
         require(0 < self.target_rate <= 1, "--target-rate must be above 0 and at most 1.")
         require(self.policy_delay >= 1, "--policy-delay must be at least 1.")
+        require(0 <= self.averaging <= 1, "--averaging must lie between 0 and 1.")
 
 
 class TD3(Agent):
@@ -75,10 +78,16 @@ class TD3(Agent):
             self.actor = nn.Sequential(*layers, nn.Tanh()).to(self.device)
             self.critic = TwinCritic(size, dimensions, config.hidden).to(self.device)
         self.target_actor, self.target_critic = Target(self.actor), Target(self.critic)
+        # The latest actor may be a bad one between two good ones: greedy play averages (Polyak 1992).
+        self.average = Target(self.actor)
         self.actor_optimizer = FusedAdam(self.actor.parameters(), config.learning_rate)
         self.critic_optimizer = FusedAdam(self.critic.parameters(), config.learning_rate)
         self.replay = Replay(config.buffer_size, observations, np.zeros(dimensions, np.float32), config.gamma)
-        targets = {"target actor": self.target_actor.network, "target critic": self.target_critic.network}
+        targets = {
+            "target actor": self.target_actor.network,
+            "target critic": self.target_critic.network,
+            "average": self.average.network,
+        }
         self.declare(
             Contract("critic", reaches={"critic": self.critic}, avoids={"actor": self.actor, **targets}),
             Contract("actor", reaches={"actor": self.actor}, avoids={"critic": self.critic, **targets}),
@@ -97,7 +106,7 @@ class TD3(Agent):
             action = self.rng.uniform(-1, 1, (len(obs), self.actions.size)).astype(np.float32)
         else:
             noise = self.rng.standard_normal((len(obs), self.actions.size), dtype=np.float32)
-            action = np.clip(self.choose(obs) + self.config.exploration_noise * noise, -1, 1)
+            action = np.clip(self.choose(obs, self.actor) + self.config.exploration_noise * noise, -1, 1)
         step = self.envs.step(self.actions.from_unit(action))
         self.replay.add(obs, action, step)
         self.step += int(step.valid.sum())
@@ -125,14 +134,15 @@ class TD3(Agent):
         self.descend("actor", losses.td3_actor_loss(q), self.actor_optimizer)
         self.target_actor.track(self.config.target_rate)
         self.target_critic.track(self.config.target_rate)
+        self.average.track(1 / (1 + self.config.averaging * (self.updates // self.config.policy_delay - 1)))
 
     @torch.no_grad()
-    def choose(self, obs: Array) -> NDArray[np.float32]:
-        action: NDArray[np.float32] = self.actor(self.tensor(obs)).cpu().numpy()
+    def choose(self, obs: Array, actor: nn.Module) -> NDArray[np.float32]:
+        action: NDArray[np.float32] = actor(self.tensor(obs)).cpu().numpy()
         return action
 
     def act(self, obs: Array) -> Array:
-        return self.actions.from_unit(self.choose(obs))
+        return self.actions.from_unit(self.choose(obs, self.average.network))
 
     def parts(self) -> Mapping[str, Stateful]:
         return {
@@ -140,6 +150,7 @@ class TD3(Agent):
             "critic": self.critic,
             "target_actor": self.target_actor.network,
             "target_critic": self.target_critic.network,
+            "average": self.average.network,
             "actor_optimizer": self.actor_optimizer,
             "critic_optimizer": self.critic_optimizer,
             "replay": self.replay,
