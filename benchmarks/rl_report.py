@@ -84,7 +84,7 @@ def write_report() -> None:
         "steps per second, gradsan's over Stable-Baselines3's; evaluation is not timed. Returns are means",
         "over seeds of 100 greedy episodes after training, from the same starting states on both sides, with",
         "a 95 % bootstrap interval. No choice was made on these seeds: hyperparameters and what plays were",
-        "settled on others. gradsan's A2C and DQN play with the running mean of their weights",
+        "settled on others. gradsan's A2C, DQN, SAC and TD3 play with the running mean of their weights",
         "([why](rl.md#what-plays)); Stable-Baselines3 has no such thing.",
         "",
         *table(groups),

@@ -14,9 +14,9 @@ from gradsan.observe.operations import OperationTap
 from gradsan.record import events
 from gradsan.record.recorder import Recorder
 
-FIRST_ITERATIONS = 16
+FIRST_ITERATIONS = 12
 FOR_NEWS = 4  # deep iterations when something new happens
-FAMILIAR_IN_A_ROW = 3
+FAMILIAR_IN_A_ROW = 2
 BUDGET = 0.02  # share of iterations that news may make deep, beyond the first ones
 AT_RANDOM = 2_000  # one iteration in so many is deep for no reason at all
 

@@ -20,7 +20,7 @@ from gradsan.record.events import Backward, Root, Turn, ZeroGrad
 
 ENOUGH_LOSSES = 16  # before a loss can be out of its history
 OUTLIER = 10.0  # times the largest one so far
-GRAPH_EVERY = 17  # iterations in passing; a prime, so that it meets every phase of a loop with a rhythm
+GRAPH_EVERY = 31  # iterations in passing; a prime, so that it meets every phase of a loop with a rhythm
 
 
 class Probe(NamedTuple):

@@ -19,7 +19,7 @@ from gradsan.record.history import History, Optimizer
 from gradsan.record.ledger import Contribution
 
 LOSSES = 24  # loss lines that get a picture
-TRIES = 3  # later iterations of a loss line know more than the first
+TRIES = 2  # later iterations of a loss line know more than the first
 
 
 class Album:
