@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: run test format picture accuracy bench bench-memory bench-rl strangers docs docs-rules clean
+.PHONY: run test format picture accuracy bench bench-taps bench-memory bench-rl strangers docs docs-rules clean
 
 run: $(READY)
 	$(BIN)/gradsan run --fail-on never examples/leaky_dqn.py
@@ -30,6 +30,9 @@ accuracy: $(READY)
 bench: $(READY)
 	$(BIN)/python -m pip install --quiet -c constraints.txt matplotlib
 	$(BIN)/python -W ignore benchmarks/overhead.py $(BENCH)
+
+bench-taps: $(READY)
+	$(BIN)/python -W ignore benchmarks/taps.py
 
 bench-memory: $(READY)
 	UPDATES=$(or $(UPDATES),200000) $(BIN)/python benchmarks/memory.py
