@@ -154,14 +154,15 @@ def plot(results: list[dict[str, Any]], path: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="3 rounds instead of 9")
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--quick", action="store_const", dest="rounds", const=3, help="3 rounds")
     parser.add_argument("--out", type=Path, default=Path("docs"))
     parser.add_argument("--only", default="", help="the workloads whose name begins so; nothing is written")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     results = []
     for name in [name for name in WORKLOADS if name.startswith(arguments.only)]:
-        results.append(measure(name, 3 if arguments.quick else 9))
+        results.append(measure(name, arguments.rounds))
         print(table(results[-1:]).splitlines()[-1], flush=True)
     if arguments.only:
         return
