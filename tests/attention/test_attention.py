@@ -364,6 +364,33 @@ def test_who_patches_over_a_resting_tap_keeps_his_patch():
     assert torch.from_numpy is before
 
 
+def test_taps_go_on_resting_through_a_full_look():
+    net = torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(net.parameters(), lr=0.01)
+    before = torch.from_numpy
+
+    def update() -> None:
+        opt.zero_grad()
+        net(torch.randn(8, 3)).pow(2).mean().backward()
+        opt.step()
+
+    with Session(Recorder(Engine()), "adaptive") as session:
+        cruise = session.context.cruise
+        for _ in range(40):
+            update()
+        assert cruise.on
+        cruise.due = cruise.skipped + 1
+        update()
+        assert not cruise.on
+        assert torch.from_numpy is before
+        update()  # the look itself
+        assert cruise.on
+        assert torch.from_numpy is before
+        update()
+        net(torch.randn(8, 3)).pow(2).mean().backward()  # where none was expected
+        assert torch.from_numpy is not before
+
+
 def test_a_light_iteration_is_known_if_the_same_was_judged_deeply():
     code = """
     import torch

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 
 import torch
 
@@ -35,6 +36,8 @@ class Attention:
         self._dice = random.Random(0)  # our own: the script's random state is none of our business
         self._late = LateStarters(lambda: context.contain("late", self._has_come))
         context.cruise.on_due = lambda: context.contain("cruise", self._look_again)
+        # Not called for full looks: putting methods on a class and taking them off throws away Python's caches.
+        self.on_close_look: list[Callable[[], None]] = []
         context.on_news = self._news
         context.on_silence = self._silence
 
@@ -55,6 +58,7 @@ class Attention:
     def go_deep(self, reason: str, iterations: int) -> None:
         self._deep_left = max(self._deep_left, iterations)
         if self.context.operations is None:
+            self._look_closely()
             self.context.emit(events.Attention(True, reason))
             self.context.operations = self.tap
             self.tap.enter()
@@ -99,8 +103,13 @@ class Attention:
 
     def something_new(self, reason: str) -> None:
         """Look deeply for a few iterations, unless news is all there ever is."""
+        self._look_closely()
         if self.mode == "adaptive" and self._may_look():
             self.go_deep(reason, FOR_NEWS)
+
+    def _look_closely(self) -> None:
+        for call in self.on_close_look:
+            call()
 
     def _may_look(self) -> bool:
         return self._looked < FIRST_ITERATIONS + 32 + BUDGET * self.recorder.iteration

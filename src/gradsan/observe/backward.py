@@ -62,7 +62,7 @@ class BackwardTap:
                 except Exception:  # several losses, or several values
                     ordinary = False
                 ordinary = ordinary or tap.is_ordinary(tensors, token)
-                if ordinary and (cruise.skipped % GRAPH_EVERY or tap.has_usual_graph(tensors, token)):
+                if ordinary and ((cruise.skipped + 1) % GRAPH_EVERY or tap.has_usual_graph(tensors, token)):
                     cruise.node = node
                     if node is cruise.root:  # a loop without optimizers
                         cruise.passed_iteration()

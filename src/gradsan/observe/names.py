@@ -31,11 +31,6 @@ def find_names(wanted: set[int], frame: FrameType | None, sites: Sites) -> dict[
     return found
 
 
-def find_modules(frame: FrameType | None, sites: Sites) -> dict[str, torch.nn.Module]:
-    """Every network that the user's variables lead to, by path."""
-    return {p: m for p, m in _walk(list(_roots(frame, sites))) if isinstance(m, torch.nn.Module)}
-
-
 def _badness(name: str) -> tuple[bool, int, int]:
     return name.split(".", 1)[0] in ("self", "cls"), name.count(".") + name.count("["), len(name)
 

@@ -45,9 +45,8 @@ class Session:
         self._optimizers.install(self._patches)
         self.attention.compiled.install(self._patches)
         self._stack.callback(self._optimizers.remove)
-        cruise = self.context.cruise
-        cruise.on_begin.append(self._patches.rest)
-        cruise.on_end.append(self._patches.wake)
+        self.context.cruise.on_begin.append(self._patches.rest)
+        self.attention.on_close_look.append(self._patches.wake)
         self.attention.start()
         self._stack.callback(self.attention.stop)
         return self
