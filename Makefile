@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: run test format picture accuracy bench bench-taps bench-memory bench-rl strangers docs docs-rules clean
+.PHONY: run test format picture accuracy bench bench-taps bench-memory bench-rl bench-averaging strangers docs docs-rules clean
 
 run: $(READY)
 	$(BIN)/gradsan run --fail-on never examples/leaky_dqn.py
@@ -42,6 +42,10 @@ bench-memory: $(READY)
 bench-rl: $(READY)
 	$(BIN)/python -m pip install --quiet -c constraints.txt --group bench
 	$(BIN)/python benchmarks/rl.py $(BENCH)
+
+# What playing with averaged weights is worth, as in BENCH="ppo Acrobot-v1 --seeds 8".
+bench-averaging: $(READY)
+	$(BIN)/python -W ignore benchmarks/rl_averaging.py $(BENCH)
 
 # The documentation site, in build/site; its tools are installed only here.
 docs: docs-rules $(VENV)/.docs-ready

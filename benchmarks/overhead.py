@@ -3,112 +3,79 @@
     make bench                 # everything, about twenty minutes
     make bench BENCH="--quick" # fewer repetitions
 
-Every figure is a ratio to the bare script just before and just after it: a round runs each mode once on a fresh
-network from the same seed, with the bare script in between, and the median over the rounds is reported with the
-spread of its middle half. The column `bare` shows what the bare script gives against itself.
+Every figure is a ratio to the bare script. Both have their turns in one process, a tenth of a second each (`sides`),
+and a figure is the median over all pairs of neighbouring turns, with the spread of their middle half: what the
+machine does besides falls on both, and bursts of it fall out. The column `bare` is the bare script against itself.
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
 import gc
-import itertools
 import json
 import statistics
-import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
-from workloads import WORKLOADS, Update
-
-from gradsan.judge.engine import Engine
-from gradsan.observe.session import Session
-from gradsan.record.recorder import Recorder
+from sides import stretches
+from workloads import WORKLOADS
 
 MODES = ("bare", "light", "adaptive", "deep", "anomaly")
-# `adaptive` is what its first, deep iterations cost spread over a run of this length.
-AMORTISED = 5_000
-SHORT = {  # updates per round, about a second of the bare script
-    "DQN 4-64-64-2": 1_600,
-    "PPO minibatch": 600,
-    "SAC 256-256": 120,
-    "recurrent policy": 240,
-    "conv Q 84×84×4": 24,
+AMORTISED = 5_000  # updates of a run that `adaptive` is about, its first, deep iterations included
+
+
+class Plan(NamedTuple):
+    """How long to measure. A turn takes about a tenth of a second."""
+
+    turn: int
+    run: int
+    """Updates of an adaptive run; where it is shorter than the one meant, the rest goes on like its second half."""
+
+
+PLANS = {
+    "DQN 4-64-64-2": Plan(100, 5_000),
+    "PPO minibatch": Plan(50, 5_000),
+    "SAC 256-256": Plan(10, 600),
+    "recurrent policy": Plan(20, 1_200),
+    "conv Q 84×84×4": Plan(2, 120),
 }
-WHOLE_RUN_SECONDS = 10
 WARM_UP = 24
-BARS = {"light": 1.03, "adaptive": 1.05, "deep": 3.0}
+TURNS = 16  # per mode and round
 
-
-def watching(mode: str) -> contextlib.AbstractContextManager[Any]:
-    if mode == "bare":
-        return contextlib.nullcontext()
-    if mode == "anomaly":
-        return torch.autograd.set_detect_anomaly(True)
-    return Session(Recorder(Engine()), mode)
-
-
-def seconds_per_update(make: Callable[[], Update], mode: str, updates: int, warm_up: int) -> float:
-    """CPU time of this thread: other processes on the machine do not count."""
-    torch.manual_seed(0)
-    with watching(mode):
-        update = make()
-        for _ in range(warm_up):
-            update()
-        start = time.thread_time()
-        for _ in range(updates):
-            update()
-        return (time.thread_time() - start) / updates
-
-
-def start_seconds(make: Callable[[], Update], mode: str, updates: int) -> float:
-    """How long the first updates take, the deep ones of the adaptive mode among them."""
-    gc.collect()
-    torch.manual_seed(0)
-    with watching(mode):
-        update = make()
-        start = time.thread_time()
-        for _ in range(updates):
-            update()
-        return time.thread_time() - start
-
-
-def whole_run(make: Callable[[], Update], mode: str, updates: int, is_short: bool) -> float:
-    """Per update, over a run of 5,000: measured as a whole where that takes seconds, else put together from the
-    first 160 updates, which hold all the deep ones but the random, and the speed that the run has after them."""
-    if is_short:
-        return start_seconds(make, mode, AMORTISED) / AMORTISED
-    first = start_seconds(make, mode, 160)
-    steady = seconds_per_update(make, mode, updates, 160)
-    return (first + steady * (AMORTISED - 160)) / AMORTISED
+Turns = list[tuple[float, float]]
 
 
 def measure(name: str, rounds: int) -> dict[str, Any]:
-    make, updates = WORKLOADS[name], SHORT[name]
-    ratios: dict[str, list[float]] = {mode: [] for mode in MODES}
-    bare = seconds_per_update(make, "bare", updates, WARM_UP)
-    is_short = bare * AMORTISED <= WHOLE_RUN_SECONDS
-    spent: dict[str, list[float]] = {"bare": [bare], "adaptive": [whole_run(make, "bare", updates, is_short)]}
+    make, plan = WORKLOADS[name], PLANS[name]
+    pairs: dict[str, Turns] = {mode: [] for mode in MODES if mode != "adaptive"}
+    runs: list[Turns] = []
     for _ in range(rounds):
-        for mode in ("light", "deep", "anomaly"):
-            seconds = seconds_per_update(make, mode, updates, WARM_UP)
+        for mode, measured in pairs.items():
             gc.collect()
-            spent["bare"].append(seconds_per_update(make, "bare", updates, WARM_UP))
-            ratios[mode].append(seconds / statistics.mean(spent["bare"][-2:]))
-        # A whole run is compared with whole runs.
-        seconds = whole_run(make, "adaptive", updates, is_short)
-        spent["adaptive"].append(whole_run(make, "bare", updates, is_short))
-        ratios["adaptive"].append(seconds / statistics.mean(spent["adaptive"][-2:]))
-    # The bare script against itself: how far two equal measurements lie apart here.
-    ratios["bare"] = [b / a for a, b in itertools.pairwise(spent["bare"])]
-    return {
-        "workload": name,
-        "bare_microseconds": round(statistics.median(spent["bare"]) * 1e6, 1),
-        "modes": {mode: _summary(ratios[mode]) for mode in MODES},
-    }
+            measured += stretches(make, mode, [WARM_UP] + [plan.turn] * TURNS)[1:]
+        gc.collect()
+        runs.append(stretches(make, "adaptive", [plan.turn] * (plan.run // plan.turn)))
+    modes = {mode: _summary([a / b for a, b in measured]) for mode, measured in pairs.items()}
+    modes["adaptive"] = _whole_run(runs, plan)
+    bare = statistics.median(b for _, b in pairs["bare"]) / plan.turn
+    return {"workload": name, "bare_microseconds": round(bare * 1e6, 1), "modes": modes}
+
+
+def _whole_run(runs: list[Turns], plan: Plan) -> dict[str, float]:
+    """The first turns hold the deep iterations and cost more than the later ones: hence the median over the rounds
+    for each turn, and the mean of those. The spread is that of the rounds' own means."""
+    typical = [statistics.median(a / b for a, b in turns) for turns in zip(*runs, strict=True)]
+    whole = _extended(typical, plan)
+    spread = _summary([_extended([a / b for a, b in run], plan) for run in runs])
+    return {"median": round(whole, 3), "low": spread["low"], "high": spread["high"]}
+
+
+def _extended(ratios: list[float], plan: Plan) -> float:
+    """The mean over a run of 5,000 updates."""
+    missing = AMORTISED // plan.turn - len(ratios)
+    later = statistics.mean(ratios[len(ratios) // 2 :])
+    return (sum(ratios) + missing * later) / (len(ratios) + missing)
 
 
 def _summary(values: list[float]) -> dict[str, float]:

@@ -63,6 +63,7 @@ CARTPOLE_PPO = {
     "clip_range": 0.2,
 }
 ACROBOT_PPO = {"n_steps": 256, "gae_lambda": 0.94, "gamma": 0.99, "n_epochs": 4, "ent_coef": 0.0}
+PENDULUM_SAC = {"learning_rate": 1e-3, "gamma": 0.98, "tau": 0.02}
 PENDULUM_TD3 = {
     "learning_rate": 1e-3,
     "gamma": 0.98,
@@ -87,7 +88,7 @@ TASKS = {
     ),
     "a2c-cartpole": Task("a2c", "CartPole-v1", 100_000, 8, 1.8, AT_LEAST, {"ent_coef": 0.0}),
     "dqn-cartpole": Task("dqn", "CartPole-v1", 50_000, 1, 1.6, AT_LEAST, CARTPOLE_DQN),
-    "sac-pendulum": Task("sac", "Pendulum-v1", 5_000, 1, 1.25, "−180 on average", {"learning_rate": 1e-3}),
+    "sac-pendulum": Task("sac", "Pendulum-v1", 5_000, 1, 1.25, "−180 on average", PENDULUM_SAC),
     "td3-pendulum": Task("td3", "Pendulum-v1", 10_000, 1, 1.0, AT_LEAST, PENDULUM_TD3),
     "ppo-acrobot": Task("ppo", "Acrobot-v1", 200_000, 16, 1.0, AT_LEAST, ACROBOT_PPO, normalize=True),
     "dqn-lunarlander": Task("dqn", "LunarLander-v3", 100_000, 1, 1.0, AT_LEAST, LANDER_DQN),

@@ -1,4 +1,4 @@
-"""What each tap costs while a script only repeats itself: put on and taken off every 64 updates, in one process.
+"""What each tap costs while a script only repeats itself: put on and taken off every 128 updates, in one process.
 
     make bench-taps
 
@@ -10,22 +10,22 @@ from __future__ import annotations
 
 import random
 import statistics
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import torch
+from sides import put, seconds
 from torch.optim import optimizer as optim
 from workloads import WORKLOADS, Update
 
 from gradsan.judge.engine import Engine
 from gradsan.observe.cruise import Cruise
-from gradsan.observe.patches import MISSING, Patches
+from gradsan.observe.patches import Patches
 from gradsan.observe.session import Session
 from gradsan.record.recorder import Recorder
 
-STRETCH, ROUNDS = 64, 150
+STRETCH, ROUNDS = 128, 150
 STEPS, OTHERS = "step hooks", "everything else"
 PARTS = {
     "nothing": set[str](),
@@ -56,12 +56,7 @@ class Taps:
     def put(self, names: set[str]) -> None:
         for owner, name, ours, before in self._patched:
             known = name if name in {"zero_grad", "backward"} else OTHERS
-            wanted = ours if known in names else before
-            if wanted is MISSING:
-                if name in vars(owner):
-                    delattr(owner, name)
-            elif vars(owner).get(name) is not wanted:
-                setattr(owner, name, wanted)
+            put(owner, name, ours if known in names else before)
         for hooks, ours in zip(self._hooks, self._hooked, strict=True):
             hooks.clear()
             hooks.update(ours if STEPS in names else {})
@@ -82,10 +77,7 @@ def expect_anything(cruise: Cruise) -> None:
 
 
 def stretch(update: Update) -> float:
-    start = time.thread_time()
-    for _ in range(STRETCH):
-        update()
-    return (time.thread_time() - start) / STRETCH * 1e6
+    return seconds(update, STRETCH) / STRETCH * 1e6
 
 
 def measure(make: Callable[[], Update]) -> dict[str, list[float]]:

@@ -96,6 +96,48 @@ def test_an_error_is_explained_even_while_cruising():
     report = run_code(code, mode="adaptive", may_raise=True)
     assert [f.rule for f in report.findings] == ["GS101"]
     assert "--mode deep" in report.findings[0].message
+    # Nobody saw the write; what was kept, and where, is known from the iterations that were traced.
+    assert [(site.role, site.location.line) for site in report.findings[0].sites] == [
+        ("saved", 6),
+        ("backward", 10),
+    ]
+
+
+GOES_BAD_LATE = """
+import torch
+torch.manual_seed(0)
+policy = torch.nn.Linear(3, 4)
+opt = torch.optim.Adam(policy.parameters(), lr=1e-3)
+for update in range(600):
+    obs, action = torch.randn(8, 3), torch.randint(4, (8, 1))
+    allowed = torch.ones(8, 4)
+    if update == 500:
+        obs[5], allowed[5, action[5]] = 0.0, 0.0
+    {loss}
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+
+
+def test_a_loss_that_turns_bad_while_cruising_is_traced_back_to_its_line():
+    loss = "loss = -(policy(obs).softmax(-1) * allowed).gather(1, action).log().mean()"
+    (finding,) = run_code(GOES_BAD_LATE.replace("{loss}", loss), mode="adaptive").findings
+    assert (finding.rule, finding.culprit.line, finding.first_iteration) == ("GS503", 11, 501)
+    assert "`log` of 0 at index (5, 0) is where it starts" in finding.message
+
+
+def test_of_a_gradient_that_turned_bad_in_passing_the_lines_that_can_have_done_it_are_named():
+    one = "loss = ((policy(obs) - policy.bias).pow(2).sum(-1) + allowed.min() - 1).abs().sqrt().mean()"
+    bad = GOES_BAD_LATE.replace("allowed[5, action[5]] = 0.0, 0.0", "_ = 0.0, 0.0")
+    (finding,) = run_code(bad.replace("{loss}", one), mode="adaptive").findings
+    assert (finding.rule, finding.culprit.line) == ("GS503", 11)
+    assert "`sqrt` on line 11 is the one whose derivative can be infinite" in finding.message
+    two = one + "\n    loss = loss + (policy(obs).pow(2) + 1.0).sum(-1).log().mean()"
+    (finding,) = run_code(bad.replace("{loss}", two), mode="adaptive").findings
+    assert (finding.rule, finding.culprit.line) == ("GS503", 14)
+    assert "`log` on line 12, `sqrt` on line 11; run with `--mode deep`" in finding.message
+    assert [site.location.line for site in finding.sites] == [12, 11, 14]
 
 
 def test_the_wait_for_late_starters_leaves_no_hook_on_modules():

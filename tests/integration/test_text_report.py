@@ -76,6 +76,15 @@ def test_the_summary_counts_everything(report: Report) -> None:
     )
 
 
+def test_deep_looks_come_with_their_reasons(report: Report) -> None:
+    looks = [(0, "the first iterations"), (702, "a random look"), (900, "news"), (1500, "a random look")]
+    report.attention = [{"iteration": iteration, "reason": reason} for iteration, reason in looks]
+    assert render("text", report, Page(80)).splitlines()[-4:-2] == [
+        "deep look at iteration 702, 2 in all: a random look",
+        "deep look at iteration 900: news",
+    ]
+
+
 @pytest.mark.parametrize("colour", [False, True])
 def test_nothing_shown_can_steer_the_terminal(report: Report, colour: bool) -> None:
     text = render("text", report, Page(80, colour))

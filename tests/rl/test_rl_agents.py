@@ -220,6 +220,7 @@ def test_policy_and_critic_share_nothing() -> None:
 AVERAGED: dict[str, tuple[str, str, dict[str, Any]]] = {
     "a2c": ("Identity", "networks", {}),
     "dqn": ("Identity", "q", {"learning_starts": 0}),
+    "ppo": ("Identity", "networks", {}),
     "sac": ("Reach", "actor", {"learning_starts": 0}),
     "td3": ("Reach", "actor", {"learning_starts": 0, "policy_delay": 1}),
 }

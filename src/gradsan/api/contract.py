@@ -15,7 +15,7 @@ from gradsan.judge.cuts import CutFinder, cause
 from gradsan.judge.findings import Finding, Location, RoleSite
 from gradsan.judge.flow import culprit_of
 from gradsan.judge.wording import networks, value_at
-from gradsan.observe.graph import KEY
+from gradsan.observe.graph import KEY, operation_of
 from gradsan.observe.names import find_names
 from gradsan.rules import catalogue
 from gradsan.runner.watch import Watch, running
@@ -104,7 +104,7 @@ def leak(routes: Routes, leaked: list[torch.Tensor], frame: FrameType) -> Gradie
     previous: Location | None = None
     for name, where in path:
         shown = f"  {place(where)}  {where.code}" if where is not None and where != previous else ""
-        lines.append(f"    {operation(name)}{shown}")
+        lines.append(f"    {operation_of(name)}{shown}")
         previous = where or previous
     if not any(where for _, where in path):
         lines.append(f"  (no source lines are known: {HOW_TO_SEE.replace('which line cuts it off', 'them')})")
@@ -114,17 +114,11 @@ def leak(routes: Routes, leaked: list[torch.Tensor], frame: FrameType) -> Gradie
     return error
 
 
-def operation(node: str) -> str:
-    """ "MulBackward0" → "mul"; the names of leaves and custom functions stay as they are."""
-    match = re.fullmatch(r"([A-Z]\w*?)Backward\d*", node.rsplit("::", 1)[-1])
-    return match.group(1).lower() if match else node.rsplit("::", 1)[-1]
-
-
 def line_of_node(node: Any) -> Location | None:
     """The forward line that made this node, where a deep watch or anomaly mode has left it there."""
-    watch, nid = running(), node.metadata.get(KEY)
-    if watch is not None and nid is not None:
-        op = watch.engine.history.graph.get(nid)
+    watch, known = running(), node.metadata.get(KEY)
+    if watch is not None and known is not None:
+        op = watch.engine.history.graph.get(known[0])
         if op is not None and (where := watch.engine.location(op.site)) is not None:
             return where
     return _anomaly_line(node.metadata.get(ANOMALY, ()))

@@ -9,13 +9,15 @@ from typing import Any
 import torch
 
 from gradsan.observe.context import Context
-from gradsan.observe.graph import Graph, labels, saved_names
+from gradsan.observe.graph import Label, labels, operation_of, saved_names
 from gradsan.observe.inspect_op import describe_bad
 from gradsan.observe.leaves import storage_of
+from gradsan.observe.lines import is_traced
 from gradsan.observe.magnitudes import norms_of
 from gradsan.observe.switches import found_switch
 from gradsan.observe.values import Tensor, version_of
 from gradsan.observe.writes import content_of
+from gradsan.record.events import NOWHERE
 
 Clues = tuple[tuple[str, Any], ...]
 PACKED = "tensors that saved-tensor hooks keep for backward (checkpointing, offloading)"
@@ -25,19 +27,28 @@ RISKY = (
 )  # fmt: skip
 
 
-def before_backward(context: Context, roots: tuple[Tensor, ...], graph: Graph) -> Clues:
+def before_backward(context: Context, roots: tuple[Tensor, ...], token: int) -> Clues:
+    """`token` stands for the call of backward."""
     operations = context.operations
     assert operations is not None
-    named = labels(roots)
+    named = context.lines.know(token, labels(roots))
     clues: Clues = ()
-    for node, nid in named.items() if operations.writes.compares_contents else ():
+    for node, (nid, _) in named.items() if operations.writes.compares_contents else ():
         names, packed = saved_names(node)
         if names and (kept := operations.writes.kept.get(nid)):
             clues += _hidden_write(context, _saved_tensors(node, names), nid, kept)
         if packed:
             context.blind(PACKED, None, ("GS101", "GS104"))
     context.watcher = GradientWatcher(context, named)
-    return clues
+    return clues if is_traced(named) else (*clues, ("untraced", True))
+
+
+def spoiled(context: Context, leaves: list[Tensor]) -> Clues:
+    """The loss is not finite; are the weights? Then an earlier gradient was not, and its graph is gone."""
+    norms = norms_of(list(leaves))
+    pids = context.leaves.pids(leaves)
+    broken = tuple(pid for pid, norm in zip(pids, norms, strict=True) if not math.isfinite(norm))
+    return (("spoiled", broken), ("suspects", context.lines.suspects())) if broken else ()
 
 
 def _hidden_write(context: Context, tensors: list[Tensor], nid: int, kept: Any) -> Clues:
@@ -77,19 +88,19 @@ class GradientWatcher:
     """Hooks on graph nodes for the length of one backward: which one first made a gradient non-finite,
     and, when asked to, which one turned it to zero."""
 
-    def __init__(self, context: Context, named: dict[Any, int]) -> None:
+    def __init__(self, context: Context, named: dict[Any, Label]) -> None:
         self._context = context
         self.bad: Clues = ()
         self.zeroed: dict[int, int] = {}
         self._saved: dict[int, list[Tensor]] = {}
         self._handles = []
-        for order, (node, nid) in enumerate(named.items()):
+        for order, (node, label) in enumerate(named.items()):
             kind = node.name()
             if context.hunting_zeros:
-                self._handles.append(node.register_hook(self._contained(self._zero_hook(nid, order))))
+                self._handles.append(node.register_hook(self._contained(self._zero_hook(label[0], order))))
             if kind.startswith(RISKY):
                 self._handles.append(node.register_prehook(self._contained(self._before(order, node))))
-                self._handles.append(node.register_hook(self._contained(self._after(order, nid, kind))))
+                self._handles.append(node.register_hook(self._contained(self._after(order, label, kind))))
 
     def remove(self) -> None:
         for handle in self._handles:
@@ -110,19 +121,15 @@ class GradientWatcher:
 
         return prehook
 
-    def _after(self, order: int, nid: int, kind: str) -> Any:
+    def _after(self, order: int, label: Label, kind: str) -> Any:
+        nid, site = label
+
         def hook(grad_inputs: Any, grad_outputs: Any) -> None:
             saved = self._saved.pop(order, [])
             if not self.bad and _any_bad(grad_inputs) and not _any_bad(grad_outputs):
                 bad = next(g for g in grad_inputs if g is not None and _any_bad((g,)))
-                name = (
-                    kind.removesuffix("0")
-                    .removesuffix("1")
-                    .removesuffix("2")
-                    .removesuffix("Backward")
-                    .lower()
-                )
-                self.bad = (("bad_gradient", (nid, describe_bad(name, saved, ~torch.isfinite(bad)))),)
+                what = describe_bad(operation_of(kind), saved, ~torch.isfinite(bad))
+                self.bad = (("bad_gradient", (nid, what, site)),)
 
         return hook
 
@@ -154,7 +161,7 @@ def after_backward(context: Context, watcher: GradientWatcher, fed: list[Tensor]
     norms = norms_of([leaf.grad for leaf in fed])
     clues += (("norms", tuple(zip(pids, norms, strict=True))),)
     if any(not math.isfinite(n) for n in norms):
-        clues += watcher.bad or (("bad_gradient", (0, "")),)
+        clues += watcher.bad or (("bad_gradient", (0, "", NOWHERE)),)
     zero = tuple(pid for pid, norm in zip(pids, norms, strict=True) if norm == 0.0)
     if zero and watcher.zeroed:
         clues += (("zeroed_by", tuple(watcher.zeroed.values())),)
@@ -162,39 +169,41 @@ def after_backward(context: Context, watcher: GradientWatcher, fed: list[Tensor]
     return clues
 
 
-def after_failure(context: Context, roots: tuple[Tensor, ...], error: BaseException) -> Clues:
+def after_failure(context: Context, roots: tuple[Tensor, ...], token: int, error: BaseException) -> Clues:
     """The graph still knows which of its saved tensors were changed: reading those raises."""
     text = str(error)
     if "does not require grad" in text and not torch.is_grad_enabled():
         site = context.gradients_off or found_switch(context.sites)
         return (("gradients_off", site),) if site else ()
     if "modified by an inplace operation" in text:
-        return _changed(context, roots)
+        return _changed(context, roots, token)
     if "backward through the graph a second time" in text or "already been freed" in text:
         return _freed(roots)
     return ()
 
 
-def _changed(context: Context, roots: tuple[Tensor, ...]) -> Clues:
-    operations = context.operations
-    if operations is None:
-        return (("light", True),)
-    for node, nid in labels(roots).items():
+def _changed(context: Context, roots: tuple[Tensor, ...], token: int) -> Clues:
+    writes_seen = context.operations.writes if context.operations is not None else None
+    kept_at = NOWHERE
+    for node, (nid, site) in context.lines.know(token, labels(roots)).items():
         if not _raises(node, "modified by an inplace operation"):
             continue
-        for item in operations.writes.kept.get(nid, ()):
-            writes = [w for w in operations.writes.after(item.storage, nid) if not w.hidden]
+        kept_at = kept_at or site
+        if writes_seen is None:
+            break
+        for item in writes_seen.kept.get(nid, ()):
+            writes = [w for w in writes_seen.after(item.storage, nid) if not w.hidden]
             if writes:
                 owner = context.leaves.peek_storage(item.storage) or 0
                 first = writes[0]
                 return (("changed", (nid, first.nid, first.site, first.name, owner)),)
-    return (("light", True),)  # its forward pass went by before we looked
+    return (("light", True), ("kept_at", kept_at))  # its forward pass went by before we looked
 
 
 def _freed(roots: tuple[Tensor, ...]) -> Clues:
     """The newest values of this graph that an earlier backward has used up."""
     named = labels(roots)
-    freed = [nid for node, nid in named.items() if nid and _raises(node, "freed")]
+    freed = [nid for node, (nid, _) in named.items() if nid and _raises(node, "freed")]
     return (("freed", tuple(sorted(set(freed), reverse=True)[:50])),)
 
 

@@ -26,6 +26,7 @@ GRAPH_EVERY = 31  # iterations in passing; a prime, so that it meets every phase
 class Probe(NamedTuple):
     """What was true just before backward ran."""
 
+    token: int
     site: int
     roots: tuple[torch.Tensor, ...]
     shapes: tuple[Root, ...]
@@ -147,10 +148,10 @@ class BackwardTap:
 
     def _before(self, call: str, frame: FrameType, tensors: Any) -> Probe:
         context = self.context
-        roots, site = _as_tensors(tensors), context.sites.here(frame)
+        roots, site, token = _as_tensors(tensors), context.sites.here(frame), _token(frame)
         graph = walk(roots)
         if call == "backward":
-            self._shapes.note(_token(frame), graph)
+            self._shapes.note(token, graph)
             self._notice_clearing_by_hand(graph.leaves)
         if context.turns.comes_round(site, bool(context.optimizers.alive())):
             context.emit(Turn())
@@ -162,9 +163,11 @@ class BackwardTap:
             nid = operations.values.number(root) if operations is not None else 0
             shapes.append(Root(nid, tuple(root.shape), root.requires_grad))
         if operations is not None:
-            clues = autopsy.before_backward(context, roots, graph)
+            clues = autopsy.before_backward(context, roots, token)
         loss = value_of(roots[0]) if roots else 0.0
-        return Probe(site, roots, tuple(shapes), graph, states, clues, loss)
+        if not math.isfinite(loss):
+            clues += autopsy.spoiled(context, graph.leaves)
+        return Probe(token, site, roots, tuple(shapes), graph, states, clues, loss)
 
     def _after(self, call: str, probe: Probe, args: Any, kwargs: Any, error: BaseException | None) -> None:
         context, leaves = self.context, probe.graph.leaves
@@ -182,7 +185,7 @@ class BackwardTap:
         if context.watcher is not None:
             context.watcher.remove()
         if error is not None:
-            clues += autopsy.after_failure(context, probe.roots, error)
+            clues += autopsy.after_failure(context, probe.roots, probe.token, error)
         elif context.watcher is not None and call == "backward":
             chosen = set(fed)
             written = [leaf for pid, leaf in zip(pids, leaves, strict=True) if pid in chosen]

@@ -15,6 +15,7 @@ import torch
 from gradsan.observe.cruise import Cruise
 from gradsan.observe.inspect_op import context_site
 from gradsan.observe.leaves import Leaves, Optimizers
+from gradsan.observe.lines import GraphLines
 from gradsan.observe.magnitudes import Magnitudes
 from gradsan.observe.sites import Sites
 from gradsan.observe.turns import Turns
@@ -41,6 +42,7 @@ class Context:
         self.cruise = Cruise()
         self.magnitudes = Magnitudes(self.leaves)
         self.turns = Turns()
+        self.lines = GraphLines()
         self.iteration = 0
         self.quiet: set[str] = set()
         # A sketch of the ledger, enough to notice what passes no tap: leaves whose `.grad` is known to

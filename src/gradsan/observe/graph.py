@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import torch
 
+from gradsan.record.events import NOWHERE, Site
+
 ENOUGH_SHAPES = 8
-KEY = "gradsan"  # where the operation tap leaves a value's number in a node's metadata
+KEY = "gradsan"  # where the operation tap leaves a value's number and line in a node's metadata
 
 
 class Graph(NamedTuple):
@@ -81,27 +84,40 @@ def is_transforming() -> bool:
 _innermost_transform: Callable[[], Any] = torch._C._functorch.peek_interpreter_stack
 
 
-def label(tensor: torch.Tensor, nid: int) -> None:
-    """Leave the value's number at the node that computed it."""
+def label(tensor: torch.Tensor, nid: int, site: Site) -> None:
+    """Leave the value's number and its line at the node that computed it."""
     node = node_of(tensor)
     if node is not None:
-        node.metadata[KEY] = nid
+        node.metadata[KEY] = (nid, site)
 
 
-def labels(roots: Iterable[torch.Tensor]) -> dict[Any, int]:
-    """For every node the number of the value it computed. A call that makes several nodes labels only
-    the last of them; the others take the label of the node they were made for."""
-    found: dict[Any, int] = {}
-    stack: list[tuple[Any, int]] = [(node, 0) for root in roots if (node := node_of(root)) is not None]
+Label = tuple[int, Site]
+UNKNOWN: Label = (0, NOWHERE)
+
+
+def labels(roots: Iterable[torch.Tensor]) -> dict[Any, Label]:
+    """For every node the number of the value it computed, and the line. A call that makes several nodes labels
+    only the last of them; the others take the label of the node they were made for."""
+    found: dict[Any, Label] = {}
+    stack: list[tuple[Any, Label]] = [
+        (node, UNKNOWN) for root in roots if (node := node_of(root)) is not None
+    ]
     while stack:
         node, inherited = stack.pop()
         if node in found:
             continue
-        nid = found[node] = node.metadata.get(KEY, inherited)
+        own = found[node] = node.metadata.get(KEY, inherited)
         for child, _ in node.next_functions:
             if child is not None and child not in found:
-                stack.append((child, nid))
+                stack.append((child, own))
     return found
+
+
+def operation_of(kind: str) -> str:
+    """`LogBackward0` was made by `log`; the names of leaves and custom functions stay as they are."""
+    name = kind.rsplit("::", 1)[-1]
+    match = re.fullmatch(r"([A-Z]\w*?)Backward\d*", name)
+    return match.group(1).lower() if match else name
 
 
 _saved_names: dict[type, tuple[tuple[str, str], ...]] = {}

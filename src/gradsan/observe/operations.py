@@ -156,7 +156,7 @@ class OperationTap(StackedMode):
         )
         self.values.define(out, nid)
         if live:
-            label(out, nid)
+            label(out, nid, site)
             self.writes.used(nid, inputs, out)
         return nid
 
@@ -170,7 +170,7 @@ class OperationTap(StackedMode):
             shape, live = tuple(tensor.shape), tensor.requires_grad
             self.pending.append(Op(nid, name, site, numbers, live, shape, is_floating(tensor), (), notes))
             if live and tensor.grad_fn is not None:
-                label(tensor, nid)
+                label(tensor, nid, site)
                 self.writes.used(nid, [tensor], tensor)
         self.values.wrote(tensor, nid)
         self.writes.wrote(tensor, nid, site, name)

@@ -44,6 +44,7 @@ def draw(console: Console, report: Report) -> None:
         _finding(console, finding)
     _not_evaluated(console, report)
     _faults(console, report)
+    _deep_looks(console, report)
     console.print(summary(report))
 
 
@@ -127,6 +128,17 @@ def _faults(console: Console, report: Report) -> None:
         for line in fault["traceback"].splitlines():
             console.print(Padding(Text(plain(line), "quiet"), (0, 0, 0, 2)))
         console.print()
+
+
+def _deep_looks(console: Console, report: Report) -> None:
+    """Why some iterations were traced in full; that the first ones are goes without saying."""
+    reasons: dict[str, list[int]] = {}
+    for look in report.attention:
+        if look["iteration"] > 0:
+            reasons.setdefault(look["reason"], []).append(look["iteration"])
+    for reason, iterations in reasons.items():
+        times = f", {len(iterations)} in all" if len(iterations) > 1 else ""
+        console.print(Text(f"deep look at iteration {iterations[0]:,}{times}: {plain(reason)}", "quiet"))
 
 
 def summary(report: Report) -> Text:

@@ -44,6 +44,7 @@ PRESETS: dict[tuple[str, str], dict[str, Any]] = {
         "updates_per_round": 4,
         "epsilon_fraction": 0.12,
         "epsilon_end": 0.1,
+        "loss": "huber",
     },
     ("ppo", "Acrobot-v1"): {
         "steps": 200_000,
@@ -56,7 +57,9 @@ PRESETS: dict[tuple[str, str], dict[str, Any]] = {
         "gamma": 0.99,
         "trace": 0.94,
         "normalize": True,
+        "averaging": 0.7,
     },
+    ("sac", "Pendulum-v1"): {"gamma": 0.98, "target_rate": 0.02},
     ("ppo", "Pendulum-v1"): {
         "num_envs": 4,
         "rollout": 1024,

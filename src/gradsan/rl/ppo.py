@@ -17,7 +17,7 @@ from gradsan.rl.agent import Agent, Stateful, set_learning_rate
 from gradsan.rl.config import Config, require
 from gradsan.rl.contracts import Contract
 from gradsan.rl.envs import Envs, Step
-from gradsan.rl.networks import seeded
+from gradsan.rl.networks import Target, seeded
 from gradsan.rl.normalize import RewardScale, RunningNorm
 from gradsan.rl.policies import ActorCritic
 from gradsan.rl.rollout import Rollout, Samples
@@ -52,6 +52,8 @@ class PPOConfig(Config):
     max_grad_norm: float = 0.5
     normalize: bool = False
     """Scale observations and rewards by their running statistics."""
+    averaging: float = 0.2
+    """Greedy play takes the weights' mean over about this last share of the updates; 0: the latest."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -59,6 +61,7 @@ class PPOConfig(Config):
         require(
             self.batch_size > 1 and self.epochs >= 1, "PPO needs a batch size above 1 and an epoch or more."
         )
+        require(0 <= self.averaging <= 1, "--averaging must lie between 0 and 1.")
 
 
 class PPO(Agent):
@@ -71,6 +74,8 @@ class PPO(Agent):
         self.actions = Actions.of(envs.vector.single_action_space)
         with seeded(self.weights_seed):
             self.networks = ActorCritic(observations, self.actions, config.hidden).to(self.device)
+        # The latest policy may be a bad one between two good ones: greedy play averages (Polyak 1992).
+        self.average = Target(self.networks)
         self.optimizer = FusedAdam(self.networks.parameters(), config.learning_rate, eps=1e-5)
         normalize = config.normalize and not observations.image
         self.obs_norm = RunningNorm(observations.shape) if normalize else None
@@ -80,7 +85,8 @@ class PPO(Agent):
         example = self.networks.policy(self.tensor(envs.obs)).greedy()[0]
         self.rollout = Rollout(config.rollout, envs.num_envs, observations, example)
         # One backward of the sum: the advantage is constant, so the policy's term cannot train the critic.
-        self.declare(Contract("ppo", reaches={"policy and critic": self.networks}))
+        reaches, avoids = {"policy and critic": self.networks}, {"average": self.average.network}
+        self.declare(Contract("ppo", reaches, avoids))
 
     def advance(self) -> None:
         for _ in range(self.config.rollout):
@@ -100,6 +106,7 @@ class PPO(Agent):
         for batch, old_log_prob in self.minibatches(samples, old.log_prob(samples.action)):
             loss = self.loss(batch, old_log_prob, config.clip * left)
             self.descend("ppo", loss, self.optimizer, clip=config.max_grad_norm)
+        self.average.track(1 / (1 + config.averaging * self.updates))
         self.updates += 1
 
     def minibatches(self, samples: Samples, old_log_prob: Tensor) -> Iterator[tuple[Samples, Tensor]]:
@@ -144,11 +151,12 @@ class PPO(Agent):
         return self.networks.value(self.tensor(obs))
 
     def act(self, obs: Array) -> Array:
-        return self.actions.to_env(self.networks.policy(self.tensor(self.scaled(obs))).greedy())
+        return self.actions.to_env(self.average.network.policy(self.tensor(self.scaled(obs))).greedy())
 
     def parts(self) -> Mapping[str, Stateful]:
         parts: dict[str, Stateful] = {
             "networks": self.networks,
+            "average": self.average.network,
             "optimizer": self.optimizer,
         }
         if self.obs_norm is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradsan.judge.wording import line, value_at
-from gradsan.record.events import Backward
+from gradsan.record.events import NOWHERE, Backward
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 TEXT = "modified by an inplace operation"
@@ -112,8 +112,14 @@ class SavedTensorMutated(Rule):
         history = self.history
         if not written:
             hint = "; run with `--mode deep` to see which line wrote it" if "light" in clues else ""
-            message = f"a tensor that this backward needs was changed in place{hint}"
-            yield Verdict(event.site, message, [("backward", event.site)], event.reached)
+            kept_at = clues.get("kept_at", NOWHERE)
+            what = value_at(history, kept_at, "an operation")
+            whose = (
+                f"what {what} ({line(history, kept_at)}) has kept for" if kept_at else "a tensor needed by"
+            )
+            message = f"{whose} this backward was changed in place{hint}"
+            story = [("saved", kept_at)] if kept_at else []
+            yield Verdict(event.site, message, [*story, ("backward", event.site)], event.reached)
             return
         kept = history.graph.get(saved)
         kept_at = kept.site if kept is not None else 0

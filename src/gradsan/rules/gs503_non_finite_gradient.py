@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from gradsan.judge.wording import line, networks
-from gradsan.record.events import Backward, Op
+from gradsan.record.events import NOWHERE, Backward, Op, Site
 from gradsan.record.history import History
 from gradsan.record.provenance import note
 from gradsan.rules.base import Rule, Verdict, Verdicts
+
+HOW_TO_SEE = "run with `--mode deep` to see the operation that made it"
+SUSPECTS = 4  # that are named
 
 
 class NonFiniteGradient(Rule):
@@ -104,7 +108,10 @@ class NonFiniteGradient(Rule):
             return
         self._lost = True  # from here on everything is non-finite: only the first time tells something
         history = self.history
-        nid, what = clues.get("bad_gradient", (0, ""))
+        if "spoiled" in clues:
+            yield self._spoiled(event, clues)
+            return
+        nid, what, *where = clues.get("bad_gradient", (0, ""))
         op = history.graph.get(nid)
         forward = self._first_bad_value(event)
         if op is None or bad_loss:
@@ -115,17 +122,42 @@ class NonFiniteGradient(Rule):
             if bad_loss
             else f"the gradient of {networks(history, broken)} is not finite"
         )
-        if op is None:
-            reason = "" if history.deep else "; run with `--mode deep` to see the operation that made it"
-            yield Verdict(event.site, f"{result} from here on{reason}", [("backward", event.site)], broken)
+        site: Site = op.site if op is not None else next(iter(where), NOWHERE)
+        if op is None and not site:
+            untraced = not history.deep or "untraced" in clues
+            first = f"{what} is where it starts: " if what else ""
+            reason = f"; {HOW_TO_SEE}" if untraced else ""
+            message = f"{first}{result} from here on{reason}"
+            yield Verdict(event.site, message, [("backward", event.site)], broken)
             return
-        reason = what or f"`{op.name}`"
+        reason = what or f"`{op.name}`" if op is not None else what
         yield Verdict(
-            op.site,
+            site,
             f"{reason} is where it starts: {result} in backward on {line(history, event.site)}",
-            [("forward", op.site), ("backward", event.site)],
+            [("forward", site), ("backward", event.site)],
             broken or event.reached,
         )
+
+    def _spoiled(self, event: Backward, clues: dict[str, Any]) -> Verdict:
+        """An earlier gradient was not finite though its loss was, and its graph went by in passing."""
+        history, suspects = self.history, clues["suspects"]
+        message = (
+            f"the weights of {networks(history, clues['spoiled'])} were not finite before this loss was computed: "
+            "an earlier gradient was not, though its loss was"
+        )
+        sites = {site: None for _, site in suspects}
+        names = ", ".join(f"`{name}` on {line(history, site)}" for name, site in suspects[:SUSPECTS])
+        culprit = event.site
+        if len(sites) == 1:
+            culprit = next(iter(sites))
+            message += (
+                f"; of the operations it came through, {names} is the one whose derivative can be infinite"
+            )
+        else:
+            which = f"; operations it came through whose derivative can be infinite: {names}" if names else ""
+            message += f"{which}; {HOW_TO_SEE}"
+        story = [("forward", site) for site in list(sites)[:SUSPECTS]]
+        return Verdict(culprit, message, [*story, ("backward", event.site)], clues["spoiled"])
 
     def _first_bad_value(self, event: Backward) -> Op | None:
         found = [
