@@ -127,6 +127,18 @@ def test_a_loss_that_turns_bad_while_cruising_is_traced_back_to_its_line():
     assert "`log` of 0 at index (5, 0) is where it starts" in finding.message
 
 
+def test_weights_that_are_loaded_bad_are_not_blamed_on_a_gradient():
+    code = """
+    import torch
+    net = torch.nn.Linear(3, 1)
+    net.load_state_dict({"weight": torch.full((1, 3), float("nan")), "bias": torch.zeros(1)})
+    net(torch.randn(8, 3)).sqrt().mean().backward()
+    """
+    (finding,) = run_code(code, mode="adaptive").findings
+    assert finding.rule == "GS503"
+    assert "the weights of `net.weight` were not finite to begin with" in finding.message
+
+
 def test_of_a_gradient_that_turned_bad_in_passing_the_lines_that_can_have_done_it_are_named():
     one = "loss = ((policy(obs) - policy.bias).pow(2).sum(-1) + allowed.min() - 1).abs().sqrt().mean()"
     bad = GOES_BAD_LATE.replace("allowed[5, action[5]] = 0.0, 0.0", "_ = 0.0, 0.0")

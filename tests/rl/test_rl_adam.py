@@ -19,17 +19,21 @@ def own_chance() -> Iterator[None]:
         yield
 
 
+PARTS = [3, 13, 1000]  # often, once, never
+
+
 def network() -> nn.Sequential:
     torch.manual_seed(0)
     return nn.Sequential(nn.Linear(3, 8), nn.Tanh(), nn.Linear(8, 2))
 
 
-def train(net: nn.Sequential, optimizer: torch.optim.Optimizer, updates: range) -> None:
+def train(net: nn.Sequential, optimizer: torch.optim.Optimizer, updates: range, part_every: int = 3) -> None:
+    """In some updates the first layer has no gradient."""
     for update in updates:
         torch.manual_seed(update)
         optimizer.zero_grad()
-        used = net if update % 3 else net[2]  # now and then the first layer has no gradient
-        used(torch.randn(16, 3 if update % 3 else 8)).pow(2).mean().backward()
+        used, size = (net, 3) if update % part_every else (net[2], 8)
+        used(torch.randn(16, size)).pow(2).mean().backward()
         for group in optimizer.param_groups:
             group["lr"] = 0.01 / (1 + update)
         optimizer.step()
@@ -39,48 +43,63 @@ def same(a: nn.Module, b: nn.Module) -> bool:
     return all(torch.equal(x, y) for x, y in zip(a.parameters(), b.parameters(), strict=True))
 
 
-def test_it_moves_as_pytorchs_own():
+@pytest.mark.parametrize("part_every", PARTS)
+def test_it_moves_as_pytorchs_own(part_every: int):
     ours, theirs = network(), network()
-    train(ours, FusedAdam(ours.parameters(), 0.01, eps=1e-5), range(30))
-    train(theirs, torch.optim.Adam(theirs.parameters(), lr=0.01, eps=1e-5, fused=True), range(30))
+    train(ours, FusedAdam(ours.parameters(), 0.01, eps=1e-5), range(1, 30), part_every)
+    theirs_adam = torch.optim.Adam(theirs.parameters(), lr=0.01, eps=1e-5, fused=True)
+    train(theirs, theirs_adam, range(1, 30), part_every)
     assert same(ours, theirs)
 
 
-def test_a_loaded_state_is_the_one_that_counts():
+@pytest.mark.parametrize("part_every", PARTS)
+def test_a_loaded_state_is_the_one_that_counts(part_every: int):
     net = network()
     optimizer = FusedAdam(net.parameters(), 0.01)
-    train(net, optimizer, range(10))
+    train(net, optimizer, range(1, 10), part_every)
     weights, state = copy.deepcopy(net.state_dict()), copy.deepcopy(optimizer.state_dict())
-    train(net, optimizer, range(10, 20))
+    train(net, optimizer, range(10, 20), part_every)
     after = copy.deepcopy(net)
     net.load_state_dict(weights)
     optimizer.load_state_dict(state)
-    train(net, optimizer, range(10, 20))
+    train(net, optimizer, range(10, 20), part_every)
     assert same(net, after)
 
 
-def test_pytorchs_own_can_go_on_from_its_state():
+@pytest.mark.parametrize("part_every", PARTS)
+def test_pytorchs_own_can_go_on_from_its_state(part_every: int):
     net, other = network(), network()
     optimizer = FusedAdam(net.parameters(), 0.01)
-    train(net, optimizer, range(10))
+    train(net, optimizer, range(1, 10), part_every)
     other.load_state_dict(net.state_dict())
     theirs = torch.optim.Adam(other.parameters(), lr=0.01, fused=True)
-    theirs.load_state_dict(copy.deepcopy(optimizer.state_dict()))  # else both would count the same steps
-    train(net, optimizer, range(10, 20))
-    train(other, theirs, range(10, 20))
+    theirs.load_state_dict(copy.deepcopy(optimizer.state_dict()))  # else both would share their averages
+    train(net, optimizer, range(10, 20), part_every)
+    train(other, theirs, range(10, 20), part_every)
     assert same(net, other)
 
 
-def test_a_copy_has_a_state_of_its_own():
+@pytest.mark.parametrize("part_every", PARTS)
+def test_a_copy_has_a_state_of_its_own(part_every: int):
     net = network()
     optimizer = FusedAdam(net.parameters(), 0.01)
-    train(net, optimizer, range(4, 6))
+    train(net, optimizer, range(4, 6), part_every)
     twin, twins = copy.deepcopy((net, optimizer))
     before = copy.deepcopy(net)
-    train(twin, twins, range(6, 12))
+    train(twin, twins, range(6, 12), part_every)
     assert same(net, before)
-    train(net, optimizer, range(6, 12))
+    train(net, optimizer, range(6, 12), part_every)
     assert same(net, twin)
+
+
+def test_clearing_gives_what_pytorchs_own_gives():
+    net = network()
+    optimizer = FusedAdam(net.parameters(), 0.01)
+    train(net, optimizer, range(1, 2))
+    optimizer.zero_grad(set_to_none=False)
+    assert all(parameter.grad is not None and not parameter.grad.any() for parameter in net.parameters())
+    optimizer.zero_grad()
+    assert all(parameter.grad is None for parameter in net.parameters())
 
 
 def test_a_closure_is_refused():

@@ -100,8 +100,13 @@ class NonFiniteGradient(Rule):
     def __init__(self, history: History) -> None:
         super().__init__(history)
         self._lost = False
+        self._fed: set[int] = set()  # what earlier backwards gave gradient to
 
     def on_backward(self, event: Backward) -> Verdicts:
+        yield from self._judge(event)
+        self._fed.update(event.fed)
+
+    def _judge(self, event: Backward) -> Verdicts:
         clues = dict(event.clues)
         bad_loss = not math.isfinite(event.loss)
         if self._lost or not ("bad_gradient" in clues or bad_loss):
@@ -145,6 +150,9 @@ class NonFiniteGradient(Rule):
             f"the weights of {networks(history, clues['spoiled'])} were not finite before this loss was computed: "
             "an earlier gradient was not, though its loss was"
         )
+        if self._fed.isdisjoint(clues["spoiled"]):
+            message = f"the weights of {networks(history, clues['spoiled'])} were not finite to begin with"
+            return Verdict(event.site, message, [("backward", event.site)], clues["spoiled"])
         sites = {site: None for _, site in suspects}
         names = ", ".join(f"`{name}` on {line(history, site)}" for name, site in suspects[:SUSPECTS])
         culprit = event.site
