@@ -50,6 +50,12 @@ def _attributes() -> dict[tuple[str, str], int]:
     }
 
 
+def _is_ours(hook: Any) -> bool:
+    """Others leave import hooks behind on purpose, as absl does from 2.5 on."""
+    kind = hook if isinstance(hook, type) else type(hook)
+    return kind.__module__.split(".")[0] == "gradsan"
+
+
 def _state() -> dict[str, Any]:
     import torch
     from torch.optim import optimizer
@@ -65,7 +71,7 @@ def _state() -> dict[str, Any]:
         "grad mode": torch.is_grad_enabled(),
         "signal handlers": [signal.getsignal(s) for s in SIGNALS],
         "exception hooks": (sys.excepthook, threading.excepthook, sys.unraisablehook),
-        "import hooks": list(sys.meta_path),
+        "import hooks": [hook for hook in sys.meta_path if _is_ours(hook)],
         "main module": sys.modules["__main__"],
         "warnings": warnings.showwarning,
         "tracing": (sys.gettrace(), sys.getprofile()),
