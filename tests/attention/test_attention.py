@@ -127,6 +127,20 @@ def test_a_loss_that_turns_bad_while_cruising_is_traced_back_to_its_line():
     assert "`log` of 0 at index (5, 0) is where it starts" in finding.message
 
 
+@pytest.mark.parametrize(
+    ("loss", "words"),
+    [
+        ("(policy(obs) + (1 - allowed) * 1e3).exp().mean()", "`exp` with the result inf at index (5, "),
+        ("(policy(obs).sum(-1, keepdim=True) / allowed).mean()", "`div`"),
+        ("torch.distributions.Normal(policy(obs), allowed, False).log_prob(obs[:, :1]).mean()", "`div` of "),
+    ],
+)
+def test_what_is_known_of_an_operation_in_passing_is_said_as_it_is(loss: str, words: str):
+    (finding,) = run_code(GOES_BAD_LATE.replace("{loss}", f"loss = {loss}"), mode="adaptive").findings
+    assert (finding.rule, finding.culprit.line) == ("GS503", 11)
+    assert finding.message.startswith(words)
+
+
 def test_weights_that_are_loaded_bad_are_not_blamed_on_a_gradient():
     code = """
     import torch

@@ -92,7 +92,7 @@ class GradientWatcher:
         self._context = context
         self.bad: Clues = ()
         self.zeroed: dict[int, int] = {}
-        self._saved: dict[int, list[Tensor]] = {}
+        self._saved: dict[int, tuple[list[Tensor], list[Tensor]]] = {}
         self._handles = []
         for order, (node, label) in enumerate(named.items()):
             kind = node.name()
@@ -117,7 +117,13 @@ class GradientWatcher:
 
     def _before(self, order: int, node: Any) -> Any:
         def prehook(grads: Any) -> None:
-            self._saved[order] = _saved_tensors(node, saved_names(node)[0])
+            names = saved_names(node)[0]
+            results = [name for name in names if name.startswith("_saved_result")]
+            # `a / b` keeps "other" and "self": first what comes first.
+            inputs = sorted(
+                (name for name in names if name not in results), key=lambda name: name != "_saved_self"
+            )
+            self._saved[order] = _saved_tensors(node, inputs), _saved_tensors(node, results)
 
         return prehook
 
@@ -125,10 +131,10 @@ class GradientWatcher:
         nid, site = label
 
         def hook(grad_inputs: Any, grad_outputs: Any) -> None:
-            saved = self._saved.pop(order, [])
+            inputs, results = self._saved.pop(order, ([], []))
             if not self.bad and _any_bad(grad_inputs) and not _any_bad(grad_outputs):
                 bad = next(g for g in grad_inputs if g is not None and _any_bad((g,)))
-                what = describe_bad(operation_of(kind), saved, ~torch.isfinite(bad))
+                what = describe_bad(operation_of(kind), inputs, ~torch.isfinite(bad), results)
                 self.bad = (("bad_gradient", (nid, what, site)),)
 
         return hook

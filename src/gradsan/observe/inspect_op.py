@@ -6,6 +6,7 @@ import inspect
 import itertools
 import math
 import zlib
+from collections.abc import Sequence
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -89,16 +90,16 @@ def non_finite_result(name: str, inputs: list[Tensor], out: Tensor) -> Notes:
     return (("nonfinite", describe_bad(name, inputs, bad)),) if bool(bad.any()) else ()
 
 
-def describe_bad(name: str, inputs: list[Tensor], bad: Tensor) -> str:
-    """`log` of -0.25 at index (3, 1)."""
+def describe_bad(name: str, inputs: list[Tensor], bad: Tensor, results: Sequence[Tensor] = ()) -> str:
+    """`log` of -0.25 at index (3, 1). Where only the result is known: `exp` with the result inf."""
     if name in ("std", "var", "std_mean", "var_mean") and inputs:
         return f"`{name}` of {inputs[0].numel()} sample{'s' if inputs[0].numel() != 1 else ''}"
     where = tuple(bad.nonzero()[0].tolist()) if bad.dim() else ()
     text = f"`{name}`"
-    same = [t for t in inputs if t.shape == bad.shape]
-    if same:
-        values = " and ".join(f"{float(t.detach()[where]):.4g}" for t in same[:2])
-        text += f" of {values}"
+    for word, tensors in (("of", inputs), ("with the result", results)):
+        if same := [t for t in tensors if t.shape == bad.shape]:
+            text += f" {word} " + " and ".join(f"{float(t.detach()[where]):.4g}" for t in same[:2])
+            break
     if where:
         text += f" at index {where[0] if len(where) == 1 else where}"
     return text
