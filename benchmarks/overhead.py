@@ -124,17 +124,19 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--quick", action="store_const", dest="rounds", const=3, help="3 rounds")
     parser.add_argument("--out", type=Path, default=Path("docs"))
-    parser.add_argument("--only", default="", help="the workloads whose name begins so; nothing is written")
+    parser.add_argument(
+        "--only", default="", help="the workloads whose name begins so; others stay as measured"
+    )
     arguments = parser.parse_args()
     torch.set_num_threads(1)
-    results = []
-    for name in [name for name in WORKLOADS if name.startswith(arguments.only)]:
-        results.append(measure(name, arguments.rounds))
-        print(table(results[-1:]).splitlines()[-1], flush=True)
-    if arguments.only:
-        return
     arguments.out.mkdir(exist_ok=True)
-    (arguments.out / "overhead.json").write_text(json.dumps(results, indent=1) + "\n")
+    written = arguments.out / "overhead.json"
+    known = {row["workload"]: row for row in json.loads(written.read_text())} if written.is_file() else {}
+    for name in [name for name in WORKLOADS if name.startswith(arguments.only)]:
+        known[name] = measure(name, arguments.rounds)
+        print(table([known[name]]).splitlines()[-1], flush=True)
+    results = [known[name] for name in WORKLOADS if name in known]
+    written.write_text(json.dumps(results, indent=1) + "\n")
     (arguments.out / "overhead.md").write_text(table(results) + "\n")
     plot(results, arguments.out / "overhead.png")
     print(table(results))

@@ -127,6 +127,17 @@ def test_a_loss_that_turns_bad_while_cruising_is_traced_back_to_its_line():
     assert "`log` of 0 at index (5, 0) is where it starts" in finding.message
 
 
+def test_the_memory_for_lines_has_a_limit(monkeypatch: pytest.MonkeyPatch):
+    loss = "loss = -(policy(obs).softmax(-1) * allowed).gather(1, action).log().mean()"
+    monkeypatch.setattr("gradsan.observe.lines.ENOUGH", 3)
+    (finding,) = run_code(GOES_BAD_LATE.replace("{loss}", loss), mode="adaptive").findings
+    assert (finding.rule, finding.culprit.line) == ("GS503", 13)
+    assert finding.message == (
+        "`log` of 0 at index (5, 0) is where it starts: the loss is not finite from here on; "
+        "run with `--mode deep` to see the operation that made it"
+    )
+
+
 @pytest.mark.parametrize(
     ("loss", "words"),
     [

@@ -12,9 +12,7 @@ from typing import Any
 from gradsan.observe.graph import Label, operation_of
 from gradsan.record.events import NOWHERE, Site
 
-FORMS = 8  # that each backward is known in
-BACKWARDS = 64
-LARGEST = 5_000  # nodes
+ENOUGH = 50_000  # nodes of graphs that are remembered
 # Operations with a finite result and, at the edge of their domain, an infinite derivative.
 STEEP = (
     "Sqrt", "Pow", "Log", "Atanh", "Acos", "Asin", "Std", "Rsqrt", "Reciprocal", "Logit", "Div",
@@ -24,22 +22,26 @@ STEEP = (
 class GraphLines:
     def __init__(self) -> None:
         self._known: dict[int, dict[int, tuple[Site, ...]]] = {}
+        self._sizes: set[tuple[int, int]] = set()  # to see in passing that a graph is probably known
+        self._left = ENOUGH
         self._of_part: dict[int, Site] = {}  # what a node and all that lies behind it look like
         self.steep: dict[tuple[str, Site], None] = {}
 
     def know(self, backward: int, named: dict[Any, Label]) -> dict[Any, Label]:
         """The same labels, with the lines filled in where nothing of this graph was traced."""
-        if len(named) > LARGEST:
-            return named
-        form, forms = hash(tuple([node.name() for node in named])), self._known.get(backward, {})
         if not is_traced(named):
-            sites = forms.get(form) or [self._of_part.get(part, NOWHERE) for part in parts(named)]
-            return dict(zip(named, ((0, site) for site in sites), strict=True))
-        if form not in forms and len(forms) < FORMS and len(self._known) < BACKWARDS:
-            self._known.setdefault(backward, {})[form] = tuple([site for _, site in named.values()])
+            sites = self._known.get(backward, {}).get(form_of(named))
+            return dict(zip(named, ((0, site) for site in sites or self._by_parts(named)), strict=True))
+        if (backward, len(named)) not in self._sizes and len(named) <= self._left:
+            self._left -= len(named)
+            self._sizes.add((backward, len(named)))
+            self._known.setdefault(backward, {})[form_of(named)] = tuple([site for _, site in named.values()])
             self._remember_parts(named)
             self._remember_steep(named)
         return named
+
+    def _by_parts(self, named: dict[Any, Label]) -> list[Site]:
+        return [self._of_part.get(part, NOWHERE) for part in parts(named)]
 
     def _remember_parts(self, named: dict[Any, Label]) -> None:
         """For graphs that differ from all the known ones, and consist of known parts."""
@@ -61,6 +63,10 @@ class GraphLines:
 
 def is_traced(named: dict[Any, Label]) -> bool:
     return any(nid for nid, _ in named.values())
+
+
+def form_of(named: dict[Any, Label]) -> int:
+    return hash(tuple([node.name() for node in named]))
 
 
 def parts(nodes: Collection[Any]) -> list[int]:
