@@ -15,6 +15,7 @@ from gradsan.rl.denormals import denormals_flushed, flushing
 from gradsan.rl.errors import ConfigError, ContractError, EnvironmentFault
 from gradsan.rl.evaluate import evaluate
 from gradsan.rl.make import make_env, make_envs
+from gradsan.rl.rollout import Samples
 
 # Small networks and few steps: trivial problems in seconds.
 OFF_POLICY = {
@@ -89,6 +90,16 @@ def test_dqn_learns_with_each_of_its_options(options: dict[str, Any]) -> None:
 @pytest.mark.parametrize("options", [{"value_clip": 0.2}, {"normalize": True}, {"entropy_bonus": 0.01}])
 def test_ppo_learns_with_each_of_its_options(options: dict[str, Any]) -> None:
     assert score(learned(make("ppo", "Identity", **options))) >= GOALS["Identity"]
+
+
+def test_ppo_leaves_no_batch_of_a_few_samples() -> None:
+    agent: Any = make("ppo", "Identity", epochs=2, batch_size=16)
+    obs = torch.zeros(70, 3)
+    samples = Samples(obs, torch.arange(70), *torch.arange(210.0).reshape(3, 70))
+    batches = [batch for batch, _ in agent.minibatches(samples, torch.zeros(70))]
+    assert [len(batch.action) for batch in batches] == [18, 18, 17, 17] * 2
+    for half in (batches[:4], batches[4:]):
+        assert torch.equal(torch.cat([batch.action for batch in half]).sort().values, torch.arange(70))
 
 
 def test_sac_learns_with_a_fixed_temperature_and_leaves_it_alone() -> None:

@@ -110,17 +110,17 @@ class PPO(Agent):
         self.updates += 1
 
     def minibatches(self, samples: Samples, old_log_prob: Tensor) -> Iterator[tuple[Samples, Tensor]]:
-        """All epochs, each in a new order. A batch of one is dropped: it has no deviation to scale by."""
+        """All epochs, each in a new order. What is left over is shared out: a batch of a few samples, whose advantages
+        are scaled by their own deviation, would be a step into nowhere."""
         size = len(old_log_prob)
         if size <= self.config.batch_size:  # a single batch has no order: it is prepared once
             yield from [(scale_advantage(samples), old_log_prob)] * self.config.epochs
             return
         for _ in range(self.config.epochs):
             order = torch.from_numpy(self.rng.permutation(size)).to(self.device)
-            for chosen in torch.split(order, self.config.batch_size):
-                if len(chosen) > 1:
-                    batch = Samples(*(field[chosen] for field in samples))
-                    yield scale_advantage(batch), old_log_prob[chosen]
+            for chosen in torch.tensor_split(order, size // self.config.batch_size):
+                batch = Samples(*(field[chosen] for field in samples))
+                yield scale_advantage(batch), old_log_prob[chosen]
 
     def loss(self, batch: Samples, old_log_prob: Tensor, clip: float) -> Tensor:
         config = self.config
