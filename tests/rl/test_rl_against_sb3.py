@@ -195,7 +195,8 @@ def test_an_update_of_td3_on_the_same_batch_is_theirs() -> None:
 def test_an_update_of_sac_on_the_same_batch_is_theirs() -> None:
     """Without noise, which the two sides draw in another order."""
     agent = ours("sac", "Pendulum-v1", hidden=(64, 64))
-    model = theirs("sac", "Pendulum-v1", learning_rate=1e-3, policy_kwargs={"net_arch": [64, 64]})
+    same = {"learning_rate": 1e-3, "gamma": agent.config.gamma, "tau": agent.config.target_rate}
+    model = theirs("sac", "Pendulum-v1", **same, policy_kwargs={"net_arch": [64, 64]})
     batch = random_batch(64, 3, torch.linspace(-0.9, 0.9, 64)[:, None])
     copy_actor(agent.actor.net[-1], model.actor)
     copy_weights(linears(agent.actor)[:-1], linears(model.actor.latent_pi))
