@@ -119,10 +119,7 @@ class GradientWatcher:
         def prehook(grads: Any) -> None:
             names = saved_names(node)[0]
             results = [name for name in names if name.startswith("_saved_result")]
-            # `a / b` keeps "other" and "self": first what comes first.
-            inputs = sorted(
-                (name for name in names if name not in results), key=lambda name: name != "_saved_self"
-            )
+            inputs = [name for name in names if name not in results]
             self._saved[order] = _saved_tensors(node, inputs), _saved_tensors(node, results)
 
         return prehook
