@@ -84,7 +84,7 @@ class Policy(nn.Module):
 
     def __init__(self, observations: Observations, actions: Actions, hidden: Sequence[int]) -> None:
         super().__init__()
-        self.net = orthogonal(body(observations, hidden, actions.size, nn.Tanh), last_gain=0.01)
+        self.net = orthogonal(body(observations, hidden, actions.size, torch.tanh_), last_gain=0.01)
         self.head = Head(actions)
 
     def forward(self, obs: Tensor) -> Distribution:
@@ -117,4 +117,4 @@ class ActorCritic(nn.Module):
 
 
 def value_network(observations: Observations, hidden: Sequence[int]) -> nn.Module:
-    return orthogonal(body(observations, hidden, 1, nn.Tanh), last_gain=1.0)
+    return orthogonal(body(observations, hidden, 1, torch.tanh_), last_gain=1.0)

@@ -18,7 +18,7 @@ from gradsan.rl.config import Config, require
 from gradsan.rl.contracts import Contract
 from gradsan.rl.envs import Envs
 from gradsan.rl.frozen import frozen
-from gradsan.rl.networks import Target, TwinCritic, mlp, seeded
+from gradsan.rl.networks import Perceptron, Target, TwinCritic, seeded
 from gradsan.rl.replay import Batch, Replay
 from gradsan.rl.spaces import vector_control
 
@@ -65,7 +65,7 @@ class SquashedActor(nn.Module):
 
     def __init__(self, obs_size: int, action_size: int, hidden: tuple[int, ...]) -> None:
         super().__init__()
-        self.net = mlp((obs_size, *hidden, 2 * action_size))
+        self.net = Perceptron((obs_size, *hidden, 2 * action_size))
 
     def forward(self, obs: Tensor) -> tuple[Tensor, Tensor]:
         mean, log_std = self.net(obs).chunk(2, dim=1)
@@ -138,8 +138,7 @@ class SAC(Agent):
         if self.step < self.config.learning_starts:
             action = self.rng.uniform(-1, 1, (len(obs), self.actions.size)).astype(np.float32)
         else:
-            with torch.no_grad():
-                action = self.sample(self.tensor(obs))[0].cpu().numpy()
+            action = self.explore(self.tensor(obs)).cpu().numpy()
         step = self.envs.step(self.actions.from_unit(action))
         self.replay.add(obs, action, step)
         self.step += int(step.valid.sum())
@@ -173,8 +172,16 @@ class SAC(Agent):
 
     def sample(self, obs: Tensor) -> tuple[Tensor, Tensor]:
         mean, log_std = self.actor(obs)
-        noise = torch.randn(mean.shape, generator=self.noise, device=self.device)
-        return losses.tanh_gaussian_sample(mean, log_std, noise)
+        return losses.tanh_gaussian_sample(mean, log_std, self.noise_like(mean))
+
+    @torch.no_grad()
+    def explore(self, obs: Tensor) -> Tensor:
+        """For acting: a sample without its density, and without a graph."""
+        mean, log_std = self.actor(obs)
+        return torch.tanh(mean + log_std.exp() * self.noise_like(mean))
+
+    def noise_like(self, mean: Tensor) -> Tensor:
+        return torch.randn(mean.shape, generator=self.noise, device=self.device)
 
     @torch.no_grad()
     def act(self, obs: Array) -> Array:

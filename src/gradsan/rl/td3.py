@@ -18,7 +18,7 @@ from gradsan.rl.config import Config, require
 from gradsan.rl.contracts import Contract
 from gradsan.rl.envs import Envs
 from gradsan.rl.frozen import frozen
-from gradsan.rl.networks import Target, TwinCritic, mlp, seeded
+from gradsan.rl.networks import Perceptron, Target, TwinCritic, seeded
 from gradsan.rl.replay import Batch, Replay
 from gradsan.rl.spaces import vector_control
 
@@ -74,8 +74,8 @@ class TD3(Agent):
         )
         size, dimensions = observations.shape[0], self.actions.size
         with seeded(self.weights_seed):
-            layers = mlp((size, *config.hidden, dimensions))
-            self.actor = nn.Sequential(*layers, nn.Tanh()).to(self.device)
+            layers = Perceptron((size, *config.hidden, dimensions))
+            self.actor = nn.Sequential(layers, nn.Tanh()).to(self.device)
             self.critic = TwinCritic(size, dimensions, config.hidden).to(self.device)
         self.target_actor, self.target_critic = Target(self.actor), Target(self.critic)
         # The latest actor may be a bad one between two good ones: greedy play averages (Polyak 1992).
