@@ -4,10 +4,12 @@ costs more than the kernel."""
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import chain
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
+from torch.optim.optimizer import _global_optimizer_post_hooks, _global_optimizer_pre_hooks
 
 
 class Slots(NamedTuple):
@@ -22,14 +24,14 @@ class Slots(NamedTuple):
 
 class FusedAdam(torch.optim.Adam):
     """The results of `torch.optim.Adam(fused=True)`, bit for bit. That one gathers its state anew at each step and
-    counts the steps of each parameter; here that is done once, for as long as every parameter has gradient."""
+    counts the steps of each parameter; here that is done once, for as long as every parameter has gradient. And marks
+    for the profiler, which cost PyTorch's own more than the step itself, are left out."""
 
     def __init__(self, parameters: Iterable[Tensor], learning_rate: float, eps: float = 1e-8) -> None:
         super().__init__(parameters, lr=learning_rate, eps=eps, fused=True)
         self._slots: dict[int, Slots] = {}
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """PyTorch's own spends most of its time on a mark for the profiler."""
         if not set_to_none:
             super().zero_grad(set_to_none=False)
             return
@@ -37,10 +39,20 @@ class FusedAdam(torch.optim.Adam):
             for parameter in group["params"]:
                 parameter.grad = None
 
-    @torch.no_grad()
     def step(self, closure: Any = None) -> None:  # type: ignore[override]
         if closure is not None:
             raise ValueError("FusedAdam takes no closure: call backward first, then step.")
+        for hook in chain(_global_optimizer_pre_hooks.values(), self._optimizer_step_pre_hooks.values()):
+            hook(self, (self,), {})
+        self._step()
+        for hook in chain(self._optimizer_step_post_hooks.values(), _global_optimizer_post_hooks.values()):
+            hook(self, (self,), {})
+
+    # So PyTorch knows that it need not wrap this one, to call the hooks.
+    step.hooked = True  # type: ignore[attr-defined]
+
+    @torch.no_grad()
+    def _step(self) -> None:
         for index, group in enumerate(self.param_groups):
             parameters = [parameter for parameter in group["params"] if parameter.grad is not None]
             if len(parameters) < len(group["params"]):

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch._utils import _flatten_dense_tensors
 
 from gradsan.rl.config import Config
 from gradsan.rl.contracts import Contract, Contracts
@@ -118,10 +119,12 @@ class Agent(ABC):
 
 @torch.no_grad()
 def clip_norm(parameters: list[Tensor], limit: float) -> None:
-    """As `nn.utils.clip_grad_norm_`, bit for bit, on half the way: it matters to a small network."""
+    """As `nn.utils.clip_grad_norm_`, on a third of the way: it matters to a small network."""
     gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
-    norm = torch.linalg.vector_norm(torch.stack(torch._foreach_norm(gradients)))
-    torch._foreach_mul_(gradients, (limit / (norm + 1e-6)).clamp(max=1.0))
+    flat: Tensor = _flatten_dense_tensors(gradients)  # type: ignore[no-untyped-call]
+    norm = torch.linalg.vector_norm(flat)
+    if not norm <= limit:  # so that NaN is passed on to all, as PyTorch does it
+        torch._foreach_mul_(gradients, limit / (norm + 1e-6))
 
 
 def set_learning_rate(optimizer: torch.optim.Optimizer, value: float) -> None:

@@ -84,11 +84,9 @@ def ppo_clip_loss(log_prob: Tensor, old_log_prob: Tensor, advantage: Tensor, cli
     )
     constant("ppo_clip_loss", old_log_prob=old_log_prob, advantage=advantage)
     ratio = torch.exp(log_prob - old_log_prob)
-    # The minimum of both products is one product whose ratio is clipped on one side: from above where the
-    # advantage is positive, from below where it is not. That takes fewer operations.
-    good = advantage > 0
-    bounded = ratio.clamp(torch.where(good, 0.0, 1 - clip), torch.where(good, 1 + clip, torch.inf))
-    return -torch.dot(bounded, advantage) / len(advantage)
+    # Of the clipped product only its upper bound, A + ε|A|, is ever the smaller one.
+    bound = torch.add(advantage, advantage.abs(), alpha=clip)
+    return -(ratio * advantage).clamp(max=bound).mean()
 
 
 def ppo_value_loss(value: Tensor, old_value: Tensor, returns: Tensor, clip: float) -> Tensor:
