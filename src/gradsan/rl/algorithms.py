@@ -46,6 +46,7 @@ PRESETS: dict[tuple[str, str], dict[str, Any]] = {
         "epsilon_end": 0.1,
         "loss": "huber",
     },
+    ("ppo", "CartPole-v1"): {"averaging": 0.7},
     ("ppo", "Acrobot-v1"): {
         "steps": 200_000,
         "num_envs": 16,
