@@ -1,4 +1,4 @@
-"""FusedAdam gives what PyTorch's own gives, bit for bit; clip_norm but for the order of a sum."""
+"""FusedAdam gives what PyTorch's own gives, bit for bit; clip_norm but for the precision of a sum."""
 
 from __future__ import annotations
 
@@ -159,5 +159,5 @@ def test_clipping_gives_what_pytorchs_own_gives(limit: float, spoiled: float | N
     for a, b in zip(ours.parameters(), theirs.parameters(), strict=True):
         assert (a.grad is None) == (b.grad is None)
         if a.grad is not None:
-            # The squares are added in another order: the norm's last bits may differ.
+            # Python adds the squares in double precision: the norm's last bits may differ.
             torch.testing.assert_close(a.grad, b.grad, rtol=1e-6, atol=0, equal_nan=True)

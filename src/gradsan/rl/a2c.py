@@ -40,7 +40,7 @@ class A2CConfig(Config):
     value_weight: float = 0.5
     entropy_bonus: float = 0.0
     max_grad_norm: float = 0.5
-    averaging: float = 0.4
+    averaging: float = 0.7
     """Greedy play takes the weights' mean over about this last share of the updates; 0: the latest."""
 
     def __post_init__(self) -> None:

@@ -103,15 +103,15 @@ class DQN(Agent):
 
     def interact(self) -> None:
         obs = self.envs.obs
-        random = self.rng.random(len(obs)) < self.epsilon()
-        if self.step < self.config.learning_starts:
-            random[:] = True
-        action = self.rng.integers(self.actions.size, size=len(obs))
-        if not random.all():
-            action = np.where(random, action, self.choose(obs, self.q))
+        explore = 1.0 if self.step < self.config.learning_starts else self.epsilon()
+        random = self.rng.random(len(obs)) < explore
+        count = np.count_nonzero(random)
+        action = np.zeros(len(obs), np.int64) if count == len(obs) else self.choose(obs, self.q)
+        if count:
+            action[random] = self.rng.integers(self.actions.size, size=count)
         step = self.envs.step(self.actions.to_env(action))
         self.replay.add(obs, action, step)
-        before, self.step = self.step, self.step + int(step.valid.sum())
+        before, self.step = self.step, self.step + step.taken()
         if self.step // self.config.target_every > before // self.config.target_every:
             self.target.track(self.config.target_rate)
 

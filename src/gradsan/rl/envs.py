@@ -34,6 +34,10 @@ class Step(NamedTuple):
     truncated: Flags
     valid: Flags
 
+    def taken(self) -> int:
+        """How many of these steps were really taken."""
+        return int(np.count_nonzero(self.valid))
+
 
 class Envs:
     """A vector environment with its episodes counted and its faults put into words."""
@@ -70,7 +74,7 @@ class Envs:
         self._count(reward, valid, ended)
         if self.mode is AutoresetMode.NEXT_STEP:
             self._ended = ended
-        elif ended.any():
+        elif np.count_nonzero(ended):
             if self.mode is AutoresetMode.SAME_STEP:
                 next_obs = next_obs.copy()
                 next_obs[ended] = np.stack(list(info["final_obs"][ended]))
@@ -88,7 +92,7 @@ class Envs:
     def _count(self, reward: Array, valid: Flags, ended: Flags) -> None:
         self._returns += reward * valid
         self._lengths += valid
-        if ended.any():
+        if np.count_nonzero(ended):  # several times cheaper than any()
             for index in np.flatnonzero(ended):
                 self.finished.append((float(self._returns[index]), int(self._lengths[index])))
             self._returns[ended] = 0

@@ -55,8 +55,9 @@ class Replay:
     def add(self, obs: Array, action: Array, step: Step) -> None:
         """One step of all environments; steps that were spent on a reset are left out."""
         if self.n_step == 1:
-            if step.valid.all():
-                self._write(len(obs), obs, action, step.reward, step.next_obs, step.terminated, self.discount)
+            count = step.taken()
+            if count == len(obs):
+                self._write(count, obs, action, step.reward, step.next_obs, step.terminated, self.discount)
             else:
                 keep = step.valid
                 chosen = (
@@ -66,7 +67,7 @@ class Replay:
                     step.next_obs[keep],
                     step.terminated[keep],
                 )
-                self._write(int(keep.sum()), *chosen, self.discount)
+                self._write(count, *chosen, self.discount)
             return
         for index in np.flatnonzero(step.valid):
             self._add_n_step(int(index), obs, action, step)

@@ -47,7 +47,7 @@ class Rollout:
         self._obs[t], self._action[t], self._reward[t] = obs, action, step.reward
         self._terminated[t], self._truncated[t], self._valid[t] = step.terminated, step.truncated, step.valid
         self._obs[t + 1] = following
-        if step.truncated.any():
+        if np.count_nonzero(step.truncated):
             # The state that a truncated episode was cut at is what its bootstrap needs.
             cut = np.flatnonzero(step.truncated & ~step.terminated)
             self._last += [(t, int(index), step.next_obs[index]) for index in cut]
@@ -79,7 +79,7 @@ class Rollout:
 
     @property
     def valid_steps(self) -> int:
-        return int(self._valid.sum())
+        return int(np.count_nonzero(self._valid))
 
 
 def _flat(field: Array) -> Array:

@@ -141,7 +141,7 @@ class SAC(Agent):
             action = self.explore(self.tensor(obs)).cpu().numpy()
         step = self.envs.step(self.actions.from_unit(action))
         self.replay.add(obs, action, step)
-        self.step += int(step.valid.sum())
+        self.step += step.taken()
 
     def update(self, batch: Batch) -> None:
         temperature = self.temperature()

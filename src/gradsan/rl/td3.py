@@ -109,7 +109,7 @@ class TD3(Agent):
             action = np.clip(self.choose(obs, self.actor) + self.config.exploration_noise * noise, -1, 1)
         step = self.envs.step(self.actions.from_unit(action))
         self.replay.add(obs, action, step)
-        self.step += int(step.valid.sum())
+        self.step += step.taken()
 
     def update(self, batch: Batch) -> None:
         with torch.no_grad():
