@@ -16,12 +16,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import gymnasium as gym
 import torch
 from rich.console import Console
 
 from gradsan.rl.algorithms import preset
 from gradsan.rl.evaluate import evaluate
+from gradsan.rl.make import make_env
 from gradsan.rl.networks import Target
 from gradsan.rl.runs import Run
 from gradsan.rl.training import Trainer
@@ -48,7 +48,7 @@ def play_with_each(
         own.track = track_all
         trainer.run()
         returns = []
-        with gym.make(env_id, max_episode_steps=horizon) as env:
+        with make_env(env_id, max_episode_steps=horizon) as env:
             for agent.average in means:
                 returns.append(float(evaluate(agent, env, episodes, seed).mean()))
         trainer.close()

@@ -120,9 +120,8 @@ def hooks_of_a_step(kind: type[torch.optim.Optimizer]) -> list[tuple[str, bool, 
         torch_optimizer.register_optimizer_step_post_hook(note("global, after")),
         torch_optimizer.register_optimizer_step_pre_hook(note("global, before")),
     ]
-    scheduler = torch.optim.lr_scheduler.StepLR(
-        optimizer, 1
-    )  # it wraps `step`, and warns if that was left out
+    # A scheduler wraps `step`, and warns if it was left out.
+    scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 1)
     train(net, optimizer, range(1, 2))
     scheduler.step()
     for handle in handles:

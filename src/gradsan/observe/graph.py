@@ -149,9 +149,8 @@ def _names_of(node: Any) -> tuple[tuple[str, str], ...]:
         # Running statistics are kept and, in training, neither used nor counted when the kernel updates them.
         skip = ("_running_mean", "_running_var")
         raw = [n for n in dir(node) if n.startswith("_raw_saved_") and not n.endswith(skip)]
-        raw.sort(
-            key=lambda n: n != "_raw_saved_self"
-        )  # `a / b` keeps "other" and "self": first what comes first
+        # `a / b` keeps "other" and "self": first what comes first.
+        raw.sort(key=lambda n: n != "_raw_saved_self")
         names = tuple((n[4:] if n != "_raw_saved_tensors" else n[5:], n) for n in raw)
         _saved_names[type(node)] = names
     return names

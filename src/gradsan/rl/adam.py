@@ -25,7 +25,7 @@ class Slots(NamedTuple):
 class FusedAdam(torch.optim.Adam):
     """The results of `torch.optim.Adam(fused=True)`, bit for bit. That one gathers its state anew at each step and
     counts the steps of each parameter; here that is done once, for as long as every parameter has gradient. And marks
-    for the profiler, which cost PyTorch's own more than the step itself, are left out."""
+    for the profiler, which cost PyTorch's own about as much as the step itself, are left out."""
 
     def __init__(self, parameters: Iterable[Tensor], learning_rate: float, eps: float = 1e-8) -> None:
         super().__init__(parameters, lr=learning_rate, eps=eps, fused=True)

@@ -16,12 +16,14 @@ from gradsan.rl.journal import Journal
 NATIVE_FROM = 4
 
 
-def make_env(env_id: str, render_mode: str | None = None) -> gym.Env[Any, Any]:
-    """One environment, discrete observations one-hot."""
+def make_env(
+    env_id: str, render_mode: str | None = None, max_episode_steps: int | None = None
+) -> gym.Env[Any, Any]:
+    """One environment, discrete observations one-hot; its own time limit by default."""
     try:
         # Named only when asked for: an environment need not take a render mode.
         render: dict[str, Any] = {} if render_mode is None else {"render_mode": render_mode}
-        env = gym.make(env_id, disable_env_checker=True, **render)
+        env = gym.make(env_id, max_episode_steps, disable_env_checker=True, **render)
     except gym.error.Error as error:
         raise EnvironmentFault(_first_line(env_id, error)) from error
     except ImportError as error:
