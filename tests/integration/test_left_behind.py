@@ -42,6 +42,45 @@ def test_a_run_that_another_thread_made_light(session: Session) -> None:
     assert session.recorder.iteration == 20
 
 
+def test_a_thread_that_ends_while_it_is_traced(session: Session) -> None:
+    mine, heights = threading.local(), Heights()
+    with session:
+        thread = threading.Thread(target=lambda: (train(torch.optim.SGD, 1), heights.note(mine)))
+        thread.start()
+        thread.join()
+    assert heights == [1, 0]
+
+
+def test_a_traced_thread_that_outlives_its_session(session: Session) -> None:
+    mine, heights, begun, over = threading.local(), Heights(), threading.Event(), threading.Event()
+    with session:
+        thread = threading.Thread(target=lambda: (begun.set(), over.wait(), heights.note(mine)))
+        thread.start()
+        begun.wait()
+    over.set()
+    thread.join()
+    assert heights == [1, 0]
+
+
+class Heights(list[int]):
+    """How many modes there are on a thread's stack: now, and after its last line.
+
+    What is left by then PyTorch lets go when the thread has ended, and takes the GIL for it: should the
+    interpreter be ending just then, the whole process aborts."""
+
+    def note(self, mine: threading.local) -> None:
+        self.append(torch._C._len_torch_function_stack())
+        mine.last_words = LastWords(self)
+
+
+class LastWords:
+    def __init__(self, heights: Heights) -> None:
+        self.heights = heights
+
+    def __del__(self) -> None:  # a thread's own variables go when it has nothing more to run
+        self.heights.append(torch._C._len_torch_function_stack())
+
+
 def test_a_run_that_became_light_inside_a_mode_of_the_users(session: Session) -> None:
     with session:
         with torch.device("meta"):

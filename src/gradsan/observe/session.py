@@ -64,7 +64,10 @@ class Session:
         def bootstrap_inner(thread: threading.Thread) -> None:
             if context.operations is not None:
                 context.contain("thread", tap.enter)
-            start(thread)
+            try:
+                start(thread)
+            finally:
+                context.contain("end of a thread", tap.leave_for_good)
 
         self._patches.set(threading.Thread, "_bootstrap_inner", bootstrap_inner)
 

@@ -55,6 +55,19 @@ class StackedMode(TorchFunctionMode):
     def leave(self) -> None:
         """Take ourselves out, wherever in the stack we are: user code may have put modes on top, and
         after an exception inside a pause (a step that failed, Ctrl-C) we are not on it at all."""
+        if self._take_out():
+            self._stay()
+        elif not self._depth() and self.is_active:
+            self._leave_later()
+        self._pauses.depth = 0
+
+    def leave_for_good(self) -> None:
+        """This thread ends. Whatever is still on its stack PyTorch would let go after the thread's last line
+        of Python, taking the GIL for it; should the interpreter be ending just then, the process aborts."""
+        self._take_out()
+        self._stay()
+
+    def _take_out(self) -> bool:
         above, found = [], False
         while torch._C._len_torch_function_stack() and not found:
             mode = torch._C._pop_torch_function_stack()
@@ -63,11 +76,7 @@ class StackedMode(TorchFunctionMode):
                 above.append(mode)
         for mode in reversed(above):
             torch._C._push_on_torch_function_stack(mode)
-        if found:
-            self._stay()
-        elif not self._depth() and self.is_active:
-            self._leave_later()
-        self._pauses.depth = 0
+        return found
 
     def _leave_later(self) -> None:
         """PyTorch has taken us off the stack for the length of one call (`loss.backward()`) and will put us
