@@ -40,6 +40,52 @@ def test_a_loss_that_starts_late_is_traced_from_its_first_forward():
     assert report.deep_iterations < 60
 
 
+def test_a_late_network_that_does_not_call_its_layers_is_traced_from_its_first_forward():
+    network = """
+class Actor(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = torch.nn.ModuleList([torch.nn.Linear(3, 8), torch.nn.Linear(8, 2)])
+    def forward(self, s):
+        first, last = self.layers
+        return torch.nn.functional.linear(first.forward(s).tanh(), last.weight, last.bias)
+"""
+    code = LATE_ACTOR.replace("\nactor,", network + "actor,").replace("torch.nn.Linear(3, 2)", "Actor()")
+    report = run_code(code.replace("{mend}", ""), mode="adaptive")
+    assert {(f.rule, f.culprit.line) for f in report.findings} == {("GS202", 19)}
+    assert report.deep_iterations < 60
+
+
+def test_a_late_network_may_be_older_than_the_session():
+    before, after = LATE_ACTOR.replace("{mend}", "").split("for update")
+    names: dict[str, object] = {}
+    exec(before, names)
+    recorder = Recorder(Engine())
+    with Session(recorder, "adaptive"):
+        exec("for update" + after, names)
+    assert "about to learn for the first time" in str(recorder.engine.report().attention)
+
+
+def test_a_network_with_a_part_that_waits_for_its_optimizer_does_not_keep_the_run_deep():
+    code = """
+    import torch
+    class ActorCritic(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.actor, self.critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+        def forward(self, s):
+            return self.critic(s)
+    net = ActorCritic()
+    actor_opt = torch.optim.Adam(net.actor.parameters())
+    critic_opt = torch.optim.Adam(net.critic.parameters())
+    for update in range(1500):
+        critic_opt.zero_grad()
+        (net(torch.randn(8, 3)) - 1.0).pow(2).mean().backward()
+        critic_opt.step()
+    """
+    assert run_code(code, mode="adaptive").deep_iterations <= 40
+
+
 def test_a_late_loss_that_is_right_stays_silent():
     code = LATE_ACTOR.replace(".detach(){mend}", "")
     report = run_code(code, mode="adaptive")
@@ -180,7 +226,6 @@ def test_of_a_gradient_that_turned_bad_in_passing_the_lines_that_can_have_done_i
 def test_the_wait_for_late_starters_leaves_no_hook_on_modules():
     run_code(LATE_ACTOR.replace("{mend}", ""), mode="adaptive")
     assert not modules._global_forward_pre_hooks
-    assert not modules._global_parameter_registration_hooks
     assert torch._C._len_torch_function_stack() == 0
 
 

@@ -42,13 +42,11 @@ class Attention:
         context.on_silence = self._silence
 
     def start(self) -> None:
-        if self.mode == "adaptive":
-            self._late.install()
         if self.mode != "light":
             self.go_deep("the first iterations" if self.mode == "adaptive" else "asked for", FIRST_ITERATIONS)
 
     def stop(self) -> None:
-        self._late.remove()
+        self._late.stop_waiting()
         self._end_cruise()
         self.go_light()
         self.tap.leave()  # another thread may have made the run light; the stack is this one's
