@@ -25,7 +25,6 @@ HOOKS: list[dict[Any, Any]] = [
     optim._global_optimizer_pre_hooks,
     optim._global_optimizer_post_hooks,
     modules._global_forward_pre_hooks,
-    modules._global_parameter_registration_hooks,
 ]
 
 

@@ -1,9 +1,8 @@
-"""Taps on optimizers: creation, parameter groups, `step`, `zero_grad`, and the clip functions."""
+"""Taps on optimizers: creation, parameter groups, `step`, `zero_grad`."""
 
 from __future__ import annotations
 
 import functools
-import inspect
 import sys
 from collections.abc import Callable, Iterable
 from types import FrameType
@@ -15,16 +14,14 @@ from torch.optim import optimizer as optim
 from gradsan.observe.context import Context
 from gradsan.observe.leaves import GradState, grad_state
 from gradsan.observe.patches import Patches
-from gradsan.observe.sites import result_is_dropped
-from gradsan.record.events import Clip, OptimizerSeen, ParamFlag, Step, StepDone, ZeroGrad
+from gradsan.record.events import OptimizerSeen, ParamFlag, Step, StepDone, ZeroGrad
 
 CLEAR, STEP = 1, 2  # what happens to the object whose id they are added to
 NOTHING: Any = slice  # takes the three arguments of a hook, makes nothing of them, and is no Python function
-CLIPS = {"clip_grad_norm_": "norm", "clip_grad_value_": "value"}
 
 
 class OptimizerTap:
-    """Sees what each optimizer owns, what it is about to consume, and what is cleared or clipped."""
+    """Sees what each optimizer owns, what it is about to consume, and what is cleared."""
 
     def __init__(self, context: Context) -> None:
         self.context = context
@@ -38,7 +35,6 @@ class OptimizerTap:
     def install(self, patches: Patches) -> None:
         self._patch_creation(patches)
         self._patch_clearing(patches)
-        self._patch_clipping(patches)
         self._hook_steps()
 
     def remove(self) -> None:
@@ -242,56 +238,6 @@ class OptimizerTap:
         """A skipped step (a loss scaler met an overflow) also clears unused gradient, and is right."""
         grads = [t.grad for pid in pids if (t := self.context.leaves.tensor(pid)) is not None]
         return all(bool(torch.isfinite(g).all()) for g in grads if g is not None and not g.is_sparse)
-
-    # -- clipping ---------------------------------------------------------------------------------
-
-    def _patch_clipping(self, patches: Patches) -> None:
-        # The package re-exports the functions: both names must lead here.
-        for name in CLIPS:
-            original = getattr(torch.nn.utils.clip_grad, name)
-            wrapper = self._clip_wrapper(original, CLIPS[name])
-            patches.set(torch.nn.utils.clip_grad, name, wrapper)
-            patches.set(torch.nn.utils, name, wrapper)
-
-    def _clip_wrapper(self, original: Any, how: str) -> Any:
-        cruise, token = self.context.cruise, id(original)
-        first, second = list(inspect.signature(original).parameters)[:2]
-
-        @functools.wraps(original)
-        def clip(*args: Any, **kwargs: Any) -> Any:
-            if cruise.on and (node := cruise.node.get(token)) is not None:
-                cruise.node = node
-                return original(*args, **kwargs)
-            cruise.end()
-            cruise.note(token)
-            given = dict(zip((first, second), args, strict=False)) | kwargs
-            if first not in given or second not in given:
-                return original(*args, **kwargs)  # which says what is missing
-            parameters, limit = given.pop(first), given.pop(second)
-            # A generator can be read once only; the original gets the list we made of it.
-            if not isinstance(parameters, torch.Tensor | list | tuple):
-                parameters = list(parameters)
-            self.context.contain("clip", self._clipping, parameters, how, limit, sys._getframe(1))
-            with self.context.paused():
-                norm = original(parameters, limit, *args[2:], **given)
-            self.context.contain("clip", self._clipped, norm, limit)
-            return norm
-
-        return clip
-
-    def _clipped(self, norm: Any, limit: Any) -> None:
-        """How far above the limit the gradient was; `clip_grad_value_` does not say."""
-        if isinstance(norm, torch.Tensor) and float(limit) > 0:
-            self.context.magnitudes.clipped = float(norm) / float(limit)
-
-    def _clipping(self, parameters: Any, how: str, limit: Any, frame: FrameType) -> None:
-        context = self.context
-        params = [parameters] if isinstance(parameters, torch.Tensor) else parameters
-        pids = context.leaves.pids(params)
-        held = tuple(pid for pid, p in zip(pids, params, strict=True) if p.grad is not None)
-        user = context.sites.user_frame(frame)
-        dropped = user is not None and result_is_dropped(user)
-        context.emit(Clip(context.sites.here(frame), how, pids, held, float(limit), dropped))
 
 
 def _is_constructor(frame: FrameType | None) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 from gradsan.observe.arrivals import ArrivalTap
 from gradsan.observe.attention import Attention
 from gradsan.observe.backward import BackwardTap
+from gradsan.observe.clipping import ClipTap
 from gradsan.observe.context import Context
 from gradsan.observe.inspect_op import failure_kind, holder_clues
 from gradsan.observe.names import find_names
@@ -37,7 +38,7 @@ class Session:
 
     def __enter__(self) -> Session:
         self._follow_threads()
-        kinds = (BackwardTap, NetworkTap, ArrivalTap)
+        kinds = (BackwardTap, NetworkTap, ArrivalTap, ClipTap)
         taps: list[Any] = [kind(self.context) for kind in kinds]
         self._stack.callback(self._patches.restore)  # first: a tap that cannot be installed leaves none
         for tap in taps:

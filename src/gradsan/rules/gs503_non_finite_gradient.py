@@ -108,40 +108,38 @@ class NonFiniteGradient(Rule):
 
     def _judge(self, event: Backward) -> Verdicts:
         clues = dict(event.clues)
-        bad_loss = not math.isfinite(event.loss)
-        if self._lost or not ("bad_gradient" in clues or bad_loss):
+        if self._lost or ("bad_gradient" not in clues and math.isfinite(event.loss)):
             return
         self._lost = True  # from here on everything is non-finite: only the first time tells something
+        yield self._spoiled(event, clues) if "spoiled" in clues else self._started(event, clues)
+
+    def _started(self, event: Backward, clues: dict[str, Any]) -> Verdict:
         history = self.history
-        if "spoiled" in clues:
-            yield self._spoiled(event, clues)
-            return
-        nid, what, *where = clues.get("bad_gradient", (0, ""))
-        op = history.graph.get(nid)
-        forward = self._first_bad_value(event)
-        if op is None or bad_loss:
-            op, what = (forward, note(forward, "nonfinite")) if forward is not None else (op, what)
         broken = [pid for pid, norm in clues.get("norms", ()) if not math.isfinite(norm)]
-        result = (
-            "the loss is not finite"
-            if bad_loss
-            else f"the gradient of {networks(history, broken)} is not finite"
+        what_broke = (
+            f"the gradient of {networks(history, broken)}" if math.isfinite(event.loss) else "the loss"
         )
-        site: Site = op.site if op is not None else next(iter(where), NOWHERE)
-        if op is None and not site:
-            untraced = not history.deep or "untraced" in clues
-            first = f"{what} is where it starts: " if what else ""
-            reason = f"; {HOW_TO_SEE}" if untraced else ""
-            message = f"{first}{result} from here on{reason}"
-            yield Verdict(event.site, message, [("backward", event.site)], broken)
-            return
-        reason = what or f"`{op.name}`" if op is not None else what
-        yield Verdict(
-            site,
-            f"{reason} is where it starts: {result} in backward on {line(history, event.site)}",
-            [("forward", site), ("backward", event.site)],
-            broken or event.reached,
-        )
+        start, site = self._start(event, clues)
+        start = f"{start} is where it starts: " if start else ""
+        if site:
+            message = f"{start}{what_broke} is not finite in backward on {line(history, event.site)}"
+            story = [("forward", site), ("backward", event.site)]
+            return Verdict(site, message, story, broken or event.reached)
+        untraced = not history.deep or "untraced" in clues
+        message = f"{start}{what_broke} is not finite from here on{f'; {HOW_TO_SEE}' if untraced else ''}"
+        return Verdict(event.site, message, [("backward", event.site)], broken)
+
+    def _start(self, event: Backward, clues: dict[str, Any]) -> tuple[str, Site]:
+        """What made it, and on which line, as far as that is known."""
+        nid, what, *where = clues.get("bad_gradient", (0, ""))
+        op = self.history.graph.get(nid)
+        if op is None or not math.isfinite(event.loss):
+            forward = self._first_bad_value(event)
+            if forward is not None:
+                op, what = forward, note(forward, "nonfinite")
+        if op is None:
+            return what, next(iter(where), NOWHERE)
+        return what or f"`{op.name}`", op.site
 
     def _spoiled(self, event: Backward, clues: dict[str, Any]) -> Verdict:
         """An earlier gradient was not finite though its loss was, and its graph went by in passing."""

@@ -1,0 +1,71 @@
+"""Taps on the functions that clip gradients."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+from types import FrameType
+from typing import Any
+
+import torch
+
+from gradsan.observe.context import Context
+from gradsan.observe.patches import Patches
+from gradsan.observe.sites import result_is_dropped
+from gradsan.record.events import Clip
+
+CLIPS = {"clip_grad_norm_": "norm", "clip_grad_value_": "value"}
+
+
+class ClipTap:
+    def __init__(self, context: Context) -> None:
+        self.context = context
+
+    def install(self, patches: Patches) -> None:
+        # The package re-exports the functions: both names must lead here.
+        for name in CLIPS:
+            original = getattr(torch.nn.utils.clip_grad, name)
+            wrapper = self._wrapper(original, CLIPS[name])
+            patches.set(torch.nn.utils.clip_grad, name, wrapper)
+            patches.set(torch.nn.utils, name, wrapper)
+
+    def _wrapper(self, original: Any, how: str) -> Any:
+        cruise, token = self.context.cruise, id(original)
+        first, second = list(inspect.signature(original).parameters)[:2]
+
+        @functools.wraps(original)
+        def clip(*args: Any, **kwargs: Any) -> Any:
+            if cruise.on and (node := cruise.node.get(token)) is not None:
+                cruise.node = node
+                return original(*args, **kwargs)
+            cruise.end()
+            cruise.note(token)
+            given = dict(zip((first, second), args, strict=False)) | kwargs
+            if first not in given or second not in given:
+                return original(*args, **kwargs)  # which says what is missing
+            parameters, limit = given.pop(first), given.pop(second)
+            # A generator can be read once only; the original gets the list we made of it.
+            if not isinstance(parameters, torch.Tensor | list | tuple):
+                parameters = list(parameters)
+            self.context.contain("clip", self._clipping, parameters, how, limit, sys._getframe(1))
+            with self.context.paused():
+                norm = original(parameters, limit, *args[2:], **given)
+            self.context.contain("clip", self._clipped, norm, limit)
+            return norm
+
+        return clip
+
+    def _clipped(self, norm: Any, limit: Any) -> None:
+        """How far above the limit the gradient was; `clip_grad_value_` does not say."""
+        if isinstance(norm, torch.Tensor) and float(limit) > 0:
+            self.context.magnitudes.clipped = float(norm) / float(limit)
+
+    def _clipping(self, parameters: Any, how: str, limit: Any, frame: FrameType) -> None:
+        context = self.context
+        params = [parameters] if isinstance(parameters, torch.Tensor) else parameters
+        pids = context.leaves.pids(params)
+        held = tuple(pid for pid, p in zip(pids, params, strict=True) if p.grad is not None)
+        user = context.sites.user_frame(frame)
+        dropped = user is not None and result_is_dropped(user)
+        context.emit(Clip(context.sites.here(frame), how, pids, held, float(limit), dropped))
