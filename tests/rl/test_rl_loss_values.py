@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ import torch
 from torch import Tensor, tensor
 
 from gradsan.rl import losses
-from gradsan.rl.errors import ShapeError
+from gradsan.rl.errors import GraphError, ShapeError
 
 
 def close(actual: Tensor, expected: float | list[float]) -> None:
@@ -172,3 +173,65 @@ def test_float_actions_and_ragged_rollouts_are_refused() -> None:
         losses.squared_td_loss(torch.zeros(2, 3), tensor([0.0, 1.0]), torch.zeros(2))
     with pytest.raises(ShapeError, match="one shape"):
         losses.gae(*(np.zeros((3, 1)),) * 2, np.zeros((2, 1)), *(np.zeros((3, 1), dtype=bool),) * 2, 0.9, 0.9)
+
+
+def test_a_temperature_per_sample_is_refused() -> None:
+    log_prob, q, column = torch.zeros(2), (torch.zeros(2),) * 2, torch.zeros(2, 1)
+    with pytest.raises(
+        ShapeError, match=r"sac_actor_loss: temperature has shape \[2, 1\], expected a scalar"
+    ):
+        losses.sac_actor_loss(log_prob, q, column)
+    with pytest.raises(ShapeError, match=r"sac_temperature_loss: log_temperature has shape \[2, 1\]"):
+        losses.sac_temperature_loss(column, log_prob, -1.0)
+    with pytest.raises(ShapeError, match=r"sac_target: temperature has shape \[2, 1\]"):
+        losses.sac_target(REWARD, ENDED, q, log_prob, column, 0.9)
+    close(losses.sac_actor_loss(log_prob - 1, q, torch.ones(1)), -1.0)  # as many people keep it
+
+
+@pytest.mark.parametrize("dtype", [torch.int64, torch.int32, torch.int16, torch.uint8])
+def test_actions_may_be_integers_of_any_size(dtype: torch.dtype) -> None:
+    values, action = tensor([[0.0, 1.0], [2.0, 3.0]]), tensor([1, 0], dtype=dtype)
+    close(losses.squared_td_loss(values, action, tensor([1.0, 2.0])), 0.0)
+    close(losses.categorical_log_prob(values, action), values.log_softmax(1)[[0, 1], [1, 0]].tolist())
+
+
+def test_there_is_no_action_that_counts_for_nothing() -> None:
+    with pytest.raises(ShapeError, match="action must hold integers"):
+        losses.categorical_log_prob(torch.zeros(2, 2), tensor([True, False]))
+    with pytest.raises(IndexError):  # as PyTorch's cross entropy does by default for -100
+        losses.categorical_log_prob(torch.zeros(2, 2), tensor([0, -100]))
+
+
+def test_an_action_that_is_impossible_leaves_the_entropy_finite() -> None:
+    logits = tensor([[0.0, 0.0, -math.inf]], requires_grad=True)
+    entropy = losses.categorical_entropy(logits)
+    close(entropy.detach(), [math.log(2)])
+    entropy.sum().backward()
+    close(logits.grad, [[0.0, 0.0, 0.0]])
+
+
+def test_an_empty_batch_is_refused() -> None:
+    none = torch.zeros(0)
+    for loss, arguments in (
+        (losses.a2c_loss, (none, none)),
+        (losses.value_loss, (none, none)),
+        (losses.td3_actor_loss, (none,)),
+        (losses.squared_td_loss, (torch.zeros(0, 2), none.long(), none)),
+    ):
+        with pytest.raises(ShapeError, match="empty"):
+            loss(*arguments)
+
+
+def test_returns_are_made_of_numpy_arrays() -> None:
+    flags = np.zeros((3, 1), dtype=bool)
+    with pytest.raises(ShapeError, match="gae: takes NumPy arrays, not Tensor"):
+        losses.gae(torch.zeros(3, 1), torch.zeros(3, 1), torch.zeros(3, 1), flags, flags, 0.9, 0.9)
+    with pytest.raises(GraphError, match="n_step_returns: value carries a graph"):
+        losses.n_step_returns(np.zeros((3, 1)), torch.zeros(3, 1, requires_grad=True), flags, flags, 0.9)
+
+
+def test_every_loss_says_where_it_comes_from() -> None:
+    for name in losses.__all__:
+        assert re.search(
+            r"[A-Z][a-z]+(\s+et al\.| & [A-Z][a-z]+)?\s+(19|20)\d\d", getattr(losses, name).__doc__
+        ), name

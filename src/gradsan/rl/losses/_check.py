@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
+import torch
 from torch import Tensor
 
 from gradsan.rl.errors import GraphError, ShapeError
@@ -20,6 +21,8 @@ def shapes(function: str, **arguments: tuple[Tensor, str]) -> None:
             fits = fits and bound.setdefault(letter, size) == size
         if not fits:
             raise ShapeError(_shape_message(function, name, tensor, letters, bound))
+    if 0 in bound.values():
+        raise ShapeError(f"{function}: the batch is empty, and the mean over nothing is NaN.")
 
 
 @cache
@@ -48,7 +51,14 @@ def constant(function: str, **arguments: Tensor) -> None:
             )
 
 
-def integer(function: str, **arguments: Tensor) -> None:
+def scalar(function: str, **arguments: Tensor) -> None:
     for name, tensor in arguments.items():
-        if tensor.is_floating_point() or tensor.is_complex():
-            raise ShapeError(f"{function}: {name} must hold integers, not {tensor.dtype}.")
+        if tensor.numel() != 1:
+            raise ShapeError(f"{function}: {name} has shape {list(tensor.shape)}, expected a scalar.")
+
+
+def integer(function: str, action: Tensor) -> Tensor:
+    """As an index. PyTorch's own functions each take other kinds of integers."""
+    if action.is_floating_point() or action.is_complex() or action.dtype == torch.bool:
+        raise ShapeError(f"{function}: action must hold integers, not {action.dtype}.")
+    return action.long()

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from gradsan.rl.losses._check import constant, shapes
+from gradsan.rl.losses._check import constant, scalar, shapes
 from gradsan.rl.losses.policy import _HALF_LOG_2PI
 from gradsan.rl.losses.value import td_target
 
@@ -39,7 +39,7 @@ def sac_target(
     temperature: Tensor,
     discount: float | Tensor,
 ) -> Tensor:
-    """r + γ (min(Q₁⁻, Q₂⁻)(s', a') − α log π(a' | s')), with a' drawn from the current policy.
+    """r + γ (min(Q₁⁻, Q₂⁻)(s', a') − α log π(a' | s')), with a' drawn from the current policy (Haarnoja et al. 2018).
 
     Gradient: none; every argument must be constant. `temperature` is a scalar tensor.
     """
@@ -50,6 +50,7 @@ def sac_target(
         next_q2=(next_q[1], "B"),
         next_log_prob=(next_log_prob, "B"),
     )
+    scalar("sac_target", temperature=temperature)
     constant("sac_target", next_q1=next_q[0], next_q2=next_q[1])
     constant("sac_target", next_log_prob=next_log_prob, temperature=temperature)
     return td_target(reward, terminated, torch.minimum(*next_q) - temperature * next_log_prob, discount)
@@ -66,22 +67,25 @@ def twin_critic_loss(q: tuple[Tensor, Tensor], target: Tensor) -> Tensor:
 
 
 def sac_actor_loss(log_prob: Tensor, q: tuple[Tensor, Tensor], temperature: Tensor) -> Tensor:
-    """α log π(a | s) − min(Q₁, Q₂)(s, a), mean over the batch, with a reparameterised action.
+    """α log π(a | s) − min(Q₁, Q₂)(s, a), mean over the batch, with a reparameterised action (Haarnoja et al. 2018).
 
     Gradient: to `log_prob` [B] and, through the smaller of `q` [B], to the action; `temperature` must
     be constant: a live one is driven by the actor's loss, which has no target entropy.
     """
     shapes("sac_actor_loss", log_prob=(log_prob, "B"), q1=(q[0], "B"), q2=(q[1], "B"))
+    scalar("sac_actor_loss", temperature=temperature)
     constant("sac_actor_loss", temperature=temperature)
     return (temperature * log_prob - torch.minimum(*q)).mean()
 
 
 def sac_temperature_loss(log_temperature: Tensor, log_prob: Tensor, target_entropy: float) -> Tensor:
-    """−log α · (log π(a | s) + H̄), mean over the batch: raises α while the entropy is below its target.
+    """−log α · (log π(a | s) + H̄), mean over the batch: raises α while the entropy is below its target (Haarnoja
+    et al. 2018).
 
     Gradient: to `log_temperature`, a scalar; `log_prob` [B] must be constant.
     """
     shapes("sac_temperature_loss", log_prob=(log_prob, "B"))
+    scalar("sac_temperature_loss", log_temperature=log_temperature)
     constant("sac_temperature_loss", log_prob=log_prob)
     return -(log_temperature * (log_prob + target_entropy)).mean()
 
@@ -99,7 +103,10 @@ def smoothed_action(action: Tensor, noise: Tensor, noise_clip: float) -> Tensor:
 def td3_target(
     reward: Tensor, terminated: Tensor, next_q: tuple[Tensor, Tensor], discount: float | Tensor
 ) -> Tensor:
-    """r + γ min(Q₁⁻, Q₂⁻)(s', ã), at the smoothed action. Gradient: none; every argument must be constant."""
+    """r + γ min(Q₁⁻, Q₂⁻)(s', ã), at the smoothed action (Fujimoto et al. 2018).
+
+    Gradient: none; every argument must be constant.
+    """
     shapes("td3_target", reward=(reward, "B"), next_q1=(next_q[0], "B"), next_q2=(next_q[1], "B"))
     constant("td3_target", next_q1=next_q[0], next_q2=next_q[1])
     return td_target(reward, terminated, torch.minimum(*next_q), discount)

@@ -14,25 +14,29 @@ from torch.nn import functional
 
 from gradsan.rl.losses._check import constant, integer, shapes
 
+# Cross entropy passes over targets of one value, -100 unless told otherwise; no action may be that.
+NO_INDEX = torch.iinfo(torch.int64).min
 _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 
 
 def categorical_log_prob(logits: Tensor, action: Tensor) -> Tensor:
-    """log π(a | s) [B] of discrete actions [B]. Gradient: to `logits` [B, A]."""
+    """log π(a | s) [B] of discrete actions [B] (Williams 1992). Gradient: to `logits` [B, A]."""
     shapes("categorical_log_prob", logits=(logits, "B A"), action=(action, "B"))
-    integer("categorical_log_prob", action=action)
-    return -functional.cross_entropy(logits, action, reduction="none")
+    index = integer("categorical_log_prob", action)
+    return -functional.cross_entropy(logits, index, reduction="none", ignore_index=NO_INDEX)
 
 
 def categorical_entropy(logits: Tensor) -> Tensor:
-    """Entropy [B] of the discrete policy. Gradient: to `logits` [B, A]."""
+    """Entropy [B] of the discrete policy (Williams & Peng 1991). Gradient: to `logits` [B, A]."""
     shapes("categorical_entropy", logits=(logits, "B A"))
     log_prob = functional.log_softmax(logits, dim=1)
-    return -(log_prob.exp() * log_prob).sum(dim=1)
+    # An impossible action, masked by a logit of -inf, adds nothing; 0 × -inf would be NaN.
+    finite = log_prob.clamp(min=torch.finfo(log_prob.dtype).min)
+    return -(log_prob.exp() * finite).sum(dim=1)
 
 
 def gaussian_log_prob(mean: Tensor, log_std: Tensor, action: Tensor) -> Tensor:
-    """log π(a | s) [B] of a diagonal Gaussian.
+    """log π(a | s) [B] of a diagonal Gaussian (Williams 1992).
 
     Gradient: to `mean` and `log_std` [B, D]; `action` must be constant: a reparameterised sample scored by
     its own density cancels most of its gradient.
@@ -44,7 +48,7 @@ def gaussian_log_prob(mean: Tensor, log_std: Tensor, action: Tensor) -> Tensor:
 
 
 def gaussian_entropy(log_std: Tensor) -> Tensor:
-    """Entropy [B] of a diagonal Gaussian. Gradient: to `log_std` [B, D]."""
+    """Entropy [B] of a diagonal Gaussian (Williams & Peng 1991). Gradient: to `log_std` [B, D]."""
     shapes("gaussian_entropy", log_std=(log_std, "B D"))
     return (log_std + (0.5 + _HALF_LOG_2PI)).sum(dim=1)
 
@@ -90,7 +94,8 @@ def ppo_clip_loss(log_prob: Tensor, old_log_prob: Tensor, advantage: Tensor, cli
 
 
 def ppo_value_loss(value: Tensor, old_value: Tensor, returns: Tensor, clip: float) -> Tensor:
-    """½ max((V − R)², (V_clipped − R)²), V_clipped within `clip` of the value at collection time.
+    """½ max((V − R)², (V_clipped − R)²), V_clipped within `clip` of the value at collection time (studied by
+    Engstrom et al. 2020).
 
     Gradient: to `value` [B]; `old_value` and `returns` [B] must be constant.
     """

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from torch import Tensor
 
 from gradsan.rl.errors import ShapeError
+from gradsan.rl.losses._check import constant
 
 Floats = NDArray[np.floating]
 Flags = NDArray[np.bool_]
@@ -42,7 +44,10 @@ def gae(
 def n_step_returns(
     reward: Floats, next_value: Floats, terminated: Flags, truncated: Flags, discount: float
 ) -> NDArray[np.float32]:
-    """Discounted rewards to the end of the episode or rollout, plus the value of the state reached there."""
+    """Discounted rewards to the end of the episode or rollout, plus the value of the state reached there.
+
+    As A2C takes them (Mnih et al. 2016).
+    """
     _same_shape("n_step_returns", reward, next_value, terminated, truncated)
     tail = np.where(terminated, 0, next_value)
     ends = terminated | truncated
@@ -55,6 +60,11 @@ def n_step_returns(
 
 
 def _same_shape(function: str, *arrays: NDArray[np.generic]) -> None:
+    for array in arrays:
+        if isinstance(array, Tensor):
+            constant(function, value=array)
+        if not isinstance(array, np.ndarray):
+            raise ShapeError(f"{function}: takes NumPy arrays, not {type(array).__name__}.")
     found = [list(array.shape) for array in arrays]
     if any(shape != found[0] for shape in found) or len(found[0]) != 2 or not found[0][0]:
         raise ShapeError(f"{function}: all arrays must have one shape [T, N] with T ≥ 1, got {found}.")

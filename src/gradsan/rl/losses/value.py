@@ -62,7 +62,7 @@ def double_q_target(
 
 
 def squared_td_loss(q: Tensor, action: Tensor, target: Tensor) -> Tensor:
-    """½ (Q(s, a) − y)², mean over the batch.
+    """½ (Q(s, a) − y)², mean over the batch (Mnih et al. 2013).
 
     Gradient: to `q` [B, A], at the actions taken; `target` [B] must be constant.
     """
@@ -80,7 +80,7 @@ def huber_td_loss(q: Tensor, action: Tensor, target: Tensor, threshold: float = 
 
 
 def value_loss(value: Tensor, returns: Tensor) -> Tensor:
-    """½ (V(s) − R)², mean over the batch: the critic of REINFORCE, A2C and PPO.
+    """½ (V(s) − R)², mean over the batch: the critic of REINFORCE, A2C and PPO (Mnih et al. 2016).
 
     Gradient: to `value` [B]; `returns` [B] must be constant.
     """
@@ -91,6 +91,5 @@ def value_loss(value: Tensor, returns: Tensor) -> Tensor:
 
 def _taken(function: str, q: Tensor, action: Tensor, target: Tensor) -> Tensor:
     shapes(function, q=(q, "B A"), action=(action, "B"), target=(target, "B"))
-    integer(function, action=action)
     constant(function, target=target)
-    return q.gather(1, action.unsqueeze(1)).squeeze(1)
+    return q.gather(1, integer(function, action).unsqueeze(1)).squeeze(1)
