@@ -51,6 +51,16 @@ def test_a_shared_parameter_listed_twice_and_nesting_are_harmless() -> None:
     assert layer.weight.requires_grad
 
 
+def test_as_a_decorator_it_freezes_at_every_call() -> None:
+    layer = linear()
+
+    @frozen(layer.parameters())
+    def flag() -> bool:
+        return layer.weight.requires_grad
+
+    assert [flag(), flag(), layer.weight.requires_grad] == [False, False, True]
+
+
 def test_a_leak_is_named_with_its_contract() -> None:
     q, target = linear(), linear()
     contract = Contract("critic", reaches={"critic": q}, avoids={"target": target})
