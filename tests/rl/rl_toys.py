@@ -99,6 +99,49 @@ class Halves(Toy):
         return image
 
 
+class Mirrored(Halves):
+    """The same through a view that runs backwards."""
+
+    def see(self) -> Any:
+        return super().see()[:, ::-1]
+
+
+class Memory(Toy):
+    """What to name stands in the bytes of a small memory."""
+
+    observation_space = spaces.Box(0, 255, (8,), np.uint8)
+
+    def see(self) -> Any:
+        return np.repeat(np.eye(4, dtype=np.uint8)[self.hidden], 2)
+
+
+class Far(Toy):
+    """One step per episode. What there is to see lies far from zero; at the end there is nothing to see."""
+
+    observation_space = spaces.Box(0, 200, (1,), np.float32)
+    action_space = spaces.Discrete(2)
+
+    def draw(self) -> None:
+        self.seen = np.array([self.np_random.uniform(100, 200)], np.float32)
+
+    def see(self) -> Any:
+        return self.seen
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        return np.zeros(1, np.float32), float(action == (self.seen[0] > 150)), True, False, {}
+
+
+class Blind(Toy):
+    """Sees something that is not a number, at first or at the end of an episode."""
+
+    def __init__(self, when: str) -> None:
+        self.when = when
+
+    def see(self) -> Any:
+        bad = self.time == {"first": 0, "last": 8}[self.when]
+        return np.full(3, np.nan if bad else 0.5, np.float32)
+
+
 class Counter(gym.Env[Any, Any]):
     """Sees (episode, time); reward is the time. Odd episodes terminate after 3 steps, even ones truncate."""
 
@@ -158,7 +201,10 @@ class TwoHands(Toy):
     action_space = spaces.MultiDiscrete([2, 2])
 
 
-CLASSES = (Identity, DiscreteIdentity, Bandit, Reach, Halves, Counter, Faulty, Elsewhere, TwoHands)
+CLASSES = (
+    *(Identity, DiscreteIdentity, Bandit, Reach, Halves, Mirrored, Memory, Far),
+    *(Counter, Faulty, Elsewhere, TwoHands),
+)
 
 
 def register() -> None:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 import pytest
+import rl_toys
 import torch
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import gradsan
 from gradsan.rl.agent import Agent
 from gradsan.rl.algorithms import ALGORITHMS, build, preset
 from gradsan.rl.denormals import denormals_flushed, flushing
+from gradsan.rl.envs import Envs
 from gradsan.rl.errors import ConfigError, ContractError, EnvironmentFault
 from gradsan.rl.evaluate import evaluate
 from gradsan.rl.make import make_env, make_envs
@@ -35,7 +39,14 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "td3": OFF_POLICY | {"gamma": 0.5, "exploration_noise": 0.3},
 }
 # Best possible, and what counts as solved.
-GOALS = {"Identity": 7.5, "DiscreteIdentity": 7.5, "Bandit": 7.5, "Reach": -0.02, "Halves": 7.5}
+GOALS = {
+    "Identity": 7.5,
+    "DiscreteIdentity": 7.5,
+    "Bandit": 7.5,
+    "Reach": -0.02,
+    "Halves": 7.5,
+    "Memory": 7.5,
+}
 DISCRETE, CONTINUOUS = ("dqn", "reinforce", "a2c", "ppo"), ("sac", "td3", "ppo", "a2c", "reinforce")
 
 
@@ -55,7 +66,7 @@ def score(agent: Agent) -> float:
 
 
 @pytest.mark.parametrize("algorithm", DISCRETE)
-@pytest.mark.parametrize("toy", ["Identity", "Bandit", "DiscreteIdentity"])
+@pytest.mark.parametrize("toy", ["Identity", "Bandit", "DiscreteIdentity", "Memory"])
 def test_learns_to_choose(algorithm: str, toy: str) -> None:
     assert score(learned(make(algorithm, toy))) >= GOALS[toy]
 
@@ -80,6 +91,10 @@ def test_learns_from_images(algorithm: str, options: dict[str, Any]) -> None:
     assert score(learned(make(algorithm, "Halves", **options, learning_rate=1e-3))) >= GOALS["Halves"]
 
 
+def test_an_observation_may_be_a_view_that_runs_backwards() -> None:
+    assert evaluate(make("dqn", "Mirrored"), make_env("toys/Mirrored-v0"), 1, seed=5).shape == (1,)
+
+
 @pytest.mark.parametrize(
     "options", [{"loss": "huber"}, {"double": True}, {"n_step": 3}, {"target_rate": 0.5}, {"num_envs": 4}]
 )
@@ -90,6 +105,39 @@ def test_dqn_learns_with_each_of_its_options(options: dict[str, Any]) -> None:
 @pytest.mark.parametrize("options", [{"value_clip": 0.2}, {"normalize": True}, {"entropy_bonus": 0.01}])
 def test_ppo_learns_with_each_of_its_options(options: dict[str, Any]) -> None:
     assert score(learned(make("ppo", "Identity", **options))) >= GOALS["Identity"]
+
+
+@pytest.mark.parametrize("mode", list(AutoresetMode))
+def test_ppo_normalises_by_what_the_agent_acts_on(mode: AutoresetMode) -> None:
+    """The first observation of an episode, too; here there is no other to act on."""
+    config = preset("ppo", "toys/Far-v0", **OPTIONS["ppo"], normalize=True)
+    envs = Envs(SyncVectorEnv([rl_toys.Far] * config.num_envs, autoreset_mode=mode))
+    agent = learned(build(config, envs))
+    assert evaluate(agent, make_env("toys/Far-v0"), 200, seed=5).mean() >= 0.9
+
+
+@pytest.mark.parametrize("algorithm", ["ppo", "a2c"])
+@pytest.mark.parametrize(("num_envs", "rollout"), [(1, 2), (2, 1)])
+def test_a_rollout_may_hold_one_sample_or_none(algorithm: str, num_envs: int, rollout: int) -> None:
+    """Where a step is spent on each reset, and episodes last one step, half of all steps are none."""
+    config = preset(algorithm, "toys/Far-v0", num_envs=num_envs, rollout=rollout, steps=64)
+    modes = {"autoreset_mode": AutoresetMode.NEXT_STEP}
+    agent = learned(build(config, Envs(SyncVectorEnv([rl_toys.Far] * num_envs, **modes))))
+    assert all(torch.isfinite(weight).all() for weight in weights(agent))
+
+
+def test_dqn_waits_for_its_first_transition() -> None:
+    learned(make("dqn", "Identity", n_step=7, train_every=2, learning_starts=0, steps=16))
+
+
+@pytest.mark.parametrize("num_envs", [1, 3, 8])
+def test_dqn_makes_every_update_that_is_due(num_envs: int) -> None:
+    options = {"train_every": 2, "updates_per_round": 1, "learning_starts": 0, "target_rate": 0.5}
+    agent: Any = make("dqn", "Identity", num_envs=num_envs, steps=48, target_every=2, **options)
+    tracked = []
+    agent.target.track = tracked.append
+    learned(agent)
+    assert (agent.step, agent.updates, tracked) == (48, 24, [0.5] * 24)
 
 
 def test_ppo_leaves_no_batch_of_a_few_samples() -> None:
@@ -201,6 +249,23 @@ def test_unsuitable_environments_and_options_get_one_sentence() -> None:
         preset("dqn", "CartPole-v1", updates_per_round=0)
     with pytest.raises(ConfigError, match="--averaging must lie between 0 and 1"):
         preset("a2c", "CartPole-v1", averaging=2)
+    for algorithm, option, value in (
+        ("dqn", "target_every", 0),
+        ("dqn", "buffer_size", 0),
+        ("dqn", "hidden", (64, 0)),
+        ("dqn", "epsilon_end", -0.1),
+        ("dqn", "learning_starts", -1),
+        ("reinforce", "max_episode_steps", 0),
+        ("a2c", "rollout", 0),
+        ("a2c", "max_grad_norm", 0.0),
+        ("ppo", "learning_rate", math.nan),
+        ("ppo", "clip", 0.0),
+        ("ppo", "value_clip", -1.0),
+        ("sac", "batch_size", 0),
+        ("td3", "exploration_noise", -0.1),
+    ):
+        with pytest.raises(ConfigError, match=f"--{option.replace('_', '-')} must"):
+            preset(algorithm, "CartPole-v1", **{option: value})
     with pytest.raises(ConfigError, match="Unknown algorithm 'dpn'"):
         preset("dpn", "CartPole-v1")
     with pytest.raises(ConfigError, match="Unknown device 'gpu7'"):

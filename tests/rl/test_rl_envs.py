@@ -131,6 +131,20 @@ def test_faults_of_an_environment_are_put_into_words() -> None:
             envs.step(np.zeros(1, dtype=np.int64))
 
 
+@pytest.mark.parametrize("mode", list(AutoresetMode))
+@pytest.mark.parametrize("when", ["first", "last"])
+def test_an_observation_that_is_not_finite_is_noticed_wherever_it_is(mode: AutoresetMode, when: str) -> None:
+    envs = Envs(SyncVectorEnv([lambda: rl_toys.Blind(when)], autoreset_mode=mode))
+
+    def one_episode() -> None:
+        envs.reset(seed=0)
+        for _ in range(8):
+            envs.step(np.zeros(1, dtype=np.int64))
+
+    with pytest.raises(EnvironmentFault, match="observation that is not finite"):
+        one_episode()
+
+
 def test_spaces_that_no_agent_takes_are_refused_with_advice() -> None:
     with pytest.raises(EnvironmentFault, match="needs Discrete actions; for Box, try"):
         Actions.of(gym.spaces.Box(-1, 1, (2,)), need="discrete")
@@ -138,6 +152,9 @@ def test_spaces_that_no_agent_takes_are_refused_with_advice() -> None:
         Actions.of(gym.spaces.Discrete(2), need="continuous")
     with pytest.raises(EnvironmentFault, match="bounds must be finite"):
         vector_control(gym.spaces.Box(-1, 1, (2,)), gym.spaces.Box(-np.inf, 1, (2,)))
+    widest = np.finfo(np.float32).max
+    with pytest.raises(EnvironmentFault, match="bounds must be finite"):
+        vector_control(gym.spaces.Box(-1, 1, (2,)), gym.spaces.Box(-widest, widest, (2,)))
     with pytest.raises(EnvironmentFault, match="take vector observations; for images, try"):
         vector_control(gym.spaces.Box(0, 255, (64, 64, 3), np.uint8), gym.spaces.Box(-1, 1, (2,)))
     with pytest.raises(EnvironmentFault, match="FlattenObservation"):
@@ -150,3 +167,23 @@ def test_actions_reach_the_environment_in_its_own_terms() -> None:
     np.testing.assert_array_equal(box.from_unit(np.array([[-1.0, 1.0]])), [[[-1.0, 10.0]]])
     np.testing.assert_array_equal(box.to_env(np.array([[-9.0, 5.0]])), [[[-1.0, 5.0]]])
     assert Actions.of(gym.spaces.Discrete(3, start=5)).to_env(np.array([2])).tolist() == [7]
+
+
+def test_actions_stay_inside_bounds_that_are_no_round_numbers() -> None:
+    rng = np.random.default_rng(0)
+    for low, high in np.sort(rng.uniform(-5, 5, (500, 2)).astype(np.float32), axis=1):
+        space = gym.spaces.Box(low, high, (3,))
+        for action in Actions.of(space).from_unit(np.array([[-1.0, 0.999999, 1.0]], np.float32)):
+            assert space.contains(action), (low, high, action)
+
+
+def test_whole_numbers_are_the_nearest_ones() -> None:
+    space = gym.spaces.Box(-2, 2, (1,), np.int32)
+    units = np.linspace(-1, 1, 1_000, dtype=np.float32)[:, None]
+    counts = np.bincount(Actions.of(space).from_unit(units).ravel() + 2)
+    assert counts.tolist() == [125, 250, 250, 250, 125]
+    assert Actions.of(space).to_env(np.array([[0.6], [-1.4], [7.0]], np.float32)).ravel().tolist() == [
+        1,
+        -1,
+        2,
+    ]

@@ -64,3 +64,14 @@ def test_the_first_layer_stays_stored_by_columns():
     net(torch.ones(1, 3)).sum().backward()
     for tensor in (net[0].weight, copy[0].weight, net[0].weight.grad):
         assert tensor.stride() == (1, 8)
+
+
+def test_seeding_weights_leaves_the_generators_of_other_devices_alone(monkeypatch: pytest.MonkeyPatch):
+    def untouched(seed: int) -> None:
+        raise AssertionError(f"every GPU was seeded with {seed}")
+
+    monkeypatch.setattr(torch.cuda, "manual_seed_all", untouched)
+    with seeded(3):
+        drawn = torch.rand(2)
+    with seeded(3):
+        assert torch.equal(torch.rand(2), drawn)

@@ -102,6 +102,35 @@ def test_state_comes_back_with_what_is_pending() -> None:
     assert everything(first) == everything(second)
 
 
+def test_a_full_ring_goes_on_in_a_larger_one_with_nothing_empty_in_between() -> None:
+    small, large, envs = replay_of(4), replay_of(8), counters(AutoresetMode.SAME_STEP, 1)
+    fill(small, envs, 6)
+    large.load_state_dict(small.state_dict())
+    fill(large, envs, 3)
+    assert [discount for *_, discount in everything(large)] == [0.5] * 7
+    assert [(obs[0], obs[1]) for obs, *_ in everything(large)] == [
+        (step // 3, step % 3) for step in range(2, 9)
+    ]
+
+
+def test_what_is_pending_goes_on_with_fewer_steps() -> None:
+    def add(replay: Replay, time: int) -> None:
+        flag = np.zeros(1, np.bool_)
+        step = Step(np.full((1, 2), time + 1), np.ones(1, np.float32), flag, flag, ~flag)
+        replay.add(np.full((1, 2), time), np.zeros(1, np.int64), step)
+
+    long, short = replay_of(20, n_step=5), replay_of(20, n_step=2)
+    for time in range(4):
+        add(long, time)
+    short.load_state_dict(long.state_dict())
+    assert short.size == 0
+    for time in range(4, 6):
+        add(short, time)
+    # What was waited for too long goes as far as it is known; then all is as usual.
+    seen = [(obs[0], next_obs[0], discount) for obs, next_obs, _, _, discount in everything(short)]
+    assert seen == [(0, 5, 0.5**5), (1, 5, 0.5**4), (2, 5, 0.5**3), (3, 5, 0.5**2), (4, 6, 0.5**2)]
+
+
 def test_a_saved_replay_that_does_not_fit_is_refused() -> None:
     big, small = replay_of(10), replay_of(2)
     fill(big, counters(AutoresetMode.DISABLED, 1), 6)

@@ -18,6 +18,7 @@ from gradsan.rl import checkpoint
 from gradsan.rl.algorithms import ALGORITHMS, preset
 from gradsan.rl.config import Config
 from gradsan.rl.errors import CheckpointError, EnvironmentFault
+from gradsan.rl.playing import load_agent
 from gradsan.rl.runs import Run, Table, read_table
 from gradsan.rl.training import Outcome, Trainer, crossed, train
 
@@ -208,6 +209,17 @@ def test_a_checkpoint_of_another_shape_is_refused(tmp_path: Path) -> None:
     outcome = fit(options("a2c", steps=100), tmp_path / "run")
     with pytest.raises(CheckpointError, match="does not fit the configuration"):
         fit(options("a2c", hidden=(8,)), resume=outcome.folder)
+
+
+def test_a_run_from_a_gpu_plays_and_goes_on_without_one(tmp_path: Path) -> None:
+    folder = fit(options("sac", steps=100), tmp_path / "run").folder
+    content = checkpoint.load(folder / "checkpoint.pt")
+    content["config"]["device"] = "cuda"
+    content["agent"]["noise"] = torch.zeros(16, dtype=torch.uint8)  # what CUDA's generators have for a state
+    checkpoint.save(folder / "checkpoint.pt", content)
+    assert load_agent(Run(folder)).device.type == "cpu"
+    again = fit(options("sac", steps=150), resume=folder)
+    assert again.step == 150
 
 
 def test_a_failed_write_leaves_the_previous_checkpoint(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from gradsan.rl import losses
 from gradsan.rl.agent import Agent, Stateful, linear, set_learning_rate
-from gradsan.rl.config import Config, require
+from gradsan.rl.config import Config
 from gradsan.rl.contracts import Contract
 from gradsan.rl.envs import Envs
 from gradsan.rl.networks import Target, seeded
@@ -42,10 +42,6 @@ class A2CConfig(Config):
     max_grad_norm: float = 0.5
     averaging: float = 0.7
     """Greedy play takes the weights' mean over about this last share of the updates; 0: the latest."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require(0 <= self.averaging <= 1, "--averaging must lie between 0 and 1.")
 
 
 class A2C(Agent):
@@ -81,6 +77,8 @@ class A2C(Agent):
         self.update(self.rollout.finish(self.value, self.config.gamma, self.config.trace, self.device))
 
     def update(self, samples: Samples) -> None:
+        if not len(samples.value):  # all steps were spent on resets
+            return
         chosen, value = self.networks(samples.obs)
         policy_loss = losses.a2c_loss(chosen.log_prob(samples.action), samples.advantage)
         value_loss = losses.value_loss(value, samples.returns)

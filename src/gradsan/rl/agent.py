@@ -75,8 +75,8 @@ class Agent(ABC):
         self.metrics[f"{name}_loss"] = loss.detach()
 
     def tensor(self, array: Array) -> Tensor:
-        """To the device, as float unless it is an image."""
-        if array.dtype != np.uint8:
+        """To the device, as float unless these are images of bytes."""
+        if array.dtype != np.uint8 or array.ndim != 4:
             array = array.astype(np.float32, copy=False)
         return torch.from_numpy(array).to(self.device)
 
@@ -108,7 +108,11 @@ class Agent(ABC):
     def load_state_dict(self, state: dict[str, Any]) -> None:
         self.step, self.updates = state["step"], state["updates"]
         self.rng.bit_generator.state = state["chance"]
-        self.noise.set_state(state["noise"].cpu())
+        noise = state["noise"].cpu()
+        if len(noise) == len(self.noise.get_state()):
+            self.noise.set_state(noise)
+        else:  # saved on another kind of device, whose generators are not ours
+            self.noise.manual_seed(int(self.rng.integers(2**63)))
         for name, part in self.parts().items():
             part.load_state_dict(state["parts"][name])
         if state["envs"] is not None:
@@ -121,8 +125,10 @@ class Agent(ABC):
 def clip_norm(parameters: list[Tensor], limit: float) -> None:
     """As `nn.utils.clip_grad_norm_`, on half the way: it matters to a small network."""
     gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
-    norm = math.hypot(*torch.stack(torch._foreach_norm(gradients)).tolist())
-    if not norm <= limit:  # so that NaN is passed on to all, as PyTorch does it
+    norms = torch.stack(torch._foreach_norm(gradients)).tolist()
+    norm = math.hypot(*norms)
+    if not norm <= limit:
+        norm = norm if norm < math.inf else sum(norms)  # so that NaN is passed on to all, as PyTorch does it
         torch._foreach_mul_(gradients, torch.tensor(limit / (norm + 1e-6), device=gradients[0].device))
 
 

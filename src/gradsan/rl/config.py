@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 
@@ -11,6 +12,28 @@ from gradsan.rl.errors import ConfigError
 
 Sanitize = Literal["adaptive", "deep", "off"]
 Vectorization = Literal["auto", "native", "sync", "async"]
+
+# What options of one name may be, in every algorithm that has them.
+AT_LEAST_ONE = {
+    *(
+        "steps",
+        "num_envs",
+        "eval_episodes",
+        "checkpoint_every",
+        "rollout",
+        "epochs",
+        "batch_size",
+        "buffer_size",
+    ),
+    *("n_step", "train_every", "updates_per_round", "target_every", "policy_delay"),
+    *("max_episode_steps", "baseline_updates", "hidden"),
+}
+NOT_NEGATIVE = {
+    *("eval_every", "seed", "learning_starts", "entropy_bonus", "value_weight", "temperature"),
+    *("exploration_noise", "target_noise", "target_noise_clip"),
+}
+SHARES = {"gamma", "trace", "averaging", "epsilon_start", "epsilon_end", "epsilon_fraction"}
+POSITIVE = {"learning_rate", "baseline_learning_rate", "max_grad_norm", "clip", "value_clip"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +45,7 @@ class Config:
     steps: int = 100_000
     """Environment steps to learn from, over all copies."""
     seed: int = 1
-    """The same seed gives the same result, bit for bit, on the same machine."""
+    """The same seed gives the same result, bit for bit, on the same machine's CPU."""
     num_envs: int = 1
     """Copies of the environment that are stepped together."""
     vectorization: Vectorization = "auto"
@@ -39,15 +62,17 @@ class Config:
     """Steps between checkpoints: what a killed run can lose."""
 
     def __post_init__(self) -> None:
-        for name in ("steps", "num_envs", "eval_episodes", "checkpoint_every"):
-            require(getattr(self, name) >= 1, f"--{name.replace('_', '-')} must be at least 1.")
-        require(self.eval_every >= 0, "--eval-every must not be negative.")
-        require(self.seed >= 0, "--seed must not be negative.")
         for field in fields(self):
-            if field.name in ("gamma", "trace"):
-                require(0 <= getattr(self, field.name) <= 1, f"--{field.name} must lie between 0 and 1.")
-            if field.name.endswith("learning_rate"):
-                require(getattr(self, field.name) > 0, f"--{field.name.replace('_', '-')} must be positive.")
+            value = getattr(self, field.name)
+            for one in value if isinstance(value, tuple) else (value,):
+                _check(field.name, one)
+
+    def has_device(self) -> bool:
+        try:
+            self.torch_device()
+        except ConfigError:
+            return False
+        return True
 
     def torch_device(self) -> torch.device:
         try:
@@ -56,7 +81,27 @@ class Config:
             raise ConfigError(f"Unknown device {self.device!r}: give cpu, cuda or cuda:N.") from error
         if device.type == "cuda" and not torch.cuda.is_available():
             raise ConfigError("--device cuda was asked for, but PyTorch sees no CUDA device here.")
+        if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
+            raise ConfigError(
+                f"--device {device} was asked for, but there are {torch.cuda.device_count()} here."
+            )
         return device
+
+
+def _check(name: str, value: Any) -> None:
+    option = f"--{name.replace('_', '-')}"
+    if isinstance(value, float):
+        require(math.isfinite(value), f"{option} must be a finite number.")
+    if value is None:
+        return
+    if name in AT_LEAST_ONE:
+        require(value >= 1, f"{option} must be at least 1.")
+    if name in NOT_NEGATIVE:
+        require(value >= 0, f"{option} must not be negative.")
+    if name in SHARES:
+        require(0 <= value <= 1, f"{option} must lie between 0 and 1.")
+    if name in POSITIVE:
+        require(value > 0, f"{option} must be positive.")
 
 
 def require(condition: bool, sentence: str) -> None:

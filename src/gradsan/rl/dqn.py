@@ -60,10 +60,7 @@ class DQNConfig(Config):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("batch_size", "train_every", "updates_per_round"):
-            require(getattr(self, name) >= 1, f"--{name.replace('_', '-')} must be at least 1.")
         require(0 < self.target_rate <= 1, "--target-rate must be above 0 and at most 1.")
-        require(0 <= self.averaging <= 1, "--averaging must lie between 0 and 1.")
 
 
 class DQN(Agent):
@@ -93,8 +90,11 @@ class DQN(Agent):
         until = min(goal, self.base.steps) if self.step < self.base.steps else goal
         while self.step < until:
             self.interact()
-        if self.step >= goal and self.step > self.config.learning_starts:
-            self.learn(self.config.updates_per_round)
+        if self.step > self.config.learning_starts and self.replay.size:
+            for _ in range(
+                self.step // self.config.train_every - rounds
+            ):  # many environments pass several at once
+                self.learn(self.config.updates_per_round)
         self.metrics["epsilon"] = self.epsilon()
 
     def epsilon(self) -> float:
@@ -112,7 +112,7 @@ class DQN(Agent):
         step = self.envs.step(self.actions.to_env(action))
         self.replay.add(obs, action, step)
         before, self.step = self.step, self.step + step.taken()
-        if self.step // self.config.target_every > before // self.config.target_every:
+        for _ in range(self.step // self.config.target_every - before // self.config.target_every):
             self.target.track(self.config.target_rate)
 
     def learn(self, updates: int) -> None:

@@ -54,6 +54,11 @@ class Envs:
         self._lengths = np.zeros(self.num_envs, dtype=np.int64)
         self._everywhere = np.ones(self.num_envs, dtype=bool)
 
+    @property
+    def running(self) -> Flags:
+        """Where the next action counts; elsewhere it is spent on a reset."""
+        return ~self._ended
+
     def reset(self, seed: int | None = None) -> None:
         self.obs = self._reset(seed=seed)
         self._ended[:] = False
@@ -65,8 +70,10 @@ class Envs:
             obs, reward, terminated, truncated, info = self.vector.step(action)
         except Exception as error:
             raise self._raised(error) from error
-        self._require_finite(obs, reward)
-        valid = ~self._ended if self.mode is AutoresetMode.NEXT_STEP else self._everywhere
+        if not math.isfinite(reward.sum()):
+            raise EnvironmentFault(f"{self.name} returned a reward that is not finite: {reward.tolist()}.")
+        self._require_finite(obs)
+        valid = self.running if self.mode is AutoresetMode.NEXT_STEP else self._everywhere
         ended = terminated | truncated
         # A copy: environments may reuse their observation buffer for the next step.
         next_obs = np.array(obs)
@@ -78,6 +85,7 @@ class Envs:
             if self.mode is AutoresetMode.SAME_STEP:
                 next_obs = next_obs.copy()
                 next_obs[ended] = np.stack(list(info["final_obs"][ended]))
+                self._require_finite(next_obs)
             else:
                 self.obs = self._reset(options={"reset_mask": ended})
         return Step(next_obs, reward.astype(np.float32), terminated, truncated, valid)
@@ -87,6 +95,7 @@ class Envs:
             obs, _ = self.vector.reset(**arguments)
         except Exception as error:
             raise self._raised(error) from error
+        self._require_finite(obs)
         return np.array(obs)
 
     def _count(self, reward: Array, valid: Flags, ended: Flags) -> None:
@@ -98,10 +107,8 @@ class Envs:
             self._returns[ended] = 0
             self._lengths[ended] = 0
 
-    def _require_finite(self, obs: Array, reward: Array) -> None:
+    def _require_finite(self, obs: Array) -> None:
         # A sum is finite only if every part is (or two infinities met): cheaper than a flag per element.
-        if not math.isfinite(reward.sum()):
-            raise EnvironmentFault(f"{self.name} returned a reward that is not finite: {reward.tolist()}.")
         if obs.dtype.kind == "f" and not math.isfinite(obs.sum()) and not np.isfinite(obs).all():
             raise EnvironmentFault(f"{self.name} returned an observation that is not finite.")
 

@@ -41,7 +41,7 @@ def _episode(
         for _ in range(LONGEST):
             if watch is not None:
                 watch(env)
-            obs, reward, terminated, truncated, _ = env.step(agent.act(np.asarray(obs)[None])[0])
+            obs, reward, terminated, truncated, _ = env.step(agent.act(np.array(obs)[None])[0])
             total += float(reward)
             if terminated or truncated:
                 break

@@ -23,7 +23,7 @@ Activation = Callable[[Tensor], Tensor]
 def seeded(seed: int) -> Iterator[None]:
     """Initial weights follow from the seed alone, and the global random state is as before afterwards."""
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+        torch.default_generator.manual_seed(seed)  # `torch.manual_seed` would seed every GPU, too
         yield
 
 

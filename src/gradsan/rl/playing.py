@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,8 @@ FILMS = (".gif", ".webp", ".mp4")
 def load_agent(run: Run, *, best: bool = False) -> Agent:
     """The agent of a run as it was last saved, or at its best evaluation."""
     config, content = run.saved(run.best if best else None)
+    if not config.has_device():
+        config = dataclasses.replace(config, device="cpu")  # it was trained on another machine
     agent = build(config, make_envs(config.env, config.num_envs, "sync"))
     try:
         agent.load_policy(content["agent"])

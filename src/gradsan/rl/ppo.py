@@ -58,10 +58,7 @@ class PPOConfig(Config):
     def __post_init__(self) -> None:
         super().__post_init__()
         require(self.rollout * self.num_envs > 1, "PPO normalises advantages: it needs more than one sample.")
-        require(
-            self.batch_size > 1 and self.epochs >= 1, "PPO needs a batch size above 1 and an epoch or more."
-        )
-        require(0 <= self.averaging <= 1, "--averaging must lie between 0 and 1.")
+        require(self.batch_size > 1, "PPO normalises advantages: --batch-size must be at least 2.")
 
 
 class PPO(Agent):
@@ -98,6 +95,8 @@ class PPO(Agent):
         self.update(self.rollout.finish(self.value, self.config.gamma, self.config.trace, self.device))
 
     def update(self, samples: Samples) -> None:
+        if not len(samples.value):  # all steps were spent on resets
+            return
         config = self.config
         left = 1 - self.progress() if config.anneal else 1.0
         set_learning_rate(self.optimizer, config.learning_rate * left)
@@ -138,9 +137,10 @@ class PPO(Agent):
         return obs if self.obs_norm is None else self.obs_norm(obs)
 
     def normalized(self, step: Step) -> Step:
-        """Updates the running statistics with what was really seen, then scales it."""
+        """Updates the running statistics, then scales. What counts is what the agent acts on next: after an end,
+        that is the first observation of a new episode."""
         if self.obs_norm is not None:
-            self.obs_norm.update(step.next_obs[step.valid])
+            self.obs_norm.update(self.envs.obs[self.envs.running])
             step = step._replace(next_obs=self.obs_norm(step.next_obs))
         if self.reward_scale is not None:
             ended = step.terminated | step.truncated
@@ -167,6 +167,9 @@ class PPO(Agent):
 
 
 def scale_advantage(batch: Samples) -> Samples:
-    """To mean 0 and deviation 1, so that the step size does not depend on the scale of rewards."""
+    """To mean 0 and deviation 1, so that the step size does not depend on the scale of rewards. A single sample, all
+    that is left of a rollout now and then, has no deviation."""
+    if len(batch.advantage) == 1:
+        return batch
     deviation, mean = torch.std_mean(batch.advantage)
     return batch._replace(advantage=(batch.advantage - mean) / (deviation + 1e-8))

@@ -76,13 +76,11 @@ class Replay:
         pending = self._pending.setdefault(index, [])
         pending.append((obs[index].copy(), action[index].copy(), float(step.reward[index])))
         ended = step.terminated[index] or step.truncated[index]
-        while pending and (ended or len(pending) == self.n_step):
+        while pending and (ended or len(pending) >= self.n_step):
             total = sum(self.discount**k * reward for k, (_, _, reward) in enumerate(pending))
             reach = self.discount ** len(pending)
             start, taken, _ = pending.pop(0)
             self._write(1, start, taken, total, step.next_obs[index], step.terminated[index], reach)
-            if not ended:
-                break
 
     def _write(self, count: int, *values: Any) -> None:
         # A slice where the ring does not wrap: several times cheaper than an index array.
@@ -117,9 +115,12 @@ class Replay:
         self.size = len(state["ring"]["reward"])
         if self.size > self.capacity:
             raise ConfigError(f"The saved replay holds {self.size} transitions, more than {self.capacity}.")
-        for name, field in state["ring"].items():
-            self._ring[name][: self.size] = field.numpy()
         self._next = state["next"] % self.capacity
+        oldest = 0
+        if self.size < self.capacity and state["next"] != self.size:  # a full ring goes on in a larger one
+            self._next, oldest = self.size, state["next"]
+        for name, field in state["ring"].items():
+            self._ring[name][: self.size] = np.roll(field.numpy(), -oldest, axis=0)
         self._pending = {
             index: [(obs.numpy(), action.numpy(), reward) for obs, action, reward in steps]
             for index, steps in state["pending"].items()

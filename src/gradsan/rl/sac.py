@@ -52,12 +52,7 @@ class SACConfig(Config):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require(
-            self.batch_size >= 1 and self.train_every >= 1, "Batch size and train-every must be positive."
-        )
         require(0 < self.target_rate <= 1, "--target-rate must be above 0 and at most 1.")
-        require(self.temperature is None or self.temperature >= 0, "--temperature must not be negative.")
-        require(0 <= self.averaging <= 1, "--averaging must lie between 0 and 1.")
 
 
 class SquashedActor(nn.Module):

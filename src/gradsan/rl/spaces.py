@@ -72,14 +72,21 @@ class Actions:
         assert isinstance(self.space, spaces.Box)
         low, high = self.space.low, self.space.high
         unit = action.reshape(-1, *self.space.shape)
-        return (low + 0.5 * (unit + 1) * (high - low)).astype(self.space.dtype)
+        return self._inside(low + 0.5 * (unit + 1) * (high - low))
 
     def to_env(self, action: Array) -> Array:
         """Choices from the space's own start; vectors clipped to the bounds."""
         if isinstance(self.space, spaces.Discrete):
             return action + self.space.start if self.space.start else action
-        shaped = action.reshape(-1, *self.space.shape)
-        return np.clip(shaped, self.space.low, self.space.high).astype(self.space.dtype, copy=False)
+        return self._inside(action.reshape(-1, *self.space.shape))
+
+    def _inside(self, action: Array) -> Array:
+        """Within the bounds, which rounding may have left; the nearest whole numbers where there are no others."""
+        assert isinstance(self.space, spaces.Box)
+        clipped = action.clip(self.space.low, self.space.high)
+        if np.issubdtype(self.space.dtype, np.integer):
+            clipped = np.rint(clipped)
+        return clipped.astype(self.space.dtype, copy=False)
 
 
 def vector_control(observed: gym.Space[Any], taken: gym.Space[Any]) -> tuple[Observations, Actions]:
@@ -87,6 +94,8 @@ def vector_control(observed: gym.Space[Any], taken: gym.Space[Any]) -> tuple[Obs
     observations, actions = Observations.of(observed), Actions.of(taken, need="continuous")
     if observations.image:
         raise EnvironmentFault("SAC and TD3 take vector observations; for images, try ppo or dqn.")
-    if isinstance(taken, spaces.Box) and not taken.is_bounded():
+    with np.errstate(over="ignore"):  # the largest number there is stands for "no bound" in some environments
+        bounded = isinstance(taken, spaces.Box) and np.isfinite(taken.high - taken.low).all()
+    if not bounded:
         raise EnvironmentFault(f"Unsupported action space {taken}: its bounds must be finite.")
     return observations, actions

@@ -55,12 +55,7 @@ class TD3Config(Config):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require(
-            self.batch_size >= 1 and self.train_every >= 1, "Batch size and train-every must be positive."
-        )
         require(0 < self.target_rate <= 1, "--target-rate must be above 0 and at most 1.")
-        require(self.policy_delay >= 1, "--policy-delay must be at least 1.")
-        require(0 <= self.averaging <= 1, "--averaging must lie between 0 and 1.")
 
 
 class TD3(Agent):
