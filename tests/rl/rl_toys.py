@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import gymnasium as gym
@@ -183,7 +184,13 @@ class Faulty(Toy):
     def earn(self, action: Any) -> float:
         self.left -= 1
         if self.left == 0 and self.fault == "raise":
-            raise OSError("the simulator is gone")
+            raise OSError("the simulator is gone\nand will not come back")
+        if self.left == 0 and self.fault == "exit":
+            raise SystemExit(7)
+        if self.left == 0 and self.fault == "die":
+            os._exit(3)
+        if self.left == 0 and self.fault == "huge":
+            return 1e300
         return float("nan") if self.left == 0 and self.fault == "nan" else super().earn(action)
 
 
@@ -197,13 +204,27 @@ class Elsewhere(Toy):
         self.hidden = type(self).count % 3
 
 
+class TwoEyes(Toy):
+    observation_space = spaces.Tuple((spaces.Discrete(3), spaces.Box(-1, 1, (3,))))
+
+    def see(self) -> Any:
+        return 1, np.zeros(3, np.float32)
+
+
+class NoEyes(Toy):
+    observation_space = spaces.Box(-1, 1, (0,), np.float32)
+
+    def see(self) -> Any:
+        return np.zeros(0, np.float32)
+
+
 class TwoHands(Toy):
     action_space = spaces.MultiDiscrete([2, 2])
 
 
 CLASSES = (
     *(Identity, DiscreteIdentity, Bandit, Reach, Halves, Mirrored, Memory, Far),
-    *(Counter, Faulty, Elsewhere, TwoHands),
+    *(Counter, Faulty, Elsewhere, TwoHands, TwoEyes, NoEyes),
 )
 
 

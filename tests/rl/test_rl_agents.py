@@ -239,6 +239,11 @@ def test_unsuitable_environments_and_options_get_one_sentence() -> None:
         make("dqn", "Reach")
     with pytest.raises(EnvironmentFault, match="needs Box"):
         make("sac", "Identity")
+    for toy in ("TwoEyes", "NoEyes"):
+        with pytest.raises(EnvironmentFault, match="Unsupported observation space"):
+            make("ppo", toy)
+    with pytest.raises(ConfigError, match=r"1,000,000,000,000,000 transitions does not fit into memory"):
+        make("dqn", "Identity", buffer_size=10**15)
     with pytest.raises(EnvironmentFault, match="Unsupported action space MultiDiscrete"):
         make("ppo", "TwoHands")
     with pytest.raises(ConfigError, match="--steps must be at least 1"):
@@ -268,8 +273,9 @@ def test_unsuitable_environments_and_options_get_one_sentence() -> None:
             preset(algorithm, "CartPole-v1", **{option: value})
     with pytest.raises(ConfigError, match="Unknown algorithm 'dpn'"):
         preset("dpn", "CartPole-v1")
-    with pytest.raises(ConfigError, match="Unknown device 'gpu7'"):
-        preset("dqn", "CartPole-v1", device="gpu7").torch_device()
+    for device in ("gpu7", "meta"):
+        with pytest.raises(ConfigError, match=f"Unknown device '{device}'"):
+            preset("dqn", "CartPole-v1", device=device).torch_device()
 
 
 def test_denormals_are_flushed_inside_and_as_before_outside() -> None:

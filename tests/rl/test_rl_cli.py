@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -66,12 +69,15 @@ def test_what_suits_the_environment_is_the_default() -> None:
         (("train", "--resume", "no/such/run"), "There is no run at no/such/run"),
         (("play", "no/such/run"), "There is no run at no/such/run"),
         (("compare", "no/such/run"), "no/such/run is not a run of gradsan train"),
+        (("train", "--resume", "a", "--out", "b"), "give one of them"),
+        (("train", "a2c", "--env", "CartPole-v1", "--out", "file/run"), "Cannot make a run in file/run"),
     ],
 )
 def test_mistakes_get_one_sentence_and_no_traceback(
     arguments: tuple[str, ...], sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").write_text("")
     result = gradsan(*arguments)
     assert result.exit_code in (1, 2)
     assert sentence in result.output
@@ -116,6 +122,60 @@ def test_play_refuses_other_films(run: Path) -> None:
     assert "must end in" in gradsan("play", run, "--film", "film.avi").output
 
 
+def test_places_that_cannot_be_written_to_get_one_sentence(run: Path, tmp_path: Path) -> None:
+    pytest.importorskip("pygame")
+    for arguments in (
+        ("play", run, "--episodes", "1", "--film", tmp_path / "no" / "film.GIF"),
+        ("compare", run, "--output", tmp_path / "no" / "plot.png"),
+        ("compare", run, "--output", tmp_path / "plot.foo"),
+    ):
+        result = gradsan(*arguments)
+        assert (result.exit_code, type(result.exception)) == (1, SystemExit)
+        assert result.output.startswith("Error: ")
+
+
+def test_an_environment_without_images_is_not_filmed(tmp_path: Path) -> None:
+    gradsan("train", "a2c", "--env", "toys/Identity-v0", *FAST, "--out", tmp_path / "run")
+    result = gradsan("play", tmp_path / "run", "--film", tmp_path / "film.gif")
+    assert result.output == "Error: toys/Identity-v0 renders no images, so there is nothing to film.\n"
+
+
+def test_the_algorithm_may_stand_anywhere_and_the_environment_in_a_file_beside(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "import gymnasium\ngymnasium.register('Mine-v0', 'gymnasium.envs.classic_control:CartPoleEnv')\n"
+    )
+    command = [Path(sys.executable).with_name("gradsan"), "train", "--env", "mine:Mine-v0", *FAST, "a2c"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "runs" / "a2c-mine_Mine-v0-seed1" / "checkpoint.pt").is_file()
+
+
+@pytest.mark.parametrize("ending", ["ctrl-c", "exit", "die"])
+def test_environments_in_processes_of_their_own_end_as_others_do(tmp_path: Path, ending: str) -> None:
+    """Ctrl-C in a terminal reaches the workers too; and one of them may die."""
+    (tmp_path / "mine.py").write_text(
+        f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r})\nimport gymnasium, rl_toys\n"
+        f"gymnasium.register('Mine-v0', rl_toys.Faulty, kwargs={{'fault': {ending!r}, 'at': 300}})\n"
+    )
+    fast = ("--num-envs", "2", "--vectorization", "async", "--eval-every", "0", "--sanitize", "off")
+    steps = ("--steps", str(10**7), "--out", "run")
+    command = [Path(sys.executable).with_name("gradsan"), "train", "a2c", "--env", "mine:Mine-v0"]
+    process = subprocess.Popen(
+        [*command, *fast, *steps], cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    progress = tmp_path / "run" / "progress.csv"
+    if ending == "ctrl-c":
+        deadline = time.monotonic() + 60
+        while not progress.is_file() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        time.sleep(0.5)
+        os.killpg(process.pid, signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert "Traceback" not in said, said
+    assert process.returncode == (130 if ending == "ctrl-c" else 1), said
+    assert (tmp_path / "run" / "checkpoint.pt").is_file(), said
+
+
 def test_compare_groups_seeds_and_plots(run: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     gradsan("train", "a2c", "--env", "CartPole-v1", *FAST, "--seed", "2", "--out", other)
@@ -123,6 +183,14 @@ def test_compare_groups_seeds_and_plots(run: Path, tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     assert "a2c CartPole-v1" in result.output
     assert (tmp_path / "plot.png").read_bytes().startswith(b"\x89PNG")
+    assert "careful" not in result.output
+    one = gradsan("compare", run, run, "--output", tmp_path / "plot.png").output
+    assert " 1 " in one
+    assert "–" in one
+    gradsan("train", "a2c", "--env", "CartPole-v1", *FAST, "--gamma", "0.9", "--out", tmp_path / "third")
+    pooled = gradsan("compare", run, tmp_path / "third", "--output", tmp_path / "plot.png").output
+    assert "careful with a2c CartPole-v1: they differ in --gamma" in pooled
+    assert "careful with a2c CartPole-v1: there is more than one run of seed 1" in pooled
 
 
 def test_without_the_extra_the_command_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
+import re
 import signal
 import threading
 from pathlib import Path
@@ -17,7 +19,9 @@ from rich.console import Console
 from gradsan.rl import checkpoint
 from gradsan.rl.algorithms import ALGORITHMS, preset
 from gradsan.rl.config import Config
-from gradsan.rl.errors import CheckpointError, EnvironmentFault
+from gradsan.rl.display import Display
+from gradsan.rl.errors import CheckpointError, ConfigError, Diverged, EnvironmentFault
+from gradsan.rl.evaluate import evaluate
 from gradsan.rl.playing import load_agent
 from gradsan.rl.runs import Run, Table, read_table
 from gradsan.rl.training import Outcome, Trainer, crossed, train
@@ -150,7 +154,13 @@ def test_training_works_outside_the_main_thread(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fault", "sentence"), [("nan", "reward that is not finite"), ("raise", "OSError: the simulator is gone")]
+    ("fault", "sentence"),
+    [
+        ("nan", "reward that is not finite"),
+        ("huge", "reward that is not finite"),
+        ("raise", r"OSError: the simulator is gone\. What"),
+        ("exit", r"SystemExit: 7\. What"),
+    ],
 )
 def test_a_faulty_environment_ends_in_one_sentence_and_what_was_learned_is_saved(
     fault: str, sentence: str, tmp_path: Path
@@ -166,7 +176,7 @@ def test_a_faulty_environment_ends_in_one_sentence_and_what_was_learned_is_saved
     assert content["agent"]["step"] == 299
     assert content["agent"]["parts"]["replay"]["ring"]["reward"].isfinite().all()
     # It can be continued: in new episodes, and with no transition that joins the old one to them.
-    trainer = Trainer(config, Run(tmp_path / "run"), content, quiet())
+    trainer = Trainer(config, tmp_path / "run", content, quiet())
     assert trainer.agent.parts()["replay"].state_dict()["pending"] == {}
     trainer.close()
 
@@ -207,8 +217,130 @@ def test_a_checkpoint_that_would_run_code_is_refused(tmp_path: Path) -> None:
 
 def test_a_checkpoint_of_another_shape_is_refused(tmp_path: Path) -> None:
     outcome = fit(options("a2c", steps=100), tmp_path / "run")
-    with pytest.raises(CheckpointError, match="does not fit the configuration"):
-        fit(options("a2c", hidden=(8,)), resume=outcome.folder)
+    path = outcome.folder / "checkpoint.pt"
+    content = checkpoint.load(path)
+    content["agent"]["parts"]["networks"] = {"weight": torch.zeros(3)}
+    checkpoint.save(path, content)
+    with pytest.raises(CheckpointError, match=r"does not fit the configuration: Error.*: Missing key"):
+        fit(options("a2c"), resume=outcome.folder)
+    for broken in ({"agent": {}}, {"best": None, "agent": {**content["agent"], "parts": []}}):
+        checkpoint.save(path, {**content, **broken})
+        with pytest.raises(CheckpointError, match="does not fit the configuration"):
+            fit(options("a2c"), resume=outcome.folder)
+    checkpoint.save(path, {**content, "agent": []})
+    with pytest.raises(CheckpointError, match="is not a checkpoint"):
+        fit(options("a2c"), resume=outcome.folder)
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("num_envs", 8), ("normalize", False), ("seed", 7), ("hidden", (8,)), ("vectorization", "sync")],
+)
+def test_what_a_saved_state_cannot_follow_is_refused_and_the_run_is_as_before(
+    option: str, value: Any, tmp_path: Path
+) -> None:
+    folder = fit(options("ppo", steps=100), tmp_path / "run").folder
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    with pytest.raises(
+        ConfigError, match=f"--{option.replace('_', '-')} cannot change when a run is resumed"
+    ):
+        fit(options("ppo", steps=200, **{option: value}), resume=folder)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_a_finished_run_is_left_as_it_is(tmp_path: Path) -> None:
+    folder = fit(options("a2c", steps=100), tmp_path / "run").folder
+    before = {path: path.read_bytes() for path in (Run(folder).evaluations, Run(folder).checkpoint)}
+    again = fit(options("a2c", steps=100), resume=folder)
+    assert (again.finished, again.step) == (True, 100)
+    assert {path: path.read_bytes() for path in before} == before
+
+
+def test_what_cannot_be_trained_leaves_no_folder(tmp_path: Path) -> None:
+    with pytest.raises(EnvironmentFault, match="needs Box actions"):
+        fit(options("sac", env="CartPole-v1"), tmp_path / "run")
+    with pytest.raises(EnvironmentFault, match="Cannot make environment"):
+        fit(options("a2c", env="NoSuchGame-v0"), tmp_path / "run")
+    assert not list(tmp_path.iterdir())
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ConfigError, match="Cannot make a run in"):
+        fit(options("a2c"), tmp_path / "file" / "run")
+
+
+@pytest.mark.parametrize("at", [250, 600])
+def test_ctrl_c_stops_an_evaluation_and_the_run_makes_up_for_it(
+    at: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = options("a2c")
+    kind = ALGORITHMS["a2c"].agent
+    act = kind.act
+
+    def interrupted(agent: Any, obs: Any) -> Any:
+        if agent.step >= at:
+            signal.raise_signal(signal.SIGINT)
+        return act(agent, obs)
+
+    monkeypatch.setattr(kind, "act", interrupted)
+    outcome = fit(config, tmp_path / "run")
+    monkeypatch.undo()
+    assert (outcome.finished, outcome.step) == (False, at)
+    assert fit(config, resume=outcome.folder).finished
+    whole = fit(config, tmp_path / "whole")
+    runs = [Run(folder) for folder in (outcome.folder, whole.folder)]
+    assert equal(*(run.saved()[1]["agent"]["parts"] for run in runs))
+    assert runs[0].evaluations.read_text() == runs[1].evaluations.read_text()
+
+
+def test_ctrl_c_twice_stops_at_once_and_says_what_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kind, shown = ALGORITHMS["a2c"].agent, io.StringIO()
+    advance = kind.advance
+
+    def interrupted(agent: Any) -> None:
+        if agent.step >= 300:
+            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(signal.SIGINT)
+        advance(agent)
+
+    monkeypatch.setattr(kind, "advance", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        train(options("a2c"), tmp_path / "run", console=Console(file=shown))
+    assert "in the middle of step 300: the checkpoint of step 170 is kept" in shown.getvalue()
+    assert Run(tmp_path / "run").saved()[1]["agent"]["step"] == 170
+
+
+def test_weights_that_are_not_finite_are_never_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kind = ALGORITHMS["a2c"].agent
+    advance = kind.advance
+
+    def spoiled(agent: Any) -> None:
+        advance(agent)
+        if agent.step > 200:
+            with torch.no_grad():
+                next(agent.networks.parameters()).fill_(torch.nan)
+
+    monkeypatch.setattr(kind, "advance", spoiled)
+    with pytest.raises(
+        Diverged, match=r"not finite any more at step \d+: .*The checkpoint of step 170 is kept"
+    ):
+        fit(options("a2c"), tmp_path / "run")
+    assert Run(tmp_path / "run").saved()[1]["agent"]["step"] == 170
+
+
+def test_reinforce_counts_the_episodes_that_it_learns_from(tmp_path: Path) -> None:
+    folder = fit(options("reinforce", steps=2_000, num_envs=4), tmp_path / "run").folder
+    for row in read_table(Run(folder).progress):
+        assert row["episodes"] == 4 * row["updates"]
+
+
+def test_the_bar_fits_into_80_columns() -> None:
+    shown = io.StringIO()
+    console = Console(file=shown, width=80, force_terminal=True)
+    with Display("dqn LunarLander-v3", 100_000, 3_024, console) as display:
+        display.update(50_024, -1234.5)
+    rows = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\r", "", shown.getvalue()).splitlines()
+    assert [row for row in rows if row.strip() and not row.startswith("dqn")] == []
 
 
 def test_a_run_from_a_gpu_plays_and_goes_on_without_one(tmp_path: Path) -> None:
@@ -243,8 +375,18 @@ def test_tables_drop_rows_written_after_the_checkpoint(tmp_path: Path) -> None:
     for step in (10, 20, 30):
         table.add({"step": step, "value": step / 3})
     table.close()
+    whole = path.read_text()
     Table(path, ["step", "value"], keep_until=20).close()
     assert [row["step"] for row in read_table(path)] == [10.0, 20.0]
+    assert whole.startswith(path.read_text())
+
+
+def test_a_reward_that_is_not_finite_is_noticed_in_evaluation(tmp_path: Path) -> None:
+    import rl_toys
+
+    agent = load_agent(Run(fit(options("a2c", steps=100, env="toys/Identity-v0"), tmp_path / "run").folder))
+    with pytest.raises(EnvironmentFault, match="reward that is not finite in evaluation"):
+        evaluate(agent, rl_toys.Faulty("nan", at=3), 1, seed=0)
 
 
 def test_marks_are_crossed_once() -> None:

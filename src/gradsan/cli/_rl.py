@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -15,6 +17,12 @@ def need_rl() -> None:
         raise click.ClickException(f"This needs {' and '.join(missing)}: pip install 'gradsan[rl]'.")
 
 
+def find_own_modules() -> None:
+    """`--env mymodule:Game-v0` means the one in this folder, as with `python -m`."""
+    if os.getcwd() not in sys.path:
+        sys.path.append(os.getcwd())
+
+
 @contextmanager
 def plain_errors() -> Iterator[None]:
     """Faults that were put into words are shown as that sentence; anything else keeps its traceback."""
@@ -24,3 +32,5 @@ def plain_errors() -> Iterator[None]:
         yield
     except RlError as error:
         raise click.ClickException(str(error)) from error
+    except OSError as error:
+        raise click.ClickException(f"{error.strerror or error}: {error.filename}.") from error

@@ -28,11 +28,17 @@ def command(runs: tuple[Path, ...], output: Path) -> None:
         from gradsan.rl.comparing import load_groups, plot
 
         groups = load_groups(list(runs))
-        plot(groups, output)
+        try:
+            plot(groups, output)
+        except ValueError as error:  # what matplotlib says of an ending that it does not know
+            raise click.ClickException(f"Cannot write {output}: {error}") from error
         table = Table("runs", "seeds", "steps", "final return", "95 % interval")
         for group in groups:
             mean, low, high = (values[-1] for values in group.interval())
             cells = (group.label, str(len(group.curves)), f"{group.steps[-1]:.0f}", f"{mean:.1f}")
-            table.add_row(*cells, f"{low:.1f} … {high:.1f}")
+            table.add_row(*cells, f"{low:.1f} … {high:.1f}" if len(group.curves) > 1 else "–")
         Console().print(table)
+        for group in groups:
+            for caution in group.cautions:
+                click.echo(f"careful with {group.label}: {caution}")
         click.echo(f"plot: {output}")

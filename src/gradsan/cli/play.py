@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from gradsan.cli._rl import need_rl, plain_errors
+from gradsan.cli._rl import find_own_modules, need_rl, plain_errors
 
 
 @click.command()
@@ -22,11 +22,12 @@ from gradsan.cli._rl import need_rl, plain_errors
 def command(run: Path, episodes: int, seed: int, best: bool, film: Path | None) -> None:
     """Let the agent of RUN play, without learning."""
     need_rl()
+    find_own_modules()
     with plain_errors():
         from gradsan.rl.playing import FILMS, load_agent, play
         from gradsan.rl.runs import Run
 
-        if film is not None and film.suffix not in FILMS:
+        if film is not None and film.suffix.lower() not in FILMS:
             raise click.BadParameter(f"The film must end in {', '.join(FILMS)}.", param_hint="--film")
         returns = play(load_agent(Run(run), best=best), episodes, seed, film)
     for index, value in enumerate(returns, start=1):

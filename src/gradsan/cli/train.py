@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gradsan.cli._rl import need_rl, plain_errors
+from gradsan.cli._rl import find_own_modules, need_rl, plain_errors
 
 if TYPE_CHECKING:
     from gradsan.rl.config import Config
@@ -15,12 +15,13 @@ if TYPE_CHECKING:
 ALGORITHMS = ("dqn", "reinforce", "a2c", "ppo", "sac", "td3")
 
 
-@click.command(
-    add_help_option=False,
-    context_settings={"ignore_unknown_options": True},
-    options_metavar="--env ID [--steps N] [--seed N] [HYPERPARAMETERS]",
-)
-@click.argument("algo", metavar=f"[{'|'.join(ALGORITHMS)}]", required=False)
+class AlgorithmFirst(click.Command):
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        return [f"[{'|'.join(ALGORITHMS)}]", "--env ID", "[--steps N] [--seed N] [HYPERPARAMETERS]"]
+
+
+@click.command(cls=AlgorithmFirst, add_help_option=False, context_settings={"ignore_unknown_options": True})
+@click.argument("algo", required=False)
 @click.argument("options", nargs=-1, type=click.UNPROCESSED, metavar="")
 @click.option(
     "--resume", type=click.Path(path_type=Path), help="Continue the run in this folder, bit for bit."
@@ -47,17 +48,22 @@ def command(
 
     Writes checkpoints, CSV and TensorBoard logs and a plot of the learning curve. Ctrl-C saves and stops.
     """
-    if resume is not None and algo not in (None, *ALGORITHMS):
-        # Without an algorithm, click takes the first of the remaining options for one.
-        algo, options = None, (str(algo), *options)
+    # The algorithm may stand anywhere; click takes the first of the words that it does not know for it.
+    words = [word for word in (algo, *options) if word is not None]
+    algo = next((word for word in words if word in ALGORITHMS), None if resume is not None else algo)
+    if algo in words:
+        words.remove(str(algo))
+    if resume is not None and out is not None:
+        ctx.fail("--out names a new run, and --resume continues an old one: give one of them.")
     if algo is None and resume is None:
         click.echo(ctx.get_help())
         ctx.exit(0 if asked else 2)
     if algo is not None and algo not in ALGORITHMS:
         ctx.fail(f"Unknown algorithm {algo!r}: choose from {', '.join(ALGORITHMS)}.")
     need_rl()
+    find_own_modules()
     with plain_errors():
-        config = parse(algo, [*options, *(["--help"] if asked else [])], resume)
+        config = parse(algo, [*words, *(["--help"] if asked else [])], resume)
         _train(config, out, resume)
 
 

@@ -15,6 +15,7 @@ from torch import Tensor
 from gradsan.rl.config import Config
 from gradsan.rl.contracts import Contract, Contracts
 from gradsan.rl.envs import Envs
+from gradsan.rl.spaces import Observations
 
 Array = NDArray[Any]
 
@@ -44,6 +45,7 @@ class Agent(ABC):
         self.rng = np.random.default_rng(int(chance))
         self.noise = torch.Generator(self.device).manual_seed(int(noise))
         self.weights_seed = int(weights)
+        Observations.of(envs.vector.single_observation_space)  # what cannot be seen is not reset either
         envs.reset(seed=config.seed)
 
     @abstractmethod

@@ -11,6 +11,8 @@ import torch
 from gradsan.rl.errors import CheckpointError
 
 FORMAT = 1
+# What loading the state of something else raises.
+MISFITS = (KeyError, RuntimeError, ValueError, TypeError, AttributeError, IndexError)
 
 
 def save(path: Path, content: dict[str, Any]) -> None:
@@ -34,10 +36,16 @@ def load(path: Path) -> dict[str, Any]:
         raise CheckpointError(f"There is no checkpoint at {path}.")
     try:
         content = torch.load(path, map_location="cpu", weights_only=True)
-    except Exception as error:  # zip, pickle and torch each have their own way to say "not readable"
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise CheckpointError(f"{path} is truncated or not a checkpoint of gradsan: {reason}") from error
-    if not isinstance(content, dict) or not {"format", "algorithm", "config", "agent"} <= content.keys():
+    except PermissionError as error:
+        raise CheckpointError(f"Cannot read {path}: {error.strerror}.") from error
+    except (
+        Exception
+    ) as error:  # zip, pickle and torch each have their own way to say so, and their own advice
+        raise CheckpointError(f"{path} is truncated or not a checkpoint of gradsan.") from error
+    expected = {"format": int, "algorithm": str, "config": dict, "agent": dict}
+    if not isinstance(content, dict) or not all(
+        isinstance(content.get(key), kind) for key, kind in expected.items()
+    ):
         raise CheckpointError(f"{path} is not a checkpoint of gradsan.")
     if content["format"] != FORMAT:
         raise CheckpointError(f"{path} has format {content['format']}; this version reads format {FORMAT}.")

@@ -33,6 +33,8 @@ NOT_NEGATIVE = {
     *("exploration_noise", "target_noise", "target_noise_clip"),
 }
 SHARES = {"gamma", "trace", "averaging", "epsilon_start", "epsilon_end", "epsilon_fraction"}
+# What the saved state of a run cannot follow.
+FIXED = ("env", "seed", "num_envs", "vectorization", "hidden", "normalize")
 POSITIVE = {"learning_rate", "baseline_learning_rate", "max_grad_norm", "clip", "value_clip"}
 
 
@@ -41,7 +43,7 @@ class Config:
     """What is trained, for how long, and what is written down on the way."""
 
     env: str
-    """Gymnasium id of the environment, such as CartPole-v1."""
+    """Gymnasium id of the environment, such as CartPole-v1; MODULE:ID imports the module that registers it."""
     steps: int = 100_000
     """Environment steps to learn from, over all copies."""
     seed: int = 1
@@ -67,6 +69,15 @@ class Config:
             for one in value if isinstance(value, tuple) else (value,):
                 _check(field.name, one)
 
+    def require_same_run(self, saved: Config) -> None:
+        """Other options may change when a run is resumed."""
+        for name in FIXED:
+            was, wanted = getattr(saved, name, None), getattr(self, name, None)
+            option = f"--{name.replace('_', '-')}"
+            require(
+                was == wanted, f"{option} cannot change when a run is resumed: it was {was}, not {wanted}."
+            )
+
     def has_device(self) -> bool:
         try:
             self.torch_device()
@@ -79,6 +90,8 @@ class Config:
             device = torch.device(self.device)
         except RuntimeError as error:
             raise ConfigError(f"Unknown device {self.device!r}: give cpu, cuda or cuda:N.") from error
+        if device.type not in ("cpu", "cuda"):
+            raise ConfigError(f"Unknown device {self.device!r}: give cpu, cuda or cuda:N.")
         if device.type == "cuda" and not torch.cuda.is_available():
             raise ConfigError("--device cuda was asked for, but PyTorch sees no CUDA device here.")
         if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():

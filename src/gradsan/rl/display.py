@@ -14,10 +14,13 @@ from rich.progress import (
     TextColumn,
     TimeRemainingColumn,
 )
+from rich.table import Column
 from rich.text import Text
 
 # Redrawn at most this often, whatever the speed of training.
 REFRESH_PER_SECOND = 5
+# What the other columns take at most, beside the title: 100000/100000, 9,345 steps/s, return -1234.5, eta.
+ROOM = 56
 
 
 class _Speed(ProgressColumn):
@@ -29,15 +32,16 @@ class Display:
     """One line that moves in a terminal; nothing but plain messages elsewhere."""
 
     def __init__(self, title: str, total: int, done: int = 0, console: Console | None = None) -> None:
+        console = console or Console(stderr=True)
         self._bar = Progress(
             TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            _Speed(),
+            BarColumn(max(4, min(40, console.width - len(title) - ROOM))),
+            MofNCompleteColumn(table_column=Column(no_wrap=True)),
+            _Speed(Column(no_wrap=True)),
             TextColumn("return {task.fields[shown]}", style="green"),
             TextColumn("eta"),
             TimeRemainingColumn(),
-            console=console or Console(stderr=True),
+            console=console,
             refresh_per_second=REFRESH_PER_SECOND,
         )
         self._bar.disable = not self._bar.console.is_terminal

@@ -16,12 +16,13 @@ import torch
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
-from gradsan.rl.errors import EnvironmentFault
+from gradsan.rl.errors import EnvironmentFault, in_a_line
 from gradsan.rl.journal import native_snapshot, restore_native
 
 Array = NDArray[Any]
 Flags = NDArray[np.bool_]
 VectorEnv = gym.vector.VectorEnv[Any, Any, Any]
+FAULTS = (Exception, SystemExit)  # what an environment may raise
 LOOPED = (gym.vector.SyncVectorEnv, gym.vector.AsyncVectorEnv)
 
 
@@ -52,6 +53,7 @@ class Envs:
         self._ended = np.zeros(self.num_envs, dtype=bool)
         self._returns = np.zeros(self.num_envs)
         self._lengths = np.zeros(self.num_envs, dtype=np.int64)
+        self._lost_a_worker = False
         self._everywhere = np.ones(self.num_envs, dtype=bool)
 
     @property
@@ -68,8 +70,10 @@ class Envs:
     def step(self, action: Array) -> Step:
         try:
             obs, reward, terminated, truncated, info = self.vector.step(action)
-        except Exception as error:
+        except FAULTS as error:
             raise self._raised(error) from error
+        with np.errstate(over="ignore"):  # it is infinite then, and said to be
+            reward = reward.astype(np.float32)
         if not math.isfinite(reward.sum()):
             raise EnvironmentFault(f"{self.name} returned a reward that is not finite: {reward.tolist()}.")
         self._require_finite(obs)
@@ -88,12 +92,12 @@ class Envs:
                 self._require_finite(next_obs)
             else:
                 self.obs = self._reset(options={"reset_mask": ended})
-        return Step(next_obs, reward.astype(np.float32), terminated, truncated, valid)
+        return Step(next_obs, reward, terminated, truncated, valid)
 
     def _reset(self, **arguments: Any) -> Array:
         try:
             obs, _ = self.vector.reset(**arguments)
-        except Exception as error:
+        except FAULTS as error:
             raise self._raised(error) from error
         self._require_finite(obs)
         return np.array(obs)
@@ -112,11 +116,17 @@ class Envs:
         if obs.dtype.kind == "f" and not math.isfinite(obs.sum()) and not np.isfinite(obs).all():
             raise EnvironmentFault(f"{self.name} returned an observation that is not finite.")
 
-    def _raised(self, error: Exception) -> EnvironmentFault:
-        return EnvironmentFault(f"{self.name} raised {type(error).__name__}: {error}")
+    def _raised(self, error: BaseException) -> EnvironmentFault:
+        self._lost_a_worker = isinstance(error, EOFError | ConnectionError)
+        return EnvironmentFault(f"{self.name} raised {type(error).__name__}: {in_a_line(error)}")
 
     def close(self) -> None:
-        self.vector.close()
+        if not self._lost_a_worker:
+            self.vector.close()
+        elif isinstance(self.vector, gym.vector.AsyncVectorEnv):  # it would wait for an answer of the dead
+            self.vector.closed = True
+            for process in self.vector.processes:
+                process.terminate()
 
     def state_dict(self) -> dict[str, Any]:
         inner = self.vector.unwrapped

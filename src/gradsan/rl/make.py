@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from typing import Any
 
 import gymnasium as gym
@@ -9,7 +11,7 @@ from gymnasium import spaces
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
 
 from gradsan.rl.envs import Envs
-from gradsan.rl.errors import EnvironmentFault
+from gradsan.rl.errors import EnvironmentFault, in_a_line
 from gradsan.rl.journal import Journal
 
 # Gymnasium's array-at-once CartPole overtakes a loop over copies from about four of them.
@@ -25,11 +27,15 @@ def make_env(
         render: dict[str, Any] = {} if render_mode is None else {"render_mode": render_mode}
         env = gym.make(env_id, max_episode_steps, disable_env_checker=True, **render)
     except gym.error.Error as error:
-        raise EnvironmentFault(_first_line(env_id, error)) from error
+        raise _cannot_make(env_id, error) from error
     except ImportError as error:
-        raise EnvironmentFault(f"{env_id} needs a package that is not installed: {error}") from error
+        raise EnvironmentFault(
+            f"{env_id} needs a package that is not installed: {in_a_line(error)}"
+        ) from error
     except Exception as error:
-        raise EnvironmentFault(f"{env_id} raised {type(error).__name__} when made: {error}") from error
+        raise EnvironmentFault(
+            f"{env_id} raised {type(error).__name__} when made: {in_a_line(error)}"
+        ) from error
     if isinstance(env.observation_space, spaces.Discrete):
         return gym.wrappers.FlattenObservation(env)
     return env
@@ -43,10 +49,14 @@ def make_envs(env_id: str, num_envs: int = 1, vectorization: str = "auto") -> En
         try:
             return Envs(gym.make_vec(env_id, num_envs, vectorization_mode="vector_entry_point"))
         except gym.error.Error as error:
-            raise EnvironmentFault(_first_line(env_id, error)) from error
+            raise _cannot_make(env_id, error) from error
     make_env(env_id).close()  # so that a fault is reported once and from here, not from a worker process
 
+    here = os.getpid()
+
     def make() -> gym.Env[Any, Any]:
+        if os.getpid() != here:  # Ctrl-C reaches every process of a terminal; it is the trainer who stops
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
         return Journal(make_env(env_id))
 
     # Resets are ours: no step is spent on them, and no state hides inside the vector environment.
@@ -62,6 +72,5 @@ def _has_native(env_id: str) -> bool:
     return spec is not None and str(spec.vector_entry_point).startswith("gymnasium.envs.classic_control")
 
 
-def _first_line(env_id: str, error: Exception) -> str:
-    text = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
-    return f"Cannot make environment {env_id!r}: {text}."
+def _cannot_make(env_id: str, error: Exception) -> EnvironmentFault:
+    return EnvironmentFault(f"Cannot make environment {env_id!r}: {in_a_line(error)}")

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
-from typing import Any
 
-import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
 from gradsan.rl.agent import Agent
 from gradsan.rl.algorithms import build
-from gradsan.rl.errors import CheckpointError, EnvironmentFault
+from gradsan.rl.checkpoint import MISFITS
+from gradsan.rl.errors import CheckpointError, EnvironmentFault, in_a_line
 from gradsan.rl.evaluate import evaluate
 from gradsan.rl.make import make_env, make_envs
 from gradsan.rl.runs import Run
@@ -28,25 +27,31 @@ def load_agent(run: Run, *, best: bool = False) -> Agent:
     agent = build(config, make_envs(config.env, config.num_envs, "sync"))
     try:
         agent.load_policy(content["agent"])
-    except (KeyError, RuntimeError, ValueError) as error:
-        raise CheckpointError(f"The checkpoint in {run.folder} does not fit {config.env}: {error}") from error
+    except MISFITS as error:
+        reason = in_a_line(error)
+        raise CheckpointError(
+            f"The checkpoint in {run.folder} does not fit {config.env}: {reason}"
+        ) from error
     return agent
 
 
 def play(agent: Agent, episodes: int, seed: int, film: Path | None = None) -> NDArray[np.float64]:
-    env = make_env(agent.base.env, render_mode="rgb_array" if film is not None else None)
+    env = make_env(agent.base.env)
+    if film is not None:
+        if "rgb_array" not in env.metadata.get("render_modes", ()):
+            raise EnvironmentFault(f"{agent.base.env} renders no images, so there is nothing to film.")
+        env.close()
+        env = make_env(agent.base.env, render_mode="rgb_array")
     frames: list[NDArray[np.uint8]] = []
 
-    def record(shown: gym.Env[Any, Any]) -> None:
-        frame = shown.render()
-        if not isinstance(frame, np.ndarray):
-            raise EnvironmentFault(f"{agent.base.env} renders no images, so there is nothing to film.")
-        frames.append(frame)
+    def record() -> None:
+        frames.append(np.asarray(env.render()))
 
     try:
-        returns = evaluate(agent, env, episodes, seed, record if film is not None else None)
-        if film is not None:
-            write_film(film, frames, float(env.metadata.get("render_fps", 30)))
+        if film is None:
+            return evaluate(agent, env, episodes, seed)
+        returns = evaluate(agent, env, episodes, seed, record)
+        write_film(film, frames, float(env.metadata.get("render_fps", 30)))
     finally:
         env.close()
         agent.envs.close()
@@ -55,7 +60,7 @@ def play(agent: Agent, episodes: int, seed: int, film: Path | None = None) -> ND
 
 def write_film(path: Path, frames: list[NDArray[np.uint8]], rate: float) -> None:
     """GIF and WebP by Pillow; MP4 where imageio and ffmpeg are installed."""
-    if path.suffix == ".mp4":
+    if path.suffix.lower() == ".mp4":
         try:
             import imageio.v3 as iio
 

@@ -87,9 +87,14 @@ class Reinforce(Agent):
             with torch.no_grad():
                 taken.append(self.policy(self.tensor(self.envs.obs)).sample(self.rng))
             alive.append(running)
+            known = len(self.envs.finished)
             step = self.envs.step(self.actions.to_env(taken[-1]))
             steps.append(step)
-            running = running & ~(step.terminated | step.truncated)
+            ended = step.terminated | step.truncated
+            # Copies that are through play on while they wait for the others; those episodes are not learned from.
+            counted = zip(np.flatnonzero(ended), self.envs.finished[known:], strict=True)
+            self.envs.finished[known:] = [episode for index, episode in counted if running[index]]
+            running = running & ~ended
         return np.stack(seen), np.stack(taken), steps, np.stack(alive)
 
     def update(self, obs: Array, action: Array, returns: Array) -> None:

@@ -42,14 +42,17 @@ class Replay:
         self.capacity, self.discount, self.n_step = capacity, discount, n_step
         self.size = 0
         self._next = 0
-        self._ring: dict[str, Array] = {
-            "obs": np.zeros(shape, observations.dtype),
-            "action": np.zeros((capacity, *action.shape), action.dtype),
-            "reward": np.zeros(capacity, np.float32),
-            "next_obs": np.zeros(shape, observations.dtype),
-            "terminated": np.zeros(capacity, np.bool_),
-            "discount": np.zeros(capacity, np.float32),
-        }
+        try:
+            self._ring: dict[str, Array] = {
+                "obs": np.zeros(shape, observations.dtype),
+                "action": np.zeros((capacity, *action.shape), action.dtype),
+                "reward": np.zeros(capacity, np.float32),
+                "next_obs": np.zeros(shape, observations.dtype),
+                "terminated": np.zeros(capacity, np.bool_),
+                "discount": np.zeros(capacity, np.float32),
+            }
+        except (MemoryError, ValueError) as error:
+            raise ConfigError(f"A replay of {capacity:,} transitions does not fit into memory.") from error
         self._pending: dict[int, list[tuple[Array, Array, float]]] = {}
 
     def add(self, obs: Array, action: Array, step: Step) -> None:

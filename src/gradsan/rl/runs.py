@@ -12,7 +12,7 @@ from typing import Any
 from gradsan.rl import checkpoint
 from gradsan.rl.algorithms import from_plain, name_of, to_plain
 from gradsan.rl.config import Config
-from gradsan.rl.errors import CheckpointError
+from gradsan.rl.errors import CheckpointError, ConfigError
 
 Row = dict[str, float]
 
@@ -47,11 +47,14 @@ class Run:
         name = f"{name_of(config)}-{config.env.replace('/', '_').replace(':', '_')}-seed{config.seed}"
         wanted = folder or Path("runs") / name
         chosen, attempt = wanted, 2
-        while chosen.exists() and any(chosen.iterdir()):
-            chosen, attempt = wanted.with_name(f"{wanted.name}-{attempt}"), attempt + 1
-        chosen.mkdir(parents=True, exist_ok=True)
-        run = cls(chosen)
-        run.write_config(config)
+        try:
+            while chosen.exists() and any(chosen.iterdir()):
+                chosen, attempt = wanted.with_name(f"{wanted.name}-{attempt}"), attempt + 1
+            chosen.mkdir(parents=True, exist_ok=True)
+            run = cls(chosen)
+            run.write_config(config)
+        except OSError as error:
+            raise ConfigError(f"Cannot make a run in {chosen}: {error.strerror}.") from error
         return run
 
     def write_config(self, config: Config) -> None:
@@ -83,7 +86,7 @@ class Table:
     def __init__(self, path: Path, columns: list[str], keep_until: int | None = None) -> None:
         """`keep_until`: rows past that step were written after the checkpoint that is resumed, and go."""
         kept = (
-            [row for row in read_table(path) if row["step"] <= keep_until] if keep_until is not None else []
+            [row for row in _read(path) if float(row["step"]) <= keep_until] if keep_until is not None else []
         )
         self._file = path.open("w", newline="", encoding="utf-8")
         self._writer = csv.DictWriter(self._file, columns, restval="", extrasaction="ignore")
@@ -103,9 +106,11 @@ class Table:
 
 def read_table(path: Path) -> list[Row]:
     """Rows with their filled columns; none where the file is missing."""
+    return [{key: float(value) for key, value in row.items() if key and value} for row in _read(path)]
+
+
+def _read(path: Path) -> list[dict[str, str]]:
     if not path.is_file():
         return []
     with path.open(newline="", encoding="utf-8") as file:
-        return [
-            {key: float(value) for key, value in row.items() if key and value} for row in csv.DictReader(file)
-        ]
+        return list(csv.DictReader(file))

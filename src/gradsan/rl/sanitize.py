@@ -18,7 +18,8 @@ def sanitized(mode: Sanitize, say: Callable[[str], None]) -> Iterator[list[grads
         return
 
     def found(finding: gradsan.Finding) -> None:
-        say(f"{finding.rule} {finding.name}: {finding.message}")
+        message = finding.message.replace("--mode deep", "--sanitize deep")  # what it is called here
+        say(f"{finding.rule} {finding.name}: {message}")
 
     with gradsan.watch(mode, on_finding=found) as report:
         yield findings

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 from collections.abc import Iterator
@@ -16,6 +17,8 @@ class StopRequest:
         if self.requested:
             raise KeyboardInterrupt
         self.requested = True
+        # Straight to the file: a handler may interrupt a print that is under way.
+        os.write(2, b"\nStopping as soon as the state can be saved (again: at once) ...\n")
 
 
 @contextmanager

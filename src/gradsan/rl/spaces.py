@@ -28,7 +28,7 @@ class Observations:
 
     @classmethod
     def of(cls, space: gym.Space[Any]) -> Observations:
-        if not isinstance(space, spaces.Box) or len(space.shape) not in (1, 3):
+        if not isinstance(space, spaces.Box) or len(space.shape) not in (1, 3) or 0 in space.shape:
             raise EnvironmentFault(
                 f"Unsupported observation space {space}: agents take vectors (Box of one dimension), images "
                 "(Box of three) and Discrete; wrap others in gymnasium.wrappers.FlattenObservation."
@@ -58,7 +58,7 @@ class Actions:
     def of(cls, space: gym.Space[Any], *, need: str = "any") -> Actions:
         if isinstance(space, spaces.Discrete) and need != "continuous":
             return cls(space)
-        if isinstance(space, spaces.Box) and need != "discrete":
+        if isinstance(space, spaces.Box) and need != "discrete" and 0 not in space.shape:
             return cls(space)
         wanted = {
             "any": "Discrete or Box actions",

@@ -8,15 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from rich.console import Console
 
 from gradsan.rl import checkpoint
 from gradsan.rl.algorithms import build, name_of, to_plain
+from gradsan.rl.checkpoint import MISFITS
 from gradsan.rl.config import Config
 from gradsan.rl.denormals import denormals_flushed
 from gradsan.rl.display import Display
-from gradsan.rl.errors import CheckpointError, EnvironmentFault
-from gradsan.rl.evaluate import evaluate
+from gradsan.rl.errors import CheckpointError, Diverged, EnvironmentFault, in_a_line
+from gradsan.rl.evaluate import Stopped, evaluate
 from gradsan.rl.logs import Logs
 from gradsan.rl.make import make_env, make_envs
 from gradsan.rl.plots import plot_curve
@@ -44,10 +46,11 @@ def train(
     config: Config, folder: Path | None = None, *, resume: Path | None = None, console: Console | None = None
 ) -> Outcome:
     """Train by `config` in a new folder, or continue the run at `resume` as if it had never stopped."""
-    state = Run(resume).saved()[1] if resume is not None else None
-    trainer = Trainer(
-        config, Run(resume) if resume is not None else Run.create(config, folder), state, console
-    )
+    state = None
+    if resume is not None:
+        saved, state = Run(resume).saved()
+        config.require_same_run(saved)
+    trainer = Trainer(config, resume or folder, state, console)
     try:
         return trainer.run()
     finally:
@@ -56,50 +59,76 @@ def train(
 
 class Trainer:
     def __init__(
-        self, config: Config, run: Run, saved: dict[str, Any] | None, console: Console | None
+        self, config: Config, folder: Path | None, saved: dict[str, Any] | None, console: Console | None
     ) -> None:
-        self.config, self.run_files = config, run
+        self.config = config
         envs = make_envs(config.env, config.num_envs, config.vectorization)
         self.agent = build(config, envs)
         self.eval_env = make_env(config.env)
         self.returns: np.ndarray[Any, np.dtype[np.float64]] = np.zeros(0)
         self.best, self.seconds = -np.inf, 0.0
-        if saved is not None:
+        self.saved_at = 0  # step of the latest checkpoint
+        self.evaluation_due = False
+        # The folder comes last: what cannot be trained leaves none, and a checkpoint that does not fit is untouched.
+        if saved is None or folder is None:
+            self.run_files = Run.create(config, folder)
+            self.logs = Logs(self.run_files)
+        else:
+            self.run_files = Run(folder)
             self._restore(saved)
-            run.write_config(config)
-        self.logs = Logs(run, resumed_at=None if saved is None else self.agent.step)
-        if saved is not None:
-            self.logs.load_state_dict(saved["logs"])
+            self.run_files.write_config(config)
+            self.logs = Logs(self.run_files, resumed_at=self.agent.step)
+            self.logs.load_state_dict(self._log_state)
         title = f"{name_of(config)} {config.env}"
         self.display = Display(title, config.steps, self.agent.step, console)
 
     def run(self) -> Outcome:
+        folder, agent = self.run_files.folder, self.agent
+        findings: list[Any] = []
+        if agent.step >= self.config.steps and not self.evaluation_due:
+            self.display.say(f"{folder} has made its {agent.step} steps already; for more, give --steps.")
+            return self._outcome(findings)
         watched = sanitized(self.config.sanitize, self.display.say)
         with self.display, stop_requests() as stop:
             try:
                 with denormals_flushed(), watched as findings:
                     self._learn(stop)
-                    finished = self.agent.step >= self.config.steps
-                    if finished:
-                        self._evaluate()
             except EnvironmentFault as fault:
-                self._save(environments=False)
-                where = f"What was learned up to step {self.agent.step} is saved in {self.run_files.folder}."
-                raise EnvironmentFault(f"{fault} {where}") from fault
+                raise self._saved_in_spite_of(fault) from fault
+            except KeyboardInterrupt:
+                kept = (
+                    f"the checkpoint of step {self.saved_at} is kept"
+                    if self.saved_at
+                    else "nothing was saved yet"
+                )
+                self.display.say(f"Stopped in the middle of step {agent.step}: {kept}.")
+                raise
             self._save()
             plot_curve(self.run_files)
-        if not finished:
-            self.display.say(
-                f"Stopped at step {self.agent.step}; continue with --resume {self.run_files.folder}"
-            )
+        outcome = self._outcome(findings)
+        if not outcome.finished:
+            self.display.say(f"Stopped at step {agent.step}; continue with --resume {folder}")
+        return outcome
+
+    def _outcome(self, findings: list[Any]) -> Outcome:
+        finished = self.agent.step >= self.config.steps and not self.evaluation_due
         found = [float(value) for value in self.returns]
         return Outcome(self.run_files.folder, self.agent.step, finished, self.seconds, found, findings)
+
+    def _saved_in_spite_of(self, fault: EnvironmentFault) -> EnvironmentFault:
+        if not self.agent.step:
+            return fault
+        self._save(environments=False)
+        where = f"What was learned up to step {self.agent.step} is saved in {self.run_files.folder}."
+        return EnvironmentFault(f"{fault} {where}")
 
     def _learn(self, stop: StopRequest) -> None:
         config, agent = self.config, self.agent
         log_every = max(1, config.steps // LOG_ROWS)
         spent, began, before = self.seconds, time.monotonic(), agent.step
         drawn = 0.0
+        if self.evaluation_due:  # the run was stopped in the middle of one
+            self._evaluate(stop)
         while agent.step < config.steps and not stop.requested:
             at = agent.step
             agent.advance()
@@ -113,16 +142,30 @@ class Trainer:
                 self.seconds = spent + now - began
                 self.logs.progress(agent, self.seconds, (agent.step - before) / (now - began))
             if crossed(at, agent.step, config.eval_every) and agent.step < config.steps:
-                self._evaluate()
+                self._evaluate(stop)
             if crossed(at, agent.step, config.checkpoint_every):
                 self._save()
         self.logs.take_episodes(agent)
         self.display.update(agent.step, self.logs.mean_return())
         self.seconds = spent + time.monotonic() - began
+        if agent.step > before and agent.step >= config.steps:
+            self._evaluate(stop)
 
-    def _evaluate(self) -> None:
+    def _evaluate(self, stop: StopRequest) -> None:
+        def stop_if_asked() -> None:
+            if stop.requested:
+                raise Stopped
+
         config = self.config
-        self.returns = evaluate(self.agent, self.eval_env, config.eval_episodes, config.seed)
+        self.evaluation_due = True
+        self._require_finite()
+        try:
+            self.returns = evaluate(
+                self.agent, self.eval_env, config.eval_episodes, config.seed, stop_if_asked
+            )
+        except Stopped:
+            return
+        self.evaluation_due = False
         mean = float(self.returns.mean())
         self.logs.evaluation(self.agent.step, self.returns)
         spread = self.returns.std()
@@ -131,11 +174,24 @@ class Trainer:
             self.best = mean
             checkpoint.save(self.run_files.best, self._content(self.agent.policy_state()))
 
+    def _require_finite(self) -> None:
+        """Weights that are no numbers are not worth a checkpoint, least of all in the place of a good one."""
+        networks = [part for part in self.agent.parts().values() if isinstance(part, torch.nn.Module)]
+        if all(bool(torch.isfinite(weight).all()) for net in networks for weight in net.parameters()):
+            return
+        kept = f"The checkpoint of step {self.saved_at} is kept." if self.saved_at else "Nothing was saved."
+        raise Diverged(
+            f"The agent's weights are not finite any more at step {self.agent.step}: training has diverged "
+            f"(a smaller --learning-rate may help). {kept}"
+        )
+
     def _save(self, *, environments: bool = True) -> None:
+        self._require_finite()
         self.logs.take_episodes(self.agent)
         checkpoint.save(
             self.run_files.checkpoint, self._content(self.agent.state_dict(environments=environments))
         )
+        self.saved_at = self.agent.step
 
     def _content(self, agent: dict[str, Any]) -> dict[str, Any]:
         return {
@@ -145,15 +201,19 @@ class Trainer:
             "logs": self.logs.state_dict(),
             "best": float(self.best),
             "seconds": self.seconds,
+            "evaluation_due": self.evaluation_due,
         }
 
     def _restore(self, saved: dict[str, Any]) -> None:
         try:
             self.agent.load_state_dict(saved["agent"])
-        except (KeyError, RuntimeError, ValueError) as error:
-            reason = str(error).splitlines()[0]
+            self.best, self.seconds = saved["best"], saved["seconds"]
+            self.evaluation_due = saved.get("evaluation_due", False)
+            self._log_state = saved["logs"]
+        except MISFITS as error:
+            reason = in_a_line(error)
             raise CheckpointError(f"The checkpoint does not fit the configuration: {reason}") from error
-        self.best, self.seconds = saved["best"], saved["seconds"]
+        self.saved_at = self.agent.step
 
     def close(self) -> None:
         self.logs.close()
