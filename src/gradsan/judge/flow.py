@@ -133,6 +133,18 @@ def inner(graph: Provenance, term: Term) -> Term:
     return Term(op, sign, term.scaled, term.level)
 
 
+def constant_terms(graph: Provenance, term: Term) -> list[Term]:
+    """The difference of what a network says of two things (a reference model of two answers) is two terms."""
+    part = inner(graph, term)
+    sources = list(graph.inputs(part.op))
+    if part.op.name != "sub" or len(sources) != 2 or not all(graph.value_params([s.nid]) for s in sources):
+        return [term]
+    signed = zip(sources, (part.sign, -part.sign), strict=True)
+    return [
+        t for op, sign in signed for t in constant_terms(graph, Term(op, sign, part.scaled, part.level + 1))
+    ]
+
+
 def same_kind(graph: Provenance, constant: Op, live: Op) -> bool:
     """Whether the constant was computed like the live value: by the same call, or from that very value."""
     if constant.name in ("detach", "data"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradsan.judge.flow import SELECTING, SHAPING, Term
+from gradsan.judge.flow import SELECTING, SHAPING, Term, constant_terms
 from gradsan.judge.residuals import Residual, residuals
 from gradsan.judge.wording import line, networks, value_at
 from gradsan.record.events import Op
@@ -196,7 +196,7 @@ class TargetCarriesGradient(Rule):
             return []
         side = data[0].sign
         predicted = [t for t in live if t.sign == -side]
-        one_sided = all(d.sign == side for d in data)
+        one_sided = all(part.sign == side for d in data for part in constant_terms(self.history.graph, d))
         return [
             t
             for t in live
