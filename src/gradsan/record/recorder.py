@@ -31,6 +31,7 @@ from gradsan.record.events import (
     ZeroGrad,
 )
 from gradsan.record.iterations import Iterations
+from gradsan.record.provenance import note
 from gradsan.record.trace import TraceWriter
 
 JUDGED_OFTEN_ENOUGH = 6
@@ -55,6 +56,8 @@ class Recorder:
         self._known: set[tuple[int, int]] = set()  # every beginning of an iteration judged often enough
         self._judged: dict[tuple[int, int], int] = {}
         self._held: list[Event] = []
+        self._counted: list[Ops] = []  # operations of the last iteration that was only counted
+        self._sources: dict[int, Op] = {}  # by parameter, the latest of those operations that read it first
         self._released = False
         self.familiar = False  # whether the last iteration was one of those that are only counted
         self._repeats = 0
@@ -102,6 +105,9 @@ class Recorder:
     def _end_iteration(self) -> None:
         if self._held:
             self._repeats += 1
+            self._counted = [event for event in self._held if isinstance(event, Ops)]
+            for event in self._counted:
+                self._sources.update((note(op, "pid"), op) for op in event.ops if op.name == "param")
             self._held.clear()
             self.familiar = True
         else:
@@ -132,9 +138,20 @@ class Recorder:
         """This iteration takes a course of its own: judge what was held back of it, too."""
         self._released = True
         self._flush_repeats()
+        self._recall()
         for event in self._held:
             self._pass_on(event)
         self._held.clear()
+
+    def _recall(self) -> None:
+        """What comes now may be made of values that were only counted: a weight is read for the first time once
+        and is the same until it is written, and a rollout is learned from one iteration later."""
+        if self._sources:
+            self._pass_on(Ops(tuple(self._sources.values())))
+        for event in self._counted:
+            self._pass_on(event)
+        self._sources.clear()
+        self._counted.clear()
 
     def catch_up(self) -> None:
         """Pass on what is held back, though it may turn out to be a repetition."""
