@@ -23,7 +23,6 @@ from gradsan.rl.algorithms import preset
 from gradsan.rl.evaluate import evaluate
 from gradsan.rl.make import make_env
 from gradsan.rl.networks import Target
-from gradsan.rl.runs import Run
 from gradsan.rl.training import Trainer
 
 
@@ -32,7 +31,7 @@ def play_with_each(
 ) -> list[float]:
     config: Any = preset(algorithm, env_id, seed=seed, sanitize="off", eval_every=0, eval_episodes=1)
     with tempfile.TemporaryDirectory() as folder:
-        trainer = Trainer(config, Run.create(config, Path(folder)), None, Console(quiet=True))
+        trainer = Trainer(config, Path(folder), None, Console(quiet=True))
         agent: Any = trainer.agent
         own, track = agent.average, agent.average.track
         means = [Target(own.network) for _ in shares]

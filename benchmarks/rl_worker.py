@@ -46,7 +46,6 @@ def run_gradsan(task: Task, seed: int, sanitize: str) -> dict[str, Any]:
     from rich.console import Console
 
     from gradsan.rl.algorithms import preset
-    from gradsan.rl.runs import Run
     from gradsan.rl.training import Trainer
 
     common = {"steps": task.steps, "num_envs": task.num_envs, "seed": seed, "sanitize": sanitize}
@@ -60,7 +59,7 @@ def run_gradsan(task: Task, seed: int, sanitize: str) -> dict[str, Any]:
         **task.ours,
     )
     with tempfile.TemporaryDirectory() as folder:
-        trainer = Trainer(config, Run.create(config, Path(folder)), None, Console(stderr=True, quiet=True))
+        trainer = Trainer(config, Path(folder), None, Console(stderr=True, quiet=True))
         turns, advance = Turns(task.steps), trainer.agent.advance
 
         def in_turns() -> None:

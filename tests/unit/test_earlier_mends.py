@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import numpy as np
 import torch
 
+from gradsan.judge.engine import Engine
+from gradsan.observe.session import Session
 from gradsan.observe.values import Departures
 from gradsan.record.events import Op, Ops
 from gradsan.record.history import History
+from gradsan.record.recorder import Recorder
 from harness import run_code
 
 OVERRIDING = """
@@ -78,3 +83,52 @@ def test_an_unused_parameter_that_enters_a_loss_as_a_constant_is_told_with_that_
     assert (finding.rule, finding.culprit.line) == ("GS204", 4)
     assert "only as a constant" in finding.message
     assert [(site.role, site.location.line) for site in finding.sites] == [("optimizer", 4), ("constant", 7)]
+
+
+def test_an_iteration_that_is_judged_is_judged_with_what_it_is_made_of() -> None:
+    """The actor's weights are read first while acting, in an iteration that is only counted; the last one, which the
+    end of the script breaks off, uses them."""
+    code = """
+    import torch
+    actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(2, 1)
+    actor_opt = torch.optim.SGD(actor.parameters(), lr=0.01)
+    critic_opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    for _ in range(30):
+        with torch.no_grad():
+            action = actor(torch.randn(4, 3))
+        for _ in range(2):
+            critic_opt.zero_grad()
+            critic(action).pow(2).mean().backward()
+            critic_opt.step()
+        actor_opt.zero_grad()
+        critic(actor(torch.randn(4, 3))).mean().backward()
+        actor_opt.step()
+    """
+    recorder = Recorder(Engine())
+    with Session(recorder, "deep"):
+        exec(textwrap.dedent(code), {})
+    graph = recorder.engine.history.graph
+    loss = max(graph.ops.values(), key=lambda op: op.nid)
+    assert loss.name == "mean"
+    assert len(graph.live_params([loss.nid])) == 4
+
+
+def test_a_gradient_that_grows_is_told_with_its_own_backward() -> None:
+    report = run_code(
+        """
+        import torch
+        v, model = torch.nn.Linear(3, 1), torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(v.parameters(), lr=0.1)
+        model_opt = torch.optim.SGD(model.parameters(), lr=0.1)
+        s, scale = torch.randn(8, 3), 1.0
+        for i in range(200):
+            scale = scale * 1.5 if i > 100 else 1.0
+            opt.zero_grad()
+            (v(s) - 1.0 * scale).pow(2).mean().backward()
+            model_opt.zero_grad()
+            (model(s) - 1.0).pow(2).mean().backward()
+            opt.step()
+            model_opt.step()
+        """
+    )
+    assert {(finding.rule, finding.culprit.line) for finding in report.findings} == {("GS501", 10)}

@@ -7,7 +7,7 @@ import math
 import statistics
 
 from gradsan.judge.wording import name_of
-from gradsan.record.events import Backward, Sample, Site
+from gradsan.record.events import NOWHERE, Backward, Sample, Site
 from gradsan.record.history import History
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
@@ -97,10 +97,10 @@ class ExplodingGradient(Rule):
     def __init__(self, history: History) -> None:
         super().__init__(history)
         self._norms: dict[int, list[float]] = {}
-        self._backward: Site = 0
+        self._fed_at: dict[int, Site] = {}  # where each parameter last got gradient
 
     def on_backward(self, event: Backward) -> Verdicts:
-        self._backward = event.site
+        self._fed_at.update(dict.fromkeys(event.fed, event.site))
         return ()
 
     def on_sample(self, event: Sample) -> Verdicts:
@@ -118,11 +118,12 @@ class ExplodingGradient(Rule):
         spread = statistics.median(abs(x - middle) for x in before)
         if rising and recent[-1] - middle > max(ORDERS, SPREADS * spread):
             worst = max(event.norms, key=lambda row: row[1])[0]
+            backward = self._fed_at.get(worst, NOWHERE)
             yield Verdict(
-                self._backward,
+                backward,
                 f"the gradient norm is {total:.3g}, {10 ** (recent[-1] - middle):.0f} times its median so far, and "
                 f"rising (most of it in `{name_of(self.history, worst)}`); nothing clips it",
-                [("backward", self._backward)],
+                [("backward", backward)],
                 [pid for pid, *_ in event.norms],
             )
 
