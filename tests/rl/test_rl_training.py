@@ -328,6 +328,24 @@ def test_weights_that_are_not_finite_are_never_saved(tmp_path: Path, monkeypatch
     assert Run(tmp_path / "run").saved()[1]["agent"]["step"] == 170
 
 
+def test_sac_may_do_without_entropy(tmp_path: Path) -> None:
+    outcome = fit(options("sac", steps=100, temperature=0.0), tmp_path / "run")
+    assert outcome.finished
+
+
+def test_a_fault_in_evaluation_is_not_waiting_for_whoever_resumes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def faulty(*_: Any) -> Any:
+        raise EnvironmentFault("The simulator is gone.")
+
+    monkeypatch.setattr("gradsan.rl.training.evaluate", faulty)
+    with pytest.raises(EnvironmentFault, match="up to step 250 is saved"):
+        fit(options("a2c"), tmp_path / "run")
+    with pytest.raises(EnvironmentFault, match="up to step 500 is saved"):
+        fit(options("a2c"), resume=tmp_path / "run")
+
+
 def test_reinforce_counts_the_episodes_that_it_learns_from(tmp_path: Path) -> None:
     folder = fit(options("reinforce", steps=2_000, num_envs=4), tmp_path / "run").folder
     for row in read_table(Run(folder).progress):

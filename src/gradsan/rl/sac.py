@@ -72,7 +72,8 @@ class Temperature(nn.Module):
 
     def __init__(self, start: float) -> None:
         super().__init__()
-        self.log = nn.Parameter(torch.tensor(start).log())
+        tiny = torch.finfo(torch.float32).tiny  # as good as none, and its logarithm is a number
+        self.log = nn.Parameter(torch.tensor(start).clamp(min=tiny).log())
 
     def forward(self) -> Tensor:
         """Its value, as a constant: actor and critics must not train it."""

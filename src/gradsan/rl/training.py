@@ -118,6 +118,7 @@ class Trainer:
     def _saved_in_spite_of(self, fault: EnvironmentFault) -> EnvironmentFault:
         if not self.agent.step:
             return fault
+        self.evaluation_due = False  # else whoever resumes would meet the same fault at once
         self._save(environments=False)
         where = f"What was learned up to step {self.agent.step} is saved in {self.run_files.folder}."
         return EnvironmentFault(f"{fault} {where}")
