@@ -87,8 +87,6 @@ def parse(algo: str | None, options: list[str], resume: Path | None) -> Config:
     config: Config = tyro.cli(
         AGENTS[str(algo)].config, args=options, default=default, prog=f"gradsan train {algo}"
     )
-    if resume is not None and config.env != default.env:
-        raise ConfigError(f"{resume} was trained on {default.env}: it cannot be resumed on {config.env}.")
     return config
 
 

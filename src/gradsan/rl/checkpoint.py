@@ -38,9 +38,8 @@ def load(path: Path) -> dict[str, Any]:
         content = torch.load(path, map_location="cpu", weights_only=True)
     except PermissionError as error:
         raise CheckpointError(f"Cannot read {path}: {error.strerror}.") from error
-    except (
-        Exception
-    ) as error:  # zip, pickle and torch each have their own way to say so, and their own advice
+    except Exception as error:
+        # Zip, pickle and torch each have their own way to say so, and advice that is not ours.
         raise CheckpointError(f"{path} is truncated or not a checkpoint of gradsan.") from error
     expected = {"format": int, "algorithm": str, "config": dict, "agent": dict}
     if not isinstance(content, dict) or not all(

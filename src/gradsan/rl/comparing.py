@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradsan.rl.algorithms import name_of, to_plain
-from gradsan.rl.config import Config
+from gradsan.rl.config import Config, option
 from gradsan.rl.errors import CheckpointError
 from gradsan.rl.plots import column, plot_groups
 from gradsan.rl.runs import Run, read_table
@@ -61,7 +61,7 @@ def _cautions(runs: list[tuple[Config, Curve]]) -> tuple[str, ...]:
     """What makes runs of a group more than draws of the same lottery."""
     configs = [to_plain(config) for config, _ in runs]
     differing = [name for name in configs[0] if any(one[name] != configs[0][name] for one in configs)]
-    unlike = [f"--{name.replace('_', '-')}" for name in differing if name not in HARMLESS]
+    unlike = [option(name) for name in differing if name not in HARMLESS]
     seeds = [config["seed"] for config in configs]
     twice = sorted({seed for seed in seeds if seeds.count(seed) > 1})
     return (

@@ -15,27 +15,18 @@ Vectorization = Literal["auto", "native", "sync", "async"]
 
 # What options of one name may be, in every algorithm that has them.
 AT_LEAST_ONE = {
-    *(
-        "steps",
-        "num_envs",
-        "eval_episodes",
-        "checkpoint_every",
-        "rollout",
-        "epochs",
-        "batch_size",
-        "buffer_size",
-    ),
-    *("n_step", "train_every", "updates_per_round", "target_every", "policy_delay"),
-    *("max_episode_steps", "baseline_updates", "hidden"),
+    *("steps", "num_envs", "eval_episodes", "checkpoint_every", "max_episode_steps", "hidden"),
+    *("rollout", "epochs", "batch_size", "buffer_size", "n_step", "train_every"),
+    *("updates_per_round", "target_every", "policy_delay", "baseline_updates"),
 }
 NOT_NEGATIVE = {
     *("eval_every", "seed", "learning_starts", "entropy_bonus", "value_weight", "temperature"),
     *("exploration_noise", "target_noise", "target_noise_clip"),
 }
 SHARES = {"gamma", "trace", "averaging", "epsilon_start", "epsilon_end", "epsilon_fraction"}
+POSITIVE = {"learning_rate", "baseline_learning_rate", "max_grad_norm", "clip", "value_clip"}
 # What the saved state of a run cannot follow.
 FIXED = ("env", "seed", "num_envs", "vectorization", "hidden", "normalize")
-POSITIVE = {"learning_rate", "baseline_learning_rate", "max_grad_norm", "clip", "value_clip"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,10 +64,8 @@ class Config:
         """Other options may change when a run is resumed."""
         for name in FIXED:
             was, wanted = getattr(saved, name, None), getattr(self, name, None)
-            option = f"--{name.replace('_', '-')}"
-            require(
-                was == wanted, f"{option} cannot change when a run is resumed: it was {was}, not {wanted}."
-            )
+            changed = f"{option(name)} cannot change when a run is resumed: it was {was}, not {wanted}."
+            require(was == wanted, changed)
 
     def has_device(self) -> bool:
         try:
@@ -101,20 +90,25 @@ class Config:
         return device
 
 
+def option(name: str) -> str:
+    """As it is written on the command line."""
+    return f"--{name.replace('_', '-')}"
+
+
 def _check(name: str, value: Any) -> None:
-    option = f"--{name.replace('_', '-')}"
+    written = option(name)
     if isinstance(value, float):
-        require(math.isfinite(value), f"{option} must be a finite number.")
+        require(math.isfinite(value), f"{written} must be a finite number.")
     if value is None:
         return
     if name in AT_LEAST_ONE:
-        require(value >= 1, f"{option} must be at least 1.")
+        require(value >= 1, f"{written} must be at least 1.")
     if name in NOT_NEGATIVE:
-        require(value >= 0, f"{option} must not be negative.")
+        require(value >= 0, f"{written} must not be negative.")
     if name in SHARES:
-        require(0 <= value <= 1, f"{option} must lie between 0 and 1.")
+        require(0 <= value <= 1, f"{written} must lie between 0 and 1.")
     if name in POSITIVE:
-        require(value > 0, f"{option} must be positive.")
+        require(value > 0, f"{written} must be positive.")
 
 
 def require(condition: bool, sentence: str) -> None:

@@ -91,9 +91,8 @@ class DQN(Agent):
         while self.step < until:
             self.interact()
         if self.step > self.config.learning_starts and self.replay.size:
-            for _ in range(
-                self.step // self.config.train_every - rounds
-            ):  # many environments pass several at once
+            # Many environments pass several rounds at once.
+            for _ in range(self.step // self.config.train_every - rounds):
                 self.learn(self.config.updates_per_round)
         self.metrics["epsilon"] = self.epsilon()
 

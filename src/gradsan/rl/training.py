@@ -75,10 +75,10 @@ class Trainer:
             self.logs = Logs(self.run_files)
         else:
             self.run_files = Run(folder)
-            self._restore(saved)
+            log_state = self._restore(saved)
             self.run_files.write_config(config)
             self.logs = Logs(self.run_files, resumed_at=self.agent.step)
-            self.logs.load_state_dict(self._log_state)
+            self.logs.load_state_dict(log_state)
         title = f"{name_of(config)} {config.env}"
         self.display = Display(title, config.steps, self.agent.step, console)
 
@@ -205,16 +205,18 @@ class Trainer:
             "evaluation_due": self.evaluation_due,
         }
 
-    def _restore(self, saved: dict[str, Any]) -> None:
+    def _restore(self, saved: dict[str, Any]) -> dict[str, Any]:
+        """All but the logs, whose state is returned: they are opened when everything fits."""
         try:
             self.agent.load_state_dict(saved["agent"])
             self.best, self.seconds = saved["best"], saved["seconds"]
             self.evaluation_due = saved.get("evaluation_due", False)
-            self._log_state = saved["logs"]
+            log_state: dict[str, Any] = saved["logs"]
         except MISFITS as error:
             reason = in_a_line(error)
             raise CheckpointError(f"The checkpoint does not fit the configuration: {reason}") from error
         self.saved_at = self.agent.step
+        return log_state
 
     def close(self) -> None:
         self.logs.close()
