@@ -79,6 +79,23 @@ def test_the_line_follows_a_resize_and_a_signal_gives_it_back(terminal: Terminal
     assert lines == [str(n) for n in range(1, len(lines) + 1)]
 
 
+@pytest.mark.parametrize("written", range(1, 15))
+def test_no_line_is_lost_where_the_region_begins(written: int) -> None:
+    """Wherever the cursor is, also on the line that becomes the status."""
+    lines = [f"line {n}" for n in range(written)]
+    code = f"""
+import os, sys
+from gradsan.follow.lastline import LastLine
+os.write(1, {chr(10).join(lines)!r}.encode() + b"\\n")
+LastLine(sys.stdout).draw("status")
+os.write(1, b"next\\n")
+"""
+    terminal = Terminal([sys.executable, "-c", code], lines=8)
+    assert terminal.finish() == 0
+    assert terminal.last_line == "status"
+    assert terminal.text().split("\n")[: written + 1] == [*lines, "next"]
+
+
 def test_without_a_terminal_it_is_silent(lab: Lab) -> None:
     script = lab.write("train.py", STALE + "\nimport threading; print(threading.active_count())\n")
     done = lab.gradsan("run", "--live", "--fail-on", "never", script)

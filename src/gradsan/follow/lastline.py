@@ -46,10 +46,11 @@ class LastLine:
         self._write(f"{reserve}{SAVE}\x1b[{size.lines};1H{ERASE}{text}{RESTORE}")
 
     def _reserve(self, size: os.terminal_size) -> str:
-        # Where the cursor is on the last line, that line has to scroll up first. After a resize the old status
-        # may stay on the screen: by now the script may have written there, and what it wrote must not go.
-        room = f"{SAVE}{WHOLE_SCREEN}{RESTORE}{DOWN_KEEPING_COLUMN}"
-        return f"{room}{SAVE}\x1b[1;{size.lines - 1}r{RESTORE}{UP}"
+        # Where the cursor is on the last line, that line has to scroll up first, and the cursor has to leave it before
+        # the region is set: some terminals restore a cursor only into the region. After a resize the old status may
+        # stay on the screen: by now the script may have written there, and what it wrote must not go.
+        room = f"{SAVE}{WHOLE_SCREEN}{RESTORE}{DOWN_KEEPING_COLUMN}{UP}"
+        return f"{room}{SAVE}\x1b[1;{size.lines - 1}r{RESTORE}"
 
     def close(self) -> None:
         """Give the line back, empty."""
