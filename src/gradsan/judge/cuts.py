@@ -69,7 +69,7 @@ class CutFinder:
                 wanted = graph.value_params([term.op.nid]) & owned
                 wanted = wanted - consumed or wanted  # those first that get nothing at all
                 cut = self.in_loss([term.op.nid], wanted) if wanted else None
-                if cut is None or self._is_reference(term, summands, cut):
+                if cut is None or self._is_reference(term, summands, cut) or self._is_forgotten(term, cut):
                     continue
                 if not self._is_offset(term, cut, graph.ancestors([root.nid])):
                     found.append(cut)
@@ -99,6 +99,16 @@ class CutFinder:
             and cut.pids <= graph.live_params([other.op.nid])
             for other in summands
         )
+
+    def _is_forgotten(self, term: flow.Term, cut: Cut) -> bool:
+        """A regression that trains a network which no optimizer owns: its target is cut by right, and the network
+        is GS205's."""
+        graph = self.history.graph
+        if not term.op.live:
+            return False
+        trained = graph.live_params([term.op.nid])
+        users = {op.nid for op in flow.param_users(graph, graph.live_ancestors([term.op.nid]), trained)}
+        return not flow.is_linear_in(graph, term.op, users) and self._is_constant([term.op], cut, trained)
 
     def _is_offset(self, term: flow.Term, cut: Cut, within: dict[int, Op]) -> bool:
         """`(live + constant) * weight`: what is added to a live value before both are weighed is part of that
@@ -134,7 +144,8 @@ class CutFinder:
             if steps - first >= STARVED_STEPS and pid not in history.explained:
                 hungry.add(pid)
         cut = (self._function(roots, hungry) or self.in_loss(roots, hungry)) if hungry else None
-        if cut is not None and self._is_constant(contribution, cut):
+        loss = [op for nid in roots if (op := graph.get(nid)) is not None]
+        if cut is not None and self._is_constant(loss, cut, contribution.consumed_pids()):
             history.constant_at.update(dict.fromkeys(cut.pids, flow.culprit_of(cut.op)))
             return None
         return cut
@@ -147,11 +158,10 @@ class CutFinder:
                 return Cut(op, pids, False)
         return None
 
-    def _is_constant(self, contribution: Contribution, cut: Cut) -> bool:
+    def _is_constant(self, roots: list[Op], cut: Cut, trained: set[int]) -> bool:
         """Whether the cut value only weighs or aims what the loss trains: an advantage, a target. Cutting
         it is right, and the parameters behind it want a loss of their own."""
-        graph, consumed = self.history.graph, contribution.consumed_pids()
-        roots = [op for r in contribution.event.roots if (op := graph.get(r.nid)) is not None]
+        graph = self.history.graph
         dead = {t.op.nid for op in roots for t in flow.terms(graph, op) if not t.op.live}
         within = graph.ancestors(op.nid for op in roots)
         cuts = flow.cuts_behind(graph, [op.nid for op in roots]).values()
@@ -164,14 +174,14 @@ class CutFinder:
                 if not user.live and user.nid not in seen:
                     seen.add(user.nid)
                     stack.append(user.nid)
-                elif user.live and not self._compares(user, within, consumed):
+                elif user.live and not self._compares(user, within, trained):
                     return False
         return True
 
-    def _compares(self, user: Op, within: dict[int, Op], consumed: set[int]) -> bool:
+    def _compares(self, user: Op, within: dict[int, Op], trained: set[int]) -> bool:
         """Element by element with what is trained, and no layer comes after it on the way to the loss."""
         graph = self.history.graph
-        if user.name not in COMPARING or not graph.live_params([user.nid]) & consumed:
+        if user.name not in COMPARING or not graph.live_params([user.nid]) & trained:
             return False
         onward = [within[nid] for nid in graph.descendants([user.nid], within)]
         return not any(params_of(i) for op in onward for i in graph.inputs(op))

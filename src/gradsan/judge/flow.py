@@ -43,6 +43,8 @@ JOINING = {
 }
 ADDITIVE = {"add", "sub", "rsub", "neg", "sum"}
 LINEAR = SHAPING | SELECTING | REDUCING | ADDITIVE | {"mul", "div", "min", "minimum", "amin"}
+# A value as it is, taken out of its graph.
+TAKEN_OUT = {"detach", "data", "item", "float", "numpy", "array", "tolist"}
 CHOOSING = {
     "argmax", "argmin", "multinomial", "bernoulli", "sample", "one_hot", "randint", "poisson", "normal",
     "categorical", "topk", "sort", "argsort",
@@ -97,7 +99,7 @@ def _parts(graph: Provenance, term: Term, through_joins: bool, reshape: bool) ->
     if name == "sub":
         return [Term(i, sign if n == 0 else -sign, scaled, level) for n, i in enumerate(known)]
     if name in ("rsub", "neg"):
-        return [Term(known[0], -sign, scaled, level)]
+        return [Term(i, -sign if n == 0 else sign, scaled, level) for n, i in enumerate(known)]
     if name in ("mul", "div"):
         return _product_parts(op, known, term)
     if name in SAME or (reshape and (name in SHAPING or name in REDUCING)):
@@ -124,7 +126,7 @@ def _product_parts(op: Op, known: list[Op], term: Term) -> list[Term] | None:
 def inner(graph: Provenance, term: Term) -> Term:
     """What a constant term consists of, behind signs, averages and factors."""
     op, sign = term.op, term.sign
-    while op.name in REDUCING | SHAPING | {"neg", "mul", "div", "detach", "data"} and op.inputs:
+    while op.name in REDUCING | SHAPING | TAKEN_OUT | {"neg", "mul", "div"} and op.inputs:
         source = graph.get(op.inputs[0])
         if source is None or source.live or (op.name in ("mul", "div") and len(op.inputs) > 1):
             break
@@ -147,7 +149,7 @@ def constant_terms(graph: Provenance, term: Term) -> list[Term]:
 
 def same_kind(graph: Provenance, constant: Op, live: Op) -> bool:
     """Whether the constant was computed like the live value: by the same call, or from that very value."""
-    if constant.name in ("detach", "data"):
+    if constant.name in TAKEN_OUT:
         return live.nid in graph.ancestors([constant.nid])
     return constant.name == live.name and set(constant.tags) - {"no_grad", "inference_mode"} == set(live.tags)
 
@@ -156,7 +158,7 @@ def is_straight_through(graph: Provenance, group: list[Term]) -> bool:
     """`hard + soft - soft.detach()`: the detached twin is there for its value, the gradient does flow."""
     live = {term.op.nid for term in group if term.op.live}
     for term in group:
-        if term.op.live or term.op.name not in ("detach", "data"):
+        if term.op.live or term.op.name not in TAKEN_OUT:
             continue
         if any(nid in live for nid in term.op.inputs):
             return True

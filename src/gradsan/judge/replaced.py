@@ -14,6 +14,7 @@ def left_behind(history: History, optimizer: Optimizer, newcomers: set[int]) -> 
     first = min((c.bid for c in recent if newcomers & set(c.event.fed)), default=0)
     fed = {pid for c in recent if c.bid >= first for pid in c.event.fed}
     idle = [pid for pid in optimizer.params if pid not in fed and pid not in history.handed]
+    idle = [pid for pid in idle if not history.networks.is_target(pid)]  # follows, so it was not replaced
     wanted = Counter(history.params[pid].shape for pid in newcomers)
     offered = Counter(history.params[pid].shape for pid in idle)
     return set(idle) if idle and wanted <= offered else set()

@@ -171,6 +171,15 @@ class Departures:
         with torch.no_grad():
             return tuple(self.recognise(tensor.tolist()))
 
+    def operand(self, value: Any) -> tuple[int, ...]:
+        """The same for a number that meets a tensor."""
+        if not isinstance(value, float):
+            if getattr(value, "shape", None) != () or isinstance(value, Tensor):  # else one of NumPy's
+                return ()
+            value = value.item()
+        nid = self._numbers.get(value)
+        return () if nid is None else (nid,)
+
     def recognise(self, data: Any) -> list[int]:
         """The values that `data` (numbers, nested lists, an array) was made of, as far as can be told."""
         if hasattr(data, "__array_interface__"):
