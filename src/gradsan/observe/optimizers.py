@@ -145,9 +145,11 @@ class OptimizerTap:
                 self._frozen.add(pid)
                 context.emit(ParamFlag(pid, False, 0))
         site = self._step_site = context.sites.here(frame)
-        context.emit(Step(oid, site, tuple(held), tuple(by_hand)))
+        lent = self._lenders(by_hand, held) if by_hand else ()
+        context.emit(Step(oid, site, tuple(held), tuple(by_hand), lent))
         context.holding.update(by_hand)
         context.spent.update(held)
+        context.spent.update(lent)
         context.fresh.difference_update(held)
         self._sampling = bool(held) and context.magnitudes.is_due(oid, context.iteration)
         if self._sampling:
@@ -171,6 +173,17 @@ class OptimizerTap:
         context.optimizers.has_stepped(opt)
         context.turns.stepped()
         context.emit(StepDone(oid))
+
+    def _lenders(self, by_hand: list[int], held: list[int]) -> tuple[int, ...]:
+        """Parameters whose very `.grad` was handed to one of these, as A3C's workers do: the step consumes theirs."""
+        leaves = self.context.leaves
+        given = {id(leaf.grad) for pid in by_hand if (leaf := leaves.tensor(pid)) is not None}
+        others = ((pid, leaves.tensor(pid)) for pid in sorted(self.context.holding.difference(held)))
+        return tuple(
+            pid
+            for pid, leaf in others
+            if leaf is not None and leaf.grad is not None and id(leaf.grad) in given
+        )
 
     def _rewritten_by_hand(self, pid: int, param: torch.Tensor) -> bool:
         """A consumed gradient that no backward fed and no tap cleared, and yet it is another one."""

@@ -95,14 +95,13 @@ class Backward(NamedTuple):
 class Step(NamedTuple):
     """An optimizer is about to consume gradient: `held` has one, `by_hand` was written by user code.
 
-    `norms` is filled where magnitudes were looked at; `stepped` says how long optimizer.step lasted
-    in events (closures run backward inside)."""
+    `lent` are other parameters, whose very `.grad` some of the held ones were given."""
 
     oid: int
     site: Site
     held: tuple[int, ...]
     by_hand: tuple[int, ...] = ()
-    norms: tuple[float, ...] = ()
+    lent: tuple[int, ...] = ()
 
 
 class StepDone(NamedTuple):

@@ -177,7 +177,7 @@ class History:
     def consume(self, event: Step) -> None:
         """A step takes its gradient only after the rules have looked at what it is about to take."""
         optimizer = self.optimizers[event.oid]
-        self.ledger.consumed(event.oid, event.site, event.held)
+        self.ledger.consumed(event.oid, event.site, event.held + event.lent)
         optimizer.steps += 1
         optimizer.stepping = True
         optimizer.last_step = event.site

@@ -103,7 +103,7 @@ class StaleGradient(Rule):
 
     def on_step(self, event: Step) -> Verdicts:
         ledger = self.history.ledger
-        both = [pid for pid in event.held if ledger.stale(pid) and ledger.fresh(pid)]
+        both = [pid for pid in event.held + event.lent if ledger.stale(pid) and ledger.fresh(pid)]
         if not both:
             return
         old = {part.site: None for pid in both for part in ledger.stale(pid)}
