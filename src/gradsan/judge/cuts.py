@@ -206,6 +206,7 @@ def cause(history: History, cut: Cut) -> str:
         "tolist": "`.tolist()` turns it into Python numbers",
         "numpy": "`.numpy()` takes it out of the graph",
         "array": "NumPy takes it out of the graph",
+        "grad": "`torch.autograd.grad` without `create_graph=True` gives constants",
     }
     if name in words:
         return words[name]

@@ -185,6 +185,7 @@ class BackwardTap:
         if context.watcher is not None:
             context.watcher.remove()
         if error is not None:
+            clues += self._asked(call, args, kwargs)
             clues += autopsy.after_failure(context, probe.roots, probe.token, error)
         elif context.watcher is not None and call == "backward":
             chosen = set(fed)
@@ -214,6 +215,13 @@ class BackwardTap:
                 probe.loss,
             )
         )
+
+    def _asked(self, call: str, args: Any, kwargs: Any) -> tuple[tuple[str, Any], ...]:
+        """The parameters that `autograd.grad` was to differentiate by."""
+        if call != "grad":
+            return ()
+        inputs = _as_tensors(_argument(args, kwargs, 0, "inputs"))
+        return (("asked", self.context.leaves.pids(t for t in inputs if t.is_leaf)),)
 
     def _notice_clearing_by_hand(self, leaves: list[torch.Tensor]) -> None:
         """`p.grad = None` and `p.grad.zero_()` pass no tap: see their effect before it is overwritten."""

@@ -31,8 +31,9 @@ def find_names(wanted: set[int], frame: FrameType | None, sites: Sites) -> dict[
     return found
 
 
-def _badness(name: str) -> tuple[bool, int, int]:
-    return name.split(".", 1)[0] in ("self", "cls"), name.count(".") + name.count("["), len(name)
+def _badness(name: str) -> tuple[bool, bool, int, int]:
+    unnamed = name.endswith("]")  # an item of `list(net.parameters())` does not say whose it is
+    return name.split(".", 1)[0] in ("self", "cls"), unnamed, name.count(".") + name.count("["), len(name)
 
 
 def _roots(frame: FrameType | None, sites: Sites) -> Iterator[tuple[str, Any]]:

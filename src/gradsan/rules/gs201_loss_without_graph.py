@@ -126,7 +126,8 @@ class LossWithoutGraph(Rule):
     def on_backward(self, event: Backward) -> Verdicts:
         history, graph = self.history, self.history.graph
         roots = [r.nid for r in event.roots if r.nid]
-        trained = {pid for o in history.optimizers.values() for pid in o.params} or set(history.params)
+        asked = set(dict(event.clues).get("asked", ()))
+        trained = asked or {p for o in history.optimizers.values() for p in o.params} or set(history.params)
         live = graph.live_ancestors(roots)
         revived = [
             n for n in live if self._is_revived(n) and (n in roots or self._cuts.in_loss([n], trained))
@@ -149,7 +150,7 @@ class LossWithoutGraph(Rule):
             history.explained |= cut.pids
             yield Verdict(
                 culprit_of(cut.op),
-                f"the loss does not depend on {networks(history, cut.pids)} any more: {cause(history, cut)}{hack}",
+                f"the loss no longer depends on {networks(history, cut.pids)}: {cause(history, cut)}{hack}",
                 [("cut", culprit_of(cut.op)), *others, *sites],
                 cut.pids,
             )
