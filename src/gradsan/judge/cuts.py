@@ -41,14 +41,12 @@ class CutFinder:
 
     def in_loss(self, roots: list[int], wanted: set[int]) -> Cut | None:
         """The cut between these parameters and these values that explains the most, nearest the loss."""
+        return _telling(self._between(roots, wanted))
+
+    def _between(self, roots: list[int], wanted: set[int]) -> list[Cut]:
         graph = self.history.graph
         found = [(op, behind & wanted) for op, behind in flow.cuts_behind(graph, roots).values()]
-        found = [(op, pids) for op, pids in found if pids]
-        if not found:
-            return None
-        plain = [(op, pids) for op, pids in found if not flow.is_choice(graph, op)]
-        best, pids = max(plain or found, key=lambda item: (len(item[1]), item[0].nid))
-        return Cut(best, pids, not plain)
+        return [Cut(op, pids, flow.is_choice(graph, op)) for op, pids in found if pids]
 
     def dead_terms(self, contribution: Contribution) -> list[Cut]:
         """Cuts in summands whose gradient nobody consumes."""
@@ -143,20 +141,22 @@ class CutFinder:
             first = self._steps_when_seen.setdefault(pid, steps)
             if steps - first >= STARVED_STEPS and pid not in history.explained:
                 hungry.add(pid)
-        cut = (self._function(roots, hungry) or self.in_loss(roots, hungry)) if hungry else None
-        loss = [op for nid in roots if (op := graph.get(nid)) is not None]
-        if cut is not None and self._is_constant(loss, cut, contribution.consumed_pids()):
-            history.constant_at.update(dict.fromkeys(cut.pids, flow.culprit_of(cut.op)))
+        if not hungry:
             return None
-        return cut
+        loss = [op for nid in roots if (op := graph.get(nid)) is not None]
+        found = self._function(roots, hungry) or self._between(roots, hungry)
+        telling = [c for c in found if not self._is_constant(loss, c, contribution.consumed_pids())]
+        if not telling and (cut := _telling(found)) is not None:
+            history.constant_at.update(dict.fromkeys(cut.pids, flow.culprit_of(cut.op)))
+        return _telling(telling)
 
-    def _function(self, roots: list[int], hungry: set[int]) -> Cut | None:
+    def _function(self, roots: list[int], hungry: set[int]) -> list[Cut]:
         """A custom function that the graph leads through, and that gave nothing back."""
         graph = self.history.graph
         for op in graph.live_ancestors(roots).values():
             if "function" in op.tags and (pids := graph.live_params([op.nid]) & hungry):
-                return Cut(op, pids, False)
-        return None
+                return [Cut(op, pids, False)]
+        return []
 
     def _is_constant(self, roots: list[Op], cut: Cut, trained: set[int]) -> bool:
         """Whether the cut value only weighs or aims what the loss trains: an advantage, a target. Cutting
@@ -164,8 +164,7 @@ class CutFinder:
         graph = self.history.graph
         dead = {t.op.nid for op in roots for t in flow.terms(graph, op) if not t.op.live}
         within = graph.ancestors(op.nid for op in roots)
-        cuts = flow.cuts_behind(graph, [op.nid for op in roots]).values()
-        stack, seen = [op.nid for op, pids in cuts if pids & cut.pids], set()
+        stack, seen = [cut.op.nid], set()
         while stack:
             nid = stack.pop()
             if nid in dead:
@@ -174,7 +173,7 @@ class CutFinder:
                 if not user.live and user.nid not in seen:
                     seen.add(user.nid)
                     stack.append(user.nid)
-                elif user.live and not self._compares(user, within, trained):
+                elif user.live and not (self._compares(user, within, trained) or _masks(within[nid], user)):
                     return False
         return True
 
@@ -185,6 +184,17 @@ class CutFinder:
             return False
         onward = [within[nid] for nid in graph.descendants([user.nid], within)]
         return not any(params_of(i) for op in onward for i in graph.inputs(op))
+
+
+def _masks(op: Op, user: Op) -> bool:
+    """It only says where: in `kl_divergence`, which probabilities are zero."""
+    return not op.floating and user.name in ("where", "setitem", "masked_fill", "index_put")
+
+
+def _telling(cuts: list[Cut]) -> Cut | None:
+    """The one that explains the most, nearest the loss; a choice of action only where there is nothing else."""
+    plain = [cut for cut in cuts if not cut.choice]
+    return max(plain or cuts, key=lambda cut: (len(cut.pids), cut.op.nid), default=None)
 
 
 def cause(history: History, cut: Cut) -> str:
