@@ -20,7 +20,8 @@ class CancellingGradient(Rule):
     what = """
         The loss contains the same live value twice with opposite signs, so that the gradient is zero up to
         rounding: an "old" log-probability that is not a constant, a reparameterised sample scored by its own
-        log-probability, the divergence of a policy from itself with both sides live.
+        log-probability, the divergence of a policy from itself with both sides live, a straight-through estimator
+        without its `detach`.
     """
     why = """
         Everything looks connected: `requires_grad` is True, `.grad` is there, and it is zero. The policy does not
@@ -30,7 +31,10 @@ class CancellingGradient(Rule):
         In every update the ratio is exactly 1, the KL divergence 0 and the clip fraction 0; the return
         does not leave the level of the initial policy.
     """
-    fix = "make the old side a constant: `old_log_prob = log_prob.detach()`, `action = dist.sample()`"
+    fix = (
+        "make the old side a constant: `old_log_prob = log_prob.detach()`, `action = dist.sample()`, "
+        "`z + (code - z).detach()`"
+    )
     deliberate = "`exp(log_prob - log_prob.detach())` is right and not reported: one side is a constant."
     bad = (
         """
@@ -55,6 +59,23 @@ class CancellingGradient(Rule):
             dist = torch.distributions.Normal(mean(s), 0.5)
             action = dist.rsample()  # BUG
             loss = -(dist.log_prob(action) * advantage).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # The encoder learns from its commitment to the codes, and nothing from the decoder.
+        import torch
+        encoder, decoder, codes = torch.nn.Linear(3, 2), torch.nn.Linear(2, 3), torch.nn.Embedding(8, 2)
+        parameters = [*encoder.parameters(), *decoder.parameters(), *codes.parameters()]
+        opt = torch.optim.SGD(parameters, lr=0.1)
+        for _ in range(5):
+            s = torch.randn(8, 3)
+            z = encoder(s)
+            code = codes(torch.cdist(z, codes.weight).argmin(1))
+            commitment = (z - code.detach()).pow(2).mean() + (code - z.detach()).pow(2).mean()
+            through = z + (code - z)  # BUG
+            loss = (decoder(through) - s).pow(2).mean() + commitment
             opt.zero_grad()
             loss.backward()
             opt.step()
@@ -100,6 +121,35 @@ class CancellingGradient(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        import torch
+        encoder, decoder, codes = torch.nn.Linear(3, 2), torch.nn.Linear(2, 3), torch.nn.Embedding(8, 2)
+        parameters = [*encoder.parameters(), *decoder.parameters(), *codes.parameters()]
+        opt = torch.optim.SGD(parameters, lr=0.1)
+        for _ in range(5):
+            s = torch.randn(8, 3)
+            z = encoder(s)
+            code = codes(torch.cdist(z, codes.weight).argmin(1))
+            commitment = (z - code.detach()).pow(2).mean() + (code - z.detach()).pow(2).mean()
+            through = z + (code - z).detach()
+            loss = (decoder(through) - s).pow(2).mean() + commitment
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # The noise of an action, taken from it again: the mean cancels, and is trained by the critic.
+        import torch
+        mean, critic = torch.nn.Linear(3, 2), torch.nn.Linear(5, 1).requires_grad_(False)
+        opt = torch.optim.SGD(mean.parameters(), lr=0.1)
+        for _ in range(5):
+            s = torch.randn(8, 3)
+            centre = mean(s)
+            loss = (centre + 0.1 * torch.randn(8, 2) - centre).pow(2).mean() - critic(torch.cat([s, centre], -1)).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
 
     def on_backward(self, event: Backward) -> Verdicts:
@@ -119,7 +169,12 @@ class CancellingGradient(Rule):
             site = self._told_apart(op, kept, twin)
             alone = not self._escapes((kept, twin), op, live, set(roots))
             if pids and (alone or pids <= tiny):
-                yield self._verdict(event, op, site, pids)
+                yield self._verdict(
+                    event, op, site, pids, f"the gradient of {networks(self.history, pids)} is zero"
+                )
+            elif pids and kept is twin and self._is_one_expression(op, live):
+                what = f"no gradient comes back to {networks(self.history, pids)} through it"
+                yield self._verdict(event, op, op.site, pids, what)
 
     def _cancelling(self, op: Op, numbers: ValueNumbers) -> tuple[Op, Op] | None:
         """Two summands of one value, equal, live, of opposite sign and unscaled."""
@@ -141,6 +196,14 @@ class CancellingGradient(Rule):
         reached = self.history.graph.descendants([p.nid for p in pair], without)
         return bool(reached & roots)
 
+    def _is_one_expression(self, op: Op, live: dict[int, Op]) -> bool:
+        """`z + (code - z)`: the difference serves nothing but this sum, which then says no more than `code`. A sum
+        less one of its parts is another matter: an action, less the mean that it was sampled around."""
+        graph = self.history.graph
+        inside = [i for i in graph.inputs(op) if i.live and i.name in flow.ADDITIVE]
+        only_here = all(set(graph.consumers.get(i.nid, ())) & live.keys() == {op.nid} for i in inside)
+        return only_here and [i.name for i in inside] in (["sub"], ["rsub"])
+
     def _told_apart(self, op: Op, kept: Op, twin: Op) -> Site:
         """The line to change. Where one helper made both values, it is the line that asked for the second:
         the one whose result is subtracted."""
@@ -154,12 +217,12 @@ class CancellingGradient(Rule):
                 return self.history.site_at(where.file, asked, where.function)
         return twin.site
 
-    def _verdict(self, event: Backward, op: Op, culprit: Site, pids: set[int]) -> Verdict:
+    def _verdict(self, event: Backward, op: Op, culprit: Site, pids: set[int], effect: str) -> Verdict:
         history = self.history
         return Verdict(
             culprit,
             f"{value_at(history, culprit, 'this value')} is live and cancels against itself on "
-            f"{line(history, op.site)}: the gradient of {networks(history, pids)} is zero",
+            f"{line(history, op.site)}: {effect}",
             [("should be constant", culprit), ("cancels", op.site), ("backward", event.site)],
             pids,
         )
