@@ -140,14 +140,20 @@ def test_dqn_makes_every_update_that_is_due(num_envs: int) -> None:
     assert (agent.step, agent.updates, tracked) == (48, 24, [0.5] * 24)
 
 
-def test_ppo_leaves_no_batch_of_a_few_samples() -> None:
-    agent: Any = make("ppo", "Identity", epochs=2, batch_size=16)
-    obs = torch.zeros(70, 3)
-    samples = Samples(obs, torch.arange(70), *torch.arange(210.0).reshape(3, 70))
-    batches = [batch for batch, _ in agent.minibatches(samples, torch.zeros(70))]
-    assert [len(batch.action) for batch in batches] == [18, 18, 17, 17] * 2
-    for half in (batches[:4], batches[4:]):
-        assert torch.equal(torch.cat([batch.action for batch in half]).sort().values, torch.arange(70))
+def test_ppo_shares_out_the_rollout_and_asks_its_critic_anew_in_every_epoch() -> None:
+    agent: Any = make("ppo", "Identity", num_envs=2, rollout=35, epochs=3, batch_size=16, value_clip=0.5)
+    batches: list[Samples] = []
+    loss = agent.loss
+    agent.loss = lambda batch, *rest: (batches.append(batch), loss(batch, *rest))[1]
+    agent.advance()
+    assert [len(batch.action) for batch in batches] == [18, 18, 17, 17] * 3
+    first, second, _ = (Samples(*map(torch.cat, zip(*batches[i : i + 4], strict=True))) for i in (0, 4, 8))
+    for epoch in (first, second):
+        torch.testing.assert_close(epoch.advantage.mean(), torch.tensor(0.0), atol=1e-6, rtol=0)
+        torch.testing.assert_close(epoch.advantage.std(), torch.tensor(1.0))
+    # What a value may not move far from is the collected one; what it aims at follows the critic.
+    assert torch.equal(first.value.sort().values, second.value.sort().values)
+    assert not torch.equal(first.returns.sort().values, second.returns.sort().values)
 
 
 def test_sac_learns_with_a_fixed_temperature_and_leaves_it_alone() -> None:

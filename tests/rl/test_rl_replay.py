@@ -148,7 +148,7 @@ def collected(mode: AutoresetMode, length: int) -> Any:
         step: Step = envs.step(np.zeros(1, dtype=np.int64))
         rollout.add(obs, np.zeros(1, dtype=np.int64), step, following=envs.obs)
     # The value of a state is 100 × episode + time: an advantage shows which state it bootstrapped from.
-    return rollout.finish(lambda obs: obs @ np.array([100, 1], np.float32), 1.0, 0.0, CPU)
+    return rollout.samples(lambda obs: obs @ np.array([100, 1], np.float32), 1.0, 0.0, CPU)
 
 
 @pytest.mark.parametrize("mode", list(AutoresetMode))

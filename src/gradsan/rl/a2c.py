@@ -74,7 +74,7 @@ class A2C(Agent):
         self.step += self.rollout.valid_steps
         if self.config.anneal:
             set_learning_rate(self.optimizer, linear(self.config.learning_rate, 0.0, self.progress()))
-        self.update(self.rollout.finish(self.value, self.config.gamma, self.config.trace, self.device))
+        self.update(self.rollout.samples(self.value, self.config.gamma, self.config.trace, self.device))
 
     def update(self, samples: Samples) -> None:
         if not len(samples.value):  # all steps were spent on resets

@@ -58,7 +58,6 @@ class PPOConfig(Config):
     def __post_init__(self) -> None:
         super().__post_init__()
         require(self.rollout * self.num_envs > 1, "PPO normalises advantages: it needs more than one sample.")
-        require(self.batch_size > 1, "PPO normalises advantages: --batch-size must be at least 2.")
 
 
 class PPO(Agent):
@@ -92,7 +91,10 @@ class PPO(Agent):
             step = self.normalized(self.envs.step(self.actions.to_env(action)))
             self.rollout.add(obs, action, step, following=self.scaled(self.envs.obs))
         self.step += self.rollout.valid_steps
-        self.update(self.rollout.finish(self.value, self.config.gamma, self.config.trace, self.device))
+        self.update(self.samples())
+
+    def samples(self) -> Samples:
+        return self.rollout.samples(self.value, self.config.gamma, self.config.trace, self.device)
 
     def update(self, samples: Samples) -> None:
         if not len(samples.value):  # all steps were spent on resets
@@ -109,17 +111,18 @@ class PPO(Agent):
         self.updates += 1
 
     def minibatches(self, samples: Samples, old_log_prob: Tensor) -> Iterator[tuple[Samples, Tensor]]:
-        """All epochs, each in a new order. What is left over is shared out: a batch of a few samples, whose advantages
-        are scaled by their own deviation, would be a step into nowhere."""
+        """All epochs, each in a new order, with advantages by the critic as it is by then (Andrychowicz et al. 2021).
+        What is left over is shared out: a batch of a few samples would be a step into nowhere."""
         size = len(old_log_prob)
-        if size <= self.config.batch_size:  # a single batch has no order: it is prepared once
+        if size <= self.config.batch_size:  # a single batch has no order, and one step moves no critic far
             yield from [(scale_advantage(samples), old_log_prob)] * self.config.epochs
             return
-        for _ in range(self.config.epochs):
+        for epoch in range(self.config.epochs):
+            latest = self.samples()._replace(value=samples.value) if epoch else samples
+            scaled = scale_advantage(latest)
             order = torch.from_numpy(self.rng.permutation(size)).to(self.device)
             for chosen in torch.tensor_split(order, size // self.config.batch_size):
-                batch = Samples(*(field[chosen] for field in samples))
-                yield scale_advantage(batch), old_log_prob[chosen]
+                yield Samples(*(field[chosen] for field in scaled)), old_log_prob[chosen]
 
     def loss(self, batch: Samples, old_log_prob: Tensor, clip: float) -> Tensor:
         config = self.config
@@ -166,10 +169,11 @@ class PPO(Agent):
         return parts
 
 
-def scale_advantage(batch: Samples) -> Samples:
-    """To mean 0 and deviation 1, so that the step size does not depend on the scale of rewards. A single sample, all
-    that is left of a rollout now and then, has no deviation."""
-    if len(batch.advantage) == 1:
-        return batch
-    deviation, mean = torch.std_mean(batch.advantage)
-    return batch._replace(advantage=(batch.advantage - mean) / (deviation + 1e-8))
+def scale_advantage(samples: Samples) -> Samples:
+    """To mean 0 and deviation 1, so that the step size does not depend on the scale of rewards. Over the rollout, not
+    batch by batch: a batch of dull samples must not speak as loud as one that has something to say. A single sample,
+    all that is left of a rollout now and then, has no deviation."""
+    if len(samples.advantage) == 1:
+        return samples
+    deviation, mean = torch.std_mean(samples.advantage)
+    return samples._replace(advantage=(samples.advantage - mean) / (deviation + 1e-8))

@@ -43,6 +43,8 @@ class Rollout:
 
     def add(self, obs: Array, action: Array, step: Step, following: Array) -> None:
         """`following` is what the agent sees next: after an end, the first observation of a new episode."""
+        if self._t == self.length:
+            self._t, self._last = 0, []
         t = self._t
         self._obs[t], self._action[t], self._reward[t] = obs, action, step.reward
         self._terminated[t], self._truncated[t], self._valid[t] = step.terminated, step.truncated, step.valid
@@ -53,14 +55,15 @@ class Rollout:
             self._last += [(t, int(index), step.next_obs[index]) for index in cut]
         self._t = t + 1
 
-    def finish(
+    def samples(
         self,
         value_of: ValueOf,
         discount: float,
         trace: float,
         device: torch.device,
     ) -> Samples:
-        """Values of all states in one batch, GAE over them, and only the steps that were really taken."""
+        """Values of all states in one batch, GAE over them, and only the steps that were really taken. May be asked
+        again with other values, until the next rollout begins."""
         assert self._t == self.length, "the rollout is not full"
         flat = self._obs.reshape(-1, *self._obs.shape[2:])
         values = value_of(flat).reshape(self.length + 1, self.num_envs)
@@ -73,7 +76,6 @@ class Rollout:
         advantage = gae(self._reward, values[:-1], next_value, *flags, discount, trace)
         fields = (self._obs[:-1], self._action, values[:-1], advantage, advantage + values[:-1])
         keep = slice(None) if self._valid.all() else np.flatnonzero(self._valid)
-        self._t, self._last = 0, []
         # `.copy()`: the arrays are overwritten by the next rollout while samples may still be referenced.
         return Samples(*(torch.from_numpy(_flat(field)[keep].copy()).to(device) for field in fields))
 
