@@ -145,7 +145,7 @@ class OrphanedOptimizer(Rule):
             return
         for optimizer in history.optimizers.values():
             old = left_behind(history, optimizer, ready) if optimizer.steps >= TIMES else set()
-            if old:
+            if old - history.explained:
                 history.explained |= ready | old
                 yield self._verdict(optimizer, ready, contribution)
                 return

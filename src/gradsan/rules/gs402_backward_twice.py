@@ -8,6 +8,7 @@ from gradsan.record.ledger import Contribution
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 TEXT = "backward through the graph a second time"
+WRITING = {"setitem", "copy", "index_put", "index_copy"}
 
 
 class BackwardTwice(Rule):
@@ -90,14 +91,27 @@ class BackwardTwice(Rule):
         old = self.history.graph.iteration_of.get(shared.nid, 0) < self.history.iteration
         what = value_at(self.history, shared.site, "a tensor")
         carried = "was made in an earlier iteration and " if old else ""
+        stored = self._stored(shared) if old else None
+        if stored is not None and stored.site != shared.site:
+            sites.insert(0, ("stored with its graph", stored.site))
+            carried += f"holds the graph of what {line(self.history, stored.site)} stored; it "
         yield Verdict(
-            shared.site if old else event.site,
+            (stored or shared).site if old else event.site,
             f"{what} ({line(self.history, shared.site)}) {carried}went through backward on "
             f"{line(self.history, first.site)}, which freed its graph; backward on "
             f"{line(self.history, event.site)} needs it again",
             sites,
             event.reached,
         )
+
+    def _stored(self, shared: Op) -> Op | None:
+        """The first write of a value with a graph into a buffer without one, among what this was made of."""
+        graph = self.history.graph
+        for _, op in sorted(graph.live_ancestors([shared.nid]).items()):
+            sources = list(graph.inputs(op))
+            if op.name in WRITING and op.site and len(sources) > 1 and not sources[0].live:
+                return op
+        return None
 
     def _shared(self, event: Backward) -> tuple[Contribution | None, Op | None]:
         """The newest value that this loss has in common with a loss that went backward before."""
