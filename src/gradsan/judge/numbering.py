@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from gradsan.record.events import Op
-from gradsan.record.provenance import Provenance
+from gradsan.record.provenance import Provenance, note
 
 RANDOM = {
     "dropout", "bernoulli", "multinomial", "normal", "rand_like", "randn_like", "randint_like", "uniform",
     "exponential", "rrelu", "alpha_dropout", "feature_dropout", "gumbel_softmax", "poisson", "sample",
 }  # fmt: skip
+
+
+MAKING = {"arange", "eye", "full", "linspace", "ones", "zeros"}
 
 
 class ValueNumbers:
@@ -36,6 +39,12 @@ class ValueNumbers:
     def _number(self, op: Op) -> int:
         if op.nid in self._params:
             return hash(("param", *self._params[op.nid]))
-        if not op.inputs or op.name in RANDOM or any(nid not in self._numbers for nid in op.inputs):
-            return hash(("value", op.nid))
-        return hash((op.name, op.shape, op.notes, tuple(self._numbers[nid] for nid in op.inputs)))
+        if (op.name in RANDOM and not note(op, "idle")) or not (op.inputs or op.name in MAKING):
+            return _itself(op.nid)
+        # An input of an earlier look may be forgotten by now; it is the same value all the same.
+        sources = tuple(self._numbers.get(nid) or _itself(nid) for nid in op.inputs)
+        return hash((op.name, op.shape, op.notes, sources))
+
+
+def _itself(nid: int) -> int:
+    return hash(("value", nid))

@@ -138,12 +138,15 @@ def collected_at(file: str, line: int) -> int:
 
 
 def subtrahend_bound_at(file: str, line: int) -> int:
-    """For `new - old` on this line: the line that gave `old` its value, or 0."""
+    """For `new - old` or `new - (old - older)` on this line: the line that gave `old` its value, or 0."""
     tree = _tree(file)
     for node in ast.walk(tree) if tree is not None else ():
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub) and node.lineno == line:
-            name = node.right.attr if isinstance(node.right, ast.Attribute) else ""
-            name = node.right.id if isinstance(node.right, ast.Name) else name
+            old = node.right
+            while isinstance(old, ast.BinOp):
+                old = old.left
+            name = old.attr if isinstance(old, ast.Attribute) else ""
+            name = old.id if isinstance(old, ast.Name) else name
             earlier = [b.line for b in bindings(file, name) if b.line < line] if name else []
             if earlier:
                 return max(earlier)

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 Notes = tuple[tuple[str, Any], ...]
 TENSOR = "tensor"
-ALL_TENSORS = [TENSOR] * 8
-PLAIN = {int, float, bool, str, type(None), type(...)}
+PLAIN = {int, float, bool, str, slice, torch.dtype, torch.device, type(None), type(...)}
 _unknown = itertools.count()
 WITH_SCALARS = {"add", "sub", "mul", "div", "rsub", "rdiv", "pow", "rpow", "clamp"}
-NOTEWORTHY = WITH_SCALARS | AT_RISK
+DROPOUTS = {"dropout", "alpha_dropout", "feature_dropout"}
+NOTEWORTHY = WITH_SCALARS | AT_RISK | DROPOUTS
 FAILURES = (
     ("leaf Variable that requires grad", "leaf-mutated"),
     ("Only Tensors created explicitly by the user", "graph-tensor-copied"),
@@ -38,6 +38,13 @@ def notes(name: str, args: Any, kwargs: Any, inputs: list[Tensor], outputs: list
     found: Notes = ()
     if outputs and outputs[0].is_meta:
         return found
+    if name in DROPOUTS:
+        chance, training = (*args[1:], *[None] * 2)[:2]
+        return (
+            (("idle", True),)
+            if kwargs.get("p", chance) == 0.0 or kwargs.get("training", training) is False
+            else ()
+        )
     if name in WITH_SCALARS:
         found = tuple(("scalar", float(a)) for a in args if isinstance(a, int | float))
         if "alpha" in kwargs:
@@ -51,20 +58,20 @@ def notes(name: str, args: Any, kwargs: Any, inputs: list[Tensor], outputs: list
 
 def settings(args: Any, kwargs: Any) -> Notes:
     """A digest of everything that is not a tensor: `x[:, 0]` and `x[:, 1]` are two values."""
-    words = [TENSOR if isinstance(a, Tensor) else a if type(a) in PLAIN else _setting(a) for a in args]
+    words = [a if type(a) in PLAIN else _setting(a) for a in args]
     if kwargs:
         words += [(name, _setting(value)) for name, value in kwargs.items()]
-    elif words == ALL_TENSORS[: len(words)]:  # most operations have nothing else
-        return ()
     return (("settings", zlib.crc32(repr(words).encode())),)
 
 
 def _setting(value: Any) -> Any:
+    if type(value) in PLAIN:
+        return value
     if isinstance(value, Tensor):
         return TENSOR
     if isinstance(value, tuple | list):
         return [_setting(v) for v in value[:64]]
-    if isinstance(value, int | float | str | slice | torch.dtype) or type(value) in PLAIN:
+    if isinstance(value, int | float | str):
         return value
     return f"{type(value).__name__} {next(_unknown)}"  # cannot be compared: never the same as another
 

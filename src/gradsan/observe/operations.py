@@ -113,8 +113,8 @@ class OperationTap(StackedMode):
             notes = inspect_op.notes(name, args, kwargs, inputs, outputs)
         if name in CLIPPING:
             notes += self._gradient_notes(inputs, outputs, frame)
-        if any(out.requires_grad for out in outputs):
-            notes += inspect_op.settings(args, kwargs)
+        if kwargs or len(args) != len(inputs) or args[0] is not inputs[0] or args[-1] is not inputs[-1]:
+            notes += inspect_op.settings(args, kwargs)  # else there are none
         written = [
             tensor for tensor, version in zip(inputs, before, strict=True) if version_of(tensor) != version
         ]

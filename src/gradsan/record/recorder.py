@@ -182,6 +182,7 @@ class Recorder:
 _KEYED = {ParamReborn, Backward, Step, StepDone, Turn, ZeroGrad, Clip, Ops}
 _VOLATILE_CLUES = {"norms", "zeroed_by"}
 _VOLATILE_NOTES = {"scalar", "saturated", "alpha"}
+_VOLATILE_OF_DATA = _VOLATILE_NOTES | {"settings"}  # a replay writes to another row every time
 
 
 def _key(event: Event) -> Any:
@@ -198,5 +199,6 @@ def _key(event: Event) -> Any:
 
 
 def _op_key(op: Op) -> Any:
-    notes = op.notes and tuple([n for n in op.notes if n[0] not in _VOLATILE_NOTES])
+    volatile = _VOLATILE_NOTES if op.live else _VOLATILE_OF_DATA
+    notes = op.notes and tuple([n for n in op.notes if n[0] not in volatile])
     return (op.name, op.site, op.live, op.floating, op.tags, len(op.shape), notes)
