@@ -407,6 +407,15 @@ def test_a_reward_that_is_not_finite_is_noticed_in_evaluation(tmp_path: Path) ->
         evaluate(agent, rl_toys.Faulty("nan", at=3), 1, seed=0)
 
 
+def test_an_observation_that_is_not_finite_is_noticed_in_evaluation(tmp_path: Path) -> None:
+    import rl_toys
+
+    agent = load_agent(Run(fit(options("a2c", steps=100, env="toys/Identity-v0"), tmp_path / "run").folder))
+    env = rl_toys.Blind("first")
+    with pytest.raises(EnvironmentFault, match="observation that is not finite in evaluation"):
+        evaluate(agent, env, 1, seed=0)
+
+
 def test_marks_are_crossed_once() -> None:
     assert [crossed(a, b, 10) for a, b in ((0, 9), (9, 10), (10, 11), (5, 25))] == [False, True, False, True]
     assert not crossed(0, 100, 0)

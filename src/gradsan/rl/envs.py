@@ -76,7 +76,7 @@ class Envs:
             reward = reward.astype(np.float32)
         if not math.isfinite(reward.sum()):
             raise EnvironmentFault(f"{self.name} returned a reward that is not finite: {reward.tolist()}.")
-        self._require_finite(obs)
+        require_finite(self.name, obs)
         valid = self.running if self.mode is AutoresetMode.NEXT_STEP else self._everywhere
         ended = terminated | truncated
         # A copy: environments may reuse their observation buffer for the next step.
@@ -89,7 +89,7 @@ class Envs:
             if self.mode is AutoresetMode.SAME_STEP:
                 next_obs = next_obs.copy()
                 next_obs[ended] = np.stack(list(info["final_obs"][ended]))
-                self._require_finite(next_obs)
+                require_finite(self.name, next_obs)
             else:
                 self.obs = self._reset(options={"reset_mask": ended})
         return Step(next_obs, reward, terminated, truncated, valid)
@@ -99,7 +99,7 @@ class Envs:
             obs, _ = self.vector.reset(**arguments)
         except FAULTS as error:
             raise self._raised(error) from error
-        self._require_finite(obs)
+        require_finite(self.name, obs)
         return np.array(obs)
 
     def _count(self, reward: Array, valid: Flags, ended: Flags) -> None:
@@ -110,11 +110,6 @@ class Envs:
                 self.finished.append((float(self._returns[index]), int(self._lengths[index])))
             self._returns[ended] = 0
             self._lengths[ended] = 0
-
-    def _require_finite(self, obs: Array) -> None:
-        # A sum is finite only if every part is (or two infinities met): cheaper than a flag per element.
-        if obs.dtype.kind == "f" and not math.isfinite(obs.sum()) and not np.isfinite(obs).all():
-            raise EnvironmentFault(f"{self.name} returned an observation that is not finite.")
 
     def _raised(self, error: BaseException) -> EnvironmentFault:
         self._lost_a_worker = isinstance(error, EOFError | ConnectionError)
@@ -148,3 +143,9 @@ class Envs:
         self._ended = state["ended"].numpy().copy()
         self._returns = state["returns"].numpy().copy()
         self._lengths = state["lengths"].numpy().copy()
+
+
+def require_finite(name: str, obs: Array, where: str = "") -> None:
+    # A sum is finite only if every part is (or two infinities met): cheaper than a flag per element.
+    if obs.dtype.kind == "f" and not math.isfinite(obs.sum()) and not np.isfinite(obs).all():
+        raise EnvironmentFault(f"{name} returned an observation that is not finite{where}.")

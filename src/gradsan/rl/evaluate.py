@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradsan.rl.agent import Agent
-from gradsan.rl.envs import FAULTS
+from gradsan.rl.envs import FAULTS, require_finite
 from gradsan.rl.errors import EnvironmentFault, in_a_line
 
 # Episodes of environments without a time limit end here.
@@ -43,7 +43,9 @@ def _episode(agent: Agent, env: gym.Env[Any, Any], seed: int, before_step: Calla
     obs, _ = _of_env(agent, env.reset, seed=seed)
     for _ in range(LONGEST):
         before_step()
-        action = agent.act(np.array(obs)[None])[0]
+        seen = np.array(obs)
+        require_finite(agent.base.env, seen, " in evaluation")
+        action = agent.act(seen[None])[0]
         obs, reward, terminated, truncated, _ = _of_env(agent, env.step, action)
         total += float(reward)
         if not math.isfinite(total):
