@@ -15,6 +15,8 @@ LIBRARY_LOSSES = {
     "binary_cross_entropy", "binary_cross_entropy_with_logits",
 }  # fmt: skip
 COMBINING = {"add", "sub", "rsub"}
+# These want a difference to have a sign, not to be small: preferences, discriminators.
+LOGISTIC = {"sigmoid", "logsigmoid", "log_sigmoid", "softplus"}
 
 
 @dataclass(slots=True)
@@ -80,7 +82,7 @@ def _is_bent(graph: Provenance, op: Op, within: dict[int, Op]) -> bool:
         seen.add(current.nid)
         for nid in graph.consumers.get(current.nid, ()):
             consumer = within.get(nid)
-            if consumer is None:
+            if consumer is None or consumer.name in LOGISTIC:
                 continue
             if consumer.name not in flow.LINEAR | flow.JOINING or _squares(consumer):
                 return True

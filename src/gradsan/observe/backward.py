@@ -104,7 +104,9 @@ class BackwardTap:
         seen, largest = self._losses.get(token, 0), self._largest.get(token, 0.0)
         self._losses[token] = seen + 1
         self._largest[token] = max(largest, value)
-        outlier = seen >= ENOUGH_LOSSES and value > OUTLIER * largest > 0.0
+        # Those that were ordinary in passing are not counted one by one.
+        enough = seen + self.context.cruise.skipped >= ENOUGH_LOSSES
+        outlier = enough and value > OUTLIER * largest > 0.0
         if outlier or not math.isfinite(value):
             self.context.contain("attention", self.context.on_news, "a loss out of its history")
             return False

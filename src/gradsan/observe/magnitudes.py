@@ -28,6 +28,8 @@ def norms_of(tensors: list[torch.Tensor | None]) -> list[float]:
     if len({(n.dtype, n.device) for n in each}) > 1:
         return [float(n) for n in each]
     norms: list[float] = torch.stack(each).tolist()
+    if not all(map(math.isfinite, norms)):  # perhaps only their squares are not
+        return [_norm(t) for t in tensors]
     return norms
 
 
@@ -35,7 +37,7 @@ def _norm(tensor: torch.Tensor | None) -> float:
     if tensor is None or not tensor.numel() or tensor.is_meta:
         return 0.0
     dense = tensor.coalesce().values() if tensor.is_sparse else tensor
-    return float(torch.linalg.vector_norm(dense.detach().abs()))
+    return float(torch.linalg.vector_norm(dense.detach().abs(), dtype=torch.float64))
 
 
 class Magnitudes:

@@ -194,18 +194,23 @@ class TargetCarriesGradient(Rule):
         live, data = residual.live(), residual.data()
         if len(live) < 2 or not data:
             return []
-        side = data[0].sign
-        predicted = [t for t in live if t.sign == -side]
-        one_sided = all(part.sign == side for d in data for part in constant_terms(self.history.graph, d))
-        return [
-            t
-            for t in live
-            if t.sign == side
-            and self.history.graph.live_params([t.op.nid]) & consumed
-            and any(
-                (t.scaled and not p.scaled) or (one_sided and self._own_pass(t.op, p.op)) for p in predicted
-            )
-        ]
+        graph = self.history.graph
+        one_sided = len({part.sign for d in data for part in constant_terms(graph, d)}) == 1
+        for side in dict.fromkeys(d.sign for d in data):  # a soft target subtracts an entropy as well
+            predicted = [t for t in live if t.sign == -side]
+            found = [
+                t
+                for t in live
+                if t.sign == side
+                and graph.live_params([t.op.nid]) & consumed
+                and any(
+                    (t.scaled and not p.scaled) or (one_sided and self._own_pass(t.op, p.op))
+                    for p in predicted
+                )
+            ]
+            if found:
+                return found
+        return []
 
     def _own_pass(self, one: Op, other: Op) -> bool:
         graph = self.history.graph
@@ -215,7 +220,7 @@ class TargetCarriesGradient(Rule):
     def _verdict(self, residual: Residual, target: list[Term], contribution: Contribution) -> Verdict:
         history = self.history
         pids = history.graph.live_params([t.op.nid for t in target])
-        reward = residual.data()[0]
+        reward = next(d for d in residual.data() if d.sign == target[0].sign)
         where = self._joins(residual, target, reward.op)
         return Verdict(
             where.site,

@@ -214,6 +214,8 @@ class TargetNetworkAliased(Rule):
         """A line that called the target network, and nothing else, now calls the online network; and from
         then on nobody calls the target network any more."""
         networks = self.history.networks
+        if not self.history.deep:  # nobody sees who calls whom
+            self._window, self._suspects = {}, {}
         used = {pid for pids in self._window.values() for pid in pids}
         for site, pids in self._window.items():
             before = self._before.get(site, set())

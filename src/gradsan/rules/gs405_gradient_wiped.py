@@ -124,6 +124,7 @@ class GradientWiped(Rule):
         self._pending: list[tuple[Site, Contribution, set[int]]] = []
         self._seen: dict[tuple[Site, Site], int] = {}
         self._read: set[int] = set()
+        self._kept: set[Site] = set()  # where they had been read: in passing, nobody sees that
 
     def on_ops(self, event: Ops) -> Verdicts:
         """A gradient that the user's code has read was not thrown away."""
@@ -138,7 +139,9 @@ class GradientWiped(Rule):
             for part in self.history.ledger.fresh(pid):
                 lost.setdefault(part.bid, (part, set()))[1].add(pid)
         for part, pids in lost.values():
-            if len(pids & self._read) * 2 < len(pids):
+            if len(pids & self._read) * 2 >= len(pids):
+                self._kept.add(event.site)
+            elif event.site not in self._kept:
                 self._pending.append((event.site, part, pids))
         self._read.difference_update(event.params)
         del self._pending[:-64]

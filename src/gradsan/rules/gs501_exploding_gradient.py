@@ -15,6 +15,7 @@ HISTORY = 10  # samples before there is anything to compare with
 ORDERS = 2.0  # of magnitude above the median of the history
 WINDOW = 8  # samples that must show the growth itself: not one jump to a new level, a rise
 SPREADS = 6.0  # of the history's own spread
+TOO_LARGE = 1.8e19  # to be squared in float32
 
 
 class ExplodingGradient(Rule):
@@ -109,6 +110,11 @@ class ExplodingGradient(Rule):
         past = self._norms.setdefault(event.oid, [])
         past.append(math.log10(max(total, 1e-30)) if math.isfinite(total) else 300.0)
         del past[:-200]
+        if TOO_LARGE < total < math.inf:
+            yield self._verdict(
+                event, total, "too large to be squared: Adam's averages and clipped norms are infinite"
+            )
+            return
         if event.clipped or not math.isfinite(total) or len(past) < HISTORY + WINDOW or total < weights:
             return
         recent, before = past[-WINDOW:], past[:-WINDOW]
@@ -117,15 +123,19 @@ class ExplodingGradient(Rule):
         middle = statistics.median(before)
         spread = statistics.median(abs(x - middle) for x in before)
         if rising and recent[-1] - middle > max(ORDERS, SPREADS * spread):
-            worst = max(event.norms, key=lambda row: row[1])[0]
-            backward = self._fed_at.get(worst, NOWHERE)
-            yield Verdict(
-                backward,
-                f"the gradient norm is {total:.3g}, {10 ** (recent[-1] - middle):.0f} times its median so far, and "
-                f"rising (most of it in `{name_of(self.history, worst)}`); nothing clips it",
-                [("backward", backward)],
-                [pid for pid, *_ in event.norms],
-            )
+            times = f"{10 ** (recent[-1] - middle):.0f} times its median so far, and rising"
+            yield self._verdict(event, total, times)
+
+    def _verdict(self, event: Sample, total: float, how: str) -> Verdict:
+        worst = max(event.norms, key=lambda row: row[1])[0]
+        backward = self._fed_at.get(worst, NOWHERE)
+        clip = "" if event.clipped else "; nothing clips it"
+        return Verdict(
+            backward,
+            f"the gradient norm is {total:.3g}, {how} (most of it in `{name_of(self.history, worst)}`){clip}",
+            [("backward", backward)],
+            [pid for pid, *_ in event.norms],
+        )
 
 
 rule = ExplodingGradient
