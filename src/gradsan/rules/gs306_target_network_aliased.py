@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradsan.judge.source import bindings, receiver_at
+from gradsan.judge.aliases import alias_line, mixes_itself
 from gradsan.judge.wording import networks
 from gradsan.record.events import Backward, Ops, Site, Sync
 from gradsan.record.history import History
@@ -184,6 +184,7 @@ class TargetNetworkAliased(Rule):
         self._suspects: dict[Site, tuple[set[int], int]] = {}
         self._reported: set[int] = set()
         self._taken: dict[tuple[Site, int], set[int]] = {}  # iterations
+        self._mixed: dict[int, list[Site]] = {}  # parameters that were mixed with themselves, and where
 
     def on_sync(self, event: Sync) -> Verdicts:
         """A network that is loaded from itself, or whose memory became that of its source."""
@@ -200,6 +201,8 @@ class TargetNetworkAliased(Rule):
     def on_ops(self, event: Ops) -> Verdicts:
         history = self.history
         for op in event.ops:
+            if op.name == "written" and mixes_itself(self.history.graph, op):
+                self._mixed.setdefault(note(op, "pid"), []).append(op.site)
             if op.name == "written" and note(op, "shares"):
                 pid = note(op, "pid")
                 others = [o for o in note(op, "shares") if self._are_twins(pid, o)]
@@ -233,6 +236,9 @@ class TargetNetworkAliased(Rule):
                 online = [s for p in sorted(targets) if (s := networks.source_of(p)) is not None]
                 yield from self._once(sorted(targets), online, site, "use")
         self._window = {}
+        mixed = [pid for pid, sites in self._mixed.items() if len(sites) > 1 and self.history.owner_of(pid)]
+        if mixed:
+            yield from self._once(mixed, mixed, self._mixed[mixed[0]][-1], "sync")
         yield from self._outlived(event)
 
     def _outlived(self, event: Backward) -> Verdicts:
@@ -283,7 +289,7 @@ class TargetNetworkAliased(Rule):
 
     def _verdict(self, targets: list[int], online: list[int], site: Site, role: str) -> Verdict:
         history = self.history
-        alias = self._alias_line(targets, online, site) if role != "alias" else site
+        alias = alias_line(history, targets, online, site) if role != "alias" else site
         return Verdict(
             alias or site,
             f"{networks(history, targets)} and {networks(history, online)} are one and the same"
@@ -293,20 +299,6 @@ class TargetNetworkAliased(Rule):
             [*targets, *online],
             key="alias",
         )
-
-    def _alias_line(self, targets: list[int], online: list[int], near: Site) -> Site:
-        """An assignment that gives one of the networks' names to the other, without making anything new."""
-        history = self.history
-        where = history.sites.get(near)
-        if where is None:
-            return 0
-        param = history.params[targets[0]]
-        names = [p for full in (param.name, *param.aliases) for p in reversed(full.split(".")[:-1])]
-        for name in (*names, receiver_at(where.file, where.line)):
-            plain = [b for b in bindings(where.file, name.split("[")[0]) if b.plain]
-            if plain and not name.isdigit():
-                return history.site_at(where.file, plain[-1].line, plain[-1].function)
-        return 0
 
 
 rule = TargetNetworkAliased

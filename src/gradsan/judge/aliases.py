@@ -1,0 +1,51 @@
+"""Two names for one network: how it shows in what is done with it, and where it came about."""
+
+from __future__ import annotations
+
+from gradsan.judge.source import bindings, receiver_at
+from gradsan.record.events import NOWHERE, Op, Site
+from gradsan.record.history import History
+from gradsan.record.provenance import Provenance, note, params_of
+
+
+def mixes_itself(graph: Provenance, written: Op) -> bool:
+    """`t.lerp_(p, 0.01)` and its kind, with one parameter in both places."""
+    write = graph.get(written.inputs[0])
+    if write is None:
+        return False
+    parts = list(graph.inputs(write))
+    if write.name == "copy" and len(parts) == 2 and parts[1].name == "add":
+        parts = list(graph.inputs(parts[1]))
+    elif write.name not in ("lerp", "add"):
+        return False
+    return len(parts) > 1 and all(_is_share_of(graph, part, note(written, "pid")) for part in parts[:2])
+
+
+def _is_share_of(graph: Provenance, op: Op, pid: int) -> bool:
+    while op.name in ("data", "detach", "alias", "mul", "div") and len(op.inputs) == 1:
+        source = graph.get(op.inputs[0])
+        if source is None:
+            return False
+        op = source
+    return params_of(op) == (pid,)
+
+
+def alias_line(history: History, targets: list[int], online: list[int], near: Site) -> Site:
+    """An assignment that gives one of the networks' names to the other, without making anything new; or, where two
+    networks were made of one set of parameters, the later one."""
+    where = history.sites.get(near)
+    if where is None:
+        return NOWHERE
+    param = history.params[targets[0]]
+    names = (param.name, *param.aliases)
+    parts = [part.split("[")[0] for name in names for part in reversed(name.split(".")[:-1])]
+    candidates = [part for part in (*parts, receiver_at(where.file, where.line)) if not part.isdigit()]
+    for part in candidates:
+        if plain := [b for b in bindings(where.file, part) if b.plain]:
+            return history.site_at(where.file, plain[-1].line, plain[-1].function)
+    if targets != online:
+        return NOWHERE
+    common = set.intersection(*(set(name.split(".")) for name in names))
+    made = [b for part in candidates if part not in common for b in bindings(where.file, part)]
+    last = max(made, key=lambda b: b.line, default=None)
+    return history.site_at(where.file, last.line, last.function) if last is not None else NOWHERE
