@@ -158,13 +158,15 @@ class CancellingGradient(Rule):
         live = graph.live_ancestors(roots)
         numbers = ValueNumbers(graph, self.history.param_nodes)
         tiny = {pid for pid, norm in dict(event.clues).get("norms", ()) if norm < TINY}
-        for op in live.values():
-            if op.name not in ("sub", "add", "rsub"):
-                continue
-            pair = self._cancelling(op, numbers)
-            if pair is None:
+        told: set[tuple[int, int]] = set()
+        for _, op in sorted(live.items()):
+            pair = self._cancelling(op, numbers) if op.name in ("sub", "add", "rsub") else None
+            if (
+                pair is None or (pair[0].nid, pair[1].nid) in told
+            ):  # a larger sum contains the one where they met
                 continue
             kept, twin = pair
+            told.add((kept.nid, twin.nid))
             pids = graph.live_params([kept.nid])
             site = self._told_apart(op, kept, twin)
             alone = not self._escapes((kept, twin), op, live, set(roots))
