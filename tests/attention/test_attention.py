@@ -603,3 +603,34 @@ def test_graphs_that_never_are_of_the_same_shape_do_not_end_the_cruise():
     report = run_code(code, mode="adaptive")
     assert not report.findings
     assert report.deep_iterations < 60
+
+
+THROUGH_A_TARGET = """
+import copy
+import torch
+encoder, actor, critic = torch.nn.Linear(3, 4), torch.nn.Linear(3, 3), torch.nn.Linear(4, 1)
+fixed = copy.deepcopy(encoder)
+optimizers = [torch.optim.SGD(network.parameters(), lr=0.01) for network in (encoder, actor)]
+for update in range(60):
+    s = torch.randn(8, 3)
+    optimizers[0].zero_grad()
+    (encoder(s) - 1.0).pow(2).mean().backward()
+    optimizers[0].step()
+    if update % 2:
+        code = fixed(actor(s))
+        loss = -critic(code).mean() + 0.01 * torch.rand(()).round() * code.pow(2).mean()
+        optimizers[1].zero_grad()
+        loss.backward()
+        optimizers[1].step()
+    if update % 5 == 4:
+        fixed.load_state_dict(encoder.state_dict())
+"""
+
+
+def test_what_was_told_with_its_line_is_not_told_again_without_it():
+    report = run_code(THROUGH_A_TARGET, mode="adaptive")
+    told = [(f.rule, f.culprit.line) for f in report.findings if f.rule == "GS302"]
+    assert told == [("GS302", 13)]
+    (finding,) = [f for f in report.findings if f.rule == "GS302"]
+    assert finding.count > 12
+    assert "requires_grad_(False)" in finding.fix

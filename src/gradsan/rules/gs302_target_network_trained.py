@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gradsan.judge.flow import param_users
 from gradsan.judge.wording import line, networks
-from gradsan.record.events import Step
+from gradsan.record.events import Site, Step
 from gradsan.record.history import History
 from gradsan.record.ledger import Contribution
 from gradsan.rules.base import Rule, Verdict, Verdicts
@@ -105,6 +105,7 @@ class TargetNetworkTrained(Rule):
     def __init__(self, history: History) -> None:
         super().__init__(history)
         self._wasted: dict[int, int] = {}
+        self._used_at: dict[int, Site] = {}
 
     def on_step(self, event: Step) -> Verdicts:
         history = self.history
@@ -129,7 +130,10 @@ class TargetNetworkTrained(Rule):
         if not wasted:
             return
         used = param_users(history.graph, history.graph.ancestors(r.nid for r in event.roots), wasted)
-        site = min((op for op in used if op.site), key=lambda op: op.nid).site if used else event.site
+        first = min((op for op in used if op.site), key=lambda op: op.nid, default=None)
+        if first is not None:
+            self._used_at.update(dict.fromkeys(wasted, first.site))
+        site = self._used_at.get(min(wasted), event.site)  # in passing, the line that was seen before
         seen = self._wasted[site] = self._wasted.get(site, 0) + 1
         if seen >= TIMES:
             yield Verdict(
@@ -138,7 +142,7 @@ class TargetNetworkTrained(Rule):
                 [("use", site), ("backward", event.site)],
                 wasted,
                 severity="info",
-                fix="compute targets under `torch.no_grad()`: the same result for less work",
+                fix="set `requires_grad_(False)` on the target network: the same result for less work",
             )
 
     def _is_used(self, pid: int) -> bool:
