@@ -151,6 +151,8 @@ class NonFiniteGradient(Rule):
         if self._fed.isdisjoint(clues["spoiled"]):
             message = f"the weights of {networks(history, clues['spoiled'])} were not finite to begin with"
             return Verdict(event.site, message, [("backward", event.site)], clues["spoiled"])
+        if history.deep and (written := self._written(set(clues["spoiled"]))) is not None:
+            return written
         sites = {site: None for _, site in suspects}
         names = ", ".join(f"`{name}` on {line(history, site)}" for name, site in suspects[:SUSPECTS])
         culprit = event.site
@@ -165,12 +167,26 @@ class NonFiniteGradient(Rule):
         story = [("forward", site) for site in list(sites)[:SUSPECTS]]
         return Verdict(culprit, message, [*story, ("backward", event.site)], clues["spoiled"])
 
-    def _first_bad_value(self, event: Backward) -> Op | None:
-        found = [
-            op
-            for op in self.history.graph.ancestors(root.nid for root in event.roots).values()
-            if note(op, "nonfinite")
+    def _written(self, pids: set[int]) -> Verdict | None:
+        """No gradient was to blame, but what the script itself wrote into the weights."""
+        writes = [
+            o for o in self.history.graph.ops.values() if o.name == "written" and note(o, "pid") in pids
         ]
+        bad = self._first_bad([op.nid for op in writes])
+        if bad is None:
+            return None
+        write = next(op for op in writes if bad.nid in self.history.graph.ancestors([op.nid]))
+        message = (
+            f"{note(bad, 'nonfinite')} is where it starts: {line(self.history, write.site)} writes it into the "
+            f"weights of {networks(self.history, pids)}"
+        )
+        return Verdict(bad.site, message, [("forward", bad.site), ("write", write.site)], sorted(pids))
+
+    def _first_bad_value(self, event: Backward) -> Op | None:
+        return self._first_bad([root.nid for root in event.roots])
+
+    def _first_bad(self, nids: list[int]) -> Op | None:
+        found = [op for op in self.history.graph.ancestors(nids).values() if note(op, "nonfinite")]
         return min(found, key=lambda op: op.nid, default=None)
 
 
