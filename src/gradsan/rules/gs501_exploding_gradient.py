@@ -12,7 +12,8 @@ from gradsan.record.history import History
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 HISTORY = 10  # samples before there is anything to compare with
-ORDERS = 2.0  # of magnitude above the median of the history
+ORDERS = 3.0  # of magnitude above the median of the history: two are what a value function goes through as it learns
+RISE = 1.0  # of them within the window
 WINDOW = 8  # samples that must show the growth itself: not one jump to a new level, a rise
 SPREADS = 6.0  # of the history's own spread
 TOO_LARGE = 1.8e19  # to be squared in float32
@@ -93,6 +94,18 @@ class ExplodingGradient(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # Returns grow as the policy improves, and level off.
+        import torch
+        v = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(v.parameters(), lr=1e-4)
+        for update in range(40):
+            scale = 2.0 ** min(max(update - 20, 0), 8)
+            loss = (v(torch.randn(64, 3)) - scale * (1.0 + torch.rand(64, 1))).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
 
     def __init__(self, history: History) -> None:
@@ -119,7 +132,7 @@ class ExplodingGradient(Rule):
             return
         recent, before = past[-WINDOW:], past[:-WINDOW]
         rises = sum(a < b for a, b in itertools.pairwise(recent))
-        rising = rises >= WINDOW - 2 and recent[-1] - recent[0] > ORDERS / 2
+        rising = rises >= WINDOW - 2 and recent[-1] - recent[0] > RISE
         middle = statistics.median(before)
         spread = statistics.median(abs(x - middle) for x in before)
         if rising and recent[-1] - middle > max(ORDERS, SPREADS * spread):
