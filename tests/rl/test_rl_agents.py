@@ -140,6 +140,17 @@ def test_dqn_makes_every_update_that_is_due(num_envs: int) -> None:
     assert (agent.step, agent.updates, tracked) == (48, 24, [0.5] * 24)
 
 
+def test_ppo_leaves_no_batch_of_a_few_samples() -> None:
+    agent: Any = make("ppo", "Identity", epochs=2, batch_size=16)
+    obs = torch.zeros(70, 3)
+    samples = Samples(obs, torch.arange(70), *torch.arange(210.0).reshape(3, 70))
+    agent.samples = lambda: samples
+    batches = [batch for batch, _ in agent.minibatches(samples, torch.zeros(70))]
+    assert [len(batch.action) for batch in batches] == [18, 18, 17, 17] * 2
+    for half in (batches[:4], batches[4:]):
+        assert torch.equal(torch.cat([batch.action for batch in half]).sort().values, torch.arange(70))
+
+
 def test_ppo_shares_out_the_rollout_and_asks_its_critic_anew_in_every_epoch() -> None:
     agent: Any = make("ppo", "Identity", num_envs=2, rollout=35, epochs=3, batch_size=16, value_clip=0.5)
     batches: list[Samples] = []

@@ -399,20 +399,13 @@ def test_tables_drop_rows_written_after_the_checkpoint(tmp_path: Path) -> None:
     assert whole.startswith(path.read_text())
 
 
-def test_a_reward_that_is_not_finite_is_noticed_in_evaluation(tmp_path: Path) -> None:
+@pytest.mark.parametrize("what", ["reward", "observation"])
+def test_what_is_not_finite_is_noticed_in_evaluation(tmp_path: Path, what: str) -> None:
     import rl_toys
 
     agent = load_agent(Run(fit(options("a2c", steps=100, env="toys/Identity-v0"), tmp_path / "run").folder))
-    with pytest.raises(EnvironmentFault, match="reward that is not finite in evaluation"):
-        evaluate(agent, rl_toys.Faulty("nan", at=3), 1, seed=0)
-
-
-def test_an_observation_that_is_not_finite_is_noticed_in_evaluation(tmp_path: Path) -> None:
-    import rl_toys
-
-    agent = load_agent(Run(fit(options("a2c", steps=100, env="toys/Identity-v0"), tmp_path / "run").folder))
-    env = rl_toys.Blind("first")
-    with pytest.raises(EnvironmentFault, match="observation that is not finite in evaluation"):
+    env = rl_toys.Faulty("nan", at=3) if what == "reward" else rl_toys.Blind("first")
+    with pytest.raises(EnvironmentFault, match=f"{what} that is not finite in evaluation"):
         evaluate(agent, env, 1, seed=0)
 
 

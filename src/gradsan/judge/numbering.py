@@ -9,8 +9,6 @@ RANDOM = {
     "dropout", "bernoulli", "multinomial", "normal", "rand_like", "randn_like", "randint_like", "uniform",
     "exponential", "rrelu", "alpha_dropout", "feature_dropout", "gumbel_softmax", "poisson", "sample",
 }  # fmt: skip
-
-
 MAKING = {"arange", "eye", "full", "linspace", "ones", "zeros"}
 
 

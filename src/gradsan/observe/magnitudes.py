@@ -25,9 +25,8 @@ def norms_of(tensors: list[torch.Tensor | None]) -> list[float]:
     if len(plain) != len(tensors) or any(t.is_complex() for t in plain):
         return [_norm(t) for t in tensors]
     each = torch._foreach_norm(plain)
-    if len({(n.dtype, n.device) for n in each}) > 1:
-        return [float(n) for n in each]
-    norms: list[float] = torch.stack(each).tolist()
+    mixed = len({(n.dtype, n.device) for n in each}) > 1
+    norms: list[float] = [float(n) for n in each] if mixed else torch.stack(each).tolist()
     if not all(map(math.isfinite, norms)):  # perhaps only their squares are not
         return [_norm(t) for t in tensors]
     return norms

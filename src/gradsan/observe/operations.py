@@ -104,9 +104,8 @@ class OperationTap(StackedMode):
     ) -> None:  # fmt: skip
         place = self.context.sites.place(frame)
         outputs = [result] if isinstance(result, Tensor) else tensors_in((result,), {})
-        if (
-            len(args) == 2 and len(inputs) == 1
-        ):  # `q / temperature`, which may have left a tensor by `.item()`
+        # `q / temperature`: the number may have left a tensor by `.item()`.
+        if len(args) == 2 and len(inputs) == 1:
             numbers += self.departures.operand(args[1] if args[0] is inputs[0] else args[0])
         notes: tuple[tuple[str, Any], ...] = ()
         if name in inspect_op.NOTEWORTHY:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gradsan.judge.aliases import alias_line, mixes_itself
 from gradsan.judge.wording import networks
-from gradsan.record.events import Backward, Ops, Site, Sync
+from gradsan.record.events import NOWHERE, Backward, Ops, Site, Sync
 from gradsan.record.history import History
 from gradsan.record.provenance import note, params_of
 from gradsan.rules.base import Rule, Verdict, Verdicts
@@ -184,7 +184,7 @@ class TargetNetworkAliased(Rule):
         self._suspects: dict[Site, tuple[set[int], int]] = {}
         self._reported: set[int] = set()
         self._taken: dict[tuple[Site, int], set[int]] = {}  # iterations
-        self._mixed: dict[int, list[Site]] = {}  # parameters that were mixed with themselves, and where
+        self._mixed: dict[int, tuple[int, Site]] = {}  # how often with themselves, and where
 
     def on_sync(self, event: Sync) -> Verdicts:
         """A network that is loaded from itself, or whose memory became that of its source."""
@@ -201,8 +201,9 @@ class TargetNetworkAliased(Rule):
     def on_ops(self, event: Ops) -> Verdicts:
         history = self.history
         for op in event.ops:
-            if op.name == "written" and mixes_itself(self.history.graph, op):
-                self._mixed.setdefault(note(op, "pid"), []).append(op.site)
+            if op.name == "written" and mixes_itself(history.graph, op):
+                times, _ = self._mixed.get(note(op, "pid"), (0, NOWHERE))
+                self._mixed[note(op, "pid")] = (times + 1, op.site)
             if op.name == "written" and note(op, "shares"):
                 pid = note(op, "pid")
                 others = [o for o in note(op, "shares") if self._are_twins(pid, o)]
@@ -236,9 +237,9 @@ class TargetNetworkAliased(Rule):
                 online = [s for p in sorted(targets) if (s := networks.source_of(p)) is not None]
                 yield from self._once(sorted(targets), online, site, "use")
         self._window = {}
-        mixed = [pid for pid, sites in self._mixed.items() if len(sites) > 1 and self.history.owner_of(pid)]
+        mixed = [pid for pid, (times, _) in self._mixed.items() if times > 1 and self.history.owner_of(pid)]
         if mixed:
-            yield from self._once(mixed, mixed, self._mixed[mixed[0]][-1], "sync")
+            yield from self._once(mixed, mixed, self._mixed[mixed[0]][1], "sync")
         yield from self._outlived(event)
 
     def _outlived(self, event: Backward) -> Verdicts:
