@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: run test format picture accuracy bench bench-taps bench-memory bench-rl bench-averaging strangers docs docs-rules clean
+.PHONY: run test format picture accuracy bench bench-taps bench-memory bench-rl bench-averaging third-party docs docs-rules clean
 
 run: $(READY)
 	$(BIN)/gradsan run --fail-on never examples/leaky_dqn.py
@@ -67,19 +67,19 @@ $(READY): pyproject.toml constraints.txt
 	touch $@
 
 # Other people's libraries, in an environment of their own; torch first, so that none of them pulls another.
-STRANGERS := .venv-strangers
-STRANGERS_READY := $(STRANGERS)/.ready
+THIRD_PARTY := .venv-third-party
+THIRD_PARTY_READY := $(THIRD_PARTY)/.ready
 
-strangers: $(STRANGERS_READY)
-	$(STRANGERS)/bin/python benchmarks/strangers/run.py --page docs/strangers.md
+third-party: $(THIRD_PARTY_READY)
+	$(THIRD_PARTY)/bin/python benchmarks/third_party/run.py --page docs/third-party.md
 
-$(STRANGERS_READY): pyproject.toml benchmarks/strangers/constraints.txt
-	test -x $(STRANGERS)/bin/python || $(PYTHON) -m venv $(STRANGERS) || python3 -m venv $(STRANGERS)
-	$(STRANGERS)/bin/python -m pip install --quiet --upgrade "pip>=25.1"
-	$(STRANGERS)/bin/python -m pip install --quiet -c benchmarks/strangers/constraints.txt torch==2.13.0
-	$(STRANGERS)/bin/python -m pip install --quiet -c benchmarks/strangers/constraints.txt \
+$(THIRD_PARTY_READY): pyproject.toml benchmarks/third_party/constraints.txt
+	test -x $(THIRD_PARTY)/bin/python || $(PYTHON) -m venv $(THIRD_PARTY) || python3 -m venv $(THIRD_PARTY)
+	$(THIRD_PARTY)/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(THIRD_PARTY)/bin/python -m pip install --quiet -c benchmarks/third_party/constraints.txt torch==2.13.0
+	$(THIRD_PARTY)/bin/python -m pip install --quiet -c benchmarks/third_party/constraints.txt \
 		-e . stable-baselines3 sb3-contrib d3rlpy pfrl pygame
 	touch $@
 
 clean:
-	rm -rf $(STRANGERS) $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(THIRD_PARTY) $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache

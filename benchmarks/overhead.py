@@ -3,7 +3,8 @@
     make bench                 # everything, about twenty minutes
     make bench BENCH="--quick" # fewer repetitions
 
-Every figure is a ratio to the bare script. Both have their turns in one process, a tenth of a second each (`sides`),
+Every figure is a ratio to the bare script. Both have their turns in one process, a tenth of a second each
+(`interleaved`),
 and a figure is the median over all pairs of neighbouring turns, with the spread of their middle half: what the
 machine does besides falls on both, and bursts of it fall out. The column `bare` is the bare script against itself.
 """
@@ -18,7 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
-from sides import stretches
+from interleaved import stretches
 from workloads import WORKLOADS
 
 MODES = ("bare", "light", "adaptive", "deep", "anomaly")
@@ -43,13 +44,13 @@ PLANS = {
 WARM_UP = 24
 TURNS = 16  # per mode and round
 
-Turns = list[tuple[float, float]]
+ManualLoops = list[tuple[float, float]]
 
 
 def measure(name: str, rounds: int) -> dict[str, Any]:
     make, plan = WORKLOADS[name], PLANS[name]
-    pairs: dict[str, Turns] = {mode: [] for mode in MODES if mode != "adaptive"}
-    runs: list[Turns] = []
+    pairs: dict[str, ManualLoops] = {mode: [] for mode in MODES if mode != "adaptive"}
+    runs: list[ManualLoops] = []
     for _ in range(rounds):
         for mode, measured in pairs.items():
             gc.collect()
@@ -62,7 +63,7 @@ def measure(name: str, rounds: int) -> dict[str, Any]:
     return {"workload": name, "bare_microseconds": round(bare * 1e6, 1), "modes": modes}
 
 
-def _whole_run(runs: list[Turns], plan: Plan) -> dict[str, float]:
+def _whole_run(runs: list[ManualLoops], plan: Plan) -> dict[str, float]:
     """The first turns hold the deep iterations and cost more than the later ones: hence the median over the rounds
     for each turn, and the mean of those. The spread is that of the rounds' own means."""
     typical = [statistics.median(a / b for a, b in turns) for turns in zip(*runs, strict=True)]

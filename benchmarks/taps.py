@@ -15,12 +15,12 @@ from contextlib import contextmanager
 from typing import Any
 
 import torch
-from sides import put, seconds
+from interleaved import put, seconds
 from torch.optim import optimizer as optim
 from workloads import WORKLOADS, Update
 
 from gradsan.judge.engine import Engine
-from gradsan.observe.cruise import Cruise
+from gradsan.observe.fast_path import FastPath
 from gradsan.observe.patches import Patches
 from gradsan.observe.session import Session
 from gradsan.record.recorder import Recorder
@@ -62,18 +62,18 @@ class Taps:
             hooks.update(ours if STEPS in names else {})
 
 
-def expect_anything(cruise: Cruise) -> None:
+def expect_anything(fast_path: FastPath) -> None:
     """Every known boundary may follow every other: so that taps can be left out."""
 
     def tokens(node: dict[int, Any]) -> set[int]:
         return {
             *node,
-            *(t for following in node.values() if following is not cruise.root for t in tokens(following)),
+            *(t for following in node.values() if following is not fast_path.root for t in tokens(following)),
         }
 
     anywhere: dict[int, Any] = {}
-    anywhere.update(dict.fromkeys(tokens(cruise.root), anywhere))
-    cruise.node, cruise.root = anywhere, {}
+    anywhere.update(dict.fromkeys(tokens(fast_path.root), anywhere))
+    fast_path.node, fast_path.root = anywhere, {}
 
 
 def stretch(update: Update) -> float:
@@ -87,10 +87,10 @@ def measure(make: Callable[[], Update]) -> dict[str, list[float]]:
         update = make()
         for _ in range(100):
             update()
-        cruise = session.context.cruise
-        assert cruise.on
+        fast_path = session.context.fast_path
+        assert fast_path.on
         taps = Taps(session._patches)
-        expect_anything(cruise)
+        expect_anything(fast_path)
         with taps.only(set()):
             before = stretch(update)
         order = list(PARTS)
@@ -102,7 +102,7 @@ def measure(make: Callable[[], Update]) -> dict[str, list[float]]:
                 off = stretch(update)
                 costs[part].append(on - (before + off) / 2)
                 before = off
-        assert cruise.on
+        assert fast_path.on
         taps.put({*PARTS["all"], OTHERS})
     return costs
 

@@ -16,7 +16,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.wait import WebDriverWait
 
-from lab import GRADSAN
+from sandbox import GRADSAN
 
 REPOSITORY = Path(__file__).parents[1]
 FLAGS = (

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 import gradsan
-from lab import STALE, Lab
+from sandbox import STALE, Sandbox
 
 
 @pytest.fixture
-def lab(tmp_path: Path) -> Lab:
-    return Lab(tmp_path)
+def sandbox(tmp_path: Path) -> Sandbox:
+    return Sandbox(tmp_path)
 
 
 def said(run: subprocess.CompletedProcess[str]) -> str:
@@ -23,8 +23,8 @@ def said(run: subprocess.CompletedProcess[str]) -> str:
     return run.stdout
 
 
-def test_torch_is_imported_by_the_script_not_by_gradsan(lab: Lab) -> None:
-    lab.write(
+def test_torch_is_imported_by_the_script_not_by_gradsan(sandbox: Sandbox) -> None:
+    sandbox.write(
         "script.py",
         f"""
 import sys
@@ -40,14 +40,14 @@ with gradsan.watch() as report:
 print([f.rule for f in report.findings])
 """,
     )
-    assert said(lab.python("script.py")).startswith("['GS401'] ")
+    assert said(sandbox.python("script.py")).startswith("['GS401'] ")
 
 
-def test_under_gradsan_run_a_watch_joins_and_the_run_reports_too(lab: Lab) -> None:
+def test_under_gradsan_run_a_watch_joins_and_the_run_reports_too(sandbox: Sandbox) -> None:
     body = textwrap.indent(STALE.strip(), "    ")
     script = f"import gradsan\nwith gradsan.watch() as report:\n{body}\nprint(report.findings[0].rule)\n"
-    lab.write("script.py", script)
-    run = lab.gradsan("run", "script.py")
+    sandbox.write("script.py", script)
+    run = sandbox.gradsan("run", "script.py")
     assert run.stdout == "GS401\n"
     assert run.returncode == 1
     assert "GS401 stale-gradient" in run.stderr

@@ -175,7 +175,7 @@ def test_a_loss_that_turns_bad_while_cruising_is_traced_back_to_its_line():
 
 def test_the_memory_for_lines_has_a_limit(monkeypatch: pytest.MonkeyPatch):
     loss = "loss = -(policy(obs).softmax(-1) * allowed).gather(1, action).log().mean()"
-    monkeypatch.setattr("gradsan.observe.lines.ENOUGH", 3)
+    monkeypatch.setattr("gradsan.observe.line_recall.ENOUGH", 3)
     (finding,) = run_code(GOES_BAD_LATE.replace("{loss}", loss), mode="adaptive").findings
     assert (finding.rule, finding.culprit.line) == ("GS503", 13)
     assert finding.message == (
@@ -476,12 +476,12 @@ def test_who_patches_over_a_resting_tap_keeps_his_patch():
         assert ours is not before
         for _ in range(40):
             update()
-        assert session.context.cruise.on
+        assert session.context.fast_path.on
         assert torch.from_numpy is before  # at rest: nothing to see for it while cruising
         torch.from_numpy = theirs = lambda array: calls.append(array) or before(array)
         try:
-            net(torch.randn(8, 3)).pow(2).mean().backward()  # where none was expected: the cruise is over
-            assert not session.context.cruise.on
+            net(torch.randn(8, 3)).pow(2).mean().backward()  # where none was expected: the fast_path is over
+            assert not session.context.fast_path.on
             assert torch.from_numpy is theirs
         finally:
             torch.from_numpy = before
@@ -499,16 +499,16 @@ def test_taps_go_on_resting_through_a_full_look():
         opt.step()
 
     with Session(Recorder(Engine()), "adaptive") as session:
-        cruise = session.context.cruise
+        fast_path = session.context.fast_path
         for _ in range(40):
             update()
-        assert cruise.on
-        cruise.due = cruise.skipped + 1
+        assert fast_path.on
+        fast_path.due = fast_path.skipped + 1
         update()
-        assert not cruise.on
+        assert not fast_path.on
         assert torch.from_numpy is before
         update()  # the look itself
-        assert cruise.on
+        assert fast_path.on
         assert torch.from_numpy is before
         update()
         net(torch.randn(8, 3)).pow(2).mean().backward()  # where none was expected
@@ -528,7 +528,7 @@ def test_a_light_iteration_is_known_if_the_same_was_judged_deeply():
     recorder = Recorder(Engine())
     with Session(recorder, "adaptive") as session:
         exec(textwrap.dedent(code), {})
-        assert session.context.cruise.on
+        assert session.context.fast_path.on
 
 
 def test_a_head_that_starts_late_is_traced_from_its_first_forward_though_its_optimizer_has_stepped():
@@ -589,7 +589,7 @@ def test_a_graph_of_another_shape_behind_the_same_line_is_noticed_while_cruising
     assert "another shape" in str(report.attention)
 
 
-def test_graphs_that_never_are_of_the_same_shape_do_not_end_the_cruise():
+def test_graphs_that_never_are_of_the_same_shape_keep_to_the_fast_path():
     code = """
     import torch
     net = torch.nn.Linear(3, 1)

@@ -9,7 +9,7 @@ from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
 from chromium import PHONE, Browser, Reports
-from stories import HOSTILE, hostile_report, long_report
+from synthetic_reports import HOSTILE, hostile_report, long_report
 
 CONTRAST = """(selector => {
     const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });

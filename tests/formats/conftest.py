@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 
 from gradsan.judge.findings import Finding, Location, Report, RoleSite
-from lab import Lab
+from sandbox import Sandbox
 
 HOSTILE = "a,b:c%0A\x1b[31m\r\n::error::pwned \u202e <script>\udcff"
 
 
 @pytest.fixture
-def lab(tmp_path: Path) -> Iterator[Lab]:
-    lab = Lab(tmp_path)
-    yield lab
-    for process in lab.started:
+def sandbox(tmp_path: Path) -> Iterator[Sandbox]:
+    sandbox = Sandbox(tmp_path)
+    yield sandbox
+    for process in sandbox.started:
         process.kill()
         process.communicate()
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import pyte
 
-from lab import PATIENCE
+from sandbox import PATIENCE
 
 
 class Terminal:

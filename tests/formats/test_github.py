@@ -7,7 +7,7 @@ import re
 from gradsan.judge.findings import Report
 from gradsan.render import render
 from gradsan.render.page import Page
-from lab import GRADSAN, STALE, Lab
+from sandbox import GRADSAN, STALE, Sandbox
 
 COMMAND = re.compile(r"::(error|warning|notice) ([^:]*)::(.*)")
 
@@ -64,11 +64,13 @@ def test_nothing_in_a_name_or_a_line_of_code_can_be_a_command(hostile_report: Re
     assert len(message.splitlines()) == 5
 
 
-def test_a_run_writes_only_commands_and_a_summary_to_stderr_with_paths_from_the_checkout(lab: Lab) -> None:
-    lab.write("project/train.py", STALE + "\nprint('done')\n")
+def test_a_run_writes_only_commands_and_a_summary_to_stderr_with_paths_from_the_checkout(
+    sandbox: Sandbox,
+) -> None:
+    sandbox.write("project/train.py", STALE + "\nprint('done')\n")
     code = "import os, sys; os.chdir('project'); os.execv(sys.argv[1], sys.argv[1:])"
     run = (GRADSAN, "run", "--format", "github", "train.py")
-    done = lab.python("-c", code, *run, env={"GITHUB_WORKSPACE": str(lab.path)})
+    done = sandbox.python("-c", code, *run, env={"GITHUB_WORKSPACE": str(sandbox.path)})
     assert (done.returncode, done.stdout) == (1, "done\n")
     annotation, summary = done.stderr.splitlines()
     assert parse(annotation)[1]["file"] == "project/train.py"

@@ -19,7 +19,7 @@ from gradsan.judge.engine import Engine
 from gradsan.judge.findings import Finding
 from gradsan.record.events import OptimizerSeen, ParamNamed, ParamSeen, Sample
 from gradsan.runner.watch import Watch
-from lab import GRADSAN, STALE, Lab
+from sandbox import GRADSAN, STALE, Sandbox
 
 # Writes in every way there is, and trains until it is told to stop.
 CHATTY = r"""
@@ -43,19 +43,21 @@ print("100%", flush=True)
 
 
 @pytest.fixture
-def terminal(lab: Lab) -> Iterator[Terminal]:
-    lab.write("train.py", CHATTY)
-    terminal = Terminal([GRADSAN, "run", "--live", "train.py"], cwd=lab.path, env=lab.env)
+def terminal(sandbox: Sandbox) -> Iterator[Terminal]:
+    sandbox.write("train.py", CHATTY)
+    terminal = Terminal([GRADSAN, "run", "--live", "train.py"], cwd=sandbox.path, env=sandbox.env)
     yield terminal
     terminal.process.kill()
     terminal.process.wait()
 
 
-def test_the_last_line_is_the_status_and_all_above_it_is_the_scripts(lab: Lab, terminal: Terminal) -> None:
+def test_the_last_line_is_the_status_and_all_above_it_is_the_scripts(
+    sandbox: Sandbox, terminal: Terminal
+) -> None:
     terminal.until(
         lambda: re.search(r"iteration [\d,]{2,}  \S+/s  1 error  policy [▁-█]+ \S+$", terminal.last_line)
     )
-    lab.write("stop", "")
+    sandbox.write("stop", "")
     assert terminal.finish() == 1
     text = terminal.text()
     assert "True TextIOWrapper" in text
@@ -96,16 +98,16 @@ os.write(1, b"next\\n")
     assert terminal.text().split("\n")[: written + 1] == [*lines, "next"]
 
 
-def test_without_a_terminal_it_is_silent(lab: Lab) -> None:
-    script = lab.write("train.py", STALE + "\nimport threading; print(threading.active_count())\n")
-    done = lab.gradsan("run", "--live", "--fail-on", "never", script)
+def test_without_a_terminal_it_is_silent(sandbox: Sandbox) -> None:
+    script = sandbox.write("train.py", STALE + "\nimport threading; print(threading.active_count())\n")
+    done = sandbox.gradsan("run", "--live", "--fail-on", "never", script)
     assert done.stdout == "1\n"
     assert "\x1b" not in done.stderr
     assert "iteration 4" not in done.stderr.splitlines()[0]
 
 
-def test_live_and_quiet_exclude_each_other(lab: Lab) -> None:
-    done = lab.gradsan("run", "--live", "--quiet", lab.write("train.py", ""))
+def test_live_and_quiet_exclude_each_other(sandbox: Sandbox) -> None:
+    done = sandbox.gradsan("run", "--live", "--quiet", sandbox.write("train.py", ""))
     assert (done.returncode, done.stderr) == (2, "gradsan: give --live or --quiet, not both\n")
 
 

@@ -14,7 +14,7 @@ from gradsan.render import render
 from gradsan.render.page import Page
 from gradsan.render.sarif import replacements
 from gradsan.rules import catalogue
-from lab import STALE, Lab
+from sandbox import STALE, Sandbox
 
 SCHEMA = json.loads(Path(__file__).with_name("sarif-schema-2.1.0.json").read_text(encoding="utf-8"))
 VALIDATOR = jsonschema.Draft7Validator(SCHEMA, format_checker=jsonschema.Draft7Validator.FORMAT_CHECKER)
@@ -107,16 +107,16 @@ def test_every_rule_makes_a_valid_result_with_its_own_help(code: str) -> None:
     assert described["help"]["markdown"].startswith(f"# {code} {rule.name}\n")
 
 
-def test_run_and_report_write_the_same_results(lab: Lab) -> None:
-    script = lab.write("train.py", STALE)
-    done = lab.gradsan("run", "--format", "sarif", "--output", "out.sarif", "--trace", "t", script)
+def test_run_and_report_write_the_same_results(sandbox: Sandbox) -> None:
+    script = sandbox.write("train.py", STALE)
+    done = sandbox.gradsan("run", "--format", "sarif", "--output", "out.sarif", "--trace", "t", script)
     assert done.returncode == 1
     assert done.stdout == ""
-    log = json.loads(lab.read("out.sarif"))
+    log = json.loads(sandbox.read("out.sarif"))
     VALIDATOR.validate(log)
     (change,) = log["runs"][0]["results"][0]["fixes"][0]["artifactChanges"]
     (replacement,) = change["replacements"]
     assert replacement["insertedContent"]["text"].strip() == "opt.zero_grad()"
-    again = lab.gradsan("report", "t", "--format", "sarif")
+    again = sandbox.gradsan("report", "t", "--format", "sarif")
     assert again.returncode == 1
     assert json.loads(again.stdout)["runs"][0]["results"] == log["runs"][0]["results"]

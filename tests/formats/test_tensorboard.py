@@ -16,7 +16,7 @@ from gradsan.follow.scalars import Scalars
 from gradsan.judge.engine import Engine
 from gradsan.record.events import Attention, Event, ParamNamed, ParamSeen, Sample
 from gradsan.record.recorder import Recorder
-from lab import CLEAN, Lab
+from sandbox import CLEAN, Sandbox
 
 Curves = dict[str, list[tuple[int, float]]]
 
@@ -27,11 +27,13 @@ def read(folder: Path) -> Curves:
     return {tag: [(s.step, s.value) for s in reader.Scalars(tag)] for tag in reader.Tags()["scalars"]}
 
 
-def test_run_and_report_write_the_same_curves(lab: Lab) -> None:
-    script = lab.write("train.py", "import os; os.makedirs('x'); os.chdir('x')\n" + CLEAN + "print('done')\n")
-    done = lab.gradsan("run", "--tensorboard", "tb/run", "--trace", "trace", script)
+def test_run_and_report_write_the_same_curves(sandbox: Sandbox) -> None:
+    script = sandbox.write(
+        "train.py", "import os; os.makedirs('x'); os.chdir('x')\n" + CLEAN + "print('done')\n"
+    )
+    done = sandbox.gradsan("run", "--tensorboard", "tb/run", "--trace", "trace", script)
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
-    curves = read(lab.path / "tb" / "run")
+    curves = read(sandbox.path / "tb" / "run")
     assert [step for step, _ in curves["gradient norm/net"]] == [0, 1, 2, 3]
     assert [value > 0 for _, value in curves["loss/train.py:9"]] == [True] * 4
     by_parameter = [curves[f"gradient norm by parameter/net.{n}"] for n in ("weight", "bias")]
@@ -41,8 +43,8 @@ def test_run_and_report_write_the_same_curves(lab: Lab) -> None:
         curves["gradient norm/net"], curves["update norm/net"], strict=True
     ):
         assert update == pytest.approx(0.1 * gradient, rel=1e-3)  # plain SGD with that learning rate
-    assert lab.gradsan("report", "trace", "--tensorboard", "tb/report").returncode == 0
-    assert read(lab.path / "tb" / "report") == curves
+    assert sandbox.gradsan("report", "trace", "--tensorboard", "tb/report").returncode == 0
+    assert read(sandbox.path / "tb" / "report") == curves
 
 
 def test_without_tensorboard_one_sentence_and_nothing_is_run(

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from lab import Lab
+from sandbox import Sandbox
 
 
 @pytest.fixture
-def lab(tmp_path: Path) -> Iterator[Lab]:
-    lab = Lab(tmp_path)
-    yield lab
-    for process in lab.started:
+def sandbox(tmp_path: Path) -> Iterator[Sandbox]:
+    sandbox = Sandbox(tmp_path)
+    yield sandbox
+    for process in sandbox.started:
         process.kill()
         process.communicate()

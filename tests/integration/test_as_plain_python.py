@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from lab import Lab
+from sandbox import Sandbox
 
 IDENTITY = """
     import os, sys
@@ -51,9 +51,9 @@ ENDINGS = {
 }
 
 
-def same(lab: Lab, *args: str, **options: str) -> subprocess.CompletedProcess[str]:
-    expected = lab.python(*args, **options)
-    seen = lab.gradsan("run", "--quiet", *args, **options)
+def same(sandbox: Sandbox, *args: str, **options: str) -> subprocess.CompletedProcess[str]:
+    expected = sandbox.python(*args, **options)
+    seen = sandbox.gradsan("run", "--quiet", *args, **options)
     assert (seen.returncode, seen.stdout, seen.stderr) == (
         expected.returncode,
         expected.stdout,
@@ -62,64 +62,69 @@ def same(lab: Lab, *args: str, **options: str) -> subprocess.CompletedProcess[st
     return seen
 
 
-def test_a_script_has_the_same_identity(lab: Lab) -> None:
-    lab.write("dir/who.py", IDENTITY)
-    same(lab, "dir/who.py", "--mode", "-x", "--", "y")
-    same(lab, "./dir/../dir/who.py")
+def test_a_script_has_the_same_identity(sandbox: Sandbox) -> None:
+    sandbox.write("dir/who.py", IDENTITY)
+    same(sandbox, "dir/who.py", "--mode", "-x", "--", "y")
+    same(sandbox, "./dir/../dir/who.py")
 
 
-def test_a_linked_script_finds_its_modules_where_it_really_is(lab: Lab) -> None:
-    lab.write("real/who.py", "import neighbour, sys; print(sys.argv[0])")
-    lab.write("real/neighbour.py", "print('found')")
-    (lab.path / "link.py").symlink_to("real/who.py")
-    assert "found" in same(lab, "link.py").stdout
+def test_a_linked_script_finds_its_modules_where_it_really_is(sandbox: Sandbox) -> None:
+    sandbox.write("real/who.py", "import neighbour, sys; print(sys.argv[0])")
+    sandbox.write("real/neighbour.py", "print('found')")
+    (sandbox.path / "link.py").symlink_to("real/who.py")
+    assert "found" in same(sandbox, "link.py").stdout
 
 
-def test_a_module_has_the_same_identity(lab: Lab) -> None:
+def test_a_module_has_the_same_identity(sandbox: Sandbox) -> None:
     source = "import sys, os\nprint(sys.argv, __name__, __spec__.name, __package__, __file__, sys.path[0])\n"
-    lab.write("pkg/__init__.py", "print('package', __name__)")
-    lab.write("pkg/train.py", source + "from pkg import other")
-    lab.write("pkg/other.py", "")
-    lab.write("pkg/__main__.py", source)
-    same(lab, "-m", "pkg.train", "--mode", "deep", "-c", "x")
-    same(lab, "-m", "pkg", "a")
+    sandbox.write("pkg/__init__.py", "print('package', __name__)")
+    sandbox.write("pkg/train.py", source + "from pkg import other")
+    sandbox.write("pkg/other.py", "")
+    sandbox.write("pkg/__main__.py", source)
+    same(sandbox, "-m", "pkg.train", "--mode", "deep", "-c", "x")
+    same(sandbox, "-m", "pkg", "a")
 
 
-def test_a_directory_and_code_run_as_under_python(lab: Lab) -> None:
-    lab.write("app/__main__.py", "import sys, helper; print(sys.argv, __name__, sys.path[0])")
-    lab.write("app/helper.py", "")
-    same(lab, "app", "a")
-    same(lab, "-c", "import sys; print(sys.argv, __name__, repr(sys.path[0]), '__file__' in globals())", "-q")
+def test_a_directory_and_code_run_as_under_python(sandbox: Sandbox) -> None:
+    sandbox.write("app/__main__.py", "import sys, helper; print(sys.argv, __name__, sys.path[0])")
+    sandbox.write("app/helper.py", "")
+    same(sandbox, "app", "a")
+    same(
+        sandbox,
+        "-c",
+        "import sys; print(sys.argv, __name__, repr(sys.path[0]), '__file__' in globals())",
+        "-q",
+    )
 
 
 @pytest.mark.parametrize("source", ENDINGS.values(), ids=ENDINGS.keys())
-def test_a_script_ends_the_same_way_when_it(lab: Lab, source: str) -> None:
-    lab.write("end.py", source)
-    same(lab, "end.py")
+def test_a_script_ends_the_same_way_when_it(sandbox: Sandbox, source: str) -> None:
+    sandbox.write("end.py", source)
+    same(sandbox, "end.py")
 
 
-def test_standard_input_belongs_to_the_script(lab: Lab) -> None:
-    lab.write("echo.py", "import sys\nfor line in sys.stdin: print(input.__name__, line.upper(), end='')")
-    assert "HELLO" in same(lab, "echo.py", input="hello\nworld\n").stdout
+def test_standard_input_belongs_to_the_script(sandbox: Sandbox) -> None:
+    sandbox.write("echo.py", "import sys\nfor line in sys.stdin: print(input.__name__, line.upper(), end='')")
+    assert "HELLO" in same(sandbox, "echo.py", input="hello\nworld\n").stdout
 
 
-def test_classes_of_the_script_can_be_pickled(lab: Lab) -> None:
-    lab.write(
+def test_classes_of_the_script_can_be_pickled(sandbox: Sandbox) -> None:
+    sandbox.write(
         "pick.py", "import pickle\nclass A: x = 1\nprint(pickle.loads(pickle.dumps(A())).x, A.__module__)"
     )
-    assert same(lab, "pick.py").stdout == "1 __main__\n"
+    assert same(sandbox, "pick.py").stdout == "1 __main__\n"
 
 
-def test_the_report_stands_after_the_traceback(lab: Lab) -> None:
-    lab.write("end.py", ENDINGS["raises"])
-    plain, seen = lab.python("end.py"), lab.gradsan("run", "end.py")
+def test_the_report_stands_after_the_traceback(sandbox: Sandbox) -> None:
+    sandbox.write("end.py", ENDINGS["raises"])
+    plain, seen = sandbox.python("end.py"), sandbox.gradsan("run", "end.py")
     assert seen.stderr.startswith(plain.stderr)
     assert "no findings" in seen.stderr.removeprefix(plain.stderr)
     assert seen.returncode == 1
 
 
-def test_a_traceback_through_torch_has_no_frame_of_gradsan(lab: Lab) -> None:
-    lab.write(
+def test_a_traceback_through_torch_has_no_frame_of_gradsan(sandbox: Sandbox) -> None:
+    sandbox.write(
         "mutate.py",
         """
         import torch
@@ -134,18 +139,18 @@ def test_a_traceback_through_torch_has_no_frame_of_gradsan(lab: Lab) -> None:
             raise ValueError("once more") from error
         """,
     )
-    plain, seen = lab.python("mutate.py"), lab.gradsan("run", "--mode", "deep", "mutate.py")
+    plain, seen = sandbox.python("mutate.py"), sandbox.gradsan("run", "--mode", "deep", "mutate.py")
     assert seen.stderr.startswith(plain.stderr)
     assert seen.returncode == 1
 
 
-def test_variables_set_before_torch_is_imported_count(lab: Lab) -> None:
+def test_variables_set_before_torch_is_imported_count(sandbox: Sandbox) -> None:
     source = "import os\nos.environ['OMP_NUM_THREADS'] = '2'\nimport torch\nprint(torch.get_num_threads())"
-    lab.write("threads.py", source)
-    assert same(lab, "threads.py").stdout == "2\n"
+    sandbox.write("threads.py", source)
+    assert same(sandbox, "threads.py").stdout == "2\n"
 
 
-def test_python_dash_m_gradsan_is_the_same_command(lab: Lab) -> None:
-    lab.write("who.py", "import sys; print(sys.argv, sys.path[0]); sys.exit(3)")
-    expected, seen = lab.python("who.py", "a"), lab.python("-m", "gradsan", "run", "who.py", "a")
+def test_python_dash_m_gradsan_is_the_same_command(sandbox: Sandbox) -> None:
+    sandbox.write("who.py", "import sys; print(sys.argv, sys.path[0]); sys.exit(3)")
+    expected, seen = sandbox.python("who.py", "a"), sandbox.python("-m", "gradsan", "run", "who.py", "a")
     assert (seen.returncode, seen.stdout) == (expected.returncode, expected.stdout)

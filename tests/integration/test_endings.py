@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from lab import CLEAN, STALE, Lab
+from sandbox import CLEAN, STALE, Sandbox
 
 WAIT = "import os, signal\nprint('ready', flush=True)\nos.read(0, 1)\n"
 HANDLER = "import signal, sys\nsignal.signal(signal.SIGTERM, lambda *_: sys.exit(9))\n"
@@ -23,9 +23,9 @@ def ended_by(process: subprocess.Popen[str], number: int) -> tuple[int, str]:
     return process.returncode, errors
 
 
-def test_findings_appear_the_moment_they_occur_and_once(lab: Lab) -> None:
-    lab.write("train.py", STALE + WAIT)
-    process = lab.start("run", "train.py")
+def test_findings_appear_the_moment_they_occur_and_once(sandbox: Sandbox) -> None:
+    sandbox.write("train.py", STALE + WAIT)
+    process = sandbox.start("run", "train.py")
     assert process.stderr is not None
     first = process.stderr.readline()  # the script is waiting for its input: it has not ended
     assert first.startswith("gradsan: error GS401 stale-gradient train.py:7: ")
@@ -36,46 +36,48 @@ def test_findings_appear_the_moment_they_occur_and_once(lab: Lab) -> None:
     assert process.returncode == 1
 
 
-def test_ctrl_c_shows_the_traceback_then_the_report_and_dies_of_it(lab: Lab) -> None:
-    lab.write("train.py", STALE + "import atexit\natexit.register(print, 'bye')\n" + WAIT)
-    process = lab.start("run", "train.py")
+def test_ctrl_c_shows_the_traceback_then_the_report_and_dies_of_it(sandbox: Sandbox) -> None:
+    sandbox.write("train.py", STALE + "import atexit\natexit.register(print, 'bye')\n" + WAIT)
+    process = sandbox.start("run", "train.py")
     status, errors = ended_by(process, signal.SIGINT)
     assert status == -signal.SIGINT
     assert "Aborted" not in errors
     assert 0 < errors.index("\nKeyboardInterrupt\n") < errors.index("❱ 7 │ ")
 
 
-def test_sigterm_shows_the_report_and_dies_of_it(lab: Lab) -> None:
-    lab.write("train.py", STALE + "try:\n    exec(" + repr(WAIT) + ")\nfinally:\n    print('never')")
-    status, errors = ended_by(lab.start("run", "--output", "report.json", "--format", "json", "train.py"), 15)
+def test_sigterm_shows_the_report_and_dies_of_it(sandbox: Sandbox) -> None:
+    sandbox.write("train.py", STALE + "try:\n    exec(" + repr(WAIT) + ")\nfinally:\n    print('never')")
+    status, errors = ended_by(
+        sandbox.start("run", "--output", "report.json", "--format", "json", "train.py"), 15
+    )
     assert status == -signal.SIGTERM
     assert "the report is in report.json" in errors
-    assert [f["rule"] for f in json.loads(lab.read("report.json"))["findings"]] == ["GS401"]
+    assert [f["rule"] for f in json.loads(sandbox.read("report.json"))["findings"]] == ["GS401"]
 
 
-def test_a_handler_of_the_script_takes_precedence(lab: Lab) -> None:
-    lab.write("train.py", CLEAN + HANDLER + WAIT)
-    status, errors = ended_by(lab.start("run", "train.py"), signal.SIGTERM)
+def test_a_handler_of_the_script_takes_precedence(sandbox: Sandbox) -> None:
+    sandbox.write("train.py", CLEAN + HANDLER + WAIT)
+    status, errors = ended_by(sandbox.start("run", "train.py"), signal.SIGTERM)
     assert status == 9
     assert "no findings in 4 iterations" in errors
 
 
-def test_a_killed_run_leaves_a_readable_trace_and_the_old_report(lab: Lab) -> None:
-    lab.write("train.py", STALE + WAIT)
-    lab.write("report.json", "the old one\n")
-    process = lab.start("run", "--trace", "run.trace", "--output", "report.json", "train.py")
+def test_a_killed_run_leaves_a_readable_trace_and_the_old_report(sandbox: Sandbox) -> None:
+    sandbox.write("train.py", STALE + WAIT)
+    sandbox.write("report.json", "the old one\n")
+    process = sandbox.start("run", "--trace", "run.trace", "--output", "report.json", "train.py")
     status, _ = ended_by(process, signal.SIGKILL)
     assert status == -signal.SIGKILL
-    assert lab.read("report.json") == "the old one\n"
-    judged = lab.gradsan("report", "run.trace", "--format", "json")
+    assert sandbox.read("report.json") == "the old one\n"
+    judged = sandbox.gradsan("report", "run.trace", "--format", "json")
     assert [f["rule"] for f in json.loads(judged.stdout)["findings"]] == ["GS401"]
     assert judged.returncode == 1
 
 
-def test_os_exit_leaves_a_readable_trace(lab: Lab) -> None:
-    lab.write("train.py", STALE + "import os; os._exit(5)")
-    assert lab.gradsan("run", "--trace", "run.trace", "train.py").returncode == 5
-    judged = lab.gradsan("report", "run.trace")
+def test_os_exit_leaves_a_readable_trace(sandbox: Sandbox) -> None:
+    sandbox.write("train.py", STALE + "import os; os._exit(5)")
+    assert sandbox.gradsan("run", "--trace", "run.trace", "train.py").returncode == 5
+    judged = sandbox.gradsan("report", "run.trace")
     assert "error GS401 stale-gradient" in judged.stdout
     assert judged.returncode == 1
 
@@ -88,23 +90,25 @@ def test_os_exit_leaves_a_readable_trace(lab: Lab) -> None:
         ("raise KeyError('gone')", "never", 1),
     ],
 )
-def test_the_report_follows_any_exit_of_the_script(lab: Lab, end: str, fail_on: str, status: int) -> None:
-    lab.write("train.py", STALE + end)
-    seen = lab.gradsan("run", "--fail-on", fail_on, "train.py")
+def test_the_report_follows_any_exit_of_the_script(
+    sandbox: Sandbox, end: str, fail_on: str, status: int
+) -> None:
+    sandbox.write("train.py", STALE + end)
+    seen = sandbox.gradsan("run", "--fail-on", fail_on, "train.py")
     assert "1 error in 4 iterations" in seen.stderr.splitlines()[-1]
     assert seen.returncode == status
 
 
-def test_a_clean_script_keeps_its_own_status(lab: Lab) -> None:
-    lab.write("train.py", CLEAN + "import sys; sys.exit(3)")
-    seen = lab.gradsan("run", "--quiet", "--mode", "light", "train.py")
+def test_a_clean_script_keeps_its_own_status(sandbox: Sandbox) -> None:
+    sandbox.write("train.py", CLEAN + "import sys; sys.exit(3)")
+    seen = sandbox.gradsan("run", "--quiet", "--mode", "light", "train.py")
     assert (seen.returncode, seen.stdout) == (3, "")
     assert seen.stderr == ""
 
 
-def test_a_full_disk_is_said_and_costs_only_the_trace(lab: Lab) -> None:
-    lab.write("train.py", STALE)
-    seen = lab.gradsan("run", "--trace", "/dev/full", "train.py")
+def test_a_full_disk_is_said_and_costs_only_the_trace(sandbox: Sandbox) -> None:
+    sandbox.write("train.py", STALE)
+    seen = sandbox.gradsan("run", "--trace", "/dev/full", "train.py")
     assert "incomplete: No space left on device" in " ".join(seen.stderr.split())
     assert "error GS401 stale-gradient" in seen.stderr
     assert seen.returncode == 1

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from lab import Lab
+from sandbox import Sandbox
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "leaky_dqn.py"
 
 
-def test_the_leaky_dqn_shows_bugs_of_several_families_on_their_lines(lab: Lab) -> None:
-    seen = lab.gradsan("run", "--format", "json", str(EXAMPLE), "--episodes", "20")
+def test_the_leaky_dqn_shows_bugs_of_several_families_on_their_lines(sandbox: Sandbox) -> None:
+    seen = sandbox.gradsan("run", "--format", "json", str(EXAMPLE), "--episodes", "20")
     assert seen.returncode == 1
     assert seen.stdout.count("episode") == 2
     report = json.loads(seen.stderr)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gradsan.record.trace import TraceWriter
-from lab import Lab
+from sandbox import Sandbox
 
 ASK = """
 import sys
@@ -34,7 +34,7 @@ assert "numpy" not in sys.modules
     ],
     ids=" ".join,
 )
-def test_without_torch(lab: Lab, args: list[str]) -> None:
-    TraceWriter(lab.path / "run.trace", script="x.py", mode="deep").end()
-    seen = lab.python("-c", ASK, *args)
+def test_without_torch(sandbox: Sandbox, args: list[str]) -> None:
+    TraceWriter(sandbox.path / "run.trace", script="x.py", mode="deep").end()
+    seen = sandbox.python("-c", ASK, *args)
     assert seen.returncode == 0, seen.stderr

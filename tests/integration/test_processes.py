@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from lab import STALE, Lab
+from sandbox import STALE, Sandbox
 
 SPAWN = """
 import multiprocessing, sys
@@ -29,17 +29,17 @@ def in_child():
 
 
 @pytest.mark.parametrize("method", ["spawn", "forkserver"])
-def test_fresh_children_import_the_script_as_under_python(lab: Lab, method: str) -> None:
-    lab.write("pool.py", SPAWN.replace("METHOD", repr(method)))
-    expected, seen = lab.python("pool.py", "--x"), lab.gradsan("run", "--quiet", "pool.py", "--x")
+def test_fresh_children_import_the_script_as_under_python(sandbox: Sandbox, method: str) -> None:
+    sandbox.write("pool.py", SPAWN.replace("METHOD", repr(method)))
+    expected, seen = sandbox.python("pool.py", "--x"), sandbox.gradsan("run", "--quiet", "pool.py", "--x")
     assert (seen.returncode, seen.stdout, seen.stderr) == (0, expected.stdout, expected.stderr)
     assert "hello" in seen.stdout
 
 
-def test_fresh_children_of_a_module_import_it_by_name(lab: Lab) -> None:
-    lab.write("pkg/__init__.py", "")
-    lab.write("pkg/pool.py", SPAWN.replace("METHOD", "'spawn'"))
-    expected, seen = lab.python("-m", "pkg.pool"), lab.gradsan("run", "--quiet", "-m", "pkg.pool")
+def test_fresh_children_of_a_module_import_it_by_name(sandbox: Sandbox) -> None:
+    sandbox.write("pkg/__init__.py", "")
+    sandbox.write("pkg/pool.py", SPAWN.replace("METHOD", "'spawn'"))
+    expected, seen = sandbox.python("-m", "pkg.pool"), sandbox.gradsan("run", "--quiet", "-m", "pkg.pool")
     assert (seen.returncode, seen.stdout, seen.stderr) == (0, expected.stdout, expected.stderr)
 
 
@@ -52,18 +52,18 @@ def test_fresh_children_of_a_module_import_it_by_name(lab: Lab) -> None:
     ],
     ids=["by multiprocessing", "by hand"],
 )
-def test_a_forked_child_trains_unwatched_and_the_report_is_its_parents(lab: Lab, fork: str) -> None:
-    lab.write("train.py", STALE + FORK + fork)
-    seen = lab.gradsan("run", "--trace", "run.trace", "--format", "json", "--mode", "deep", "train.py")
+def test_a_forked_child_trains_unwatched_and_the_report_is_its_parents(sandbox: Sandbox, fork: str) -> None:
+    sandbox.write("train.py", STALE + FORK + fork)
+    seen = sandbox.gradsan("run", "--trace", "run.trace", "--format", "json", "--mode", "deep", "train.py")
     assert seen.stdout == "child trained\n"
     report = json.loads(seen.stderr)  # one report, and nothing beside it
     assert report["iterations"] == 4
     assert [f["count"] for f in report["findings"]] == [3]
-    judged = json.loads(lab.gradsan("report", "run.trace", "--format", "json").stdout)
+    judged = json.loads(sandbox.gradsan("report", "run.trace", "--format", "json").stdout)
     assert judged["findings"] == report["findings"]
 
 
-def test_training_in_a_thread_is_watched_even_after_the_main_thread_ended(lab: Lab) -> None:
+def test_training_in_a_thread_is_watched_even_after_the_main_thread_ended(sandbox: Sandbox) -> None:
     train = STALE.replace("for _ in range(4):\n    update()\n", "")
     threads = """
 import threading
@@ -75,8 +75,8 @@ def work():
 threading.Thread(target=work).start()
 threading._register_atexit(main_is_over.set)  # what pools use: called when the main thread is through
 """
-    lab.write("train.py", train + threads)
-    seen = lab.gradsan("run", "--format", "json", "train.py")
+    sandbox.write("train.py", train + threads)
+    seen = sandbox.gradsan("run", "--format", "json", "train.py")
     report = json.loads(seen.stderr)
     assert [(f["rule"], f["count"]) for f in report["findings"]] == [("GS401", 19)]
     assert (seen.returncode, report["faults"]) == (1, [])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from lab import CLEAN, Lab
+from sandbox import CLEAN, Sandbox
 
 TRAINING = """
 import copy, hashlib, random
@@ -48,27 +48,29 @@ tap.BackwardTap._before = broken
 """
 
 
-def test_weights_and_random_states_are_the_same_bit_for_bit_in_every_mode(lab: Lab) -> None:
-    lab.write("train.py", TRAINING)
-    expected = lab.python("train.py").stdout
+def test_weights_and_random_states_are_the_same_bit_for_bit_in_every_mode(sandbox: Sandbox) -> None:
+    sandbox.write("train.py", TRAINING)
+    expected = sandbox.python("train.py").stdout
     assert len(expected) == 65
     for mode in ("deep", "light", "adaptive"):
-        seen = lab.gradsan("run", "--mode", mode, "--trace", "t", "train.py")
+        seen = sandbox.gradsan("run", "--mode", mode, "--trace", "t", "train.py")
         assert (seen.stdout, seen.returncode) == (expected, 0), mode
         assert "gradsan fault" not in seen.stderr, seen.stderr
 
 
-def test_a_fault_inside_a_tap_is_contained_and_reported(lab: Lab) -> None:
-    lab.write("train.py", CLEAN.replace("net =", BREAK + "net =", 1) + "print('trained')")
-    seen = lab.gradsan("run", "train.py")
+def test_a_fault_inside_a_tap_is_contained_and_reported(sandbox: Sandbox) -> None:
+    sandbox.write("train.py", CLEAN.replace("net =", BREAK + "net =", 1) + "print('trained')")
+    seen = sandbox.gradsan("run", "train.py")
     assert (seen.stdout, seen.returncode) == ("trained\n", 0)
     assert "gradsan fault in backward; the script was not affected" in seen.stderr
     assert "OSError: a fault on purpose" in seen.stderr
     assert "1 gradsan fault" in seen.stderr.splitlines()[-1]
 
 
-def test_a_session_that_cannot_be_opened_costs_the_script_nothing(lab: Lab) -> None:
-    lab.write("gone.py", "import gradsan.observe\ngradsan.observe.__path__ = []\nimport torch\nprint('fine')")
-    seen = lab.gradsan("run", "--format", "json", "gone.py")
+def test_a_session_that_cannot_be_opened_costs_the_script_nothing(sandbox: Sandbox) -> None:
+    sandbox.write(
+        "gone.py", "import gradsan.observe\ngradsan.observe.__path__ = []\nimport torch\nprint('fine')"
+    )
+    seen = sandbox.gradsan("run", "--format", "json", "gone.py")
     assert (seen.stdout, seen.returncode) == ("fine\n", 0)
     assert [f["tap"] for f in json.loads(seen.stderr)["faults"]] == ["session"]

@@ -15,7 +15,7 @@ import pytest
 from gradsan.judge.findings import Finding, Location, Report, RoleSite
 from gradsan.render import render
 from gradsan.render.page import Page, plain
-from lab import GRADSAN, STALE, Lab
+from sandbox import GRADSAN, STALE, Sandbox
 
 SOURCE = (
     "import torch\n\n\ndef update():\n    h = torch.tanh(x)\n    h += 1  # "
@@ -110,10 +110,12 @@ def test_plain_keeps_letters_of_all_languages() -> None:
     assert plain("größe → 大きさ\ud800") == "größe → 大きさ?"
 
 
-def in_terminal(lab: Lab, *args: str, **env: str) -> str:
+def in_terminal(sandbox: Sandbox, *args: str, **env: str) -> str:
     """Run gradsan with its standard output on a terminal, and read what arrives there."""
     ours, theirs = pty.openpty()
-    child = subprocess.Popen([GRADSAN, *args], cwd=lab.path, env=lab.env | env, stdout=theirs, stdin=theirs)
+    child = subprocess.Popen(
+        [GRADSAN, *args], cwd=sandbox.path, env=sandbox.env | env, stdout=theirs, stdin=theirs
+    )
     os.close(theirs)
     seen = b""
     try:
@@ -129,28 +131,28 @@ def in_terminal(lab: Lab, *args: str, **env: str) -> str:
 @pytest.mark.parametrize(
     ("env", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)], ids=str
 )
-def test_colour_is_for_terminals_that_want_it(lab: Lab, env: dict[str, str], coloured: bool) -> None:
-    assert ("\x1b[" in in_terminal(lab, "explain", "GS401", **env)) == coloured
+def test_colour_is_for_terminals_that_want_it(sandbox: Sandbox, env: dict[str, str], coloured: bool) -> None:
+    assert ("\x1b[" in in_terminal(sandbox, "explain", "GS401", **env)) == coloured
 
 
 @pytest.mark.parametrize("columns", ["50", "80"])
-def test_a_real_report_keeps_to_the_columns(lab: Lab, columns: str) -> None:
-    lab.write("train.py", STALE)
-    seen = lab.gradsan("run", "train.py", env={"COLUMNS": columns})
+def test_a_real_report_keeps_to_the_columns(sandbox: Sandbox, columns: str) -> None:
+    sandbox.write("train.py", STALE)
+    seen = sandbox.gradsan("run", "train.py", env={"COLUMNS": columns})
     report = seen.stderr.split("\n\n", 1)[1]
     assert max(map(len, report.splitlines())) <= int(columns)
     assert "❱ 7 │     opt.step()  # BUG" in report
     assert "\x1b" not in seen.stderr
 
 
-def test_code_from_the_command_line_is_shown_too(lab: Lab) -> None:
-    seen = lab.gradsan("run", "--trace", "run.trace", "-c", STALE)
+def test_code_from_the_command_line_is_shown_too(sandbox: Sandbox) -> None:
+    seen = sandbox.gradsan("run", "--trace", "run.trace", "-c", STALE)
     assert "<string>:8 in update" in seen.stderr
     assert "❱  8 │     opt.step()" in seen.stderr
-    assert "❱  8 │     opt.step()" in lab.gradsan("report", "run.trace").stdout
+    assert "❱  8 │     opt.step()" in sandbox.gradsan("report", "run.trace").stdout
 
 
-def test_paths_stay_relative_to_where_the_run_began(lab: Lab) -> None:
-    lab.write("train.py", "import os\nos.chdir('/')\n" + STALE)
-    seen = lab.gradsan("run", "--format", "json", "train.py")
+def test_paths_stay_relative_to_where_the_run_began(sandbox: Sandbox) -> None:
+    sandbox.write("train.py", "import os\nos.chdir('/')\n" + STALE)
+    seen = sandbox.gradsan("run", "--format", "json", "train.py")
     assert json.loads(seen.stderr)["findings"][0]["culprit"]["file"] == "train.py"

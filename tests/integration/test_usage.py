@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gradsan.record.trace import TraceWriter
-from lab import Lab
+from sandbox import Sandbox
 
 MISTAKES = {
     "missing script": (["run", "no.py"], "cannot read the script 'no.py': No such file or directory"),
@@ -37,13 +37,13 @@ MISTAKES = {
 
 
 @pytest.fixture
-def stocked(lab: Lab) -> Lab:
-    lab.write("mark.py", "open('ran', 'w').close()")
-    (lab.path / "empty").mkdir()
+def stocked(sandbox: Sandbox) -> Sandbox:
+    sandbox.write("mark.py", "open('ran', 'w').close()")
+    (sandbox.path / "empty").mkdir()
     for name, line in (("damaged", '["Step", 1, '), ("false", '["Step", 1, 2, [7], []]')):
-        trace(lab.path / f"{name}.trace", line)
-    (lab.path / "binary.trace").write_bytes(b"\x80\x81\xff")
-    return lab
+        trace(sandbox.path / f"{name}.trace", line)
+    (sandbox.path / "binary.trace").write_bytes(b"\x80\x81\xff")
+    return sandbox
 
 
 def trace(path: Path, *lines: str) -> None:
@@ -53,7 +53,7 @@ def trace(path: Path, *lines: str) -> None:
 
 
 @pytest.mark.parametrize(("args", "sentence"), MISTAKES.values(), ids=MISTAKES.keys())
-def test_one_clear_sentence_for(stocked: Lab, args: list[str], sentence: str) -> None:
+def test_one_clear_sentence_for(stocked: Sandbox, args: list[str], sentence: str) -> None:
     before = sorted(p.name for p in stocked.path.iterdir())
     seen = stocked.gradsan(*args)
     assert seen.returncode == 2
@@ -64,7 +64,7 @@ def test_one_clear_sentence_for(stocked: Lab, args: list[str], sentence: str) ->
     assert sorted(p.name for p in stocked.path.iterdir()) == before  # nothing ran, nothing was written
 
 
-def test_an_earlier_report_and_trace_survive_a_mistake(stocked: Lab) -> None:
+def test_an_earlier_report_and_trace_survive_a_mistake(stocked: Sandbox) -> None:
     stocked.write("old.trace", "old trace")
     stocked.write("old.json", "old report")
     common = ["--trace", "old.trace", "--output", "old.json"]
@@ -73,7 +73,7 @@ def test_an_earlier_report_and_trace_survive_a_mistake(stocked: Lab) -> None:
     assert (stocked.read("old.trace"), stocked.read("old.json")) == ("old trace", "old report")
 
 
-def test_the_report_file_is_replaced_as_a_whole_with_its_permissions(stocked: Lab) -> None:
+def test_the_report_file_is_replaced_as_a_whole_with_its_permissions(stocked: Sandbox) -> None:
     report = stocked.path / "old.json"
     report.write_text("old report")
     report.chmod(0o640)
@@ -88,7 +88,7 @@ def test_the_report_file_is_replaced_as_a_whole_with_its_permissions(stocked: La
     assert not list(stocked.path.glob(".*.tmp"))
 
 
-def test_options_after_the_script_are_the_scripts(stocked: Lab) -> None:
+def test_options_after_the_script_are_the_scripts(stocked: Sandbox) -> None:
     show = "import sys; print(sys.argv[1:])"
     stocked.write("show.py", show)
     for program in (["show.py"], ["-c", show], ["-m", "show"], ["-mshow"]):

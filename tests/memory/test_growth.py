@@ -10,10 +10,10 @@ import pytest
 import torch
 from torch import nn
 
-import gradsan.observe.cruise as cruise
-import gradsan.observe.leaves as leaves
+import gradsan.judge.provenance as provenance
+import gradsan.observe.fast_path as fast_path
+import gradsan.observe.registry as registry
 import gradsan.observe.writes as writes
-import gradsan.record.provenance as provenance
 from gradsan.judge.engine import Engine
 from gradsan.observe.session import Session
 from gradsan.record.recorder import Recorder
@@ -99,8 +99,8 @@ def small_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     """Limits low enough to be reached in a test."""
     monkeypatch.setattr(writes, "KEEP_OPERATIONS", 500)
     monkeypatch.setattr(provenance, "KEEP", 1_000)
-    monkeypatch.setattr(leaves, "MANY", 64)
-    monkeypatch.setattr(cruise, "MEMORY", 500)
+    monkeypatch.setattr(registry, "MANY", 64)
+    monkeypatch.setattr(fast_path, "MEMORY", 500)
 
 
 @pytest.mark.usefixtures("small_tables")
@@ -128,7 +128,7 @@ def test_tables_stop_growing(script: Any, mode: str) -> None:
 
 
 def test_a_look_now_and_then_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gradsan.observe.cruise.between_looks", lambda iterations: 4)
+    monkeypatch.setattr("gradsan.observe.fast_path.between_looks", lambda iterations: 4)
     monkeypatch.setattr("gradsan.observe.attention.AT_RANDOM", 1)  # every look is a deep one
     monkeypatch.setattr(writes, "KEEP_BETWEEN_LOOKS", 20)
     session = Session(Recorder(Engine()), "adaptive")

@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 
 import pytest
+from feature import run, summary
 from hypothesis import HealthCheck, given, settings
-from place import run, summary
 
 from programs import BUGS, Program, programs
 

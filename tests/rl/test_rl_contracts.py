@@ -1,4 +1,4 @@
-"""`frozen` restores exactly what it found, and a contract names the parameter that breaks it."""
+"""`without_gradient` restores exactly what it found, and a contract names the parameter that breaks it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from torch import nn
 
 from gradsan.rl.contracts import Contract, Contracts, leaves_of
 from gradsan.rl.errors import ContractError
-from gradsan.rl.frozen import frozen
+from gradsan.rl.without_gradient import without_gradient
 
 
 def linear() -> nn.Linear:
@@ -19,7 +19,7 @@ def linear() -> nn.Linear:
 
 def test_gradient_flows_through_frozen_parameters_but_not_into_them() -> None:
     actor, critic = linear(), linear()
-    with frozen(critic.parameters()):
+    with without_gradient(critic.parameters()):
         loss = critic(actor(torch.ones(1, 2)).expand(1, 2)).sum()
     assert critic.weight.requires_grad
     loss.backward()
@@ -32,7 +32,7 @@ def test_flags_come_back_per_parameter_even_when_the_block_raises() -> None:
     layer.bias.requires_grad_(False)
 
     def fail_inside() -> None:
-        with frozen(layer.parameters()):
+        with without_gradient(layer.parameters()):
             assert not layer.weight.requires_grad
             raise RuntimeError("inside")
 
@@ -44,8 +44,8 @@ def test_flags_come_back_per_parameter_even_when_the_block_raises() -> None:
 
 def test_a_shared_parameter_listed_twice_and_nesting_are_harmless() -> None:
     layer = linear()
-    with frozen([layer.weight, layer.weight]):
-        with frozen(layer.parameters()):
+    with without_gradient([layer.weight, layer.weight]):
+        with without_gradient(layer.parameters()):
             assert not layer.weight.requires_grad
         assert not layer.weight.requires_grad
     assert layer.weight.requires_grad
@@ -54,7 +54,7 @@ def test_a_shared_parameter_listed_twice_and_nesting_are_harmless() -> None:
 def test_as_a_decorator_it_freezes_at_every_call() -> None:
     layer = linear()
 
-    @frozen(layer.parameters())
+    @without_gradient(layer.parameters())
     def flag() -> bool:
         return layer.weight.requires_grad
 

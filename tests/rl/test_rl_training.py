@@ -24,7 +24,7 @@ from gradsan.rl.errors import CheckpointError, ConfigError, Diverged, Environmen
 from gradsan.rl.evaluate import evaluate
 from gradsan.rl.playing import load_agent
 from gradsan.rl.runs import Run, Table, read_table
-from gradsan.rl.training import Outcome, Trainer, crossed, train
+from gradsan.rl.training import Trainer, TrainingOutcome, crossed, train
 
 SMALL: dict[str, dict[str, Any]] = {
     "dqn": {"hidden": (16,), "learning_starts": 50, "train_every": 7, "updates_per_round": 3, "n_step": 3},
@@ -47,7 +47,7 @@ def options(algorithm: str, **more: Any) -> Config:
     return preset(algorithm, **{"env": env, **base, **SMALL[algorithm], **more})
 
 
-def fit(config: Config, folder: Path | None = None, resume: Path | None = None) -> Outcome:
+def fit(config: Config, folder: Path | None = None, resume: Path | None = None) -> TrainingOutcome:
     return train(config, folder, resume=resume, console=quiet())
 
 
@@ -144,7 +144,7 @@ def test_ctrl_c_saves_and_the_run_goes_on_from_there(tmp_path: Path, monkeypatch
 
 
 def test_training_works_outside_the_main_thread(tmp_path: Path) -> None:
-    outcomes: list[Outcome] = []
+    outcomes: list[TrainingOutcome] = []
     thread = threading.Thread(
         target=lambda: outcomes.append(fit(options("a2c", steps=100), tmp_path / "run"))
     )

@@ -8,10 +8,10 @@ import numpy as np
 import torch
 
 from gradsan.judge.engine import Engine
+from gradsan.judge.history import History
 from gradsan.observe.session import Session
 from gradsan.observe.values import Departures
 from gradsan.record.events import Op, Ops
-from gradsan.record.history import History
 from gradsan.record.recorder import Recorder
 from harness import run_code
 

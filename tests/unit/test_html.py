@@ -9,7 +9,7 @@ from importlib.resources import files
 
 from gradsan.judge.findings import Report
 from gradsan.render.html import ASSETS, prose, render
-from stories import HOSTILE, hostile_report, long_report
+from synthetic_reports import HOSTILE, hostile_report, long_report
 
 
 class Elements(HTMLParser):

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from gradsan.judge.engine import Engine
-from gradsan.judge.picture import model
-from gradsan.judge.picture.charts import POINTS, Thinned, chart
-from gradsan.judge.picture.naming import boxes, folded, networks
+from gradsan.picture import model
+from gradsan.picture.charts import POINTS, Thinned, chart
+from gradsan.picture.naming import boxes, folded, networks
 from gradsan.record import events as e
 from harness import run_code
 

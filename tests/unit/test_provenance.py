@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradsan.record import provenance
+from gradsan.judge import provenance
 from gradsan.record.events import Op
 
 

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import torch
 
-from gradsan.api import contract
+from gradsan.api import contract_errors
 from gradsan.api.errors import GradientContractError
 from gradsan.api.routes import Routes
 
@@ -35,18 +35,18 @@ def check(loss: L, *, reaches: Parts = (), avoids: Parts = ()) -> L:
     frame = sys._getframe(1)
     frozen = [part for part, tensors in wanted if not any(t.requires_grad for t in tensors)]
     if frozen:
-        raise contract.nothing_to_reach(frozen, frame)
+        raise contract_errors.nothing_to_reach(frozen, frame)
     missing = [t for part, tensors in wanted for t in _trainable(part, tensors) if not routes.reach(t)]
     if missing:
         raise _cut(loss, missing, frame)
     leaked = [t for _, tensors in unwanted for t in tensors if routes.reach(t)]
     if leaked:
-        raise contract.leak(routes, leaked, frame)
+        raise contract_errors.leak(routes, leaked, frame)
     return loss
 
 
 def _cut(loss: torch.Tensor, missing: list[torch.Tensor], frame: FrameType) -> GradientContractError:
-    return contract.cut(loss, list({id(t): t for t in missing}.values()), frame)
+    return contract_errors.cut(loss, list({id(t): t for t in missing}.values()), frame)
 
 
 def _trainable(part: Part, tensors: list[torch.Tensor]) -> list[torch.Tensor]:

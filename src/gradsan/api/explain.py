@@ -89,7 +89,7 @@ def _alone(error: BaseException, rules: tuple[str, ...]) -> Finding | None:
 
 
 def _events(error: BaseException, rules: tuple[str, ...]) -> list[Event]:
-    from gradsan.api.lines import sites
+    from gradsan.api.locations import sites
 
     users = [frame for frame in _frames(error.__traceback__) if sites().is_user_file(frame[0])]
     file, line, function = users[-1] if users else ("<unknown>", 0, "")

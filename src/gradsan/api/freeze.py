@@ -10,7 +10,7 @@ from typing import TypeVar
 import torch
 
 from gradsan.api.frozen import FrozenParameter, FrozenTensor
-from gradsan.api.lines import caller
+from gradsan.api.locations import caller
 from gradsan.api.seal import Seal, seal, seal_of
 
 T = TypeVar("T", torch.Tensor, torch.nn.Module)

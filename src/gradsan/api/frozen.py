@@ -20,7 +20,7 @@ from torch.utils._pytree import tree_leaves
 
 from gradsan.api.errors import FrozenTensorError
 from gradsan.api.seal import Seal, Sentry, frozen_at, refusal, seal, seal_of
-from gradsan.observe.leaves import storage_of
+from gradsan.observe.registry import storage_of
 
 ARRAYS = {"numpy", "__array__"}
 SHARING = {"__dlpack__", "__cuda_array_interface__"}

@@ -14,10 +14,10 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from gradsan.api.errors import GuardError, place
-from gradsan.api.lines import caller, location, sites
-from gradsan.api.writing import operation, written
+from gradsan.api.locations import caller, location, sites
+from gradsan.api.op_schema import operation, written
 from gradsan.judge.findings import Finding, Location, RoleSite
-from gradsan.observe.leaves import storage_of
+from gradsan.observe.registry import storage_of
 from gradsan.observe.values import version_of
 from gradsan.rules import catalogue
 
@@ -49,7 +49,7 @@ def guard(mode: Literal["raise", "copy"]) -> Iterator[None]:
         raise ValueError(f"guard knows 'raise' and 'copy', not {mode!r}")
 
 
-class Kept:
+class GuardedTensor:
     """A tensor that a graph keeps. It dies when the graph lets it go, and the memory is free again."""
 
     __slots__ = ("__weakref__", "code", "line", "tensor", "version")
@@ -66,11 +66,11 @@ class Kept:
 
 
 # By memory, for all guards together: what one guard has seen kept, another one protects.
-_kept: dict[int, weakref.WeakSet[Kept]] = {}
+_kept: dict[int, weakref.WeakSet[GuardedTensor]] = {}
 
 
-def _pack(tensor: torch.Tensor) -> Kept:
-    kept = Kept(tensor, sites().user_frame(sys._getframe(1)))
+def _pack(tensor: torch.Tensor) -> GuardedTensor:
+    kept = GuardedTensor(tensor, sites().user_frame(sys._getframe(1)))
     storage = storage_of(tensor)
     if storage:
         if len(_kept) > MANY:
@@ -84,7 +84,7 @@ def _forget_dead() -> None:
         del _kept[storage]
 
 
-def _unpack(kept: Kept) -> torch.Tensor:
+def _unpack(kept: GuardedTensor) -> torch.Tensor:
     """Saved-tensor hooks switch PyTorch's version check off, so it is made here, in PyTorch's words."""
     now = version_of(kept.tensor)
     if now != kept.version:
@@ -116,7 +116,7 @@ def _refusal(tensor: torch.Tensor, how: str, frame: FrameType) -> GuardError | N
     return None if kept is None else _error(how, kept, frame)
 
 
-def _holder(storage: int) -> Kept | None:
+def _holder(storage: int) -> GuardedTensor | None:
     holders = _kept.get(storage)
     if holders is None:
         return None
@@ -126,7 +126,7 @@ def _holder(storage: int) -> Kept | None:
     return first
 
 
-def _error(how: str, kept: Kept, frame: FrameType) -> GuardError:
+def _error(how: str, kept: GuardedTensor, frame: FrameType) -> GuardError:
     rule = catalogue()["GS102" if _is_in_optimizer(frame) else "GS101"]
     here, there = caller(frame), kept.where
     keeper = "an operation" if there is None else f"`{there.code}` ({place(there)})"

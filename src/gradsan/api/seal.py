@@ -10,10 +10,10 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from gradsan.api.errors import FrozenTensorError, place
-from gradsan.api.lines import caller
-from gradsan.api.writing import operation, written
+from gradsan.api.locations import caller
+from gradsan.api.op_schema import operation, written
 from gradsan.judge.findings import Location
-from gradsan.observe.leaves import storage_of
+from gradsan.observe.registry import storage_of
 
 SPOKEN = {"__setitem__": "an item assignment", "__iadd__": "`+=`", "__isub__": "`-=`", "__imul__": "`*=`"}
 

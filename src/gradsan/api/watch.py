@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Literal, ParamSpec, TypeVar, overload
 
-from gradsan.api.watching import Watching
+from gradsan.api.watch_context import WatchContext
 from gradsan.judge.findings import Finding
 from gradsan.judge.selection import UnknownRule, select
 from gradsan.rules.base import Rule
@@ -30,7 +30,7 @@ def watch(
     raise_on: Severity | None = None,
     include: Codes = (),
     trace: str | Path | None = None,
-) -> Watching: ...
+) -> WatchContext: ...
 def watch(
     mode: Any = "adaptive",
     *,
@@ -64,7 +64,7 @@ def watch(
         raise ValueError(f"raise_on must be None, 'error', 'warning' or 'info', not {raise_on!r}")
     rules = chosen(select, ignore)
     path = Path(trace) if trace is not None else None
-    return Watching(mode, rules, on_finding, raise_on, words(include), path)
+    return WatchContext(mode, rules, on_finding, raise_on, words(include), path)
 
 
 def words(given: Codes) -> tuple[str, ...]:

@@ -7,9 +7,9 @@ import math
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from gradsan.judge.history import History
 from gradsan.judge.wording import name_of
 from gradsan.record.events import Sample
-from gradsan.record.history import History
 
 Row = tuple[int, float, float, float]
 

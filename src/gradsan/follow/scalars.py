@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from gradsan.follow.magnitudes import by_network, optimizer_name
+from gradsan.judge.history import History
 from gradsan.judge.source import shown_path
 from gradsan.judge.wording import name_of
 from gradsan.record.events import Event, Sample
-from gradsan.record.history import History
 
 MISSING = "--tensorboard needs the package tensorboard: pip install 'gradsan[tensorboard]'"
 

@@ -10,7 +10,7 @@ from lightning.pytorch import Callback, LightningModule, Trainer
 
 from gradsan.api.report import WatchReport
 from gradsan.api.watch import Codes, Mode, Severity, watch
-from gradsan.api.watching import Watching
+from gradsan.api.watch_context import WatchContext
 from gradsan.judge.findings import Finding
 
 
@@ -38,7 +38,7 @@ class GradsanCallback(Callback):
     ) -> None:
         self._quiet = quiet or on_finding is not None
         self._open = False
-        self._watching: Watching = watch(
+        self._watching: WatchContext = watch(
             mode, select=select, ignore=ignore, on_finding=on_finding, raise_on=raise_on, include=include
         )
 

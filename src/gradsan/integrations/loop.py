@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 
 from gradsan.api.report import WatchReport
 from gradsan.api.watch import Codes, Mode, Severity, watch
-from gradsan.api.watching import Watching
+from gradsan.api.watch_context import WatchContext
 from gradsan.judge.findings import Finding
 
 T = TypeVar("T")
@@ -39,7 +39,7 @@ class watched(Generic[T]):
     ) -> None:
         self._items = items
         self._quiet = quiet or on_finding is not None
-        self._watching: Watching = watch(
+        self._watching: WatchContext = watch(
             mode, select=select, ignore=ignore, on_finding=on_finding, raise_on=raise_on, include=include
         )
 

@@ -10,7 +10,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 
 from gradsan.api.report import WatchReport
 from gradsan.api.watch import Codes, Mode, Severity, watch, words
-from gradsan.api.watching import Watching
+from gradsan.api.watch_context import WatchContext
 from gradsan.judge.findings import Finding
 
 # The update is the library's own code: without its lines, every finding would point at `model.learn(…)`.
@@ -41,7 +41,7 @@ class GradsanCallback(BaseCallback):
     ) -> None:
         super().__init__(verbose)
         self._open = False
-        self._watching: Watching = watch(
+        self._watching: WatchContext = watch(
             mode, select=select, ignore=ignore, on_finding=on_finding, raise_on=raise_on,
             include=(*PACKAGES, *words(include)),
         )  # fmt: skip

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from gradsan.judge.history import History
+from gradsan.judge.provenance import Provenance, note, params_of
 from gradsan.judge.source import bindings, receiver_at
 from gradsan.record.events import NOWHERE, Op, Site
-from gradsan.record.history import History
-from gradsan.record.provenance import Provenance, note, params_of
 
 
 def mixes_itself(graph: Provenance, written: Op) -> bool:

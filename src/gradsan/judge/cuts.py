@@ -14,11 +14,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gradsan.judge import flow
+from gradsan.judge.history import History
+from gradsan.judge.ledger import Contribution
+from gradsan.judge.provenance import params_of
 from gradsan.judge.residuals import LIBRARY_LOSSES
 from gradsan.record.events import Op
-from gradsan.record.history import History
-from gradsan.record.ledger import Contribution
-from gradsan.record.provenance import params_of
 
 STARVED_STEPS = 3
 # Where a constant meets what is trained, element by element.

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from gradsan.judge.findings import SEVERITIES, Finding, Location, Report, RoleSite
-from gradsan.judge.picture.album import Album
-from gradsan.judge.picture.model import Picture
+from gradsan.judge.history import History
 from gradsan.judge.source import allowed, line_of, shown_path
 from gradsan.judge.wording import describe_params
+from gradsan.picture.collector import PictureCollector
+from gradsan.picture.model import Picture
 from gradsan.record.events import (
     Backward,
     Clip,
@@ -28,7 +29,6 @@ from gradsan.record.events import (
     Turn,
     ZeroGrad,
 )
-from gradsan.record.history import History
 from gradsan.rules import catalogue
 from gradsan.rules.base import Rule, Verdict
 
@@ -55,7 +55,7 @@ class Engine:
     ) -> None:
         self.history = History()
         self.rules = [rule(self.history) for rule in (catalogue().values() if rules is None else rules)]
-        self.album = Album(self.history, self.location)
+        self.picture_collector = PictureCollector(self.history, self.location)
         self.findings: dict[Any, Finding] = {}
         self.listeners = [on_finding] if on_finding is not None else []
         self._handlers = {
@@ -70,7 +70,7 @@ class Engine:
 
     def feed(self, event: Event) -> None:
         kind = type(event)
-        self._show(self.album.see, event)
+        self._show(self.picture_collector.see, event)
         if kind in BEFORE:
             if kind is Step:
                 self.history.apply(event)
@@ -90,7 +90,7 @@ class Engine:
         if kind in AFTER:
             self._ask(self._handlers[kind], event)
         if kind in (StepDone, Turn) and self.history.iteration != before:
-            self._show(self.album.end_iteration)
+            self._show(self.picture_collector.end_iteration)
             self._fired_before, self._fired = self._fired, set()
             self._settle()
 
@@ -104,7 +104,7 @@ class Engine:
             if not contribution.settled and (everything or contribution.iteration <= due):
                 contribution.settled = True
                 self._ask(self._settlers, contribution)
-                self._show(self.album.settled, contribution, len(self.findings))
+                self._show(self.picture_collector.settled, contribution, len(self.findings))
 
     def _show(self, look: Callable[..., None], *args: Any) -> None:
         """A fault in drawing must not cost a finding."""
@@ -191,7 +191,7 @@ class Engine:
     def picture(self, report: Report) -> Picture:
         """What the report can draw beside its findings; made only for those who want it."""
         try:
-            return self.album.picture(report.findings)
+            return self.picture_collector.picture(report.findings)
         except Exception:
             report.faults.append({"tap": "picture", "traceback": traceback.format_exc()})
             return Picture()

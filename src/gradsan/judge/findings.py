@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gradsan import __version__
 
 if TYPE_CHECKING:
-    from gradsan.judge.picture.model import Picture
+    from gradsan.picture.model import Picture
 
 SCHEMA = 1
 SEVERITIES = ("info", "warning", "error")

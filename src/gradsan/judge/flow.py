@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from gradsan.judge.provenance import Provenance, note, params_of
 from gradsan.record.events import Op, Site
-from gradsan.record.provenance import Provenance, note, params_of
 
 # Operations that only rearrange what they get, or take a part of it.
 SHAPING = {

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from gradsan.judge.provenance import Provenance, note
 from gradsan.record.events import Op
-from gradsan.record.provenance import Provenance, note
 
 RANDOM = {
     "dropout", "bernoulli", "multinomial", "normal", "rand_like", "randn_like", "randint_like", "uniform",

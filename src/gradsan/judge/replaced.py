@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from gradsan.record.history import History, Optimizer
+from gradsan.judge.history import History, Optimizer
 
 
 def left_behind(history: History, optimizer: Optimizer, newcomers: set[int]) -> set[int]:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from gradsan.judge import flow
+from gradsan.judge.provenance import Provenance
 from gradsan.record.events import Op
-from gradsan.record.provenance import Provenance
 
 LIBRARY_LOSSES = {
     "mse_loss", "smooth_l1_loss", "huber_loss", "l1_loss", "gaussian_nll_loss",

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from gradsan.judge.source import assigned_name, line_of
 
 if TYPE_CHECKING:
+    from gradsan.judge.history import History
     from gradsan.record.events import Site
-    from gradsan.record.history import History
 
 
 def name_of(history: History, pid: int) -> str:

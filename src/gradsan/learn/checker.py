@@ -14,7 +14,7 @@ from typing import IO
 
 from gradsan.learn.catalogue import Exercise
 from gradsan.learn.errors import CourseError
-from gradsan.learn.verdict import Verdict
+from gradsan.learn.verdict import Grade
 
 LIMIT = 60.0  # seconds; a check takes well under one, so this is an endless loop
 
@@ -57,7 +57,7 @@ class Checker:
             )
         return self._process
 
-    def check(self, exercise: Exercise, path: Path) -> Verdict:
+    def check(self, exercise: Exercise, path: Path) -> Grade:
         """The verdict on `path`; a process that ends or hangs meanwhile makes it a wrong one."""
         process = self.warm()
         assert process.stdin
@@ -78,7 +78,7 @@ class Checker:
             line = ""
         finally:
             timer.cancel()
-        return Verdict.from_json(line) if line else self._no_answer(late.is_set())
+        return Grade.from_json(line) if line else self._no_answer(late.is_set())
 
     def renew(self) -> None:
         """A fresh process for the next check: nothing the answer did to torch carries over."""
@@ -93,13 +93,13 @@ class Checker:
             self._stderr.close()
         self._process = self._stderr = None
 
-    def _no_answer(self, late: bool) -> Verdict:
+    def _no_answer(self, late: bool) -> Grade:
         if late:
             seconds = f"{self._limit:g} seconds"
-            return Verdict((f"The file was still running after {seconds}. Look for a loop without an end.",))
+            return Grade((f"The file was still running after {seconds}. Look for a loop without an end.",))
         assert self._process
         assert self._stderr
         status = self._process.wait()
         self._stderr.seek(0)
         last = self._stderr.read().strip().splitlines()[-1:]
-        return Verdict((f"Python ended (status {status}) before the check was over. " + " ".join(last),))
+        return Grade((f"Python ended (status {status}) before the check was over. " + " ".join(last),))

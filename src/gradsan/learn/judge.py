@@ -14,17 +14,17 @@ from gradsan.learn import checks, sanitize, words
 from gradsan.learn.attempt import Attempt, Wrong
 from gradsan.learn.catalogue import Exercise
 from gradsan.learn.source import objections
-from gradsan.learn.verdict import Note, Verdict
+from gradsan.learn.verdict import Grade, Note
 
 PRINTED = 2000  # characters of the learner's own output worth showing
 
 
-def judge(exercise: Exercise, path: Path) -> Verdict:
+def judge(exercise: Exercise, path: Path) -> Grade:
     """Read, run, compare, sanitize. What the file prints is kept and shown with the verdict."""
     printed = io.StringIO()
     with _fresh_torch(), _own_streams(printed):
         problems, notes = _problems(exercise, path)
-    return Verdict(tuple(problems), tuple(notes), printed.getvalue()[-PRINTED:])
+    return Grade(tuple(problems), tuple(notes), printed.getvalue()[-PRINTED:])
 
 
 def _problems(exercise: Exercise, path: Path) -> tuple[list[str], list[Note]]:
@@ -53,7 +53,7 @@ def _watch(exercise: Exercise, attempt: Attempt, problems: list[str]) -> list[No
     try:
         drive = checks.DRIVES[exercise.name]
         notes, raised = sanitize.watched(lambda: drive(attempt), attempt.path, exercise.rules)
-    except sanitize.Blind as error:
+    except sanitize.CannotWatch as error:
         problems.append(f"gradsan could not watch this exercise, so it cannot be called right: {error}.")
         return []
     if raised and not problems:  # otherwise the value check has already met the same trouble

@@ -12,7 +12,7 @@ from gradsan.learn.verdict import Note
 from gradsan.runner.watch import Watch
 
 
-class Blind(Exception):
+class CannotWatch(Exception):
     """The sanitizer could not look. That is never the same as having found nothing."""
 
 
@@ -50,6 +50,6 @@ def _note(finding: Finding, file: Path) -> Note:
 def _refuse_blindness(report: Report, rules: set[str]) -> None:
     for missed in report.not_evaluated:
         if missed["rule"] in rules:
-            raise Blind(f"{missed['rule']} was not evaluated, because {missed['reason']}")
+            raise CannotWatch(f"{missed['rule']} was not evaluated, because {missed['reason']}")
     for fault in report.faults:
-        raise Blind(f"its {fault['tap']} tap failed: {fault['traceback'].strip().splitlines()[-1]}")
+        raise CannotWatch(f"its {fault['tap']} tap failed: {fault['traceback'].strip().splitlines()[-1]}")

@@ -16,7 +16,7 @@ from gradsan.learn.events import Event, Key, listen
 from gradsan.learn.folder import lay_out
 
 
-class Session:
+class CourseSession:
     """One sitting. Everything worth keeping is in `progress`, which is saved at each change."""
 
     def __init__(self, folder: Path, console: Console, checker: Checker) -> None:
@@ -104,6 +104,6 @@ def learn(folder: Path, console: Console) -> None:
     if made:
         console.print(Text(f"{len(made)} exercises were put into {folder}. What was there is untouched."))
     with Checker() as checker:
-        session = Session(folder, console, checker)
+        session = CourseSession(folder, console, checker)
         with listen(folder) as events:
             session.run(events)

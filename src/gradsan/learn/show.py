@@ -11,7 +11,7 @@ from rich.text import Text
 
 from gradsan.learn.catalogue import PARTS, Exercise, course
 from gradsan.learn.progress import Progress
-from gradsan.learn.verdict import Note, Verdict
+from gradsan.learn.verdict import Grade, Note
 
 KEYS = "h hint · l list · n next · p previous · r run again · q quit"
 BAR = 30
@@ -25,7 +25,7 @@ def lesson(console: Console, exercise: Exercise, folder: Path) -> None:
     console.print(Text.assemble("Open ", (str(folder / exercise.file), "bold cyan"), ", read, mend, save."))
 
 
-def verdict(console: Console, exercise: Exercise, said: Verdict) -> None:
+def verdict(console: Console, exercise: Exercise, said: Grade) -> None:
     """What is wrong, in the order in which one would mend it."""
     if said.printed.strip():
         console.print(Text("Your file printed:", style="dim"))

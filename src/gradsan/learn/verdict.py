@@ -17,7 +17,7 @@ class Note:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Grade:
     """Right only where there is no problem and no finding."""
 
     problems: tuple[str, ...] = ()
@@ -32,6 +32,6 @@ class Verdict:
         return json.dumps(asdict(self))
 
     @classmethod
-    def from_json(cls, line: str) -> Verdict:
+    def from_json(cls, line: str) -> Grade:
         data = json.loads(line)
         return cls(tuple(data["problems"]), tuple(Note(**note) for note in data["notes"]), data["printed"])

@@ -1,4 +1,4 @@
-"""How closely to look: deep (every operation), full (every boundary), or cruising (see `cruise`)."""
+"""How closely to look: deep (every operation), full (every boundary), or cruising (see `fast_path`)."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import torch
 
 from gradsan.observe.compiled import Compiled
 from gradsan.observe.context import Context
-from gradsan.observe.cruise import FULL_LENGTH
-from gradsan.observe.late import LateStarters
+from gradsan.observe.fast_path import FULL_LENGTH
+from gradsan.observe.late_starters import LateStarters
 from gradsan.observe.operations import OperationTap
 from gradsan.record import events
 from gradsan.record.recorder import Recorder
@@ -22,7 +22,7 @@ BUDGET = 0.02  # share of iterations that news may make deep, beyond the first o
 AT_RANDOM = 2_000  # one iteration in so many is deep for no reason at all
 
 
-class Attention:
+class AttentionPolicy:
     def __init__(self, context: Context, recorder: Recorder, mode: str) -> None:
         self.context = context
         self.recorder = recorder
@@ -35,7 +35,7 @@ class Attention:
         self._full_left = 0
         self._dice = random.Random(0)  # our own: the script's random state is none of our business
         self._late = LateStarters(lambda: context.contain("late", self._has_come))
-        context.cruise.on_due = lambda: context.contain("cruise", self._look_again)
+        context.fast_path.on_due = lambda: context.contain("fast path", self._look_again)
         # Not called for full looks: putting methods on a class and taking them off throws away Python's caches.
         self.on_close_look: list[Callable[[], None]] = []
         context.on_news = self._news
@@ -47,7 +47,7 @@ class Attention:
 
     def stop(self) -> None:
         self._late.stop_waiting()
-        self._end_cruise()
+        self._leave_fast_path()
         self.go_light()
         self.tap.leave()  # another thread may have made the run light; the stack is this one's
 
@@ -83,14 +83,14 @@ class Attention:
         return self.context.leaves.find(param) in self.context.ever_fed
 
     def _has_come(self) -> None:
-        self._end_cruise()
+        self._leave_fast_path()
         self.something_new("a network that is about to learn for the first time")
 
     def _news(self, reason: str) -> None:
         if self._may_look():
             if self.mode == "light":
                 self._looked += FOR_NEWS
-            self._end_cruise()
+            self._leave_fast_path()
             self.something_new(reason)
 
     def _silence(self) -> None:
@@ -113,9 +113,9 @@ class Attention:
         return self._looked < FIRST_ITERATIONS + 32 + BUDGET * self.recorder.iteration
 
     def after_iteration(self) -> None:
-        """Called at the end of every iteration that was not cruised through."""
+        """Called at the end of every iteration that did not take the fast path."""
         familiar = self.recorder.familiar
-        self.context.cruise.end_of_iteration(familiar)
+        self.context.fast_path.end_of_iteration(familiar)
         if self.context.operations is not None:
             self._looked += 1
             self.tap.end_of_iteration()
@@ -130,27 +130,27 @@ class Attention:
             self.something_new("an iteration unlike the others")
         elif self._familiar >= FAMILIAR_IN_A_ROW and not self._full_left and self.mode != "deep":
             self._wait_for_late_starters()
-            self.context.cruise.begin(self.recorder.iteration)
+            self.context.fast_path.begin(self.recorder.iteration)
 
     # -- cruising ---------------------------------------------------------------------------------------
 
     def _look_again(self) -> None:
-        skipped = self.context.cruise.skipped
-        self._end_cruise()
+        skipped = self.context.fast_path.skipped
+        self._leave_fast_path()
         self._full_left = FULL_LENGTH
         if self.mode == "adaptive" and self._dice.random() < skipped / AT_RANDOM:
             self.go_deep("a random look", 1)
 
-    def _end_cruise(self) -> None:
-        cruise = self.context.cruise
-        cruise.end()
-        if cruise.skipped:
-            skipped, cruise.skipped = cruise.skipped, 0
+    def _leave_fast_path(self) -> None:
+        fast_path = self.context.fast_path
+        fast_path.end()
+        if fast_path.skipped:
+            skipped, fast_path.skipped = fast_path.skipped, 0
             self.recorder.skip(skipped)
             self.context.lost_track()
 
     def before_event(self) -> None:
-        """A boundary is about to be recorded: if that ends a cruise, bring the books up to date first."""
-        if self.context.cruise.skipped and not self.context.cruise.on:
-            self._end_cruise()
+        """A boundary is about to be recorded: if that ends a fast_path, bring the books up to date first."""
+        if self.context.fast_path.skipped and not self.context.fast_path.on:
+            self._leave_fast_path()
             self.something_new("a boundary where none was expected")

@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 
 import torch
 
-from gradsan.observe import autopsy
+from gradsan.observe import backward_diagnosis
 from gradsan.observe.context import Context
 from gradsan.observe.graph import Graph, Shapes, is_transforming, walk
-from gradsan.observe.leaves import GradState, grad_state
 from gradsan.observe.patches import Patches
+from gradsan.observe.registry import GradState, grad_state
 from gradsan.record.events import Backward, Root, Turn, ZeroGrad
 
 ENOUGH_LOSSES = 16  # before a loss can be out of its history
@@ -45,7 +45,7 @@ class BackwardTap:
         self._shapes = Shapes()
 
     def install(self, patches: Patches) -> None:
-        tap, cruise, sites, largest = self, self.context.cruise, self.context.sites, self._largest
+        tap, fast_path, sites, largest = self, self.context.fast_path, self.context.sites, self._largest
         users, is_user, frame_above = sites.users, sites.is_user, sys._getframe
 
         # In passing, a call costs more than what it does: hence all in one piece.
@@ -57,16 +57,18 @@ class BackwardTap:
                 frame = frame.f_back
                 code = frame.f_code
             token = id(code) * 31 + frame.f_lasti  # `_token`, written out
-            if cruise.on and (node := cruise.node.get(token)) is not None:
+            if fast_path.on and (node := fast_path.node.get(token)) is not None:
                 try:
                     ordinary = -(limit := largest[token]) <= tensors.item() <= limit
                 except Exception:  # several losses, or several values
                     ordinary = False
                 ordinary = ordinary or tap.is_ordinary(tensors, token)
-                if ordinary and ((cruise.skipped + 1) % GRAPH_EVERY or tap.has_usual_graph(tensors, token)):
-                    cruise.node = node
-                    if node is cruise.root:  # a loop without optimizers
-                        cruise.passed_iteration()
+                if ordinary and (
+                    (fast_path.skipped + 1) % GRAPH_EVERY or tap.has_usual_graph(tensors, token)
+                ):
+                    fast_path.node = node
+                    if node is fast_path.root:  # a loop without optimizers
+                        fast_path.passed_iteration()
                     try:
                         return original_backward(tensors, *args, **kwargs)
                     except BaseException as error:
@@ -74,24 +76,24 @@ class BackwardTap:
                         raise
             else:
                 tap.is_ordinary(tensors, token)
-            cruise.end()
-            cruise.note(token)
+            fast_path.end()
+            fast_path.note(token)
             return tap.run("backward", frame, original_backward, tensors, args, kwargs)
 
         def grad(outputs: Any, *args: Any, **kwargs: Any) -> Any:
             frame = sites.user_frame(sys._getframe(1)) or sys._getframe(1)
             token = _token(frame)
-            if cruise.on and (node := cruise.node.get(token)) is not None:
-                cruise.node = node
-                if node is cruise.root:
-                    cruise.passed_iteration()
+            if fast_path.on and (node := fast_path.node.get(token)) is not None:
+                fast_path.node = node
+                if node is fast_path.root:
+                    fast_path.passed_iteration()
                 try:
                     return original_grad(outputs, *args, **kwargs)
                 except BaseException as error:
                     tap.failed_in_passing(frame, outputs, error, "grad")
                     raise
-            cruise.end()
-            cruise.note(token)
+            fast_path.end()
+            fast_path.note(token)
             return tap.run("grad", frame, original_grad, outputs, args, kwargs)
 
         original_backward = patches.set(torch.autograd, "backward", backward)
@@ -105,7 +107,7 @@ class BackwardTap:
         self._losses[token] = seen + 1
         self._largest[token] = max(largest, value)
         # Those that were ordinary in passing are not counted one by one.
-        enough = seen + self.context.cruise.skipped >= ENOUGH_LOSSES
+        enough = seen + self.context.fast_path.skipped >= ENOUGH_LOSSES
         outlier = enough and value > OUTLIER * largest > 0.0
         if outlier or not math.isfinite(value):
             self.context.contain("attention", self.context.on_news, "a loss out of its history")
@@ -123,7 +125,7 @@ class BackwardTap:
     def failed_in_passing(
         self, frame: FrameType, tensors: Any, error: BaseException, call: str = "backward"
     ) -> None:
-        self.context.cruise.end()
+        self.context.fast_path.end()
         probe = self.context.contain("backward", self._before, call, frame, tensors)
         if probe is not None:
             self.context.contain("backward", self._after, call, probe, (), {}, error)
@@ -155,7 +157,7 @@ class BackwardTap:
         if call == "backward":
             self._shapes.note(token, graph)
             self._notice_clearing_by_hand(graph.leaves)
-        if context.turns.comes_round(site, bool(context.optimizers.alive())):
+        if context.manual_loops.comes_round(site, bool(context.optimizers.alive())):
             context.emit(Turn())
         states = [grad_state(leaf) for leaf in graph.leaves] if call == "backward" else []
         operations = context.operations  # a turn may have changed that
@@ -165,10 +167,10 @@ class BackwardTap:
             nid = operations.values.number(root) if operations is not None else 0
             shapes.append(Root(nid, tuple(root.shape), root.requires_grad))
         if operations is not None:
-            clues = autopsy.before_backward(context, roots, token)
+            clues = backward_diagnosis.before_backward(context, roots, token)
         loss = value_of(roots[0]) if roots else 0.0
         if not math.isfinite(loss):
-            clues += autopsy.spoiled(context, graph.leaves)
+            clues += backward_diagnosis.spoiled(context, graph.leaves)
         return Probe(token, site, roots, tuple(shapes), graph, states, clues, loss)
 
     def _after(self, call: str, probe: Probe, args: Any, kwargs: Any, error: BaseException | None) -> None:
@@ -188,11 +190,11 @@ class BackwardTap:
             context.watcher.remove()
         if error is not None:
             clues += self._asked(call, args, kwargs)
-            clues += autopsy.after_failure(context, probe.roots, probe.token, error)
+            clues += backward_diagnosis.after_failure(context, probe.roots, probe.token, error)
         elif context.watcher is not None and call == "backward":
             chosen = set(fed)
             written = [leaf for pid, leaf in zip(pids, leaves, strict=True) if pid in chosen]
-            clues += autopsy.after_backward(context, context.watcher, written)
+            clues += backward_diagnosis.after_backward(context, context.watcher, written)
         context.watcher = None
         first = 1 if call == "backward" else 2  # grad() takes `inputs` before the rest
         retain = _argument(args, kwargs, first, "retain_graph")

@@ -31,16 +31,16 @@ class ClipTap:
             patches.set(torch.nn.utils, name, wrapper)
 
     def _wrapper(self, original: Any, how: str) -> Any:
-        cruise, token = self.context.cruise, id(original)
+        fast_path, token = self.context.fast_path, id(original)
         first, second = list(inspect.signature(original).parameters)[:2]
 
         @functools.wraps(original)
         def clip(*args: Any, **kwargs: Any) -> Any:
-            if cruise.on and (node := cruise.node.get(token)) is not None:
-                cruise.node = node
+            if fast_path.on and (node := fast_path.node.get(token)) is not None:
+                fast_path.node = node
                 return original(*args, **kwargs)
-            cruise.end()
-            cruise.note(token)
+            fast_path.end()
+            fast_path.note(token)
             given = dict(zip((first, second), args, strict=False)) | kwargs
             if first not in given or second not in given:
                 return original(*args, **kwargs)  # which says what is missing

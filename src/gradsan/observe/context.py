@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import torch
 
-from gradsan.observe.cruise import Cruise
+from gradsan.observe.fast_path import FastPath
 from gradsan.observe.inspect_op import context_site
-from gradsan.observe.leaves import Leaves, Optimizers
-from gradsan.observe.lines import GraphLines
+from gradsan.observe.line_recall import LineRecall
 from gradsan.observe.magnitudes import Magnitudes
+from gradsan.observe.manual_loops import ManualLoops
+from gradsan.observe.registry import Leaves, Optimizers
 from gradsan.observe.sites import Sites
-from gradsan.observe.turns import Turns
 from gradsan.record.events import NOWHERE, Blind, Event, Fault, Site
 
 if TYPE_CHECKING:
-    from gradsan.observe.autopsy import GradientWatcher
+    from gradsan.observe.backward_diagnosis import GradientWatcher
     from gradsan.observe.operations import OperationTap
 
 P = ParamSpec("P")
@@ -39,10 +39,10 @@ class Context:
         self.leaves = Leaves(emit)
         self.optimizers = Optimizers()
         self.operations: OperationTap | None = None
-        self.cruise = Cruise()
+        self.fast_path = FastPath()
         self.magnitudes = Magnitudes(self.leaves)
-        self.turns = Turns()
-        self.lines = GraphLines()
+        self.manual_loops = ManualLoops()
+        self.line_recall = LineRecall()
         self.iteration = 0
         self.quiet: set[str] = set()
         # A sketch of the ledger, enough to notice what passes no tap: leaves whose `.grad` is known to
@@ -73,7 +73,7 @@ class Context:
         return self._backwards
 
     def cleared(self, pids: Iterable[int]) -> None:
-        self.turns.cleared = True
+        self.manual_loops.cleared = True
         self.holding.difference_update(pids)
         self.spent.difference_update(pids)
         self.fresh.difference_update(pids)
@@ -87,7 +87,7 @@ class Context:
         self.holding.clear()
         self.spent.clear()
         self.fresh.clear()
-        self.turns.cleared = True  # for all we know
+        self.manual_loops.cleared = True  # for all we know
 
     def clearing_site(self) -> Site:
         """The line that last wrote `.grad` by hand, where the operation tap saw it."""

@@ -6,7 +6,7 @@ import math
 
 import torch
 
-from gradsan.observe.leaves import Leaves
+from gradsan.observe.registry import Leaves
 from gradsan.record.events import Sample, Site
 
 EVERY_STEP = (

@@ -10,8 +10,8 @@ from typing import Any
 import torch
 
 from gradsan.observe.context import Context
-from gradsan.observe.leaves import storage_of
 from gradsan.observe.patches import Patches
+from gradsan.observe.registry import storage_of
 from gradsan.record.events import ParamFlag, Sync
 
 
@@ -40,7 +40,7 @@ class NetworkTap:
     def _created(self, made: torch.Tensor, frame: FrameType) -> None:
         if not torch.nn.parameter.is_lazy(made):  # those are met when they have got their shape
             self.context.leaves.pid(made, self.context.sites.here(frame))
-            if self.context.cruise.on and not self._copying:  # a layer that takes the place of another?
+            if self.context.fast_path.on and not self._copying:  # a layer that takes the place of another?
                 self.context.on_news("parameters made while training")
 
     def _patch_deepcopy(self, patches: Patches) -> None:

@@ -10,11 +10,11 @@ import torch
 
 from gradsan.observe import inspect_op
 from gradsan.observe.graph import is_transforming, label
-from gradsan.observe.leaves import storage_of
+from gradsan.observe.mode_stack import StackedMode
 from gradsan.observe.opnames import CLIPPING, IGNORE, OPERATION, classify
+from gradsan.observe.registry import storage_of
 from gradsan.observe.sites import result_is_dropped
-from gradsan.observe.special import Call, SpecialCalls
-from gradsan.observe.stack import StackedMode
+from gradsan.observe.special_calls import Call, SpecialCalls
 from gradsan.observe.values import Departures, Tensor, Values, is_floating, version_of
 from gradsan.observe.writes import Writes
 from gradsan.record.events import Failed, Op, Ops, Site

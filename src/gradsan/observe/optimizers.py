@@ -12,8 +12,8 @@ import torch
 from torch.optim import optimizer as optim
 
 from gradsan.observe.context import Context
-from gradsan.observe.leaves import GradState, grad_state
 from gradsan.observe.patches import Patches
+from gradsan.observe.registry import GradState, grad_state
 from gradsan.record.events import OptimizerSeen, ParamFlag, Step, StepDone, ZeroGrad
 
 CLEAR, STEP = 1, 2  # what happens to the object whose id they are added to
@@ -84,33 +84,33 @@ class OptimizerTap:
     # -- step -------------------------------------------------------------------------------------
 
     def _hook_steps(self) -> None:
-        cruise, in_passing = self.context.cruise, False  # the step that is running
+        fast_path, in_passing = self.context.fast_path, False  # the step that is running
 
         def before(opt: Any, args: Any, kwargs: Any) -> None:
             nonlocal in_passing
-            node = cruise.node.get(id(opt) + STEP) if cruise.on else None
+            node = fast_path.node.get(id(opt) + STEP) if fast_path.on else None
             in_passing = node is not None
             if node is None:
                 self._pre_step(opt, _has_closure(args, kwargs), sys._getframe(1))
                 return
-            cruise.node = node
-            if node is cruise.root:
-                cruise.skipped += 1
-                if cruise.skipped >= cruise.due:
+            fast_path.node = node
+            if node is fast_path.root:
+                fast_path.skipped += 1
+                if fast_path.skipped >= fast_path.due:
                     self._after_steps(after)
 
         def after(opt: Any, args: Any, kwargs: Any) -> None:
             if not in_passing:
                 self.context.contain("step", self._stepped, opt)
-            elif cruise.skipped >= cruise.due:
-                cruise.on_due()
+            elif fast_path.skipped >= fast_path.due:
+                fast_path.on_due()
 
         self._hooks = [
             optim.register_optimizer_step_pre_hook(before),
             optim.register_optimizer_step_post_hook(after),
         ]
-        cruise.on_begin.append(lambda: self._after_steps(NOTHING))
-        cruise.on_end.append(lambda: self._after_steps(after))
+        fast_path.on_begin.append(lambda: self._after_steps(NOTHING))
+        fast_path.on_end.append(lambda: self._after_steps(after))
 
     def _after_steps(self, hook: Callable[..., Any]) -> None:
         """Another function in the same place: PyTorch may be walking through its hooks right now."""
@@ -119,8 +119,8 @@ class OptimizerTap:
             hooks[self._hooks[1].id] = hook
 
     def _pre_step(self, opt: Any, closure: bool, frame: FrameType) -> None:
-        self.context.cruise.end()
-        self.context.cruise.note(id(opt) + STEP)
+        self.context.fast_path.end()
+        self.context.fast_path.note(id(opt) + STEP)
         try:
             self.context.contain("step", self._stepping, opt, frame, closure)
         except BaseException:  # `raise_on`: the step will not run, so nobody else ends the pause
@@ -171,7 +171,7 @@ class OptimizerTap:
             if param.grad is not None:
                 self._after_step[context.leaves.pid(param)] = grad_state(param)
         context.optimizers.has_stepped(opt)
-        context.turns.stepped()
+        context.manual_loops.stepped()
         context.emit(StepDone(oid))
 
     def _lenders(self, by_hand: list[int], held: list[int]) -> tuple[int, ...]:
@@ -198,19 +198,19 @@ class OptimizerTap:
 
     def _patch_clearing(self, patches: Patches) -> None:
         contain = self.context.contain
-        cruise = self.context.cruise
+        fast_path = self.context.fast_path
         by_optimizer, by_module = torch.optim.Optimizer.zero_grad, torch.nn.Module.zero_grad
         inner = getattr(by_optimizer, "__wrapped__", by_optimizer)
 
         @functools.wraps(by_optimizer)
         def optimizer_zero_grad(opt: Any, *args: Any, **kwargs: Any) -> None:
-            if cruise.on and (node := cruise.node.get(id(opt) + CLEAR)) is not None:
-                cruise.node = node
+            if fast_path.on and (node := fast_path.node.get(id(opt) + CLEAR)) is not None:
+                fast_path.node = node
                 # What PyTorch's own outermost wrapper does from its second call on: ours takes its place.
                 getattr(inner, "__dynamo_disable", by_optimizer)(opt, *args, **kwargs)
                 return
-            cruise.end()
-            cruise.note(id(opt) + CLEAR)
+            fast_path.end()
+            fast_path.note(id(opt) + CLEAR)
             params = self.context.optimizers.params(opt)
             contain("zero_grad", self._clearing, params, "optimizer", sys._getframe(1))
             with self.context.paused():
@@ -220,12 +220,12 @@ class OptimizerTap:
         @functools.wraps(by_module)
         def module_zero_grad(module: Any, *args: Any, **kwargs: Any) -> None:
             token = id(module) + CLEAR
-            if cruise.on and (node := cruise.node.get(token)) is not None:
-                cruise.node = node
+            if fast_path.on and (node := fast_path.node.get(token)) is not None:
+                fast_path.node = node
                 by_module(module, *args, **kwargs)
                 return
-            cruise.end()
-            cruise.note(token)
+            fast_path.end()
+            fast_path.note(token)
             contain("zero_grad", self._clearing, module.parameters(), "module", sys._getframe(1))
             with self.context.paused():
                 by_module(module, *args, **kwargs)

@@ -8,12 +8,12 @@ import threading
 from types import FrameType
 from typing import Any
 
-from gradsan.observe.arrivals import ArrivalTap
-from gradsan.observe.attention import Attention
+from gradsan.observe.attention import AttentionPolicy
 from gradsan.observe.backward import BackwardTap
 from gradsan.observe.clipping import ClipTap
 from gradsan.observe.context import Context
 from gradsan.observe.inspect_op import failure_kind, holder_clues
+from gradsan.observe.interop import InteropTap
 from gradsan.observe.names import find_names
 from gradsan.observe.networks import NetworkTap
 from gradsan.observe.optimizers import OptimizerTap
@@ -30,7 +30,7 @@ class Session:
     def __init__(self, recorder: Recorder, mode: str = "adaptive", include: tuple[str, ...] = ()) -> None:
         self.recorder = recorder
         self.context = Context(self._emit, include)
-        self.attention = Attention(self.context, recorder, mode)
+        self.attention = AttentionPolicy(self.context, recorder, mode)
         self._patches = Patches()
         self._optimizers = OptimizerTap(self.context)
         self._stack = contextlib.ExitStack()
@@ -38,7 +38,7 @@ class Session:
 
     def __enter__(self) -> Session:
         self._follow_threads()
-        kinds = (BackwardTap, NetworkTap, ArrivalTap, ClipTap)
+        kinds = (BackwardTap, NetworkTap, InteropTap, ClipTap)
         taps: list[Any] = [kind(self.context) for kind in kinds]
         self._stack.callback(self._patches.restore)  # first: a tap that cannot be installed leaves none
         for tap in taps:
@@ -46,7 +46,7 @@ class Session:
         self._optimizers.install(self._patches)
         self.attention.compiled.install(self._patches)
         self._stack.callback(self._optimizers.remove)
-        self.context.cruise.on_begin.append(self._patches.rest)
+        self.context.fast_path.on_begin.append(self._patches.rest)
         self.attention.on_close_look.append(self._patches.wake)
         self.attention.start()
         self._stack.callback(self.attention.stop)

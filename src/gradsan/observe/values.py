@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from gradsan.observe.graph import walk
-from gradsan.observe.leaves import Leaves, shape_of, storage_of
+from gradsan.observe.registry import Leaves, shape_of, storage_of
 from gradsan.record.events import NOWHERE, Op, Site
 
 Tensor = torch.Tensor

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import torch
 
-from gradsan.observe.leaves import Leaves, storage_of
+from gradsan.observe.registry import Leaves, storage_of
 from gradsan.observe.values import Tensor, version_of
 from gradsan.record.events import Site
 
@@ -24,7 +24,7 @@ class Write(NamedTuple):
     hidden: bool
 
 
-class Kept(NamedTuple):
+class SavedTensor(NamedTuple):
     """A tensor that a differentiable operation may have kept, as it was at that moment."""
 
     storage: int
@@ -39,26 +39,26 @@ class Writes:
     def __init__(self, leaves: Leaves) -> None:
         self._leaves = leaves
         self.log: dict[int, list[Write]] = {}
-        self.kept: dict[int, tuple[Kept, ...]] = {}
+        self.kept: dict[int, tuple[SavedTensor, ...]] = {}
         self._hidden: dict[int, weakref.ref[Tensor]] = {}
         self._gradients: dict[int, int] = {}
-        self._seen: dict[int, tuple[weakref.ref[Tensor], Kept]] = {}
+        self._seen: dict[int, tuple[weakref.ref[Tensor], SavedTensor]] = {}
         self.shared_with_numpy: dict[int, Site] = {}
         self.compares_contents = True
 
     def used(self, nid: int, inputs: list[Tensor], out: Tensor) -> None:
         kept = [self._keep(t) for t in inputs if t.dtype.is_floating_point]
-        kept.append(Kept(storage_of(out), out.data_ptr(), 0, version_of(out), 0))
+        kept.append(SavedTensor(storage_of(out), out.data_ptr(), 0, version_of(out), 0))
         self.kept[nid] = tuple(kept)
 
-    def _keep(self, tensor: Tensor) -> Kept:
+    def _keep(self, tensor: Tensor) -> SavedTensor:
         version = version_of(tensor)
         seen = self._seen.get(id(tensor))
         if seen is not None and seen[0]() is tensor:
             kept = seen[1]
             if kept.version == version and kept.storage not in self.shared_with_numpy:
                 return kept
-        kept = Kept(storage_of(tensor), tensor.data_ptr(), tensor.numel(), version, self._read(tensor))
+        kept = SavedTensor(storage_of(tensor), tensor.data_ptr(), tensor.numel(), version, self._read(tensor))
         self._seen[id(tensor)] = (weakref.ref(tensor), kept)
         return kept
 

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gradsan.judge.engine import Engine
+from gradsan.judge.provenance import note
 from gradsan.record.events import (
     Backward,
     Clip,
@@ -31,7 +32,6 @@ from gradsan.record.events import (
     ZeroGrad,
 )
 from gradsan.record.iterations import Iterations
-from gradsan.record.provenance import note
 from gradsan.record.trace import TraceWriter
 
 JUDGED_OFTEN_ENOUGH = 6

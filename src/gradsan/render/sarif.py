@@ -10,8 +10,8 @@ from typing import Any
 from urllib.parse import quote
 
 from gradsan import __version__
+from gradsan.fix.one_line import mend
 from gradsan.judge.findings import Finding, Location, Report
-from gradsan.judge.mending import mend
 from gradsan.render import explanation
 from gradsan.render.page import Page, plain
 from gradsan.render.text import ROLES

@@ -1,6 +1,6 @@
 """Reference agents whose gradients are right by construction, and the losses they are made of."""
 
 from gradsan.rl.contracts import Contract, Contracts
-from gradsan.rl.frozen import frozen
+from gradsan.rl.without_gradient import without_gradient
 
-__all__ = ["Contract", "Contracts", "frozen"]
+__all__ = ["Contract", "Contracts", "without_gradient"]

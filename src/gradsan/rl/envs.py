@@ -26,7 +26,7 @@ FAULTS = (Exception, SystemExit)  # what an environment may raise
 LOOPED = (gym.vector.SyncVectorEnv, gym.vector.AsyncVectorEnv)
 
 
-class Step(NamedTuple):
+class EnvStep(NamedTuple):
     """One transition per environment; `next_obs` is where it led, even if the episode ended there."""
 
     next_obs: Array
@@ -67,7 +67,7 @@ class Envs:
         self._returns[:] = 0
         self._lengths[:] = 0
 
-    def step(self, action: Array) -> Step:
+    def step(self, action: Array) -> EnvStep:
         try:
             obs, reward, terminated, truncated, info = self.vector.step(action)
         except FAULTS as error:
@@ -92,7 +92,7 @@ class Envs:
                 require_finite(self.name, next_obs)
             else:
                 self.obs = self._reset(options={"reset_mask": ended})
-        return Step(next_obs, reward, terminated, truncated, valid)
+        return EnvStep(next_obs, reward, terminated, truncated, valid)
 
     def _reset(self, **arguments: Any) -> Array:
         try:

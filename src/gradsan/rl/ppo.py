@@ -16,7 +16,7 @@ from gradsan.rl.adam import FusedAdam
 from gradsan.rl.agent import Agent, Stateful, set_learning_rate
 from gradsan.rl.config import Config, require
 from gradsan.rl.contracts import Contract
-from gradsan.rl.envs import Envs, Step
+from gradsan.rl.envs import Envs, EnvStep
 from gradsan.rl.networks import Target, seeded
 from gradsan.rl.normalize import RewardScale, RunningNorm
 from gradsan.rl.policies import ActorCritic
@@ -139,7 +139,7 @@ class PPO(Agent):
     def scaled(self, obs: Array) -> Array:
         return obs if self.obs_norm is None else self.obs_norm(obs)
 
-    def normalized(self, step: Step) -> Step:
+    def normalized(self, step: EnvStep) -> EnvStep:
         """Updates the running statistics, then scales. What counts is what the agent acts on next: after an end,
         that is the first observation of a new episode."""
         if self.obs_norm is not None:

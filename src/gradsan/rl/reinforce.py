@@ -15,7 +15,7 @@ from gradsan.rl.adam import FusedAdam
 from gradsan.rl.agent import Agent, Stateful
 from gradsan.rl.config import Config
 from gradsan.rl.contracts import Contract
-from gradsan.rl.envs import Envs, Step
+from gradsan.rl.envs import Envs, EnvStep
 from gradsan.rl.networks import seeded
 from gradsan.rl.policies import Policy, value_network
 from gradsan.rl.spaces import Actions, Observations
@@ -74,13 +74,13 @@ class Reinforce(Agent):
         self.step += int(running.sum())
         self.update(obs[running], action[running], returns[running])
 
-    def episodes(self) -> tuple[Array, Array, list[Step], NDArray[np.bool_]]:
+    def episodes(self) -> tuple[Array, Array, list[EnvStep], NDArray[np.bool_]]:
         """[T, N] of what happened, and where each first episode was still running."""
         self.envs.reset()
         running = np.ones(self.envs.num_envs, dtype=bool)
         seen: list[Array] = []
         taken: list[Array] = []
-        steps: list[Step] = []
+        steps: list[EnvStep] = []
         alive: list[NDArray[np.bool_]] = []
         while running.any() and len(steps) < self.config.max_episode_steps:
             seen.append(self.envs.obs)

@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from gradsan.rl.envs import Step
+from gradsan.rl.envs import EnvStep
 from gradsan.rl.errors import ConfigError
 from gradsan.rl.spaces import Observations
 
@@ -55,7 +55,7 @@ class Replay:
             raise ConfigError(f"A replay of {capacity:,} transitions does not fit into memory.") from error
         self._pending: dict[int, list[tuple[Array, Array, float]]] = {}
 
-    def add(self, obs: Array, action: Array, step: Step) -> None:
+    def add(self, obs: Array, action: Array, step: EnvStep) -> None:
         """One step of all environments; steps that were spent on a reset are left out."""
         if self.n_step == 1:
             count = step.taken()
@@ -75,7 +75,7 @@ class Replay:
         for index in np.flatnonzero(step.valid):
             self._add_n_step(int(index), obs, action, step)
 
-    def _add_n_step(self, index: int, obs: Array, action: Array, step: Step) -> None:
+    def _add_n_step(self, index: int, obs: Array, action: Array, step: EnvStep) -> None:
         pending = self._pending.setdefault(index, [])
         pending.append((obs[index].copy(), action[index].copy(), float(step.reward[index])))
         ended = step.terminated[index] or step.truncated[index]

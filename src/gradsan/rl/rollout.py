@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from gradsan.rl.envs import Step
+from gradsan.rl.envs import EnvStep
 from gradsan.rl.losses import gae
 from gradsan.rl.spaces import Observations
 
@@ -41,7 +41,7 @@ class Rollout:
         self._last: list[tuple[int, int, Array]] = []
         self._t = 0
 
-    def add(self, obs: Array, action: Array, step: Step, following: Array) -> None:
+    def add(self, obs: Array, action: Array, step: EnvStep, following: Array) -> None:
         """`following` is what the agent sees next: after an end, the first observation of a new episode."""
         if self._t == self.length:
             self._t, self._last = 0, []

@@ -17,10 +17,10 @@ from gradsan.rl.agent import Agent, Stateful
 from gradsan.rl.config import Config, require
 from gradsan.rl.contracts import Contract
 from gradsan.rl.envs import Envs
-from gradsan.rl.frozen import frozen
 from gradsan.rl.networks import Perceptron, Target, TwinCritic, seeded
 from gradsan.rl.replay import Batch, Replay
 from gradsan.rl.spaces import vector_control
+from gradsan.rl.without_gradient import without_gradient
 
 Array = NDArray[Any]
 
@@ -151,7 +151,7 @@ class SAC(Agent):
         self.descend("critic", critic_loss, self.critic_optimizer)
 
         action, log_prob = self.sample(batch.obs)
-        with frozen(self.critic.parameters()):
+        with without_gradient(self.critic.parameters()):
             q = self.critic(batch.obs, action)
         actor_loss = losses.sac_actor_loss(log_prob, q, temperature)
         self.descend("actor", actor_loss, self.actor_optimizer)

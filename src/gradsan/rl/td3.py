@@ -17,10 +17,10 @@ from gradsan.rl.agent import Agent, Stateful
 from gradsan.rl.config import Config, require
 from gradsan.rl.contracts import Contract
 from gradsan.rl.envs import Envs
-from gradsan.rl.frozen import frozen
 from gradsan.rl.networks import Perceptron, Target, TwinCritic, seeded
 from gradsan.rl.replay import Batch, Replay
 from gradsan.rl.spaces import vector_control
+from gradsan.rl.without_gradient import without_gradient
 
 Array = NDArray[Any]
 
@@ -124,7 +124,7 @@ class TD3(Agent):
 
     def update_actor(self, batch: Batch) -> None:
         action = self.actor(batch.obs)
-        with frozen(self.critic.parameters()):
+        with without_gradient(self.critic.parameters()):
             q = self.critic.first(batch.obs, action)
         self.descend("actor", losses.td3_actor_loss(q), self.actor_optimizer)
         self.target_actor.track(self.config.target_rate)

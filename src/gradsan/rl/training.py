@@ -31,7 +31,7 @@ LOG_ROWS = 100
 
 
 @dataclass
-class Outcome:
+class TrainingOutcome:
     """How a run ended: `returns` are those of the last evaluation."""
 
     folder: Path
@@ -44,7 +44,7 @@ class Outcome:
 
 def train(
     config: Config, folder: Path | None = None, *, resume: Path | None = None, console: Console | None = None
-) -> Outcome:
+) -> TrainingOutcome:
     """Train by `config` in a new folder, or continue the run at `resume` as if it had never stopped."""
     state = None
     if resume is not None:
@@ -82,7 +82,7 @@ class Trainer:
         title = f"{name_of(config)} {config.env}"
         self.display = Display(title, config.steps, self.agent.step, console)
 
-    def run(self) -> Outcome:
+    def run(self) -> TrainingOutcome:
         folder, agent = self.run_files.folder, self.agent
         findings: list[Any] = []
         if agent.step >= self.config.steps and not self.evaluation_due:
@@ -110,10 +110,12 @@ class Trainer:
             self.display.say(f"Stopped at step {agent.step}; continue with --resume {folder}")
         return outcome
 
-    def _outcome(self, findings: list[Any]) -> Outcome:
+    def _outcome(self, findings: list[Any]) -> TrainingOutcome:
         finished = self.agent.step >= self.config.steps and not self.evaluation_due
         found = [float(value) for value in self.returns]
-        return Outcome(self.run_files.folder, self.agent.step, finished, self.seconds, found, findings)
+        return TrainingOutcome(
+            self.run_files.folder, self.agent.step, finished, self.seconds, found, findings
+        )
 
     def _saved_in_spite_of(self, fault: EnvironmentFault) -> EnvironmentFault:
         if not self.agent.step:

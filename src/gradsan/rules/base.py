@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from gradsan.judge.history import History
+from gradsan.judge.ledger import Contribution
 from gradsan.record.events import (
     Backward,
     Clip,
@@ -18,8 +20,6 @@ from gradsan.record.events import (
     Sync,
     ZeroGrad,
 )
-from gradsan.record.history import History
-from gradsan.record.ledger import Contribution
 
 
 @dataclass(slots=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from gradsan.judge.cuts import Cut, CutFinder, cause
 from gradsan.judge.flow import culprit_of, cuts_behind
+from gradsan.judge.history import History
 from gradsan.judge.wording import line, networks
 from gradsan.record.events import Backward, Op
-from gradsan.record.history import History
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 LEAVING = {"numpy", "array", "item", "float", "tolist"}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from gradsan.judge.cuts import Cut, CutFinder, cause
 from gradsan.judge.flow import culprit_of
+from gradsan.judge.history import History
+from gradsan.judge.ledger import Contribution
 from gradsan.judge.wording import networks, value_at
-from gradsan.record.history import History
-from gradsan.record.ledger import Contribution
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from gradsan.judge.flow import is_linear_in, param_users
+from gradsan.judge.history import History
+from gradsan.judge.ledger import Contribution
 from gradsan.judge.replaced import left_behind
 from gradsan.judge.source import collected_at
 from gradsan.judge.wording import networks
 from gradsan.record.events import Site
-from gradsan.record.history import History
-from gradsan.record.ledger import Contribution
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 TIMES = 3

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from gradsan.judge.history import History, Optimizer
+from gradsan.judge.ledger import Contribution
 from gradsan.judge.replaced import left_behind
 from gradsan.judge.source import bindings
 from gradsan.judge.wording import line, networks
 from gradsan.record.events import Site
-from gradsan.record.history import History, Optimizer
-from gradsan.record.ledger import Contribution
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 TIMES = 3

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from gradsan.judge.flow import SELECTING, SHAPING
+from gradsan.judge.history import History
+from gradsan.judge.provenance import note
 from gradsan.judge.wording import networks
 from gradsan.record.events import Backward, Op, Site
-from gradsan.record.history import History
-from gradsan.record.provenance import note
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 STEPS = 5

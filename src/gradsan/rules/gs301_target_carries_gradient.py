@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from gradsan.judge.flow import SELECTING, SHAPING, Term, constant_terms
+from gradsan.judge.ledger import Contribution
 from gradsan.judge.residuals import Residual, residuals
 from gradsan.judge.wording import line, networks, value_at
 from gradsan.record.events import Op
-from gradsan.record.ledger import Contribution
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from gradsan.judge.flow import param_users
+from gradsan.judge.history import History
+from gradsan.judge.ledger import Contribution
 from gradsan.judge.wording import line, networks
 from gradsan.record.events import Site, Step
-from gradsan.record.history import History
-from gradsan.record.ledger import Contribution
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 TIMES = 3

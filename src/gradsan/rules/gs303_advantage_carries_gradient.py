@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from gradsan.judge import flow
+from gradsan.judge.ledger import Contribution
+from gradsan.judge.provenance import params_of
 from gradsan.judge.wording import line, networks, value_at
 from gradsan.record.events import Op
-from gradsan.record.ledger import Contribution
-from gradsan.record.provenance import params_of
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 LOGARITHMS = {"log_softmax", "log", "logsumexp", "cross_entropy", "nll_loss", "logsigmoid", "log_prob"}

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from gradsan.judge import flow
+from gradsan.judge.ledger import BY_HAND, Contribution
 from gradsan.judge.wording import line, networks
 from gradsan.record.events import Step
-from gradsan.record.ledger import BY_HAND, Contribution
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from gradsan.judge.provenance import note
 from gradsan.judge.wording import value_at
 from gradsan.record.events import Ops
-from gradsan.record.provenance import note
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 ITERATIONS = 4

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from gradsan.judge.aliases import alias_line, mixes_itself
+from gradsan.judge.history import History
+from gradsan.judge.provenance import note, params_of
 from gradsan.judge.wording import networks
 from gradsan.record.events import NOWHERE, Backward, Ops, Site, Sync
-from gradsan.record.history import History
-from gradsan.record.provenance import note, params_of
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 WINDOWS = 2  # backwards without the target network before its absence counts

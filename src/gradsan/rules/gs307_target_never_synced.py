@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from gradsan.judge.history import History
+from gradsan.judge.provenance import note, params_of
 from gradsan.judge.wording import line, networks
 from gradsan.record.events import Backward, Op, Ops, Site, Sync
-from gradsan.record.history import History
-from gradsan.record.provenance import note, params_of
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 PATIENCE = 5_000  # updates; hard syncs every few thousand updates are common

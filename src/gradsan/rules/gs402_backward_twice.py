@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from gradsan.judge.ledger import Contribution
 from gradsan.judge.wording import line, value_at
 from gradsan.record.events import Backward, Op
-from gradsan.record.ledger import Contribution
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 TEXT = "backward through the graph a second time"

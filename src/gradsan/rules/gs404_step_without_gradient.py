@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from gradsan.judge.history import History
 from gradsan.judge.wording import line, networks
 from gradsan.record.events import Step
-from gradsan.record.history import History
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 EMPTY_STEPS = 3

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from gradsan.judge.history import History
+from gradsan.judge.ledger import Contribution
+from gradsan.judge.provenance import note
 from gradsan.judge.wording import line, networks
 from gradsan.record.events import Ops, Site, Step, ZeroGrad
-from gradsan.record.history import History
-from gradsan.record.ledger import Contribution
-from gradsan.record.provenance import note
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 TIMES = 2

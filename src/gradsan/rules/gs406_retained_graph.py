@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from gradsan.judge.history import History
 from gradsan.record.events import Backward, Site
-from gradsan.record.history import History
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 UNUSED = 3
 KEEP = 64  # graphs of one iteration that may wait for their second backward
 
 
-class Kept(NamedTuple):
+class KeptGraph(NamedTuple):
     """A graph that was kept, and when: within its iteration, somebody may still come for it."""
 
     event: Backward
@@ -91,7 +91,7 @@ class RetainedGraph(Rule):
 
     def __init__(self, history: History) -> None:
         super().__init__(history)
-        self._open: list[Kept] = []
+        self._open: list[KeptGraph] = []
         self._unused: dict[Site, int] = {}
         self._used: set[Site] = set()
 
@@ -109,7 +109,7 @@ class RetainedGraph(Rule):
                 message = "the graph is kept (`retain_graph=True`), but no later backward goes through it"
                 yield Verdict(site, message, [("backward", site)], kept.event.reached)
         if event.retain and not event.create_graph and not event.error and values:
-            self._open.append(Kept(event, values, now))
+            self._open.append(KeptGraph(event, values, now))
 
 
 rule = RetainedGraph

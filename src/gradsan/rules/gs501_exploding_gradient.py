@@ -6,9 +6,9 @@ import itertools
 import math
 import statistics
 
+from gradsan.judge.history import History
 from gradsan.judge.wording import name_of
 from gradsan.record.events import NOWHERE, Backward, Sample, Site
-from gradsan.record.history import History
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 HISTORY = 10  # samples before there is anything to compare with

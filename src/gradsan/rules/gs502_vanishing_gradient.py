@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import statistics
 
+from gradsan.judge.history import History
 from gradsan.judge.wording import networks
 from gradsan.record.events import Backward, Sample, Site
-from gradsan.record.history import History
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 STEPS = 10

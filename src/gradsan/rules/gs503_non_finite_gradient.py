@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from gradsan.judge.history import History
+from gradsan.judge.provenance import note
 from gradsan.judge.wording import line, networks
 from gradsan.record.events import NOWHERE, Backward, Op, Site
-from gradsan.record.history import History
-from gradsan.record.provenance import note
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 HOW_TO_SEE = "run with `--mode deep` to see the operation that made it"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
+from gradsan.judge.history import History
 from gradsan.judge.wording import line, networks
 from gradsan.record.events import Clip, Step
-from gradsan.record.history import History
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 TIMES = 2

@@ -6,11 +6,11 @@ import linecache
 import math
 import re
 
+from gradsan.judge.history import History
+from gradsan.judge.provenance import note
 from gradsan.judge.source import line_of
 from gradsan.judge.wording import name_of
 from gradsan.record.events import Clip, Op, Ops, Step
-from gradsan.record.history import History
-from gradsan.record.provenance import note
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 INFINITE = re.compile(r"\binf(inity)?\b", re.IGNORECASE)

@@ -14,7 +14,7 @@ from gradsan.runner.program import Program
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ProgramOutcome:
     """The exit status that python would have given, and the exception that nobody caught."""
 
     status: int = 0
@@ -25,7 +25,7 @@ class Outcome:
         return isinstance(self.error, KeyboardInterrupt)
 
 
-def execute(program: Program) -> Outcome:
+def execute(program: Program) -> ProgramOutcome:
     main = program.become_main()
     with _thread_tracebacks():
         outcome = _outcome(program, vars(main))
@@ -37,17 +37,17 @@ def execute(program: Program) -> Outcome:
     return outcome
 
 
-def _outcome(program: Program, namespace: dict[str, Any]) -> Outcome:
+def _outcome(program: Program, namespace: dict[str, Any]) -> ProgramOutcome:
     error = _uncaught(program, namespace)
     try:
         if error is None:
-            return Outcome()
+            return ProgramOutcome()
         if isinstance(error, SystemExit):
             raise error
         tracebacks.show(error)
-        return Outcome(1, error)
+        return ProgramOutcome(1, error)
     except SystemExit as end:  # the program's own, or its excepthook's
-        return Outcome(_status(end))
+        return ProgramOutcome(_status(end))
 
 
 def _uncaught(program: Program, namespace: dict[str, Any]) -> BaseException | None:

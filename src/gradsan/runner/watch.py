@@ -13,7 +13,7 @@ from gradsan.judge.findings import Report
 from gradsan.record.events import Fault
 from gradsan.record.recorder import Recorder
 from gradsan.record.trace import TraceWriter
-from gradsan.runner.arrival import TorchArrival
+from gradsan.runner.import_hook import TorchImportHook
 
 if TYPE_CHECKING:
     from gradsan.observe.session import Session
@@ -51,7 +51,7 @@ class Watch:
         self.include = include
         self.recorder = Recorder(engine, writer)
         self.session: Session | None = None
-        self._arrival = TorchArrival(self._attach)
+        self._arrival = TorchImportHook(self._attach)
         self._owner = os.getpid()
 
     def start(self) -> None:
@@ -80,7 +80,7 @@ class Watch:
     @property
     def iteration(self) -> int:
         """With those that are being let through at this moment."""
-        passing = self.session.context.cruise.skipped if self.session is not None else 0
+        passing = self.session.context.fast_path.skipped if self.session is not None else 0
         return self.recorder.iteration + passing
 
     @property

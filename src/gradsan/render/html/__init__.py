@@ -18,9 +18,9 @@ import jinja2
 from markupsafe import Markup, escape
 
 from gradsan import __version__
+from gradsan.fix.one_line import diff
 from gradsan.judge.findings import SEVERITIES, Finding, Report
-from gradsan.judge.mending import diff
-from gradsan.judge.picture.model import Picture
+from gradsan.picture.model import Picture
 from gradsan.render.explanation import sections
 from gradsan.render.html.listing import highlighted, listing, styles
 from gradsan.render.page import plain

@@ -1,7 +1,7 @@
 """The losses of SAC and TD3: pathwise gradients, that is, through the critic into the action.
 
 The actor's loss flows through the critic to the actor; the critic's own parameters must not be trained by it
-(`gradsan.rl.frozen`), and neither must the temperature.
+(`gradsan.rl.without_gradient`), and neither must the temperature.
 """
 
 from __future__ import annotations

@@ -1,0 +1,149 @@
+"""One watch: entered, left, and what happens to findings in between."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import inspect
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import ParamSpec, TypeVar
+
+from gradsan.api import errors
+from gradsan.api.report import WatchReport
+from gradsan.judge.engine import Engine
+from gradsan.judge.findings import Finding
+from gradsan.judge.source import pin_base, shown_path
+from gradsan.record.trace import TraceWriter
+from gradsan.rules.base import Rule
+from gradsan.runner.watch import Watch, running
+
+P = ParamSpec("P")
+R = TypeVar("R")
+_opening = threading.RLock()
+
+
+class WatchContext:
+    """What `watch(…)` returns. It can be entered again and again, one after the other."""
+
+    def __init__(
+        self,
+        mode: str,
+        rules: list[type[Rule]],
+        on_finding: Callable[[Finding], None] | None,
+        raise_on: str | None,
+        include: tuple[str, ...],
+        trace: Path | None,
+    ) -> None:
+        self.mode = mode
+        self._rules = rules
+        self._on_finding = on_finding
+        self._raise_on = raise_on
+        self._include = include
+        self._trace = trace
+        self._watch: Watch | None = None
+        self._owner = False
+        self._late: BaseException | None = None
+        self._ending = False
+        self.report = self._new_report()
+
+    def _new_report(self) -> WatchReport:
+        codes = {rule.code for rule in self._rules}
+        return WatchReport(lambda finding: finding.rule in codes)
+
+    def __enter__(self) -> WatchReport:
+        if self._watch is not None:
+            raise RuntimeError("this watch is running already; call gradsan.watch() again for another one")
+        if self.report.finished:
+            self.report = self._new_report()
+        self.report.script = _script()
+        self._ending, self._late = False, None
+        with _opening:  # two threads may both find that nobody is watching yet
+            outer = running()
+            self._owner = outer is None
+            self._watch = outer or self._begin()
+        self.report.begin(self._watch)
+        self._watch.engine.listeners.append(self._found)
+        return self.report
+
+    def _begin(self) -> Watch:
+        pin_base()
+        about = {"script": self.report.script, "mode": self.mode, "python": sys.version.split()[0]}
+        writer = TraceWriter(self._trace, **about) if self._trace is not None else None
+        watch = Watch(Engine(self._rules), writer, self.mode, self._include)
+        watch.start()
+        return watch
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        watch, self._watch, self._ending = self._watch, None, True
+        assert watch is not None
+        if watch.session is not None:
+            self._late = watch.session.context.take_stop()
+        if self._owner:
+            ours = isinstance(error, errors.GradientError)
+            report = watch.finish(None if ours else error)
+        else:
+            report = watch.snapshot()
+        with contextlib.suppress(ValueError):
+            watch.engine.listeners.remove(self._found)
+        self.report.end(report)
+        if self._late is not None and error is None:
+            raise self._late
+
+    def _found(self, finding: Finding) -> None:
+        if not any(rule.code == finding.rule for rule in self._rules):
+            return
+        try:
+            if self._on_finding is not None:
+                self._on_finding(finding)
+            if self._raise_on is not None and errors.is_at_least(finding, self._raise_on):
+                raise errors.of_finding(finding)
+        except BaseException as error:  # the user's own wish to stop: not a fault of ours to be contained
+            self._stop(error)
+
+    def _stop(self, error: BaseException) -> None:
+        session = self._watch.session if self._watch is not None else None
+        if self._ending or session is None:
+            self._late = self._late or error
+        else:
+            session.context.stop_with(error)
+
+    def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
+        """As a decorator: every call is watched; findings go to stderr unless `on_finding` takes them."""
+        if inspect.isgeneratorfunction(function) or inspect.iscoroutinefunction(function):
+            raise TypeError(
+                f"gradsan.watch cannot decorate {function.__name__!r}, which is suspended and resumed: "
+                "write `with gradsan.watch():` around the training inside it"
+            )
+
+        @functools.wraps(function)
+        def watched(*args: P.args, **kwargs: P.kwargs) -> R:
+            watching = self._again()
+            watched.gradsan_report = watching.report  # type: ignore[attr-defined]
+            try:
+                with watching:
+                    return function(*args, **kwargs)
+            finally:
+                if self._on_finding is None and watching.report.findings:
+                    print(watching.report, file=sys.stderr)
+
+        return watched
+
+    def _again(self) -> WatchContext:
+        given = (self._rules, self._on_finding, self._raise_on, self._include, self._trace)
+        return WatchContext(self.mode, *given)
+
+
+def _script() -> str:
+    """The file that opened the watch."""
+    frame = sys._getframe(2)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(
+        ("gradsan", "contextlib")
+    ):
+        frame = frame.f_back
+    return shown_path(frame.f_code.co_filename)

@@ -1,0 +1,1 @@
+"""Repairs of findings, as changes to the source."""

@@ -1,0 +1,220 @@
+"""Looking at a graph around backward: before (hidden writes), during (where a gradient turned bad),
+and after a failure (which saved tensor was changed, and by whom)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+
+from gradsan.observe.context import Context
+from gradsan.observe.graph import Label, labels, operation_of, saved_names
+from gradsan.observe.inspect_op import describe_bad
+from gradsan.observe.line_recall import is_traced
+from gradsan.observe.magnitudes import norms_of
+from gradsan.observe.registry import storage_of
+from gradsan.observe.switches import found_switch
+from gradsan.observe.values import Tensor, version_of
+from gradsan.observe.writes import content_of
+from gradsan.record.events import NOWHERE
+
+Clues = tuple[tuple[str, Any], ...]
+PACKED = "tensors that saved-tensor hooks keep for backward (checkpointing, offloading)"
+RISKY = (
+    "Log", "Sqrt", "Pow", "Div", "Exp", "Std", "Var", "Norm", "Atanh", "Acos", "Asin", "Rsqrt", "Mul",
+    "Reciprocal", "Logsumexp", "Where", "Prod", "Cumprod", "LogSoftmax", "Logit", "Lgamma", "Digamma",
+)  # fmt: skip
+
+
+def before_backward(context: Context, roots: tuple[Tensor, ...], token: int) -> Clues:
+    """`token` stands for the call of backward."""
+    operations = context.operations
+    assert operations is not None
+    named = context.line_recall.know(token, labels(roots))
+    clues: Clues = ()
+    for node, (nid, _) in named.items() if operations.writes.compares_contents else ():
+        names, packed = saved_names(node)
+        if names and (kept := operations.writes.kept.get(nid)):
+            clues += _hidden_write(context, _saved_tensors(node, names), nid, kept)
+        if packed:
+            context.blind(PACKED, None, ("GS101", "GS104"))
+    context.watcher = GradientWatcher(context, named)
+    return clues if is_traced(named) else (*clues, ("untraced", True))
+
+
+def spoiled(context: Context, leaves: list[Tensor]) -> Clues:
+    """The loss is not finite; are the weights? Then an earlier gradient was not, and its graph is gone."""
+    norms = norms_of(list(leaves))
+    pids = context.leaves.pids(leaves)
+    broken = tuple(pid for pid, norm in zip(pids, norms, strict=True) if not math.isfinite(norm))
+    return (("spoiled", broken), ("suspects", context.line_recall.suspects())) if broken else ()
+
+
+def _hidden_write(context: Context, tensors: list[Tensor], nid: int, kept: Any) -> Clues:
+    operations = context.operations
+    assert operations is not None
+    for saved in tensors:
+        where, size = saved.data_ptr(), saved.numel()
+        for item in kept:
+            if item.where == where and item.size == size and item.storage == storage_of(saved):
+                if item.version == version_of(saved) and item.content not in (None, content_of(saved)):
+                    later = operations.writes.after(item.storage, nid)
+                    if any(w.name == "step" for w in later):
+                        return ()  # a fused step does not count its write: that is GS102's to say
+                    writes = [w for w in later if w.hidden]
+                    write = writes[0].site if writes else 0
+                    alias = operations.departures.aliases.get(item.storage, 0)
+                    return (("hidden", (nid, write, alias)),)
+                break
+    return ()
+
+
+def _saved_tensors(node: Any, names: list[str]) -> list[Tensor]:
+    found = []
+    for name in names:
+        try:
+            value = getattr(node, name)
+        except RuntimeError:  # changed in place, or freed: PyTorch will say so itself
+            continue
+        if isinstance(value, Tensor):
+            found.append(value)
+        elif isinstance(value, tuple | list):
+            found.extend(v for v in value if isinstance(v, Tensor))
+    return [t for t in found if t.dtype.is_floating_point and t.layout == torch.strided]
+
+
+class GradientWatcher:
+    """Hooks on graph nodes for the length of one backward: which one first made a gradient non-finite,
+    and, when asked to, which one turned it to zero."""
+
+    def __init__(self, context: Context, named: dict[Any, Label]) -> None:
+        self._context = context
+        self.bad: Clues = ()
+        self.zeroed: dict[int, int] = {}
+        self._saved: dict[int, tuple[list[Tensor], list[Tensor]]] = {}
+        self._handles = []
+        for order, (node, label) in enumerate(named.items()):
+            kind = node.name()
+            if context.hunting_zeros:
+                self._handles.append(node.register_hook(self._contained(self._zero_hook(label[0], order))))
+            if kind.startswith(RISKY):
+                self._handles.append(node.register_prehook(self._contained(self._before(order, node))))
+                self._handles.append(node.register_hook(self._contained(self._after(order, label, kind))))
+
+    def remove(self) -> None:
+        for handle in self._handles:
+            handle.remove()
+        self._saved.clear()
+
+    def _contained(self, look: Any) -> Any:
+        """PyTorch calls hooks from inside backward: what they raise would be the script's error."""
+
+        def hook(*gradients: Any) -> None:
+            self._context.contain("gradients", look, *gradients)
+
+        return hook
+
+    def _before(self, order: int, node: Any) -> Any:
+        def prehook(grads: Any) -> None:
+            names = saved_names(node)[0]
+            results = [name for name in names if name.startswith("_saved_result")]
+            inputs = [name for name in names if name not in results]
+            self._saved[order] = _saved_tensors(node, inputs), _saved_tensors(node, results)
+
+        return prehook
+
+    def _after(self, order: int, label: Label, kind: str) -> Any:
+        nid, site = label
+
+        def hook(grad_inputs: Any, grad_outputs: Any) -> None:
+            inputs, results = self._saved.pop(order, ([], []))
+            if not self.bad and _any_bad(grad_inputs) and not _any_bad(grad_outputs):
+                bad = next(g for g in grad_inputs if g is not None and _any_bad((g,)))
+                what = describe_bad(operation_of(kind), inputs, ~torch.isfinite(bad), results)
+                self.bad = (("bad_gradient", (nid, what, site)),)
+
+        return hook
+
+    def _zero_hook(self, nid: int, order: int) -> Any:
+        def hook(grad_inputs: Any, grad_outputs: Any) -> None:
+            into = [g for g in grad_inputs if g is not None]
+            arrives = any(g is not None and bool(g.any()) for g in grad_outputs)
+            if into and arrives and not any(bool(g.any()) for g in into):
+                self.zeroed[order] = nid
+
+        return hook
+
+
+def _any_bad(grads: Any) -> bool:
+    return any(_is_bad(g) for g in grads if g is not None)
+
+
+def _is_bad(grad: Tensor) -> bool:
+    if grad.layout != torch.strided or not grad.dtype.is_floating_point:
+        return False
+    # One reduction settles the usual case; only where the sum is not finite is a closer look needed.
+    return not math.isfinite(float(grad.detach().sum())) and not bool(torch.isfinite(grad).all())
+
+
+def after_backward(context: Context, watcher: GradientWatcher, fed: list[Tensor]) -> Clues:
+    """Norms of the gradients that were just written, and what the watcher saw."""
+    clues: Clues = ()
+    pids = context.leaves.pids(fed)
+    norms = norms_of([leaf.grad for leaf in fed])
+    clues += (("norms", tuple(zip(pids, norms, strict=True))),)
+    if any(not math.isfinite(n) for n in norms):
+        clues += watcher.bad or (("bad_gradient", (0, "", NOWHERE)),)
+    zero = tuple(pid for pid, norm in zip(pids, norms, strict=True) if norm == 0.0)
+    if zero and watcher.zeroed:
+        clues += (("zeroed_by", tuple(watcher.zeroed.values())),)
+    context.hunting_zeros = bool(zero)
+    return clues
+
+
+def after_failure(context: Context, roots: tuple[Tensor, ...], token: int, error: BaseException) -> Clues:
+    """The graph still knows which of its saved tensors were changed: reading those raises."""
+    text = str(error)
+    if "does not require grad" in text and not torch.is_grad_enabled():
+        site = context.gradients_off or found_switch(context.sites)
+        return (("gradients_off", site),) if site else ()
+    if "modified by an inplace operation" in text:
+        return _changed(context, roots, token)
+    if "backward through the graph a second time" in text or "already been freed" in text:
+        return _freed(roots)
+    return ()
+
+
+def _changed(context: Context, roots: tuple[Tensor, ...], token: int) -> Clues:
+    writes_seen = context.operations.writes if context.operations is not None else None
+    kept_at = NOWHERE
+    for node, (nid, site) in context.line_recall.know(token, labels(roots)).items():
+        if not _raises(node, "modified by an inplace operation"):
+            continue
+        kept_at = kept_at or site
+        if writes_seen is None:
+            break
+        for item in writes_seen.kept.get(nid, ()):
+            writes = [w for w in writes_seen.after(item.storage, nid) if not w.hidden]
+            if writes:
+                owner = context.leaves.peek_storage(item.storage) or 0
+                first = writes[0]
+                return (("changed", (nid, first.nid, first.site, first.name, owner)),)
+    return (("light", True), ("kept_at", kept_at))  # its forward pass went by before we looked
+
+
+def _freed(roots: tuple[Tensor, ...]) -> Clues:
+    """The newest values of this graph that an earlier backward has used up."""
+    named = labels(roots)
+    freed = [nid for node, (nid, _) in named.items() if nid and _raises(node, "freed")]
+    return (("freed", tuple(sorted(set(freed), reverse=True)[:50])),)
+
+
+def _raises(node: Any, text: str) -> bool:
+    for name in saved_names(node)[0]:
+        try:
+            getattr(node, name)
+        except RuntimeError as error:
+            if text in str(error):
+                return True
+    return False

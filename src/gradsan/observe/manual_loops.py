@@ -1,0 +1,36 @@
+"""Where a loop that updates its parameters by hand comes round: no optimizer says so."""
+
+from __future__ import annotations
+
+PATIENCE, PATIENCE_WITH_OPTIMIZERS = 64, 4_096  # backwards without a step
+
+
+class ManualLoops:
+    def __init__(self) -> None:
+        self.cleared = False  # whether gradients were, since the last turn
+        self._lines: set[int] = set()  # of backwards since then
+        self._backwards = 0
+        self._ever_stepped = False
+
+    def stepped(self) -> None:
+        self._ever_stepped = True
+        self._begin()
+
+    def comes_round(self, line: int, has_optimizers: bool) -> bool:
+        """A backward is about to run on this line: does it begin a new turn? It does where the same line has
+        run before and the gradients were cleared since. Who never clears any, or has an optimizer that might
+        still step (accumulation over a whole episode), gets more time."""
+        known = line in self._lines
+        self._lines.add(line)
+        self._backwards += 1
+        patience = PATIENCE_WITH_OPTIMIZERS if has_optimizers else PATIENCE
+        over = known and ((self.cleared and not self._ever_stepped) or self._backwards > patience)
+        if over:
+            self._begin()
+            self._lines.add(line)
+        return over
+
+    def _begin(self) -> None:
+        self.cleared = False
+        self._lines.clear()
+        self._backwards = 0
