@@ -287,7 +287,7 @@ import sys
 
 def test_it():
     assert not [name for name in sys.modules if name.startswith(("gradsan.", "torch", "rich", "click"))
-                and not name.startswith("gradsan.pytest_")]
+                and not name.startswith("gradsan.pytest")]
 """
     )
     pytester.runpytest_subprocess("-p", "no:xdist").assert_outcomes(passed=1)
