@@ -32,7 +32,7 @@ class Watched:
     """One of gradsan's modes, which can be taken off for a while."""
 
     def __init__(self, mode: str) -> None:
-        self._session = Session(Recorder(Engine()), mode)
+        self._session = Session(Recorder([Engine()]), mode)
         self._session.__enter__()
         self._away: list[tuple[Any, str, Any]] = []
         self._hooks: list[dict[Any, Any]] = []

@@ -83,7 +83,7 @@ def stretch(update: Update) -> float:
 def measure(make: Callable[[], Update]) -> dict[str, list[float]]:
     torch.manual_seed(0)
     costs: dict[str, list[float]] = {part: [] for part in PARTS}
-    with Session(Recorder(Engine()), "light") as session:
+    with Session(Recorder([Engine()]), "light") as session:
         update = make()
         for _ in range(100):
             update()

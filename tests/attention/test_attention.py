@@ -60,10 +60,10 @@ def test_a_late_network_may_be_older_than_the_session():
     before, after = LATE_ACTOR.replace("{mend}", "").split("for update")
     names: dict[str, object] = {}
     exec(before, names)
-    recorder = Recorder(Engine())
-    with Session(recorder, "adaptive"):
+    engine = Engine()
+    with Session(Recorder([engine]), "adaptive"):
         exec("for update" + after, names)
-    assert "about to learn for the first time" in str(recorder.engine.report().attention)
+    assert "about to learn for the first time" in str(engine.report().attention)
 
 
 def test_a_network_with_a_part_that_waits_for_its_optimizer_does_not_keep_the_run_deep():
@@ -371,12 +371,13 @@ def short_patience(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("short_patience")
 def test_a_search_without_gradients_is_not_traced_for_ever():
-    session = Session(Recorder(Engine()), "adaptive")
+    engine = Engine()
+    session = Session(Recorder([engine]), "adaptive")
     with session:
         exec(WITHOUT_GRADIENTS, {})
         assert session.context.operations is None
         assert len(session.attention.tap.pending) <= 1  # the operation that was one too many
-    assert len(session.recorder.engine.history.graph.ops) < 1_000
+    assert len(engine.history.graph.ops) < 1_000
 
 
 @pytest.mark.usefixtures("short_patience")
@@ -471,7 +472,7 @@ def test_who_patches_over_a_resting_tap_keeps_his_patch():
         net(torch.randn(8, 3)).pow(2).mean().backward()
         opt.step()
 
-    with Session(Recorder(Engine()), "light") as session:
+    with Session(Recorder([Engine()]), "light") as session:
         ours = torch.from_numpy
         assert ours is not before
         for _ in range(40):
@@ -498,7 +499,7 @@ def test_taps_go_on_resting_through_a_full_look():
         net(torch.randn(8, 3)).pow(2).mean().backward()
         opt.step()
 
-    with Session(Recorder(Engine()), "adaptive") as session:
+    with Session(Recorder([Engine()]), "adaptive") as session:
         fast_path = session.context.fast_path
         for _ in range(40):
             update()
@@ -525,7 +526,7 @@ def test_a_light_iteration_is_known_if_the_same_was_judged_deeply():
         (net(torch.randn(8, 3)) - 1.0).pow(2).mean().backward()
         opt.step()
     """
-    recorder = Recorder(Engine())
+    recorder = Recorder([Engine()])
     with Session(recorder, "adaptive") as session:
         exec(textwrap.dedent(code), {})
         assert session.context.fast_path.on

@@ -120,13 +120,14 @@ def test_no_stream_and_no_terminal_are_no_place_for_it() -> None:
 def status(monkeypatch: pytest.MonkeyPatch) -> Status:
     watch = Watch(Engine(), None, "light")
     watch.recorder._iterations.count = 12_345
+    status = Status(watch, sys.__stderr__)
     for event in (
         ParamSeen(1, "parameter", (3, 3), True, 0),
         ParamNamed(1, "agent.q.0.weight"),
         OptimizerSeen(1, "Adam", (1,), 0),
     ):
-        watch.engine.feed(event)
-    return Status(watch, sys.__stderr__)
+        status.feed(event)
+    return status
 
 
 def test_the_line_has_iteration_speed_findings_and_norms(status: Status) -> None:
@@ -134,12 +135,12 @@ def test_the_line_has_iteration_speed_findings_and_norms(status: Status) -> None
     status._watch.recorder._iterations.count += 300
     status._watch.engine.findings["x"] = Finding("GS401", "stale-gradient", "error", "m", "f", None)
     for norm in (0.1, 1.0, 10.0):
-        status(Sample(1, 1, ((1, norm, 1.0, 0.1),)))
+        status.feed(Sample(1, 1, ((1, norm, 1.0, 0.1),)))
     assert status.text(80, 2.0) == "gradsan iteration 12,645  150/s  1 error  agent.q ▁▅█ 10"
 
 
 def test_what_does_not_fit_is_left_out(status: Status) -> None:
-    status(Sample(1, 1, ((1, 0.5, 1.0, 0.1),)))
+    status.feed(Sample(1, 1, ((1, 0.5, 1.0, 0.1),)))
     assert "agent.q" not in status.text(40, 0.0)
     assert all(len(status.text(width, 0.0)) <= width for width in range(20, 60))
 
@@ -151,5 +152,5 @@ def test_sparklines_are_logarithmic_and_mark_what_is_not_finite() -> None:
 
 
 def test_closing_ends_the_thread(status: Status) -> None:
-    status.close()
+    status.finish()
     assert not [t for t in threading.enumerate() if t.name == "gradsan-live"]

@@ -14,6 +14,7 @@ from gradsan.cli import main
 from gradsan.follow.magnitudes import optimizer_name, together
 from gradsan.follow.scalars import Scalars
 from gradsan.judge.engine import Engine
+from gradsan.judge.history import History
 from gradsan.record.events import Attention, Event, ParamNamed, ParamSeen, Sample
 from gradsan.record.recorder import Recorder
 from sandbox import CLEAN, Sandbox
@@ -75,11 +76,11 @@ def test_a_folder_that_cannot_be_written_is_bad_usage(tmp_path: Path) -> None:
 
 
 def test_what_was_not_measured_is_left_out(tmp_path: Path) -> None:
-    recorder = recorder_with(names={1: "q.0.weight", 2: "q.0.bias"})
-    scalars = Scalars(str(tmp_path), recorder.engine.history)
-    recorder.followers.append(scalars)
-    recorder.emit(Sample(5, 1, ((1, 3.0, 1.0, -1.0), (2, 4.0, 1.0, 0.1)), (), 2.5))
-    scalars.close()
+    scalars = Scalars(str(tmp_path))
+    for event in naming({1: "q.0.weight", 2: "q.0.bias"}):
+        scalars.feed(event)
+    scalars.feed(Sample(5, 1, ((1, 3.0, 1.0, -1.0), (2, 4.0, 1.0, 0.1)), (), 2.5))
+    scalars.finish()
     curves = read(tmp_path)
     assert curves["gradient norm/q"] == [(5, 5.0)]
     assert curves["clipped/q"] == [(5, 2.5)]
@@ -87,37 +88,43 @@ def test_what_was_not_measured_is_left_out(tmp_path: Path) -> None:
 
 
 def test_a_run_without_samples_leaves_no_file(tmp_path: Path) -> None:
-    scalars = Scalars(str(tmp_path), Engine().history)
-    scalars(Attention(True, "asked for"))
-    scalars.close()
+    scalars = Scalars(str(tmp_path))
+    scalars.feed(Attention(True, "asked for"))
+    scalars.finish()
     assert not list(tmp_path.iterdir())
 
 
 def test_a_follower_that_fails_is_a_fault_and_costs_nothing_else() -> None:
-    recorder, seen = recorder_with({}), list[Event]()
+    class Broken:
+        def feed(self, event: Event) -> None:
+            raise OSError("the disk is full")
 
-    def broken(event: Event) -> None:
-        raise OSError("the disk is full")
+        def finish(self) -> None: ...
 
-    recorder.followers += [broken, seen.append]
+    class Seen(list[Event]):
+        feed = list.append
+
+        def finish(self) -> None: ...
+
+    engine, seen = Engine(), Seen()
+    recorder = Recorder([Broken(), seen, engine])
     for iteration in (1, 2):
         recorder.emit(Sample(iteration, 1, ()))
     assert [e.iteration for e in seen if isinstance(e, Sample)] == [1, 2]
-    (fault,) = recorder.engine.report().faults
+    (fault,) = engine.report().faults
     assert "the disk is full" in fault["traceback"]
 
 
 def test_optimizers_are_named_after_what_they_train() -> None:
-    history = recorder_with({1: "agent.q.0.weight", 2: "agent.q.head.bias", 3: "alpha"}).engine.history
+    history = History()
+    for event in naming({1: "agent.q.0.weight", 2: "agent.q.head.bias", 3: "alpha"}):
+        history.apply(event)
     assert optimizer_name(history, 7, (1, 2)) == "agent.q"
     assert optimizer_name(history, 7, (3,)) == "alpha"
     assert optimizer_name(history, 7, (1, 3)) == "optimizer 7"
     assert together([(1, 3.0, 0.0, 0.0), (2, 4.0, 0.0, 0.0)]).gradient == 5.0
 
 
-def recorder_with(names: dict[int, str]) -> Recorder:
-    recorder = Recorder(Engine())
-    for pid, name in names.items():
-        recorder.emit(ParamSeen(pid, "parameter", (1,), True, 0))
-        recorder.emit(ParamNamed(pid, name))
-    return recorder
+def naming(names: dict[int, str]) -> list[Event]:
+    seen = [ParamSeen(pid, "parameter", (1,), True, 0) for pid in names]
+    return [*seen, *(ParamNamed(pid, name) for pid, name in names.items())]

@@ -109,4 +109,4 @@ def test_a_report_in_the_middle_of_a_write_to_the_trace() -> None:
 
 @pytest.fixture
 def session() -> Session:
-    return Session(Recorder(Engine()), "adaptive")
+    return Session(Recorder([Engine()]), "adaptive")

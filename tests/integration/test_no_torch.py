@@ -35,6 +35,6 @@ assert "numpy" not in sys.modules
     ids=" ".join,
 )
 def test_without_torch(sandbox: Sandbox, args: list[str]) -> None:
-    TraceWriter(sandbox.path / "run.trace", script="x.py", mode="deep").end()
+    TraceWriter(sandbox.path / "run.trace", script="x.py", mode="deep").finish()
     seen = sandbox.python("-c", ASK, *args)
     assert seen.returncode == 0, seen.stderr

@@ -47,7 +47,7 @@ def stocked(sandbox: Sandbox) -> Sandbox:
 
 
 def trace(path: Path, *lines: str) -> None:
-    TraceWriter(path, script="x.py", mode="deep").end()
+    TraceWriter(path, script="x.py", mode="deep").finish()
     header = path.read_text().splitlines()[0]
     path.write_text("\n".join([header, *lines]) + "\n")
 

@@ -107,7 +107,7 @@ def small_tables(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("mode", ["light", "adaptive", "deep"])
 @pytest.mark.parametrize("script", [same_shape, varying_length, new_leaves, new_optimizers, by_hand])
 def test_tables_stop_growing(script: Any, mode: str) -> None:
-    session = Session(Recorder(Engine()), mode)
+    session = Session(Recorder([Engine()]), mode)
     with session:
         training = script()
         for _ in range(WARM_UP):
@@ -131,7 +131,7 @@ def test_a_look_now_and_then_leaves_nothing_behind(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("gradsan.observe.fast_path.between_looks", lambda iterations: 4)
     monkeypatch.setattr("gradsan.observe.attention.AT_RANDOM", 1)  # every look is a deep one
     monkeypatch.setattr(writes, "KEEP_BETWEEN_LOOKS", 20)
-    session = Session(Recorder(Engine()), "adaptive")
+    session = Session(Recorder([Engine()]), "adaptive")
     with session:
         training = same_shape()
         for _ in range(1_000):

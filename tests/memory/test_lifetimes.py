@@ -19,7 +19,7 @@ MODES = ("deep", "adaptive", "light")
 
 
 def watched(mode: str) -> Any:
-    return Session(Recorder(Engine()), mode) if mode else contextlib.nullcontext()
+    return Session(Recorder([Engine()]), mode) if mode else contextlib.nullcontext()
 
 
 def live_bytes() -> int:

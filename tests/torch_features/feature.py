@@ -74,7 +74,7 @@ def run(code: str, mode: str = "") -> tuple[str, Report]:
     np.random.seed(2)
     torch.manual_seed(3)
     engine, module = Engine(), ModuleType("__main__")
-    session = Session(Recorder(engine), mode) if mode else contextlib.nullcontext()
+    session = Session(Recorder([engine]), mode) if mode else contextlib.nullcontext()
     with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings(), session:
         try:
             exec(compile(code, file, "exec"), module.__dict__)

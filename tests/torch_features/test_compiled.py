@@ -43,7 +43,7 @@ def test_a_bug_is_found_on_its_line(mode: str) -> None:
 
 def test_only_deep_iterations_run_eagerly() -> None:
     seen = []
-    with Session(Recorder(Engine()), "adaptive") as session:
+    with Session(Recorder([Engine()]), "adaptive") as session:
         net = torch.nn.Linear(3, 1)
         opt = torch.optim.SGD(net.parameters(), lr=0.1)
         predict = torch.compile(net, backend="eager")
@@ -59,12 +59,12 @@ def test_a_stance_of_the_users_own_is_kept() -> None:
     opt = torch.optim.SGD(net.parameters(), lr=0.1)
     predict = torch.compile(net, backend="eager")
     with torch.compiler.set_stance("eager_on_recompile"):
-        with Session(Recorder(Engine()), "deep"):
+        with Session(Recorder([Engine()]), "deep"):
             step(predict, net, opt)
             assert stance() == "force_eager"
         assert stance() == "eager_on_recompile"
         engine = Engine()
-        with Session(Recorder(engine), "deep"):
+        with Session(Recorder([engine]), "deep"):
             torch.compiler.set_stance("default")
         assert stance() == "default"
         assert "torch.compile" in engine.report().not_evaluated[0]["reason"]
@@ -77,7 +77,7 @@ import sys, torch
 from gradsan.observe.session import Session
 from gradsan.record.recorder import Recorder
 from gradsan.judge.engine import Engine
-with Session(Recorder(Engine()), "adaptive"):
+with Session(Recorder([Engine()]), "adaptive"):
     net = torch.nn.Linear(3, 1)
     for _ in range(40):
         net(torch.ones(4, 3)).pow(2).mean().backward()

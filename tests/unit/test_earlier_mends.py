@@ -104,10 +104,10 @@ def test_an_iteration_that_is_judged_is_judged_with_what_it_is_made_of() -> None
         critic(actor(torch.randn(4, 3))).mean().backward()
         actor_opt.step()
     """
-    recorder = Recorder(Engine())
-    with Session(recorder, "deep"):
+    engine = Engine()
+    with Session(Recorder([engine]), "deep"):
         exec(textwrap.dedent(code), {})
-    graph = recorder.engine.history.graph
+    graph = engine.history.graph
     loss = max(graph.ops.values(), key=lambda op: op.nid)
     assert loss.name == "mean"
     assert len(graph.live_params([loss.nid])) == 4

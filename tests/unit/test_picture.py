@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from gradsan.judge.engine import Engine
 from gradsan.picture import model
 from gradsan.picture.charts import POINTS, Thinned, chart
+from gradsan.picture.collector import PictureCollector
 from gradsan.picture.naming import boxes, folded, networks
 from gradsan.record import events as e
 from harness import run_code
@@ -86,16 +86,18 @@ def test_the_ledger_begins_with_the_forward_pass_and_knows_what_was_left_over() 
     assert timeline.lanes == ["SGD: q"]
 
 
-def test_what_the_album_keeps_does_not_grow() -> None:
-    engine = Engine()
-    engine.feed(e.ParamSeen(1, "parameter", (1,), True, 0, "w"))
-    engine.feed(e.OptimizerSeen(1, "SGD", (1,), 0))
+def test_what_the_collector_keeps_does_not_grow() -> None:
+    collector = PictureCollector()
+    collector.feed(e.ParamSeen(1, "parameter", (1,), True, 0, "w"))
+    collector.feed(e.OptimizerSeen(1, "SGD", (1,), 0))
     for number in range(5_000):
-        engine.feed(e.Backward(number + 1, 0, "backward", (), (1,), (1,), loss=1.0))
-        engine.feed(e.Sample(number + 1, 1, ((1, 1.0, 1.0, 1.0),)))
-        engine.feed(e.Step(1, 0, (1,)))
-        engine.feed(e.StepDone(1))
-    drawn = engine.picture(engine.report())
+        collector.feed(e.Backward(number + 1, 0, "backward", (), (1,), (1,), loss=1.0))
+        collector.feed(e.Sample(number + 1, 1, ((1, 1.0, 1.0, 1.0),)))
+        collector.feed(e.Step(1, 0, (1,)))
+        collector.feed(e.StepDone(1))
+        collector.feed(e.IterationEnd())
+    collector.finish()
+    drawn = collector.picture([])
     assert all(len(c.x) <= POINTS + 1 for c in drawn.charts)
     assert len(drawn.losses) == 1
 

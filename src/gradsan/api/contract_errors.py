@@ -14,6 +14,7 @@ from gradsan.api.routes import Routes
 from gradsan.judge.cuts import CutFinder, cause
 from gradsan.judge.findings import Finding, Location, RoleSite
 from gradsan.judge.flow import culprit_of
+from gradsan.judge.wording import location as location_of
 from gradsan.judge.wording import networks, value_at
 from gradsan.observe.graph import KEY, operation_of
 from gradsan.observe.names import find_names
@@ -86,7 +87,7 @@ def _seen_cut(watch: Watch, loss: torch.Tensor, missing: list[torch.Tensor]) -> 
         f"{value_at(history, found.op.site)} carries {networks(history, found.pids)} into the loss without "
         f"gradient: {cause(history, found)}"
     )
-    culprit = watch.engine.location(site)
+    culprit = location_of(history, site)
     roles = () if culprit is None else (RoleSite("cut", culprit),)
     return Finding(rule.code, rule.name, "error", message, rule.fix, culprit, roles)
 
@@ -119,7 +120,7 @@ def line_of_node(node: Any) -> Location | None:
     watch, known = running(), node.metadata.get(KEY)
     if watch is not None and known is not None:
         op = watch.engine.history.graph.get(known[0])
-        if op is not None and (where := watch.engine.location(op.site)) is not None:
+        if op is not None and (where := location_of(watch.engine.history, op.site)) is not None:
             return where
     return _anomaly_line(node.metadata.get(ANOMALY, ()))
 

@@ -9,6 +9,7 @@ from typing import Any
 from gradsan.api.errors import GradientError
 from gradsan.judge.engine import Engine
 from gradsan.judge.findings import Finding
+from gradsan.judge.wording import location
 from gradsan.record.events import Backward, Event, Failed, Root, SiteSeen
 from gradsan.rules import catalogue
 from gradsan.runner.watch import Watch, running
@@ -82,7 +83,7 @@ def _alone(error: BaseException, rules: tuple[str, ...]) -> Finding | None:
     finding = next((f for f in engine.findings.values() if f.rule in rules), None)
     if finding is None:
         rule, message = catalogue()[rules[0]], str(error).split("\n", 1)[0]
-        finding = Finding(rule.code, rule.name, rule.severity, message, rule.fix, engine.location(1))
+        finding = Finding(rule.code, rule.name, rule.severity, message, rule.fix, location(engine.history, 1))
     elif detail := _detail(str(error)):
         finding.message = f"{finding.message} ({detail})"
     return finding

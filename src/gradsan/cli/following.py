@@ -14,13 +14,14 @@ class Following:
     def __init__(self, watch: Watch, scalars: str | None, live: bool) -> None:
         self._followers: list[Scalars | Status] = []
         if scalars is not None:
-            self._followers.append(Scalars(scalars, watch.engine.history))
+            self._followers.append(Scalars(scalars))
         if live and is_possible(sys.stderr):
             status = Status(watch, sys.stderr)
             self._followers.append(status)
             status.start()
-        watch.recorder.followers += self._followers
+        for follower in self._followers:
+            watch.recorder.sinks.add(follower)
 
     def close(self) -> None:
         for follower in self._followers:
-            follower.close()
+            follower.finish()

@@ -16,16 +16,17 @@ from gradsan.follow.scalars import Scalars
 from gradsan.judge.engine import Engine
 from gradsan.judge.findings import Report
 from gradsan.judge.source import pin_base
+from gradsan.picture.collector import PictureCollector
 from gradsan.record.events import SiteSeen
+from gradsan.record.sinks import Sink, Sinks
 from gradsan.record.trace import TraceError, read
 from gradsan.render import render
 from gradsan.render.output import OutputError
 from gradsan.render.page import Page
 from gradsan.rules.base import Rule
 from gradsan.runner.program import remember_code
+from gradsan.runner.watch import draw
 
-# What a record of the right form and the wrong content makes the history stumble over.
-DAMAGE = (LookupError, TypeError, ValueError, AttributeError, RecursionError)
 LARGEST_SOURCE = 10_000_000
 
 
@@ -62,30 +63,24 @@ def command(ctx: click.Context, /, trace: str, **given: Any) -> None:
 
 
 def judge(path: Path, rules: list[type[Rule]], draws: bool = False, scalars: str | None = None) -> Report:
-    engine = Engine(rules)
-    follower = Scalars(scalars, engine.history) if scalars is not None else None
+    engine, picture = Engine(rules), PictureCollector() if draws else None
+    follower = Scalars(scalars) if scalars is not None else None
+    given: list[Sink | None] = [engine, picture, follower]
+    sinks = Sinks(sink for sink in given if sink is not None)
     about: dict[str, Any] = {}
-    number = 0
-    try:
-        for record in read(path):
-            number += 1
-            if isinstance(record, dict):
-                about.update(record.get("end", record))
-                if "code" in record:
-                    remember_code(str(record["code"]))
-                continue
-            if isinstance(record, SiteSeen):
-                _refuse_odd_source(record.file)
-            engine.feed(record)
-            if follower is not None:
-                follower(record)
-        engine.finish()
-        if follower is not None:
-            follower.close()
-    except DAMAGE as error:
-        raise TraceError(f"{path} is damaged on line {number}") from error
+    for record in read(path):
+        if isinstance(record, dict):
+            about.update(record)
+            if "code" in record:
+                remember_code(str(record["code"]))
+            continue
+        if isinstance(record, SiteSeen):
+            _refuse_odd_source(record.file)
+        sinks.feed(record)
+    sinks.finish()
     report = engine.report()
-    report.picture = engine.picture(report) if draws else None
+    if picture is not None:
+        draw(report, picture)
     report.script, report.mode = str(about.get("script", "")), str(about.get("mode", ""))
     report.torch = str(about.get("torch", ""))
     return report

@@ -9,9 +9,10 @@ from typing import NamedTuple
 
 from gradsan.judge.history import History
 from gradsan.judge.wording import name_of
-from gradsan.record.events import Sample
+from gradsan.record.events import OptimizerSeen, ParamNamed, ParamSeen, Sample, SiteSeen
 
 Row = tuple[int, float, float, float]
+NAMING = (SiteSeen, ParamSeen, ParamNamed, OptimizerSeen)  # what a history must be told of to know names
 
 
 class Norms(NamedTuple):

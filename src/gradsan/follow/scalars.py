@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from gradsan.follow.magnitudes import by_network, optimizer_name
+from gradsan.follow.magnitudes import NAMING, by_network, optimizer_name
 from gradsan.judge.history import History
 from gradsan.judge.source import shown_path
 from gradsan.judge.wording import name_of
@@ -39,12 +39,14 @@ class Scalars:
     """The file is opened with the first sample: by then the script has imported what it wants to import
     first, and an empty run leaves no file."""
 
-    def __init__(self, directory: str, history: History) -> None:
+    def __init__(self, directory: str) -> None:
         self._directory = directory
-        self._history = history
+        self._history = History()
         self._file: Any = None
 
-    def __call__(self, event: Event) -> None:
+    def feed(self, event: Event) -> None:
+        if isinstance(event, NAMING):
+            self._history.apply(event)
         if not isinstance(event, Sample):
             return
         from tensorboard.compat.proto import event_pb2, summary_pb2
@@ -78,7 +80,7 @@ class Scalars:
             name = optimizer_name(history, sample.oid, (row[0] for row in sample.norms))
             yield f"clipped/{name}", sample.clipped
 
-    def close(self) -> None:
+    def finish(self) -> None:
         if self._file is not None:
             self._file.close()
             self._file = None

@@ -11,8 +11,9 @@ from typing import TextIO
 from rich.text import Text
 
 from gradsan.follow.lastline import LastLine
-from gradsan.follow.magnitudes import optimizer_name, together
+from gradsan.follow.magnitudes import NAMING, optimizer_name, together
 from gradsan.judge.findings import SEVERITIES
+from gradsan.judge.history import History
 from gradsan.record.events import Event, Sample
 from gradsan.render.page import Page, plain
 from gradsan.runner.watch import Watch
@@ -28,6 +29,7 @@ class Status:
 
     def __init__(self, watch: Watch, stream: TextIO) -> None:
         self._watch = watch
+        self._history = History()
         self._line = LastLine(stream)
         self._page = Page.of(stream)
         self._norms: dict[int, deque[float]] = {}
@@ -39,14 +41,15 @@ class Status:
     def start(self) -> None:
         self._thread.start()
 
-    def __call__(self, event: Event) -> None:
-        if isinstance(event, Sample) and event.norms:
-            history = self._watch.engine.history
-            self._names[event.oid] = optimizer_name(history, event.oid, (row[0] for row in event.norms))
+    def feed(self, event: Event) -> None:
+        if isinstance(event, NAMING):
+            self._history.apply(event)
+        elif isinstance(event, Sample) and event.norms:
+            self._names[event.oid] = optimizer_name(self._history, event.oid, (row[0] for row in event.norms))
             norms = self._norms.setdefault(event.oid, deque(maxlen=POINTS))
             norms.append(together(event.norms).gradient)
 
-    def close(self) -> None:
+    def finish(self) -> None:
         self._end.set()
         if self._thread.is_alive():
             self._thread.join(1.0)  # not for ever: in a signal handler it may wait for what we hold

@@ -1,4 +1,4 @@
-"""Which cut keeps which parameters from learning. GS201, GS202 and GS203 read it off here.
+"""Which cut keeps which parameters from learning.
 
 A cut by itself is no bug: targets and advantages are cut on purpose. It is one where the cut-off parameters
 are supposed to learn from that loss and do not:
@@ -12,13 +12,16 @@ are supposed to learn from that loss and do not:
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from gradsan.judge import flow
-from gradsan.judge.history import History
-from gradsan.judge.ledger import Contribution
 from gradsan.judge.provenance import params_of
 from gradsan.judge.residuals import LIBRARY_LOSSES
-from gradsan.record.events import Op
+from gradsan.record.events import Op, Site
+
+if TYPE_CHECKING:
+    from gradsan.judge.history import History
+    from gradsan.judge.ledger import Contribution
 
 STARVED_STEPS = 3
 # Where a constant meets what is trained, element by element.
@@ -38,6 +41,17 @@ class CutFinder:
     def __init__(self, history: History) -> None:
         self.history = history
         self._steps_when_seen: dict[int, int] = {}
+        self.constants: dict[
+            int, Site
+        ] = {}  # by parameter, the line that makes one of it: an advantage, a target
+
+    def of(self, contribution: Contribution) -> list[Cut]:
+        """The cuts that matter in this loss."""
+        if contribution.event.error or contribution.event.call != "backward":
+            return []
+        found = self.dead_terms(contribution)
+        starved = self.starved(contribution, {pid for cut in found for pid in cut.pids})
+        return found if starved is None else [*found, starved]
 
     def in_loss(self, roots: list[int], wanted: set[int]) -> Cut | None:
         """The cut between these parameters and these values that explains the most, nearest the loss."""
@@ -126,11 +140,11 @@ class CutFinder:
             elif op.name not in flow.LINEAR:
                 return False
 
-    def starved(self, contribution: Contribution) -> Cut | None:
+    def starved(self, contribution: Contribution, dead: set[int]) -> Cut | None:
         """A parameter that keeps flowing into this loss while its optimizer steps without it."""
         history, graph = self.history, self.history.graph
         roots = [root.nid for root in contribution.event.roots]
-        values = graph.value_params(roots) - set(contribution.event.fed)
+        values = graph.value_params(roots) - set(contribution.event.fed) - dead
         hungry: set[int] = set()
         for pid in values:
             param = history.params[pid]
@@ -147,7 +161,7 @@ class CutFinder:
         found = self._function(roots, hungry) or self._between(roots, hungry)
         telling = [c for c in found if not self._is_constant(loss, c, contribution.consumed_pids())]
         if not telling and (cut := _telling(found)) is not None:
-            history.constant_at.update(dict.fromkeys(cut.pids, flow.culprit_of(cut.op)))
+            self.constants.update(dict.fromkeys(cut.pids, flow.culprit_of(cut.op)))
         return _telling(telling)
 
     def _function(self, roots: list[int], hungry: set[int]) -> list[Cut]:

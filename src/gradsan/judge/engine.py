@@ -6,34 +6,32 @@ import traceback
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from gradsan.judge.findings import SEVERITIES, Finding, Location, Report, RoleSite
+from gradsan.judge.arbitration import arbitrate
+from gradsan.judge.findings import SEVERITIES, Finding, Report, RoleSite
 from gradsan.judge.history import History
-from gradsan.judge.source import allowed, line_of, shown_path
-from gradsan.judge.wording import describe_params
-from gradsan.picture.collector import PictureCollector
-from gradsan.picture.model import Picture
+from gradsan.judge.source import allowed
+from gradsan.judge.wording import describe_params, location
 from gradsan.record.events import (
     Backward,
     Clip,
     Event,
     Failed,
     Fault,
+    IterationEnd,
     Ops,
     OptimizerSeen,
     Repeated,
     Sample,
-    Site,
     Step,
-    StepDone,
     Sync,
-    Turn,
     ZeroGrad,
 )
 from gradsan.rules import catalogue
 from gradsan.rules.base import Rule, Verdict
 
-BEFORE = {Step: "on_step", ZeroGrad: "on_zero_grad"}
-AFTER = {
+HANDLERS = {
+    Step: "on_step",
+    ZeroGrad: "on_zero_grad",
     OptimizerSeen: "on_optimizer",
     Backward: "on_backward",
     Clip: "on_clip",
@@ -42,98 +40,93 @@ AFTER = {
     Failed: "on_failed",
     Sample: "on_sample",
 }
-SETTLE_AFTER = 2  # iterations: by then every optimizer of a loop has had its turn
 
 
 class Engine:
-    """One per run or per re-judged trace."""
+    """One per run or per re-judged trace. All rules judge; those `selected` (all, if not given) are reported."""
 
     def __init__(
         self,
-        rules: Iterable[type[Rule]] | None = None,
+        selected: Iterable[type[Rule]] | None = None,
         on_finding: Callable[[Finding], None] | None = None,
+        rules: Iterable[type[Rule]] | None = None,
     ) -> None:
         self.history = History()
         self.rules = [rule(self.history) for rule in (catalogue().values() if rules is None else rules)]
-        self.picture_collector = PictureCollector(self.history, self.location)
+        self._selected = {rule.code for rule in (self.rules if selected is None else selected)}
         self.findings: dict[Any, Finding] = {}
         self.listeners = [on_finding] if on_finding is not None else []
         self._handlers = {
             kind: [h for r in self.rules if (h := _overridden(r, method))]
-            for kind, method in (BEFORE | AFTER).items()
+            for kind, method in HANDLERS.items()
         }
         self._settlers = [h for r in self.rules if (h := _overridden(r, "on_settled"))]
         self._fired: set[Any] = set()  # in this iteration
         self._fired_before: set[Any] = set()  # in the one before
         self._broken: set[int] = set()
-        self._quiet: set[str] = set()
+        self._faulty: set[str] = set()
 
     def feed(self, event: Event) -> None:
-        kind = type(event)
-        self._show(self.picture_collector.see, event)
-        if kind in BEFORE:
-            if kind is Step:
-                self.history.apply(event)
-            self._ask(self._handlers[kind], event)
-            if isinstance(event, Step):
-                self.history.consume(event)
-            else:
-                self.history.apply(event)
+        """A fault here would take the judge off the run: it is kept to the event that brought it about."""
+        try:
+            self._feed(event)
+        except Exception:
+            self._fault(f"judging {type(event).__name__}")
+
+    def _feed(self, event: Event) -> None:
+        history, handlers = self.history, self._handlers.get(type(event), [])
+        if isinstance(event, Step):
+            history.apply(event)
+            self._ask(handlers, event)
+            history.consume(event)
+            return
+        if isinstance(event, ZeroGrad):
+            self._ask(handlers, event)
+            history.apply(event)
             return
         if isinstance(event, Repeated):
             self._settle()
-            self._leave_unsettled()
+            history.leave_unsettled()
             for key in self._fired | self._fired_before:
                 self.findings[key].count += event.times
-        before = self.history.iteration
-        self.history.apply(event)
-        if kind in AFTER:
-            self._ask(self._handlers[kind], event)
-        if kind in (StepDone, Turn) and self.history.iteration != before:
-            self._show(self.picture_collector.end_iteration)
+        history.apply(event)
+        self._ask(handlers, event)
+        if isinstance(event, IterationEnd):
             self._fired_before, self._fired = self._fired, set()
             self._settle()
 
     def finish(self) -> None:
-        self._settle(everything=True)
-        self._ask([h for r in self.rules if (h := _overridden(r, "at_end"))])
+        try:
+            self._settle(everything=True)
+            self._ask([h for r in self.rules if (h := _overridden(r, "at_end"))])
+        except Exception:
+            self._fault("judging the end")
 
     def _settle(self, everything: bool = False) -> None:
-        due = self.history.iteration - SETTLE_AFTER
-        for contribution in list(self.history.ledger.recent.values()):
-            if not contribution.settled and (everything or contribution.iteration <= due):
-                contribution.settled = True
-                self._ask(self._settlers, contribution)
-                self._show(self.picture_collector.settled, contribution, len(self.findings))
-
-    def _show(self, look: Callable[..., None], *args: Any) -> None:
-        """A fault in drawing must not cost a finding."""
-        if "picture" not in self._quiet:
-            try:
-                look(*args)
-            except Exception:
-                self._fault("picture")
+        for contribution in self.history.settle(everything):
+            contribution.cuts = self.history.cuts.of(contribution)
+            self._ask(self._settlers, contribution)
 
     def _fault(self, part: str) -> None:
-        self._quiet.add(part)
+        if part in self._faulty:  # once is enough to know
+            return
+        self._faulty.add(part)
         self.history.apply(Fault(part, traceback.format_exc()))
 
-    def _leave_unsettled(self) -> None:
-        """The steps that would have consumed the newest gradients were counted, not recorded. Iterations
-        like theirs have been judged to the end; about these nobody can tell any more."""
-        for contribution in self.history.ledger.recent.values():
-            contribution.settled = True
-
     def _ask(self, handlers: list[Callable[..., Iterable[Verdict]]], *args: Any) -> None:
+        verdicts: list[tuple[Rule, Verdict]] = []
         for handler in handlers:
             if id(handler) in self._broken:
                 continue
+            rule: Rule = handler.__self__  # type: ignore[attr-defined]
             try:
-                for verdict in handler(*args):
-                    self._add(handler.__self__, verdict)  # type: ignore[attr-defined]
+                verdicts.extend((rule, verdict) for verdict in handler(*args))
             except Exception:
                 self._broken.add(id(handler))
-                self.history.apply(Fault(handler.__qualname__, traceback.format_exc()))
+                self._fault(handler.__qualname__)
+        for rule, verdict in arbitrate(verdicts, self.history.explained) if verdicts else ():
+            if rule.code in self._selected:
+                self._add(rule, verdict)
 
     def _add(self, rule: Rule, verdict: Verdict) -> None:
         key = (rule.code, verdict.culprit, verdict.key)
@@ -151,9 +144,11 @@ class Engine:
             listener(finding)
 
     def _finding(self, rule: Rule, verdict: Verdict) -> Finding:
-        culprit = self.location(verdict.culprit)
+        culprit = location(self.history, verdict.culprit)
         sites = [
-            RoleSite(role, where) for role, s in verdict.sites if (where := self.location(s)) is not None
+            RoleSite(role, where)
+            for role, s in verdict.sites
+            if (where := location(self.history, s)) is not None
         ]
         subjects = describe_params(self.history, verdict.subjects, limit=50)
         severity = verdict.severity or rule.severity
@@ -162,12 +157,6 @@ class Engine:
             rule.code, rule.name, severity, verdict.message, verdict.fix or rule.fix, culprit,
             tuple(dict.fromkeys(sites)), tuple(subjects), 1, self.history.iteration + 1,
         )  # fmt: skip
-
-    def location(self, site: Site) -> Location | None:
-        seen = self.history.sites.get(site)
-        if seen is None:
-            return None
-        return Location(shown_path(seen.file), seen.line, seen.function, line_of(seen.file, seen.line))
 
     def _is_allowed(self, rule: Rule, verdict: Verdict) -> bool:
         for site in (verdict.culprit, *(s for _, s in verdict.sites)):
@@ -188,17 +177,9 @@ class Engine:
             faults=[{"tap": f.tap, "traceback": f.traceback} for f in history.faults],
         )
 
-    def picture(self, report: Report) -> Picture:
-        """What the report can draw beside its findings; made only for those who want it."""
-        try:
-            return self.picture_collector.picture(report.findings)
-        except Exception:
-            report.faults.append({"tap": "picture", "traceback": traceback.format_exc()})
-            return Picture()
-
     def _not_evaluated(self) -> list[dict[str, str]]:
         history = self.history
-        deep = [r for r in self.rules if r.needs_deep]
+        deep = [r for r in self.rules if r.needs_deep and r.code in self._selected]
         if history.iteration and not history.graph.ops:
             reason = "no iteration was traced deeply (use --mode deep or adaptive)"
             return [{"rule": r.code, "reason": reason} for r in deep]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from gradsan.judge.ledger import Ledger
+from gradsan.judge.cuts import CutFinder
+from gradsan.judge.ledger import Contribution, Ledger
 from gradsan.judge.networks import Networks
 from gradsan.judge.provenance import Provenance, note
 from gradsan.record.events import (
@@ -16,6 +17,7 @@ from gradsan.record.events import (
     Blind,
     Event,
     Fault,
+    IterationEnd,
     Ops,
     OptimizerSeen,
     ParamFlag,
@@ -24,16 +26,15 @@ from gradsan.record.events import (
     ParamSeen,
     Repeated,
     Resumed,
-    Sample,
     Site,
     SiteSeen,
     Step,
     StepDone,
     Sync,
-    Turn,
     ZeroGrad,
 )
-from gradsan.record.iterations import Iterations
+
+SETTLE_AFTER = 2  # iterations: by then every optimizer of a loop has had its turn
 
 
 @dataclass(slots=True)
@@ -60,6 +61,7 @@ class Optimizer:
     sites: list[Site] = field(default_factory=list)
     steps: int = 0
     stepping: bool = False
+    began_empty: bool = False  # its first step came before any gradient for it
     last_step: Site = NOWHERE
 
 
@@ -72,26 +74,18 @@ class History:
         self.graph = Provenance()
         self.networks = Networks(self)
         self.param_nodes: dict[int, tuple[int, int]] = {}  # nid -> (pid, epoch when it was read)
-        self._iterations = Iterations()
+        self.iteration = 0  # how many are over
         self.deep_iterations = 0
         self.deep = False
         self.attention: list[tuple[int, str]] = []
         self.blind: dict[str, Blind] = {}
         self.faults: list[Fault] = []
-        # Parameters whose lack of gradient a more telling rule has explained already.
+        self.cuts = CutFinder(self)
+        # Parameters whose lack of gradient has been reported. The engine alone adds to it.
         self.explained: set[int] = set()
-        # Those that take part in a loss as constants, and the line that makes them one. That may be right: an
-        # advantage, a target.
-        self.constant_at: dict[int, Site] = {}
         self.ever_fed: set[int] = set()
-        self.samples: list[Sample] = []
         self.handed: set[int] = set()  # stepped with gradient that the script itself put there
         self.ever_reached: set[int] = set()  # by `autograd.grad` too, whose results the script applies
-        self.steps_before_backward: set[int] = set()
-
-    @property
-    def iteration(self) -> int:
-        return self._iterations.count
 
     def owner_of(self, pid: int) -> list[Optimizer]:
         return [o for o in self.optimizers.values() if pid in o.params]
@@ -105,6 +99,20 @@ class History:
         site = min(min(self.sites, default=0), 0) - 1
         self.sites[site] = SiteSeen(site, file, line, function)
         return site
+
+    def settle(self, everything: bool = False) -> Iterator[Contribution]:
+        """The backwards of which it is known by now who consumed what they put into the gradients, once each."""
+        due = self.iteration - SETTLE_AFTER
+        for contribution in list(self.ledger.recent.values()):
+            if not contribution.settled and (everything or contribution.iteration <= due):
+                contribution.settled = True
+                yield contribution
+
+    def leave_unsettled(self) -> None:
+        """The steps that would have consumed the newest gradients were counted, not recorded. Iterations
+        like theirs have been judged to the end; about these nobody can tell any more."""
+        for contribution in self.ledger.recent.values():
+            contribution.settled = True
 
     def apply(self, event: Event) -> None:
         handler = _HANDLERS.get(type(event))
@@ -154,16 +162,10 @@ class History:
         self.ledger.cleared(event.params, event.site)
 
     def _stepped(self, event: StepDone) -> None:
-        optimizer = self.optimizers[event.oid]
-        optimizer.stepping = False
-        if self._iterations.step(event.oid):
-            self._end_iteration()
+        self.optimizers[event.oid].stepping = False
 
-    def _turn(self, event: Turn) -> None:
-        self._iterations.turn()
-        self._end_iteration()
-
-    def _end_iteration(self) -> None:
+    def _end_iteration(self, event: IterationEnd) -> None:
+        self.iteration += 1
         self.deep_iterations += self.deep
         self.ledger.forget_before(self.iteration - 8)
         if self.graph.is_full():
@@ -190,6 +192,9 @@ class History:
         unknown = [pid for pid in event.by_hand if not self.ledger.parts.get(pid)]
         if unknown:
             self.ledger.by_hand(unknown, self.iteration, NOWHERE)
+        optimizer = self.optimizers[event.oid]
+        if not optimizer.steps and self.ever_fed.isdisjoint(optimizer.params):
+            optimizer.began_empty = not any(self.ledger.parts.get(pid) for pid in event.held)
 
     def _ops(self, event: Ops) -> None:
         for op in event.ops:
@@ -205,13 +210,8 @@ class History:
     def _sync(self, event: Sync) -> None:
         self.networks.synced(event)
 
-    def _sampled(self, event: Sample) -> None:
-        self.samples.append(event)
-        if len(self.samples) > 2_000:  # keep the shape of the curves, not every point of them
-            self.samples = self.samples[::2]
-
     def _repeated(self, event: Repeated) -> None:
-        self._iterations.skip(event.times)
+        self.iteration += event.times
         self.deep_iterations += event.times * self.deep
         for optimizer in self.optimizers.values():
             if optimizer.steps:
@@ -244,11 +244,10 @@ _HANDLERS: dict[type, Callable[[History, Any], None]] = {
     ZeroGrad: History._zero,
     Step: History._step,
     StepDone: History._stepped,
-    Turn: History._turn,
+    IterationEnd: History._end_iteration,
     Ops: History._ops,
     Sync: History._sync,
     Repeated: History._repeated,
-    Sample: History._sampled,
     Resumed: History._resumed,
     Attention: History._attention,
     Blind: History._blind,

@@ -7,8 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from gradsan.record.events import Backward, Site
+
+if TYPE_CHECKING:
+    from gradsan.judge.cuts import Cut
 
 BY_HAND = 0  # the `bid` of gradient that user code wrote itself
 
@@ -32,6 +36,7 @@ class Contribution:
     consumed: list[Consumption] = field(default_factory=list)
     wiped: dict[Site, set[int]] = field(default_factory=dict)
     settled: bool = False
+    cuts: list[Cut] = field(default_factory=list)  # that matter, known once it is settled
 
     @property
     def bid(self) -> int:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from gradsan.judge.source import assigned_name, line_of
+from gradsan.judge.findings import Location
+from gradsan.judge.source import assigned_name, line_of, shown_path
 
 if TYPE_CHECKING:
     from gradsan.judge.history import History
@@ -58,6 +59,13 @@ def value_at(history: History, site: Site, fallback: str = "the value") -> str:
         return f"`{name}`"
     code = line_of(seen.file, seen.line)
     return f"`{code}`" if 0 < len(code) <= 60 else fallback
+
+
+def location(history: History, site: Site) -> Location | None:
+    seen = history.sites.get(site)
+    if seen is None:
+        return None
+    return Location(shown_path(seen.file), seen.line, seen.function, line_of(seen.file, seen.line))
 
 
 def line(history: History, site: Site) -> str:

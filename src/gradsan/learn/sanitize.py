@@ -6,10 +6,8 @@ import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from gradsan.judge.engine import Engine
-from gradsan.judge.findings import Finding, Report
+import gradsan
 from gradsan.learn.verdict import Note
-from gradsan.runner.watch import Watch
 
 
 class CannotWatch(Exception):
@@ -23,22 +21,19 @@ def watched(
 
     `rules` are the ones that the exercise is about: those it must not have been blind to.
     """
-    watch = Watch(Engine(), writer=None, mode="deep")
     raised: BaseException | None = None
-    watch.start()
     try:
-        drive()
+        with gradsan.watch("deep") as report:
+            drive()
     except (Exception, SystemExit) as error:
         raised = error
-    finally:
-        report = watch.finish(raised)
     notes = [_note(finding, file) for finding in report.findings if finding.severity != "info"]
     if not notes:
         _refuse_blindness(report, set(rules))
     return notes, raised
 
 
-def _note(finding: Finding, file: Path) -> Note:
+def _note(finding: gradsan.Finding, file: Path) -> Note:
     """The culprit, or the first site, that lies in the learner's file: the rest is not theirs to mend."""
     places = [finding.culprit, *(site.location for site in finding.sites)]
     lines = [
@@ -47,7 +42,7 @@ def _note(finding: Finding, file: Path) -> Note:
     return Note(finding.rule, finding.name, lines[0] if lines else None, finding.message)
 
 
-def _refuse_blindness(report: Report, rules: set[str]) -> None:
+def _refuse_blindness(report: gradsan.WatchReport, rules: set[str]) -> None:
     for missed in report.not_evaluated:
         if missed["rule"] in rules:
             raise CannotWatch(f"{missed['rule']} was not evaluated, because {missed['reason']}")

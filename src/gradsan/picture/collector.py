@@ -1,14 +1,14 @@
-"""Collects, while events come in, what the picture is made of; the memory it takes does not grow."""
+"""A sink that collects what the picture is made of; the memory it takes does not grow."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
 
-from gradsan.judge.findings import Finding, Location
+from gradsan.judge.findings import Finding
 from gradsan.judge.history import History, Optimizer
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.source import assigned_name
-from gradsan.judge.wording import name_of
+from gradsan.judge.wording import location, name_of
 from gradsan.picture import timeline
 from gradsan.picture.charts import Thinned, charts
 from gradsan.picture.flow_builder import FlowBuilder, Snapshot
@@ -16,19 +16,18 @@ from gradsan.picture.model import Picture
 from gradsan.picture.naming import folded, networks
 from gradsan.picture.reduction import FlowNode, Reduction, reduce_graph
 from gradsan.picture.roles import roles
-from gradsan.record.events import Attention, Backward, Event, Sample, Site
+from gradsan.record.events import Attention, Backward, Event, IterationEnd, Repeated, Sample, Site, Step
 
 LOSSES = 24  # loss lines that get a picture
 TRIES = 2  # later iterations of a loss line know more than the first
 
 
 class PictureCollector:
-    def __init__(self, history: History, locate: Callable[[Site], Location | None]) -> None:
-        self._history = history
-        self._locate = locate
+    def __init__(self) -> None:
+        self._history = History()
+        self._locate = functools.partial(location, self._history)
         self._shots: dict[Site, Snapshot] = {}
         self._tries: dict[Site, int] = {}
-        self._findings_then: dict[Site, int] = {}
         self._log = timeline.IterationLog()
         self._samples: dict[int, Thinned[Sample]] = {}  # per optimizer
         self._losses: dict[Site, Thinned[tuple[Site, int, float]]] = {}
@@ -36,7 +35,22 @@ class PictureCollector:
 
     # -- while the run lasts ------------------------------------------------------------------------
 
-    def see(self, event: Event) -> None:
+    def feed(self, event: Event) -> None:
+        self._collect(event)
+        if isinstance(event, Repeated):
+            self._settle()
+            self._history.leave_unsettled()
+        self._history.apply(event)
+        if isinstance(event, Step):
+            self._history.consume(event)
+        elif isinstance(event, IterationEnd):
+            self._log.end_iteration(self._history.iteration)
+            self._settle()
+
+    def finish(self) -> None:
+        self._settle(everything=True)
+
+    def _collect(self, event: Event) -> None:
         if isinstance(event, Sample):
             self._samples.setdefault(event.oid, Thinned()).add(event)
         elif isinstance(event, Attention):
@@ -54,22 +68,27 @@ class PictureCollector:
         elif self._deep and not self._deep[-1][1]:
             self._deep[-1] = (self._deep[-1][0], now)
 
-    def end_iteration(self) -> None:
-        self._log.end_iteration(self._history.iteration)
+    def _settle(self, everything: bool = False) -> None:
+        for contribution in self._history.settle(everything):
+            self._settled(contribution)
 
-    def settled(self, contribution: Contribution, findings: int) -> None:
-        """Take a picture of this loss, if there is none yet, or if more is known of it by now."""
+    def _settled(self, contribution: Contribution) -> None:
+        """Take a picture of this loss, if there is none yet, or if it trains something else by now."""
         site = contribution.site
-        if site not in self._shots and len(self._shots) >= LOSSES:
+        known = self._shots.get(site)
+        if known is None and len(self._shots) >= LOSSES:
             return
-        if self._tries.get(site, 0) >= TRIES and self._findings_then.get(site) == findings:
+        if (
+            known is not None
+            and self._tries.get(site, 0) >= TRIES
+            and known.consumed == _trains(contribution)
+        ):
             return
         taken = self._take(contribution)
         if taken is not None:
             self._tries[site] = self._tries.get(site, 0) + 1
-            self._findings_then[site] = findings
             self._shots[site] = taken
-        elif site not in self._shots:
+        elif known is None:
             self._shots[site] = self._shot(contribution, self._bare(contribution.event), site)
 
     def _take(self, contribution: Contribution) -> Snapshot | None:
@@ -88,10 +107,7 @@ class PictureCollector:
 
     def _shot(self, contribution: Contribution, found: Reduction, home: Site) -> Snapshot:
         event = contribution.event
-        consumed: dict[int, set[int]] = {}
-        for taken in contribution.consumed:
-            consumed.setdefault(taken.oid, set()).update(taken.pids)
-        return Snapshot(found, event.site, home, event.call, set(event.fed), consumed)
+        return Snapshot(found, event.site, home, event.call, set(event.fed), _trains(contribution))
 
     def _bare(self, event: Backward) -> Reduction:
         """Without a deep iteration only this is known: which networks the loss reaches."""
@@ -155,3 +171,11 @@ class PictureCollector:
         made = self._history.sites.get(root[0]) if root else None
         name = assigned_name(made.file, made.line) if made else ""
         return f"{name} ({line})" if name else line
+
+
+def _trains(contribution: Contribution) -> dict[int, set[int]]:
+    """By optimizer, the parameters that it stepped on this loss."""
+    consumed: dict[int, set[int]] = {}
+    for taken in contribution.consumed:
+        consumed.setdefault(taken.oid, set()).update(taken.pids)
+    return consumed

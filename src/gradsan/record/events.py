@@ -112,6 +112,10 @@ class Turn(NamedTuple):
     """A loop that updates its parameters by hand has come round once more."""
 
 
+class IterationEnd(NamedTuple):
+    """An iteration that was recorded is over; how those that only repeat are counted, `Repeated` says."""
+
+
 class ZeroGrad(NamedTuple):
     """Gradients were cleared. `by` is "optimizer", "module" or "hand"."""
 
@@ -233,6 +237,7 @@ Event = (
     | Step
     | StepDone
     | Turn
+    | IterationEnd
     | ZeroGrad
     | Clip
     | Sync

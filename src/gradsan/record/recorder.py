@@ -1,4 +1,4 @@
-"""Takes events from the observer to the trace and to the judge; counts iterations that only repeat.
+"""Takes events from the observer to the sinks; counts iterations, and those that only repeat.
 
 What counts as an iteration, `iterations` says. Its *signature* is what
 happened in it, without the numbers that differ every time. Once an iteration with the same signature
@@ -9,17 +9,14 @@ are held back only while they follow a known course; the first one that does not
 from __future__ import annotations
 
 import time
-import traceback
-from collections.abc import Callable
+from collections.abc import Iterable
 from typing import Any
 
-from gradsan.judge.engine import Engine
-from gradsan.judge.provenance import note
 from gradsan.record.events import (
     Backward,
     Clip,
     Event,
-    Fault,
+    IterationEnd,
     Op,
     Ops,
     ParamReborn,
@@ -32,7 +29,7 @@ from gradsan.record.events import (
     ZeroGrad,
 )
 from gradsan.record.iterations import Iterations
-from gradsan.record.trace import TraceWriter
+from gradsan.record.sinks import Sink, Sinks
 
 JUDGED_OFTEN_ENOUGH = 6
 FLUSH_SECONDS = 2.0
@@ -40,10 +37,8 @@ MEMORY = 50_000  # courses of events that are remembered
 
 
 class Recorder:
-    def __init__(self, engine: Engine, writer: TraceWriter | None = None) -> None:
-        self.engine = engine
-        self.writer = writer
-        self.followers: list[Callable[[Event], None]] = []
+    def __init__(self, sinks: Iterable[Sink]) -> None:
+        self.sinks = Sinks(sinks)
         self._iterations = Iterations()
         self._course = 0  # what happened in this iteration so far
         self._previous = 0  # what happened in the one before
@@ -67,11 +62,11 @@ class Recorder:
         kind = type(event)
         if kind is Sample:  # a remark on the side: it does not make an iteration special
             self._flush_repeats()
-            self._pass_on(event)
+            self.sinks.feed(event)
             return
         if kind not in _KEYED:
             self._release()
-            self._pass_on(event)
+            self.sinks.feed(event)
             return
         key = _key(event)
         self._course = hash((self._course, key))
@@ -84,7 +79,7 @@ class Recorder:
             self._held.append(event)
         else:
             self._release()
-            self._pass_on(event)
+            self.sinks.feed(event)
         if isinstance(event, StepDone) and self._iterations.step(event.oid):
             self._end_iteration()
         elif kind is Turn:
@@ -100,18 +95,19 @@ class Recorder:
         self._iterations.skip(iterations)
         self._repeats += iterations
         self._flush_repeats()
-        self._pass_on(Resumed())
+        self.sinks.feed(Resumed())
 
     def _end_iteration(self) -> None:
         if self._held:
             self._repeats += 1
             self._counted = [event for event in self._held if isinstance(event, Ops)]
             for event in self._counted:
-                self._sources.update((note(op, "pid"), op) for op in event.ops if op.name == "param")
+                self._sources.update((dict(op.notes)["pid"], op) for op in event.ops if op.name == "param")
             self._held.clear()
             self.familiar = True
         else:
             self.familiar = False
+            self.sinks.feed(IterationEnd())
             here = (self._previous, self._course)
             times = self._judged[here] = self._judged.get(here, 0) + 1
             if times >= JUDGED_OFTEN_ENOUGH:
@@ -140,16 +136,16 @@ class Recorder:
         self._flush_repeats()
         self._recall()
         for event in self._held:
-            self._pass_on(event)
+            self.sinks.feed(event)
         self._held.clear()
 
     def _recall(self) -> None:
         """What comes now may be made of values that were only counted: a weight is read for the first time once
         and is the same until it is written, and a rollout is learned from one iteration later."""
         if self._sources:
-            self._pass_on(Ops(tuple(self._sources.values())))
+            self.sinks.feed(Ops(tuple(self._sources.values())))
         for event in self._counted:
-            self._pass_on(event)
+            self.sinks.feed(event)
         self._sources.clear()
         self._counted.clear()
 
@@ -161,22 +157,11 @@ class Recorder:
         self._flushed = time.monotonic()
         if self._repeats:
             times, self._repeats = self._repeats, 0
-            self._pass_on(Repeated(times))
-
-    def _pass_on(self, event: Event) -> None:
-        if self.writer is not None:
-            self.writer.write(event)
-        self.engine.feed(event)
-        for follower in self.followers:
-            try:
-                follower(event)
-            except Exception:  # whoever follows the run must not cost a finding
-                self.followers = [other for other in self.followers if other is not follower]
-                self._pass_on(Fault(type(follower).__name__, traceback.format_exc()))
+            self.sinks.feed(Repeated(times))
 
     def finish(self) -> None:
         self._release()
-        self.engine.finish()
+        self.sinks.finish()
 
 
 _KEYED = {ParamReborn, Backward, Step, StepDone, Turn, ZeroGrad, Clip, Ops}
@@ -195,7 +180,7 @@ def _key(event: Event) -> Any:
                 event.error, clues)  # fmt: skip
     if isinstance(event, Step):
         return (event.oid, event.site, event.held, event.by_hand)
-    return tuple(event)
+    return (type(event).__name__, *event)  # one step that is done is not one leaf that is reborn
 
 
 def _op_key(op: Op) -> Any:

@@ -6,7 +6,6 @@ It is data and nothing else: no pickle, every field checked against the event ty
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TextIO
@@ -14,7 +13,7 @@ from typing import Any, TextIO
 from gradsan.record.events import EVENT_TYPES, Event, Op, Ops, Root
 
 FORMAT = "gradsan-trace"
-VERSION = 1
+VERSION = 2
 
 
 class TraceError(Exception):
@@ -28,15 +27,16 @@ class TraceWriter:
         self.failed = ""
         self._line({"format": FORMAT, "version": VERSION, **about})
 
-    def write(self, event: Event) -> None:
+    def feed(self, event: Event) -> None:
         self._line([type(event).__name__, *event])
 
     def note(self, **about: Any) -> None:
         """Something about the run as a whole that was not known when it began."""
         self._line(about)
 
-    def end(self, **about: Any) -> None:
-        self._line({"end": about})
+    def finish(self) -> None:
+        """The run came to its end: a trace without this record was broken off."""
+        self._line({"end": True})
         if self._file is not None:
             self._file.close()
             self._file = None
@@ -52,10 +52,8 @@ class TraceWriter:
             self._file = None
 
     def forget_in_child(self) -> None:
-        """After a fork the file belongs to the parent."""
-        if self._file is not None:
-            os.close(os.dup(self._file.fileno()))
-            self._file = None
+        """After a fork the file belongs to the parent. Every line was flushed: nothing is written twice."""
+        self._file = None
 
 
 def read(path: Path) -> Iterator[Event | dict[str, Any]]:

@@ -24,7 +24,10 @@ from gradsan.record.events import (
 
 @dataclass(slots=True)
 class Verdict:
-    """A rule's judgement, in terms of sites and parameter numbers. The engine makes a finding of it."""
+    """A rule's judgement, in terms of sites and parameter numbers. The engine decides whether to report it.
+
+    `explains`: parameters whose lack of gradient is accounted for by this. `unless_explained`: this is not worth
+    reporting where another verdict about the same event accounts for all of these."""
 
     culprit: Site
     message: str
@@ -33,13 +36,16 @@ class Verdict:
     severity: str = ""
     fix: str = ""
     key: Any = None
+    explains: Iterable[int] = ()
+    unless_explained: Iterable[int] = ()
 
 
 Verdicts = Iterable[Verdict]
 
 
 class Rule:
-    """Subclasses override the `on_…` methods they need; each may yield verdicts."""
+    """Subclasses override the `on_…` methods they need; each may yield verdicts. A rule only reads the history:
+    what it wants to be known to others it says in its verdicts."""
 
     code: ClassVar[str]
     name: ClassVar[str]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from gradsan.judge.cuts import Cut, CutFinder, cause
+from gradsan.judge.cuts import Cut, cause
 from gradsan.judge.flow import culprit_of, cuts_behind
-from gradsan.judge.history import History
 from gradsan.judge.wording import line, networks
 from gradsan.record.events import Backward, Op
 from gradsan.rules.base import Rule, Verdict, Verdicts
@@ -119,10 +118,6 @@ class LossWithoutGraph(Rule):
         """,
     )
 
-    def __init__(self, history: History) -> None:
-        super().__init__(history)
-        self._cuts = CutFinder(history)
-
     def on_backward(self, event: Backward) -> Verdicts:
         history, graph = self.history, self.history.graph
         roots = [r.nid for r in event.roots if r.nid]
@@ -130,11 +125,11 @@ class LossWithoutGraph(Rule):
         trained = asked or {p for o in history.optimizers.values() for p in o.params} or set(history.params)
         live = graph.live_ancestors(roots)
         revived = [
-            n for n in live if self._is_revived(n) and (n in roots or self._cuts.in_loss([n], trained))
+            n for n in live if self._is_revived(n) and (n in roots or self.history.cuts.in_loss([n], trained))
         ]
         if TEXT not in event.error and not (revived and not graph.live_params(roots)):
             return
-        cut = self._cuts.in_loss(roots, trained)
+        cut = self.history.cuts.in_loss(roots, trained)
         sites = [("backward", event.site)]
         hack = (
             f"; `requires_grad_(True)` on {line(history, graph.ops[revived[0]].site)} only hides it"
@@ -147,12 +142,12 @@ class LossWithoutGraph(Rule):
             return  # no parameter stands behind the new leaf: somebody wants the gradient of an input
         if cut is not None:
             others = [("cut", culprit_of(op)) for op, _ in cuts_behind(graph, roots).values()]
-            history.explained |= cut.pids
             yield Verdict(
                 culprit_of(cut.op),
                 f"the loss no longer depends on {networks(history, cut.pids)}: {cause(history, cut)}{hack}",
                 [("cut", culprit_of(cut.op)), *others, *sites],
                 cut.pids,
+                explains=cut.pids,
             )
         elif frozen:
             where = history.params[frozen[0]].frozen_at
@@ -179,13 +174,13 @@ class LossWithoutGraph(Rule):
         if not lost:
             return
         op, pids = lost[-1]
-        history.explained |= pids
         yield Verdict(
             op.site,
             f"nothing that requires grad leads to this loss{hack}; {networks(history, pids)} left the graph here: "
             f"{cause(history, Cut(op, pids, False))}",
             [("cut", op.site), ("backward", event.site)],
             pids,
+            explains=pids,
         )
 
     def _departures(self) -> list[Op]:

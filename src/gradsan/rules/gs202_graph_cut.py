@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from gradsan.judge.cuts import Cut, CutFinder, cause
+from gradsan.judge.cuts import Cut, cause
 from gradsan.judge.flow import culprit_of
-from gradsan.judge.history import History
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.wording import networks, value_at
 from gradsan.rules.base import Rule, Verdict, Verdicts
@@ -162,23 +161,11 @@ class GraphCut(Rule):
         """,
     )
 
-    def __init__(self, history: History) -> None:
-        super().__init__(history)
-        self._cuts = CutFinder(history)
-
     def on_settled(self, contribution: Contribution) -> Verdicts:
-        if contribution.event.error or contribution.event.call != "backward":
-            return
-        for cut in self._cuts.dead_terms(contribution):
-            if not cut.choice:
-                yield self._verdict(cut, contribution)
-        starved = self._cuts.starved(contribution)
-        if starved is not None and not starved.choice:
-            yield self._verdict(starved, contribution)
+        return [self._verdict(cut, contribution) for cut in contribution.cuts if not cut.choice]
 
     def _verdict(self, cut: Cut, contribution: Contribution) -> Verdict:
         history, site = self.history, culprit_of(cut.op)
-        history.explained |= cut.pids
         back = self._return(cut)
         entry = (
             f"; `torch.{back[0]}` on line {history.sites[back[1]].line} makes a new leaf of it"
@@ -194,6 +181,7 @@ class GraphCut(Rule):
             f"gradient: {cause(history, cut)}{entry}",
             [*sites, ("backward", contribution.site)],
             cut.pids,
+            explains=cut.pids,
         )
 
     def _return(self, cut: Cut) -> tuple[str, int] | None:

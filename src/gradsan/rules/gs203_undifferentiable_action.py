@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from gradsan.judge.cuts import Cut, CutFinder, cause
-from gradsan.judge.history import History
+from gradsan.judge.cuts import Cut, cause
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.wording import networks, value_at
 from gradsan.rules.base import Rule, Verdict, Verdicts
@@ -86,30 +85,18 @@ class UndifferentiableAction(Rule):
         """,
     )
 
-    def __init__(self, history: History) -> None:
-        super().__init__(history)
-        self._cuts = CutFinder(history)
-
     def on_settled(self, contribution: Contribution) -> Verdicts:
-        if contribution.event.error or contribution.event.call != "backward":
-            return
-        found = [*self._cuts.dead_terms(contribution)]
-        starved = self._cuts.starved(contribution)
-        if starved is not None:
-            found.append(starved)
-        for cut in found:
-            if cut.choice:
-                yield self._verdict(cut, contribution)
+        return [self._verdict(cut, contribution) for cut in contribution.cuts if cut.choice]
 
     def _verdict(self, cut: Cut, contribution: Contribution) -> Verdict:
         history = self.history
-        history.explained |= cut.pids
         return Verdict(
             cut.op.site,
             f"the loss reaches {networks(history, cut.pids)} only through the action chosen in "
             f"{value_at(history, cut.op.site, 'this line')}: {cause(history, cut)}",
             [("choice", cut.op.site), ("backward", contribution.site)],
             cut.pids,
+            explains=cut.pids,
         )
 
 

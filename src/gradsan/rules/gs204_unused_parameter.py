@@ -94,9 +94,8 @@ class UnusedParameter(Rule):
                 and not history.networks.is_target(pid)
             ]
             if unused:
-                constant = dict.fromkeys(
-                    history.constant_at[pid] for pid in unused if pid in history.constant_at
-                )
+                constants = history.cuts.constants
+                constant = dict.fromkeys(constants[pid] for pid in unused if pid in constants)
                 entry = (
                     f"; it enters a loss only as a constant, on {line(history, min(constant))}"
                     if constant

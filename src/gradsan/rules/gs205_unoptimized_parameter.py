@@ -122,7 +122,6 @@ class UnoptimizedParameter(Rule):
         if any(left_behind(history, o, ready) for o in history.optimizers.values()):
             return  # a replacement: GS206
         optimizer = history.optimizers[contribution.consumed[0].oid]
-        history.explained |= ready
         created = next((s for pid in ready if (s := history.params[pid].created)), 0)
         culprit = self._collected(optimizer.site)
         yield Verdict(
@@ -131,6 +130,8 @@ class UnoptimizedParameter(Rule):
             [("parameters collected", culprit), ("optimizer", optimizer.site), ("parameter made", created),
              ("backward", contribution.site)],
             ready,
+            explains=ready,
+            unless_explained=ready,
         )  # fmt: skip
 
     def _is_homeless(self, pid: int) -> bool:

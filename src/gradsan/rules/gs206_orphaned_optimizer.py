@@ -146,11 +146,12 @@ class OrphanedOptimizer(Rule):
         for optimizer in history.optimizers.values():
             old = left_behind(history, optimizer, ready) if optimizer.steps >= TIMES else set()
             if old - history.explained:
-                history.explained |= ready | old
-                yield self._verdict(optimizer, ready, contribution)
+                yield self._verdict(optimizer, ready, old, contribution)
                 return
 
-    def _verdict(self, optimizer: Optimizer, ready: set[int], contribution: Contribution) -> Verdict:
+    def _verdict(
+        self, optimizer: Optimizer, ready: set[int], old: set[int], contribution: Contribution
+    ) -> Verdict:
         history = self.history
         replaced = self._replaced_at(sorted(ready)[0], optimizer)
         return Verdict(
@@ -160,6 +161,8 @@ class OrphanedOptimizer(Rule):
             [("optimizer", optimizer.site), ("replacement", replaced), ("backward", contribution.site),
              ("step", optimizer.last_step)],
             ready,
+            explains=ready | old,
+            unless_explained=ready,
         )  # fmt: skip
 
     def _replaced_at(self, pid: int, optimizer: Optimizer) -> Site:

@@ -90,13 +90,13 @@ class FrozenParameter(Rule):
         seen = self._seen[event.oid] = self._seen.get(event.oid, 0) + 1
         if seen < TIMES:
             return
-        history.explained.update(frozen)
         where = next((s for pid in frozen if (s := history.params[pid].frozen_at)), 0)
         yield Verdict(
             where or optimizer.site,
             f"{networks(history, frozen)} has requires_grad=False while its optimizer steps",
             [("freeze", where), ("optimizer", optimizer.site), ("step", event.site)],
             frozen,
+            explains=frozen,
         )
 
 

@@ -113,7 +113,6 @@ class TargetNetworkTrained(Rule):
         targets = [pid for pid in optimizer.params if history.networks.is_target(pid)]
         if not targets:
             return
-        history.explained.update(targets)
         sync = history.networks.copies[targets[0]]
         yield Verdict(
             optimizer.site,
@@ -121,6 +120,7 @@ class TargetNetworkTrained(Rule):
             f"{line(history, sync.site)} overwrites it from {networks(history, [sync.source])}",
             [("optimizer", optimizer.site), ("sync", sync.site), ("step", event.site)],
             targets,
+            explains=targets,
         )
 
     def on_settled(self, contribution: Contribution) -> Verdicts:

@@ -81,7 +81,6 @@ class StepWithoutGradient(Rule):
         super().__init__(history)
         self._empty: dict[int, int] = {}
         self._filled: set[int] = set()
-        self._before_backward: set[int] = set()
 
     def on_step(self, event: Step) -> Verdicts:
         ledger = self.history.ledger
@@ -100,15 +99,8 @@ class StepWithoutGradient(Rule):
                 event.held,
             )
             return
-        if optimizer.steps == 0 and not self._ever_fed(optimizer.params):
-            self._before_backward.add(event.oid)
-            self.history.steps_before_backward.add(event.oid)
         empty = self._empty[event.oid] = self._empty.get(event.oid, 0) + 1
-        if (
-            empty >= EMPTY_STEPS
-            and event.oid in self._before_backward
-            and self._only_ever_wiped(optimizer.params)
-        ):
+        if empty >= EMPTY_STEPS and optimizer.began_empty and self._only_ever_wiped(optimizer.params):
             yield Verdict(
                 event.site,
                 f"this step runs before backward: in {empty} iterations it has found no gradient for "

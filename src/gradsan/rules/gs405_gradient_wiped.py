@@ -152,7 +152,7 @@ class GradientWiped(Rule):
         owned = set(optimizer.params)
         mine = [p for p in self._pending if p[2] & owned]
         self._pending = [p for p in self._pending if not p[2] & owned]
-        if event.oid in self.history.steps_before_backward or optimizer.stepping:
+        if optimizer.began_empty or optimizer.stepping:
             return
         fresh = {part.site for pid in event.held for part in self.history.ledger.fresh(pid)}
         for site, part, pids in mine:
@@ -169,8 +169,8 @@ class GradientWiped(Rule):
                 f"{line(self.history, event.site)}",
                 [("backward", part.site), ("zero_grad", site), ("step", event.site)],
                 pids,
+                explains=pids,
             )
-            self.history.explained |= pids
 
 
 rule = GradientWiped

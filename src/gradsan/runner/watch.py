@@ -1,4 +1,4 @@
-"""One watched run: engine, trace and observation session together, and their one report at the end."""
+"""One watched run: the observation session, the sinks of its events, and their one report at the end."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ from gradsan.judge.engine import Engine
 from gradsan.judge.findings import Report
 from gradsan.record.events import Fault
 from gradsan.record.recorder import Recorder
+from gradsan.record.sinks import Sink
 from gradsan.record.trace import TraceWriter
 from gradsan.runner.import_hook import TorchImportHook
 
 if TYPE_CHECKING:
     from gradsan.observe.session import Session
+    from gradsan.picture.collector import PictureCollector
 
 
 _open: list[Watch] = []
@@ -44,12 +46,13 @@ class Watch:
         include: tuple[str, ...] = (),
         draws: bool = False,
     ) -> None:
-        self.draws = draws
         self.engine = engine
         self.writer = writer
         self.mode = mode
         self.include = include
-        self.recorder = Recorder(engine, writer)
+        self._picture = _picture_collector() if draws else None
+        sinks: list[Sink | None] = [writer, engine, self._picture]
+        self.recorder = Recorder([sink for sink in sinks if sink is not None])
         self.session: Session | None = None
         self._arrival = TorchImportHook(self._attach)
         self._owner = os.getpid()
@@ -105,7 +108,8 @@ class Watch:
     def finish_at_once(self) -> Report:
         """In a signal handler, with the program stopped anywhere, even in the middle of a write to the
         trace: look, but take nothing apart."""
-        self.recorder.writer = None
+        if self.writer is not None:
+            self.recorder.sinks.drop(self.writer)
         with contextlib.suppress(Exception):
             self.recorder.finish()
         return self.report()
@@ -113,24 +117,35 @@ class Watch:
     def snapshot(self) -> Report:
         """What is known so far; nothing is ended by asking."""
         report = self.engine.report()
-        if self.draws:
-            report.picture = self.engine.picture(report)
+        if self._picture is not None:
+            draw(report, self._picture)
         report.mode = self.mode
         report.torch = _torch_version()
         return report
 
     def report(self) -> Report:
         report = self.snapshot()
-        if self.writer is not None:
-            with contextlib.suppress(Exception):
-                self.writer.end(iterations=report.iterations)
-            if self.writer.failed:
-                report.faults.append({"tap": "trace", "traceback": self.writer.failed})
+        if self.writer is not None and self.writer.failed:
+            report.faults.append({"tap": "trace", "traceback": self.writer.failed})
         return report
 
     def _fault(self, tap: str) -> None:
         with contextlib.suppress(Exception):
             self.recorder.emit(Fault(tap, traceback.format_exc()))
+
+
+def _picture_collector() -> PictureCollector:
+    from gradsan.picture.collector import PictureCollector  # only where something will be drawn
+
+    return PictureCollector()
+
+
+def draw(report: Report, picture: PictureCollector) -> None:
+    """Add what can be drawn to the report; where that fails, the findings stay."""
+    try:
+        report.picture = picture.picture(report.findings)
+    except Exception:
+        report.faults.append({"tap": "picture", "traceback": traceback.format_exc()})
 
 
 def _torch_version() -> str:

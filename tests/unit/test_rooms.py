@@ -1,0 +1,78 @@
+"""Observe → record → judge → render: every room may know only what stands before it, read off its imports."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+PACKAGE = Path(__file__).parents[2] / "src" / "gradsan"
+PUBLIC = {"gradsan"}
+FACTS = {"record", "judge"}
+
+# What the modules of each room may import from gradsan beside their own room: whole rooms or single modules.
+MAY_KNOW: dict[str, set[str]] = {
+    "record": set(),
+    "observe": {"record"},
+    "judge": {"record", *PUBLIC},
+    "rules": FACTS,
+    "picture": FACTS,
+    "fix": {"judge.findings", "judge.source"},
+    "render": {"judge.findings", "judge.source", "picture.model", "fix", "rules", *PUBLIC},
+    "follow": {*FACTS, "render.page", "runner.watch"},
+    "runner": {*FACTS, "observe.session", "picture.collector"},
+    "api": {*FACTS, "observe", "render", "rules", "runner"},
+    "integrations": {"api", "judge.findings"},
+    "pytest": {"api"},
+    "rl": PUBLIC,
+    "learn": PUBLIC,
+}
+# The engine asks the rules, and the catalogue says which there are; no rule knows either of them.
+ENGINE = {"judge.engine", "judge.arbitration", "judge.selection"}
+# A report may carry a picture to whoever draws it; for its type only.
+ALSO = {"judge.findings": {"picture.model"}, **{key: {"rules"} for key in ENGINE}}
+WITHOUT_TORCH = ("record", "judge", "rules", "render", "picture", "fix", "follow")
+
+
+def modules() -> list[str]:
+    files = (f for f in PACKAGE.rglob("*.py") if "exercises" not in f.parts)
+    names = [".".join(f.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__") for f in files]
+    return sorted(name for name in names if name.split(".")[0] in MAY_KNOW)
+
+
+def imports(module: str) -> set[str]:
+    path = PACKAGE / Path(*module.split("."))
+    source = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module)
+        elif isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+    return found
+
+
+def is_among(name: str, allowed: set[str]) -> bool:
+    return any(name == one or name.startswith(f"{one}.") for one in allowed)
+
+
+def test_a_module_imports_only_from_rooms_that_its_own_may_know() -> None:
+    wrong = {}
+    for module in modules():
+        room = module.split(".")[0]
+        allowed = {room} | MAY_KNOW[room] | ALSO.get(module, set())
+        ours = {name.removeprefix("gradsan.") for name in imports(module) if name.split(".")[0] == "gradsan"}
+        if found := {name for name in ours if not is_among(name, allowed)}:
+            wrong[module] = found
+    assert not wrong
+
+
+def test_no_rule_knows_the_engine() -> None:
+    rules = [module for module in modules() if module.split(".")[0] == "rules"]
+    known = {m: {name.removeprefix("gradsan.") for name in imports(m)} & ENGINE for m in rules}
+    assert rules
+    assert not {module: names for module, names in known.items() if names}
+
+
+def test_only_those_who_watch_touch_tensors() -> None:
+    without = [module for module in modules() if module.split(".")[0] in WITHOUT_TORCH]
+    assert not [m for m in without if any(name.split(".")[0] == "torch" for name in imports(m))]
