@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Protocol
 
 MISSING = object()
+
+
+class Tap(Protocol):
+    """Something that sees what the script does, put in place part by part: one that cannot be leaves the others."""
+
+    @property
+    def parts(self) -> Parts: ...
 
 
 class Patches:
@@ -40,6 +48,9 @@ class Patches:
         while self._saved:
             _put(*self._saved.pop())
         self._resting.clear()
+
+
+Parts = tuple[Callable[[Patches], None], ...]
 
 
 def _put(owner: Any, name: str, value: Any) -> None:
