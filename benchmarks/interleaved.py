@@ -39,8 +39,8 @@ class Watched:
         self._was_deep = False
 
     def off(self) -> None:
-        tap = self._session.attention.tap
-        self._was_deep = self._session.context.operations is not None
+        tap = self._session.operations
+        self._was_deep = self._session.tracing.tap is not None
         if self._was_deep:
             tap.leave()
         first: dict[tuple[int, str], tuple[Any, str, Any]] = {}
@@ -59,7 +59,7 @@ class Watched:
         for hooks, ours in zip(HOOKS, self._hooks, strict=True):
             hooks.update(ours)
         if self._was_deep:
-            self._session.attention.tap.enter()
+            self._session.operations.enter()
 
     def close(self) -> None:
         self._session.__exit__(None, None, None)

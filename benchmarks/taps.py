@@ -87,7 +87,7 @@ def measure(make: Callable[[], Update]) -> dict[str, list[float]]:
         update = make()
         for _ in range(100):
             update()
-        fast_path = session.context.fast_path
+        fast_path = session.fast_path
         assert fast_path.on
         taps = Taps(session._patches)
         expect_anything(fast_path)

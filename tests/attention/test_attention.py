@@ -372,11 +372,10 @@ def short_patience(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("short_patience")
 def test_a_search_without_gradients_is_not_traced_for_ever():
     engine = Engine()
-    session = Session(Recorder([engine]), "adaptive")
-    with session:
+    with Session(Recorder([engine]), "adaptive") as session:
         exec(WITHOUT_GRADIENTS, {})
-        assert session.context.operations is None
-        assert len(session.attention.tap.pending) <= 1  # the operation that was one too many
+        assert session.tracing.tap is None
+        assert len(session.operations.pending) <= 1  # the operation that was one too many
     assert len(engine.history.graph.ops) < 1_000
 
 
@@ -477,12 +476,12 @@ def test_who_patches_over_a_resting_tap_keeps_his_patch():
         assert ours is not before
         for _ in range(40):
             update()
-        assert session.context.fast_path.on
+        assert session.fast_path.on
         assert torch.from_numpy is before  # at rest: nothing to see for it while cruising
         torch.from_numpy = theirs = lambda array: calls.append(array) or before(array)
         try:
             net(torch.randn(8, 3)).pow(2).mean().backward()  # where none was expected: the fast_path is over
-            assert not session.context.fast_path.on
+            assert not session.fast_path.on
             assert torch.from_numpy is theirs
         finally:
             torch.from_numpy = before
@@ -500,7 +499,7 @@ def test_taps_go_on_resting_through_a_full_look():
         opt.step()
 
     with Session(Recorder([Engine()]), "adaptive") as session:
-        fast_path = session.context.fast_path
+        fast_path = session.fast_path
         for _ in range(40):
             update()
         assert fast_path.on
@@ -529,7 +528,7 @@ def test_a_light_iteration_is_known_if_the_same_was_judged_deeply():
     recorder = Recorder([Engine()])
     with Session(recorder, "adaptive") as session:
         exec(textwrap.dedent(code), {})
-        assert session.context.fast_path.on
+        assert session.fast_path.on
 
 
 def test_a_head_that_starts_late_is_traced_from_its_first_forward_though_its_optimizer_has_stepped():

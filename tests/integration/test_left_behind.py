@@ -39,7 +39,7 @@ def test_a_run_that_another_thread_made_light(session: Session) -> None:
         thread = threading.Thread(target=train, args=(torch.optim.SGD, 20))
         thread.start()
         thread.join()
-    assert session.recorder.iteration == 20
+    assert session.iteration == 20
 
 
 def test_a_thread_that_ends_while_it_is_traced(session: Session) -> None:

@@ -107,7 +107,8 @@ def small_tables(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("mode", ["light", "adaptive", "deep"])
 @pytest.mark.parametrize("script", [same_shape, varying_length, new_leaves, new_optimizers, by_hand])
 def test_tables_stop_growing(script: Any, mode: str) -> None:
-    session = Session(Recorder([Engine()]), mode)
+    engine = Engine()
+    session = Session(Recorder([engine]), mode)
     with session:
         training = script()
         for _ in range(WARM_UP):
@@ -124,14 +125,15 @@ def test_tables_stop_growing(script: Any, mode: str) -> None:
         if size > 1.5 * before.get(path, 0) + 32 and size > 600
     }
     assert not grown
-    assert not session.recorder.engine.history.faults
+    assert not engine.history.faults
 
 
 def test_a_look_now_and_then_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gradsan.observe.fast_path.between_looks", lambda iterations: 4)
     monkeypatch.setattr("gradsan.observe.attention.AT_RANDOM", 1)  # every look is a deep one
     monkeypatch.setattr(writes, "KEEP_BETWEEN_LOOKS", 20)
-    session = Session(Recorder([Engine()]), "adaptive")
+    engine = Engine()
+    session = Session(Recorder([engine]), "adaptive")
     with session:
         training = same_shape()
         for _ in range(1_000):
@@ -140,8 +142,13 @@ def test_a_look_now_and_then_leaves_nothing_behind(monkeypatch: pytest.MonkeyPat
         for _ in range(1_000):
             next(training)
         after = tables(session)
-    assert len(session.recorder.engine.history.attention) > 100
-    values = ("history.graph.ops", "history.graph.consumers", "tap.writes.kept", "tap.writes.log")
+    assert len(engine.history.attention) > 100
+    values = (
+        "history.graph.ops",
+        "history.graph.consumers",
+        "operations.writes.kept",
+        "operations.writes.log",
+    )
     watched = [path for path in after if path.endswith(values)]
     assert len(watched) == len(values)
     assert {path: after[path] for path in watched if after[path] > before[path] + 20} == {}

@@ -49,7 +49,7 @@ def test_only_deep_iterations_run_eagerly() -> None:
         predict = torch.compile(net, backend="eager")
         for _ in range(40):
             step(predict, net, opt)
-            seen.append((session.context.operations is not None, stance()))
+            seen.append((session.tracing.tap is not None, stance()))
     assert set(seen) == {(True, "force_eager"), (False, "default")}
     assert stance() == "default"
 

@@ -71,12 +71,11 @@ def cut(loss: torch.Tensor, missing: list[torch.Tensor], frame: FrameType) -> Gr
 def _seen_cut(watch: Watch, loss: torch.Tensor, missing: list[torch.Tensor]) -> Finding | str | None:
     """What the provenance graph says, where the session is deep and has seen the loss being made."""
     session = watch.session
-    operations = session.context.operations if session is not None else None
-    if session is None or operations is None or (nid := operations.values.find(loss)) is None:
+    if session is None or (nid := session.tracing.find(loss)) is None:
         return None
     session.catch_up()
     history = watch.engine.history
-    pids = {pid for t in missing if (pid := session.context.leaves.find(t)) is not None}
+    pids = {pid for t in missing if (pid := session.known.leaves.find(t)) is not None}
     found = CutFinder(history).in_loss([nid], pids) if pids else None
     if found is None:
         used = pids & history.graph.value_params([nid])

@@ -83,7 +83,7 @@ class WatchContext:
         watch, self._watch, self._ending = self._watch, None, True
         assert watch is not None
         if watch.session is not None:
-            self._late = watch.session.context.take_stop()
+            self._late = watch.session.containment.take_stop()
         if self._owner:
             ours = isinstance(error, errors.GradientError)
             report = watch.finish(None if ours else error)
@@ -111,7 +111,7 @@ class WatchContext:
         if self._ending or session is None:
             self._late = self._late or error
         else:
-            session.context.stop_with(error)
+            session.containment.stop_with(error)
 
     def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
         """As a decorator: every call is watched; findings go to stderr unless `on_finding` takes them."""

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 
 import torch
 
 from gradsan.observe.compiled import Compiled
-from gradsan.observe.context import Context
-from gradsan.observe.fast_path import FULL_LENGTH
+from gradsan.observe.containment import Containment
+from gradsan.observe.fast_path import FULL_LENGTH, FastPath
+from gradsan.observe.gradient_sketch import GradientSketch
 from gradsan.observe.late_starters import LateStarters
 from gradsan.observe.operations import OperationTap
+from gradsan.observe.outlet import Outlet, Sink
+from gradsan.observe.patches import Patches
+from gradsan.observe.registry import Known
+from gradsan.observe.tracing import Tracing
 from gradsan.record import events
-from gradsan.record.recorder import Recorder
 
 FIRST_ITERATIONS = 12
 FOR_NEWS = 4  # deep iterations when something new happens
@@ -23,25 +26,27 @@ AT_RANDOM = 2_000  # one iteration in so many is deep for no reason at all
 
 
 class AttentionPolicy:
-    def __init__(self, context: Context, recorder: Recorder, mode: str) -> None:
-        self.context = context
-        self.recorder = recorder
+    def __init__(
+        self, mode: str, sink: Sink, containment: Containment, outlet: Outlet, known: Known,
+        tracing: Tracing, sketch: GradientSketch, patches: Patches,
+    ) -> None:  # fmt: skip
         self.mode = mode
-        self.tap = OperationTap(context)
-        self.compiled = Compiled(context)
+        self._sink = sink
+        self._contain, self._emit = containment.contain, outlet.emit
+        self._known = known
+        self._tracing = tracing
+        self._sketch = sketch
+        self._patches = patches
+        self.fast_path = FastPath(lambda: containment.contain("fast path", self._look_again))
         self._deep_left = 0
         self._looked = 0  # iterations that were looked at closely
         self._familiar = 0
         self._full_left = 0
         self._dice = random.Random(0)  # our own: the script's random state is none of our business
-        self._late = LateStarters(lambda: context.contain("late", self._has_come))
-        context.fast_path.on_due = lambda: context.contain("fast path", self._look_again)
-        # Not called for full looks: putting methods on a class and taking them off throws away Python's caches.
-        self.on_close_look: list[Callable[[], None]] = []
-        context.on_news = self._news
-        context.on_silence = self._silence
+        self._late = LateStarters(lambda: containment.contain("late", self._has_come))
 
-    def start(self) -> None:
+    def start(self, tap: OperationTap, compiled: Compiled) -> None:
+        self._tap, self._compiled = tap, compiled
         if self.mode != "light":
             self.go_deep("the first iterations" if self.mode == "adaptive" else "asked for", FIRST_ITERATIONS)
 
@@ -49,29 +54,32 @@ class AttentionPolicy:
         self._late.stop_waiting()
         self._leave_fast_path()
         self.go_light()
-        self.tap.leave()  # another thread may have made the run light; the stack is this one's
+        self._tap.leave()  # another thread may have made the run light; the stack is this one's
 
     # -- deep and light -------------------------------------------------------------------------------
 
     def go_deep(self, reason: str, iterations: int) -> None:
         self._deep_left = max(self._deep_left, iterations)
-        if self.context.operations is None:
-            self._look_closely()
-            self.context.emit(events.Attention(True, reason))
-            self.context.operations = self.tap
-            self.tap.enter()
-            self.context.contain("compile", self.compiled.run_eagerly)
+        if self._tracing.tap is None and self._contain("operations", self._enter):
+            self._emit(events.Attention(True, reason))
+            self._tracing.begin(self._tap)
+            self._compiled.run_eagerly()
+
+    def _enter(self) -> bool:
+        self._patches.wake()
+        self._tap.enter()
+        return True
 
     def go_light(self) -> None:
-        if self.context.operations is not None:
-            self.tap.flush()
-            self.tap.leave()
-            self.context.contain("compile", self.compiled.run_compiled)
-            self.context.operations = None
-            self.context.emit(events.Attention(False, ""))
+        if self._tracing.tap is not None:
+            self._tap.flush()
+            self._tap.leave()
+            self._compiled.run_compiled()
+            self._tracing.end()
+            self._emit(events.Attention(False, ""))
 
     def _wait_for_late_starters(self) -> None:
-        optimizers, idle, unfed = self.context.optimizers, [], []
+        optimizers, idle, unfed = self._known.optimizers, [], []
         for optimizer in optimizers.alive():
             if optimizers.is_idle(optimizer):
                 idle += optimizers.params(optimizer)
@@ -80,20 +88,21 @@ class AttentionPolicy:
         self._late.wait_for(idle, unfed)
 
     def _was_fed(self, param: torch.Tensor) -> bool:
-        return self.context.leaves.find(param) in self.context.ever_fed
+        return self._sketch.was_ever_fed(self._known.leaves.find(param))
 
     def _has_come(self) -> None:
         self._leave_fast_path()
         self.something_new("a network that is about to learn for the first time")
 
-    def _news(self, reason: str) -> None:
+    def news(self, reason: str) -> None:
+        """A tap saw something that is worth a closer look."""
         if self._may_look():
             if self.mode == "light":
                 self._looked += FOR_NEWS
             self._leave_fast_path()
             self.something_new(reason)
 
-    def _silence(self) -> None:
+    def silence(self) -> None:
         """Nothing has been differentiable for long: wait until something is."""
         if self.mode == "adaptive":
             self.go_light()
@@ -101,24 +110,21 @@ class AttentionPolicy:
 
     def something_new(self, reason: str) -> None:
         """Look deeply for a few iterations, unless news is all there ever is."""
-        self._look_closely()
+        # Not for full looks: putting methods on a class and taking them off throws away Python's caches.
+        self._patches.wake()
         if self.mode == "adaptive" and self._may_look():
             self.go_deep(reason, FOR_NEWS)
 
-    def _look_closely(self) -> None:
-        for call in self.on_close_look:
-            call()
-
     def _may_look(self) -> bool:
-        return self._looked < FIRST_ITERATIONS + 32 + BUDGET * self.recorder.iteration
+        return self._looked < FIRST_ITERATIONS + 32 + BUDGET * self._sink.iteration
 
     def after_iteration(self) -> None:
         """Called at the end of every iteration that did not take the fast path."""
-        familiar = self.recorder.familiar
-        self.context.fast_path.end_of_iteration(familiar)
-        if self.context.operations is not None:
+        familiar = self._sink.familiar
+        self.fast_path.end_of_iteration(familiar)
+        if self._tracing.tap is not None:
             self._looked += 1
-            self.tap.end_of_iteration()
+            self._tap.end_of_iteration()
             if self.mode == "adaptive":
                 self._deep_left -= 1
                 if self._deep_left <= 0:
@@ -126,31 +132,30 @@ class AttentionPolicy:
             return
         self._full_left = 0 if familiar else max(0, self._full_left - 1)
         self._familiar = self._familiar + 1 if familiar else 0
-        if self.recorder.news:
+        if self._sink.news:
             self.something_new("an iteration unlike the others")
         elif self._familiar >= FAMILIAR_IN_A_ROW and not self._full_left and self.mode != "deep":
             self._wait_for_late_starters()
-            self.context.fast_path.begin(self.recorder.iteration)
+            self.fast_path.begin(self._sink.iteration)
+            self._patches.rest()
 
     # -- cruising ---------------------------------------------------------------------------------------
 
     def _look_again(self) -> None:
-        skipped = self.context.fast_path.skipped
+        skipped = self.fast_path.skipped
         self._leave_fast_path()
         self._full_left = FULL_LENGTH
         if self.mode == "adaptive" and self._dice.random() < skipped / AT_RANDOM:
             self.go_deep("a random look", 1)
 
     def _leave_fast_path(self) -> None:
-        fast_path = self.context.fast_path
-        fast_path.end()
-        if fast_path.skipped:
-            skipped, fast_path.skipped = fast_path.skipped, 0
-            self.recorder.skip(skipped)
-            self.context.lost_track()
+        self.fast_path.end()
+        if skipped := self.fast_path.take_skipped():
+            self._sink.skip(skipped)
+            self._sketch.lost_track()
 
     def before_event(self) -> None:
         """A boundary is about to be recorded: if that ends a fast_path, bring the books up to date first."""
-        if self.context.fast_path.skipped and not self.context.fast_path.on:
+        if self.fast_path.skipped and not self.fast_path.on:
             self._leave_fast_path()
             self.something_new("a boundary where none was expected")

@@ -5,17 +5,22 @@ from __future__ import annotations
 import math
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import Any, NamedTuple
 
 import torch
 
-from gradsan.observe import backward_diagnosis
-from gradsan.observe.context import Context
+from gradsan.observe.backward_diagnosis import BackwardDiagnosis, GradientWatcher
+from gradsan.observe.containment import Containment
+from gradsan.observe.fast_path import FastPath
+from gradsan.observe.gradient_sketch import GradientSketch
 from gradsan.observe.graph import Graph, Shapes, is_transforming, walk
-from gradsan.observe.patches import Patches
-from gradsan.observe.registry import GradState, grad_state
+from gradsan.observe.magnitudes import Magnitudes
+from gradsan.observe.outlet import Outlet
+from gradsan.observe.patches import Parts, Patches
+from gradsan.observe.registry import GradState, Known, grad_state
+from gradsan.observe.tracing import Tracing
 from gradsan.record.events import Backward, Root, Turn, ZeroGrad
 
 ENOUGH_LOSSES = 16  # before a loss can be out of its history
@@ -34,21 +39,38 @@ class Probe(NamedTuple):
     states: list[GradState]
     clues: tuple[tuple[str, Any], ...]
     loss: float
+    watcher: GradientWatcher | None
 
 
 class BackwardTap:
-    def __init__(self, context: Context) -> None:
-        self.context = context
-        self.inside = threading.local()
+    def __init__(
+        self, containment: Containment, outlet: Outlet, known: Known, tracing: Tracing,
+        sketch: GradientSketch, fast_path: FastPath, diagnosis: BackwardDiagnosis,
+        magnitudes: Magnitudes, news: Callable[[str], None],
+    ) -> None:  # fmt: skip
+        self._contain, self._emit = containment.contain, outlet.emit
+        self._known = known
+        self._tracing = tracing
+        self._sketch = sketch
+        self._fast_path = fast_path
+        self._diagnosis = diagnosis
+        self._magnitudes = magnitudes
+        self._news = news
+        self._inside = threading.local()
+        self._count = 0
         self._losses: dict[int, int] = {}  # how many each line has had
         self._largest: dict[int, float] = {}
         self._shapes = Shapes()
 
-    def install(self, patches: Patches) -> None:
-        tap, fast_path, sites, largest = self, self.context.fast_path, self.context.sites, self._largest
+    @property
+    def parts(self) -> Parts:
+        return self._patch_backward, self._patch_grad
+
+    def _patch_backward(self, patches: Patches) -> None:
+        tap, fast_path, sites, largest = self, self._fast_path, self._known.sites, self._largest
         users, is_user, frame_above = sites.users, sites.is_user, sys._getframe
 
-        # In passing, a call costs more than what it does: hence all in one piece.
+        # In passing, a call costs more than what it does: hence all in one piece, `FastPath.passes` included.
         def backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
             # `loss.backward()` comes with three arguments, and from one frame further up.
             frame = frame_above(2 if len(args) == 3 else 1)
@@ -80,23 +102,21 @@ class BackwardTap:
             fast_path.note(token)
             return tap.run("backward", frame, original_backward, tensors, args, kwargs)
 
+        original_backward = patches.set(torch.autograd, "backward", backward)
+
+    def _patch_grad(self, patches: Patches) -> None:
+        tap, passes, sites = self, self._fast_path.passes, self._known.sites
+
         def grad(outputs: Any, *args: Any, **kwargs: Any) -> Any:
             frame = sites.user_frame(sys._getframe(1)) or sys._getframe(1)
-            token = _token(frame)
-            if fast_path.on and (node := fast_path.node.get(token)) is not None:
-                fast_path.node = node
-                if node is fast_path.root:
-                    fast_path.passed_iteration()
-                try:
-                    return original_grad(outputs, *args, **kwargs)
-                except BaseException as error:
-                    tap.failed_in_passing(frame, outputs, error, "grad")
-                    raise
-            fast_path.end()
-            fast_path.note(token)
-            return tap.run("grad", frame, original_grad, outputs, args, kwargs)
+            if not passes(_token(frame)):
+                return tap.run("grad", frame, original_grad, outputs, args, kwargs)
+            try:
+                return original_grad(outputs, *args, **kwargs)
+            except BaseException as error:
+                tap.failed_in_passing(frame, outputs, error, "grad")
+                raise
 
-        original_backward = patches.set(torch.autograd, "backward", backward)
         original_grad = patches.set(torch.autograd, "grad", grad)
 
     def is_ordinary(self, loss: Any, token: int) -> bool:
@@ -107,75 +127,74 @@ class BackwardTap:
         self._losses[token] = seen + 1
         self._largest[token] = max(largest, value)
         # Those that were ordinary in passing are not counted one by one.
-        enough = seen + self.context.fast_path.skipped >= ENOUGH_LOSSES
+        enough = seen + self._fast_path.skipped >= ENOUGH_LOSSES
         outlier = enough and value > OUTLIER * largest > 0.0
         if outlier or not math.isfinite(value):
-            self.context.contain("attention", self.context.on_news, "a loss out of its history")
+            self._contain("attention", self._news, "a loss out of its history")
             return False
         return True
 
     def has_usual_graph(self, loss: Any, token: int) -> bool:
         """The one look at a graph that is taken in passing, every so often."""
-        graph = self.context.contain("graph", lambda: walk(_as_tensors(loss)))
+        graph = self._contain("graph", lambda: walk(_as_tensors(loss)))
         if graph is None or not self._shapes.is_new(token, graph):
             return True
-        self.context.contain("attention", self.context.on_news, "a graph of another shape")
+        self._contain("attention", self._news, "a graph of another shape")
         return False
 
     def failed_in_passing(
         self, frame: FrameType, tensors: Any, error: BaseException, call: str = "backward"
     ) -> None:
-        self.context.fast_path.end()
-        probe = self.context.contain("backward", self._before, call, frame, tensors)
+        self._fast_path.end()
+        probe = self._contain("backward", self._before, call, frame, tensors)
         if probe is not None:
-            self.context.contain("backward", self._after, call, probe, (), {}, error)
+            self._contain("backward", self._after, call, probe, (), {}, error)
 
     def run(self, call: str, frame: FrameType, original: Any, tensors: Any, args: Any, kwargs: Any) -> Any:
         # Inside: reentrant checkpointing, gradient penalties in hooks, `torch.func.grad`. On the meta device
         # there are no gradients, only their shapes.
-        if getattr(self.inside, "depth", 0) or is_transforming() or _is_meta(tensors):
+        if getattr(self._inside, "depth", 0) or is_transforming() or _is_meta(tensors):
             return original(tensors, *args, **kwargs)
-        context = self.context
-        probe = context.contain("backward", self._before, call, frame, tensors)
-        self.inside.depth = 1
+        probe = self._contain("backward", self._before, call, frame, tensors)
+        self._inside.depth = 1
         try:
             result = original(tensors, *args, **kwargs)
         except BaseException as error:
             if probe is not None:
-                context.contain("backward", self._after, call, probe, args, kwargs, error)
+                self._contain("backward", self._after, call, probe, args, kwargs, error)
             raise
         finally:
-            self.inside.depth = 0
+            self._inside.depth = 0
         if probe is not None:
-            context.contain("backward", self._after, call, probe, args, kwargs, None)
+            self._contain("backward", self._after, call, probe, args, kwargs, None)
         return result
 
     def _before(self, call: str, frame: FrameType, tensors: Any) -> Probe:
-        context = self.context
-        roots, site, token = _as_tensors(tensors), context.sites.here(frame), _token(frame)
+        roots, site, token = _as_tensors(tensors), self._known.sites.here(frame), _token(frame)
         graph = walk(roots)
         if call == "backward":
             self._shapes.note(token, graph)
             self._notice_clearing_by_hand(graph.leaves)
-        if context.manual_loops.comes_round(site, bool(context.optimizers.alive())):
-            context.emit(Turn())
+        if self._sketch.manual_loops.comes_round(site, bool(self._known.optimizers.alive())):
+            self._emit(Turn())
         states = [grad_state(leaf) for leaf in graph.leaves] if call == "backward" else []
-        operations = context.operations  # a turn may have changed that
+        operations = self._tracing.tap  # a turn may have changed that
         shapes: list[Root] = []
         clues: tuple[tuple[str, Any], ...] = ()
+        watcher: GradientWatcher | None = None
         for root in roots:
             nid = operations.values.number(root) if operations is not None else 0
             shapes.append(Root(nid, tuple(root.shape), root.requires_grad))
         if operations is not None:
-            clues = backward_diagnosis.before_backward(context, roots, token)
+            clues, watcher = self._diagnosis.before_backward(operations.writes, roots, token)
         loss = value_of(roots[0]) if roots else 0.0
         if not math.isfinite(loss):
-            clues += backward_diagnosis.spoiled(context, graph.leaves)
-        return Probe(token, site, roots, tuple(shapes), graph, states, clues, loss)
+            clues += self._diagnosis.spoiled(graph.leaves)
+        return Probe(token, site, roots, tuple(shapes), graph, states, clues, loss, watcher)
 
     def _after(self, call: str, probe: Probe, args: Any, kwargs: Any, error: BaseException | None) -> None:
-        context, leaves = self.context, probe.graph.leaves
-        pids = context.leaves.pids(leaves)
+        leaves = probe.graph.leaves
+        pids = self._known.leaves.pids(leaves)
         fed: tuple[int, ...] = ()
         if call == "backward":
             fed = tuple(
@@ -186,26 +205,24 @@ class BackwardTap:
                 ]
             )
         clues = probe.clues
-        if context.watcher is not None:
-            context.watcher.remove()
+        if probe.watcher is not None:
+            probe.watcher.remove()
         if error is not None:
             clues += self._asked(call, args, kwargs)
-            clues += backward_diagnosis.after_failure(context, probe.roots, probe.token, error)
-        elif context.watcher is not None and call == "backward":
+            clues += self._diagnosis.after_failure(probe.roots, probe.token, error)
+        elif probe.watcher is not None and call == "backward":
             chosen = set(fed)
             written = [leaf for pid, leaf in zip(pids, leaves, strict=True) if pid in chosen]
-            clues += backward_diagnosis.after_backward(context, context.watcher, written)
-        context.watcher = None
+            clues += self._diagnosis.after_backward(probe.watcher, written)
         first = 1 if call == "backward" else 2  # grad() takes `inputs` before the rest
         retain = _argument(args, kwargs, first, "retain_graph")
         create = _argument(args, kwargs, first + 1, "create_graph")
-        context.magnitudes.losses[probe.site] = probe.loss
-        context.holding.update(fed)
-        context.fresh.update(fed)
-        context.ever_fed.update(fed)
-        context.emit(
+        self._magnitudes.note_loss(probe.site, probe.loss)
+        self._sketch.fed(fed)
+        self._count += 1
+        self._emit(
             Backward(
-                context.next_backward(),
+                self._count,
                 probe.site,
                 call,
                 probe.shapes,
@@ -225,22 +242,21 @@ class BackwardTap:
         if call != "grad":
             return ()
         inputs = _as_tensors(_argument(args, kwargs, 0, "inputs"))
-        return (("asked", self.context.leaves.pids(t for t in inputs if t.is_leaf)),)
+        return (("asked", self._known.leaves.pids(t for t in inputs if t.is_leaf)),)
 
     def _notice_clearing_by_hand(self, leaves: list[torch.Tensor]) -> None:
         """`p.grad = None` and `p.grad.zero_()` pass no tap: see their effect before it is overwritten."""
-        context = self.context
-        cleared = []
+        sketch, cleared = self._sketch, []
         for leaf in leaves:
             grad = leaf.grad
-            pid = context.leaves.find(leaf)
-            if pid is None or pid not in context.holding:
+            pid = self._known.leaves.find(leaf)
+            if pid is None or not sketch.holds(pid):
                 continue
-            if grad is None or (pid in context.spent and not bool(grad.any())):
+            if grad is None or (sketch.is_spent(pid) and not bool(grad.any())):
                 cleared.append(pid)
         if cleared:
-            context.cleared(cleared)
-            context.emit(ZeroGrad(context.clearing_site(), "hand", tuple(cleared)))
+            sketch.cleared(cleared)
+            self._emit(ZeroGrad(self._tracing.clearing_site(), "hand", tuple(cleared)))
 
 
 def _token(frame: FrameType) -> int:

@@ -8,15 +8,17 @@ from typing import Any
 
 import torch
 
-from gradsan.observe.context import Context
+from gradsan.observe.containment import Containment
 from gradsan.observe.graph import Label, labels, operation_of, saved_names
 from gradsan.observe.inspect_op import describe_bad
-from gradsan.observe.line_recall import is_traced
+from gradsan.observe.line_recall import LineRecall, is_traced
 from gradsan.observe.magnitudes import norms_of
-from gradsan.observe.registry import storage_of
-from gradsan.observe.switches import found_switch
+from gradsan.observe.outlet import BlindSpots
+from gradsan.observe.registry import Leaves, storage_of
+from gradsan.observe.switches import GradientSwitches
+from gradsan.observe.tracing import Tracing
 from gradsan.observe.values import Tensor, version_of
-from gradsan.observe.writes import content_of
+from gradsan.observe.writes import Writes, content_of
 from gradsan.record.events import NOWHERE
 
 Clues = tuple[tuple[str, Any], ...]
@@ -27,44 +29,97 @@ RISKY = (
 )  # fmt: skip
 
 
-def before_backward(context: Context, roots: tuple[Tensor, ...], token: int) -> Clues:
-    """`token` stands for the call of backward."""
-    operations = context.operations
-    assert operations is not None
-    named = context.line_recall.know(token, labels(roots))
-    clues: Clues = ()
-    for node, (nid, _) in named.items() if operations.writes.compares_contents else ():
-        names, packed = saved_names(node)
-        if names and (kept := operations.writes.kept.get(nid)):
-            clues += _hidden_write(context, _saved_tensors(node, names), nid, kept)
-        if packed:
-            context.blind(PACKED, None, ("GS101", "GS104"))
-    context.watcher = GradientWatcher(context, named)
-    return clues if is_traced(named) else (*clues, ("untraced", True))
+class BackwardDiagnosis:
+    def __init__(
+        self, containment: Containment, leaves: Leaves, tracing: Tracing, switches: GradientSwitches,
+        blind_spots: BlindSpots,
+    ) -> None:  # fmt: skip
+        self._containment = containment
+        self._leaves = leaves
+        self._tracing = tracing
+        self._switches = switches
+        self._blind_spots = blind_spots
+        self._line_recall = LineRecall()
+        self._hunting_zeros = False
+
+    def before_backward(
+        self, writes: Writes, roots: tuple[Tensor, ...], token: int
+    ) -> tuple[Clues, GradientWatcher]:
+        """`token` stands for the call of backward."""
+        named = self._line_recall.know(token, labels(roots))
+        clues: Clues = ()
+        for node, (nid, _) in named.items() if writes.compares_contents else ():
+            names, packed = saved_names(node)
+            if names and nid in writes.kept:
+                clues += _hidden_write(writes, _saved_tensors(node, names), nid)
+            if packed:
+                self._blind_spots.add(PACKED, None, ("GS101", "GS104"))
+        watcher = GradientWatcher(self._containment, named, self._hunting_zeros)
+        return (clues if is_traced(named) else (*clues, ("untraced", True))), watcher
+
+    def spoiled(self, leaves: list[Tensor]) -> Clues:
+        """The loss is not finite; are the weights? Then an earlier gradient was not, and its graph is gone."""
+        norms = norms_of(list(leaves))
+        pids = self._leaves.pids(leaves)
+        broken = tuple(pid for pid, norm in zip(pids, norms, strict=True) if not math.isfinite(norm))
+        return (("spoiled", broken), ("suspects", self._line_recall.suspects())) if broken else ()
+
+    def after_backward(self, watcher: GradientWatcher, fed: list[Tensor]) -> Clues:
+        """Norms of the gradients that were just written, and what the watcher saw."""
+        clues: Clues = ()
+        pids = self._leaves.pids(fed)
+        norms = norms_of([leaf.grad for leaf in fed])
+        clues += (("norms", tuple(zip(pids, norms, strict=True))),)
+        if any(not math.isfinite(n) for n in norms):
+            clues += watcher.bad or (("bad_gradient", (0, "", NOWHERE)),)
+        zero = tuple(pid for pid, norm in zip(pids, norms, strict=True) if norm == 0.0)
+        if zero and watcher.zeroed:
+            clues += (("zeroed_by", tuple(watcher.zeroed.values())),)
+        self._hunting_zeros = bool(zero)
+        return clues
+
+    def after_failure(self, roots: tuple[Tensor, ...], token: int, error: BaseException) -> Clues:
+        """The graph still knows which of its saved tensors were changed: reading those raises."""
+        text = str(error)
+        if "does not require grad" in text and not torch.is_grad_enabled():
+            site = self._switches.line()
+            return (("gradients_off", site),) if site else ()
+        if "modified by an inplace operation" in text:
+            return self._changed(roots, token)
+        if "backward through the graph a second time" in text or "already been freed" in text:
+            return _freed(roots)
+        return ()
+
+    def _changed(self, roots: tuple[Tensor, ...], token: int) -> Clues:
+        writes_seen = self._tracing.tap.writes if self._tracing.tap is not None else None
+        kept_at = NOWHERE
+        for node, (nid, site) in self._line_recall.know(token, labels(roots)).items():
+            if not _raises(node, "modified by an inplace operation"):
+                continue
+            kept_at = kept_at or site
+            if writes_seen is None:
+                break
+            for item in writes_seen.kept.get(nid, ()):
+                writes = [w for w in writes_seen.after(item.storage, nid) if not w.hidden]
+                if writes:
+                    owner = self._leaves.peek_storage(item.storage) or 0
+                    first = writes[0]
+                    return (("changed", (nid, first.nid, first.site, first.name, owner)),)
+        return (("light", True), ("kept_at", kept_at))  # its forward pass went by before we looked
 
 
-def spoiled(context: Context, leaves: list[Tensor]) -> Clues:
-    """The loss is not finite; are the weights? Then an earlier gradient was not, and its graph is gone."""
-    norms = norms_of(list(leaves))
-    pids = context.leaves.pids(leaves)
-    broken = tuple(pid for pid, norm in zip(pids, norms, strict=True) if not math.isfinite(norm))
-    return (("spoiled", broken), ("suspects", context.line_recall.suspects())) if broken else ()
-
-
-def _hidden_write(context: Context, tensors: list[Tensor], nid: int, kept: Any) -> Clues:
-    operations = context.operations
-    assert operations is not None
+def _hidden_write(seen: Writes, tensors: list[Tensor], nid: int) -> Clues:
     for saved in tensors:
         where, size = saved.data_ptr(), saved.numel()
-        for item in kept:
+        for item in seen.kept[nid]:
             if item.where == where and item.size == size and item.storage == storage_of(saved):
                 if item.version == version_of(saved) and item.content not in (None, content_of(saved)):
-                    later = operations.writes.after(item.storage, nid)
+                    later = seen.after(item.storage, nid)
                     if any(w.name == "step" for w in later):
                         return ()  # a fused step does not count its write: that is GS102's to say
                     writes = [w for w in later if w.hidden]
                     write = writes[0].site if writes else 0
-                    alias = operations.departures.aliases.get(item.storage, 0)
+                    alias = seen.shared_with_numpy.get(item.storage, 0)
                     return (("hidden", (nid, write, alias)),)
                 break
     return ()
@@ -88,15 +143,15 @@ class GradientWatcher:
     """Hooks on graph nodes for the length of one backward: which one first made a gradient non-finite,
     and, when asked to, which one turned it to zero."""
 
-    def __init__(self, context: Context, named: dict[Any, Label]) -> None:
-        self._context = context
+    def __init__(self, containment: Containment, named: dict[Any, Label], hunting_zeros: bool) -> None:
+        self._containment = containment
         self.bad: Clues = ()
         self.zeroed: dict[int, int] = {}
         self._saved: dict[int, tuple[list[Tensor], list[Tensor]]] = {}
         self._handles = []
         for order, (node, label) in enumerate(named.items()):
             kind = node.name()
-            if context.hunting_zeros:
+            if hunting_zeros:
                 self._handles.append(node.register_hook(self._contained(self._zero_hook(label[0], order))))
             if kind.startswith(RISKY):
                 self._handles.append(node.register_prehook(self._contained(self._before(order, node))))
@@ -111,7 +166,7 @@ class GradientWatcher:
         """PyTorch calls hooks from inside backward: what they raise would be the script's error."""
 
         def hook(*gradients: Any) -> None:
-            self._context.contain("gradients", look, *gradients)
+            self._containment.contain("gradients", look, *gradients)
 
         return hook
 
@@ -155,52 +210,6 @@ def _is_bad(grad: Tensor) -> bool:
         return False
     # One reduction settles the usual case; only where the sum is not finite is a closer look needed.
     return not math.isfinite(float(grad.detach().sum())) and not bool(torch.isfinite(grad).all())
-
-
-def after_backward(context: Context, watcher: GradientWatcher, fed: list[Tensor]) -> Clues:
-    """Norms of the gradients that were just written, and what the watcher saw."""
-    clues: Clues = ()
-    pids = context.leaves.pids(fed)
-    norms = norms_of([leaf.grad for leaf in fed])
-    clues += (("norms", tuple(zip(pids, norms, strict=True))),)
-    if any(not math.isfinite(n) for n in norms):
-        clues += watcher.bad or (("bad_gradient", (0, "", NOWHERE)),)
-    zero = tuple(pid for pid, norm in zip(pids, norms, strict=True) if norm == 0.0)
-    if zero and watcher.zeroed:
-        clues += (("zeroed_by", tuple(watcher.zeroed.values())),)
-    context.hunting_zeros = bool(zero)
-    return clues
-
-
-def after_failure(context: Context, roots: tuple[Tensor, ...], token: int, error: BaseException) -> Clues:
-    """The graph still knows which of its saved tensors were changed: reading those raises."""
-    text = str(error)
-    if "does not require grad" in text and not torch.is_grad_enabled():
-        site = context.gradients_off or found_switch(context.sites)
-        return (("gradients_off", site),) if site else ()
-    if "modified by an inplace operation" in text:
-        return _changed(context, roots, token)
-    if "backward through the graph a second time" in text or "already been freed" in text:
-        return _freed(roots)
-    return ()
-
-
-def _changed(context: Context, roots: tuple[Tensor, ...], token: int) -> Clues:
-    writes_seen = context.operations.writes if context.operations is not None else None
-    kept_at = NOWHERE
-    for node, (nid, site) in context.line_recall.know(token, labels(roots)).items():
-        if not _raises(node, "modified by an inplace operation"):
-            continue
-        kept_at = kept_at or site
-        if writes_seen is None:
-            break
-        for item in writes_seen.kept.get(nid, ()):
-            writes = [w for w in writes_seen.after(item.storage, nid) if not w.hidden]
-            if writes:
-                owner = context.leaves.peek_storage(item.storage) or 0
-                first = writes[0]
-                return (("changed", (nid, first.nid, first.site, first.name, owner)),)
-    return (("light", True), ("kept_at", kept_at))  # its forward pass went by before we looked
 
 
 def _freed(roots: tuple[Tensor, ...]) -> Clues:

@@ -10,19 +10,35 @@ from typing import Any
 
 import torch
 
-from gradsan.observe.context import Context
-from gradsan.observe.patches import Patches
+from gradsan.observe.containment import Containment
+from gradsan.observe.fast_path import FastPath
+from gradsan.observe.magnitudes import Magnitudes
+from gradsan.observe.outlet import Outlet
+from gradsan.observe.patches import Parts, Patches
+from gradsan.observe.registry import Known
 from gradsan.observe.sites import result_is_dropped
+from gradsan.observe.tracing import Tracing
 from gradsan.record.events import Clip
 
 CLIPS = {"clip_grad_norm_": "norm", "clip_grad_value_": "value"}
 
 
 class ClipTap:
-    def __init__(self, context: Context) -> None:
-        self.context = context
+    def __init__(
+        self, containment: Containment, outlet: Outlet, known: Known, tracing: Tracing,
+        fast_path: FastPath, magnitudes: Magnitudes,
+    ) -> None:  # fmt: skip
+        self._contain, self._emit = containment.contain, outlet.emit
+        self._sites, self._leaves = known.sites, known.leaves
+        self._tracing = tracing
+        self._fast_path = fast_path
+        self._magnitudes = magnitudes
 
-    def install(self, patches: Patches) -> None:
+    @property
+    def parts(self) -> Parts:
+        return (self._patch_clipping,)
+
+    def _patch_clipping(self, patches: Patches) -> None:
         # The package re-exports the functions: both names must lead here.
         for name in CLIPS:
             original = getattr(torch.nn.utils.clip_grad, name)
@@ -31,16 +47,13 @@ class ClipTap:
             patches.set(torch.nn.utils, name, wrapper)
 
     def _wrapper(self, original: Any, how: str) -> Any:
-        fast_path, token = self.context.fast_path, id(original)
+        passes, token = self._fast_path.passes, id(original)
         first, second = list(inspect.signature(original).parameters)[:2]
 
         @functools.wraps(original)
         def clip(*args: Any, **kwargs: Any) -> Any:
-            if fast_path.on and (node := fast_path.node.get(token)) is not None:
-                fast_path.node = node
+            if passes(token):
                 return original(*args, **kwargs)
-            fast_path.end()
-            fast_path.note(token)
             given = dict(zip((first, second), args, strict=False)) | kwargs
             if first not in given or second not in given:
                 return original(*args, **kwargs)  # which says what is missing
@@ -48,24 +61,23 @@ class ClipTap:
             # A generator can be read once only; the original gets the list we made of it.
             if not isinstance(parameters, torch.Tensor | list | tuple):
                 parameters = list(parameters)
-            self.context.contain("clip", self._clipping, parameters, how, limit, sys._getframe(1))
-            with self.context.paused():
+            self._contain("clip", self._clipping, parameters, how, limit, sys._getframe(1))
+            with self._tracing.paused():
                 norm = original(parameters, limit, *args[2:], **given)
-            self.context.contain("clip", self._clipped, norm, limit)
+            self._contain("clip", self._clipped, norm, limit)
             return norm
 
         return clip
 
     def _clipped(self, norm: Any, limit: Any) -> None:
-        """How far above the limit the gradient was; `clip_grad_value_` does not say."""
+        """`clip_grad_value_` does not say."""
         if isinstance(norm, torch.Tensor) and float(limit) > 0:
-            self.context.magnitudes.clipped = float(norm) / float(limit)
+            self._magnitudes.note_clipping(float(norm) / float(limit))
 
     def _clipping(self, parameters: Any, how: str, limit: Any, frame: FrameType) -> None:
-        context = self.context
         params = [parameters] if isinstance(parameters, torch.Tensor) else parameters
-        pids = context.leaves.pids(params)
+        pids = self._leaves.pids(params)
         held = tuple(pid for pid, p in zip(pids, params, strict=True) if p.grad is not None)
-        user = context.sites.user_frame(frame)
+        user = self._sites.user_frame(frame)
         dropped = user is not None and result_is_dropped(user)
-        context.emit(Clip(context.sites.here(frame), how, pids, held, float(limit), dropped))
+        self._emit(Clip(self._sites.here(frame), how, pids, held, float(limit), dropped))

@@ -11,45 +11,59 @@ from typing import Any
 
 import torch
 
-from gradsan.observe.context import Context
-from gradsan.observe.patches import Patches
+from gradsan.observe.containment import Containment
+from gradsan.observe.outlet import BlindSpots
+from gradsan.observe.patches import Parts, Patches
+from gradsan.observe.tracing import Tracing
 
 BLIND = "code inside torch.compile that could not be run eagerly"
 
 
 class Compiled:
-    def __init__(self, context: Context) -> None:
-        self.context = context
+    def __init__(self, containment: Containment, tracing: Tracing, blind_spots: BlindSpots) -> None:
+        self._contain = containment.contain
+        self._tracing = tracing
+        self._blind_spots = blind_spots
         self._stance: Any = None
 
-    def install(self, patches: Patches) -> None:
+    @property
+    def parts(self) -> Parts:
+        return (self._patch_compile,)
+
+    def _patch_compile(self, patches: Patches) -> None:
         original = torch.compile
 
         @functools.wraps(original)
         def compile_(*args: Any, **kwargs: Any) -> Any:
             made = original(*args, **kwargs)
-            if self.context.operations is not None:  # the compiler may have been imported just now
-                self.context.contain("compile", self.run_eagerly)
+            if self._tracing.tap is not None:  # the compiler may have been imported just now
+                self.run_eagerly()
             return made
 
         patches.set(torch, "compile", compile_)
 
     def run_eagerly(self) -> None:
+        self._contain("compile", self._run_eagerly)
+
+    def run_compiled(self) -> None:
+        self._contain("compile", self._run_compiled)
+
+    def _run_eagerly(self) -> None:
         if self._stance is not None or "torch._dynamo" not in sys.modules:
             return
         try:
             self._stance = torch.compiler.set_stance("force_eager")
         except (RuntimeError, AttributeError):  # in the middle of a compiled region; an old release
-            self.context.blind(BLIND, sys._getframe(1))
+            self._blind_spots.add(BLIND, sys._getframe(1))
 
-    def run_compiled(self) -> None:
+    def _run_compiled(self) -> None:
         """Back to what was before, unless the script has chosen another stance in between."""
         stance, self._stance = self._stance, None
         if stance is None:
             return
         frames: Any = sys.modules["torch._dynamo.eval_frame"]
         if frames._stance is not stance.stance:
-            self.context.blind(BLIND, sys._getframe(1))
+            self._blind_spots.add(BLIND, sys._getframe(1))
             return
         try:
             stance.__exit__(None, None, None)

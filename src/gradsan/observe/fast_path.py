@@ -27,9 +27,9 @@ def between_looks(iterations: int) -> int:
 
 
 class FastPath:
-    __slots__ = ("_path", "_size", "due", "node", "on", "on_begin", "on_due", "on_end", "root", "skipped")
+    __slots__ = ("_follower", "_path", "_size", "due", "node", "on", "on_due", "root", "skipped")
 
-    def __init__(self) -> None:
+    def __init__(self, on_due: Callable[[], None]) -> None:
         self.on = False
         self.skipped = 0  # iterations let through since the last full look
         self.due = LEAST_BETWEEN_LOOKS  # after so many it is time for one
@@ -37,9 +37,12 @@ class FastPath:
         self.node = self.root  # where the present iteration has got to
         self._size = 0
         self._path: list[int] = []
-        self.on_begin: list[Callable[[], None]] = []
-        self.on_due: Callable[[], None] = lambda: None
-        self.on_end: list[Callable[[], None]] = []
+        self.on_due = on_due  # to be called when enough iterations were let through
+        self._follower: Callable[[bool], None] = lambda on: None
+
+    def follow(self, follower: Callable[[bool], None]) -> None:
+        """Tell it whenever the fast lane is entered, and when it is left."""
+        self._follower = follower
 
     # -- learning -----------------------------------------------------------------------------------
 
@@ -69,14 +72,23 @@ class FastPath:
 
     # -- cruising -----------------------------------------------------------------------------------
 
-    # The taps follow the course themselves: `node.get(token)` is the next node, or nothing where this boundary
-    # was not expected. Then the fast_path is over.
+    def passes(self, token: int) -> bool:
+        """Whether this boundary was expected here, so that nobody need look. Else the fast lane is over."""
+        if self.on:
+            node = self.node.get(token)
+            if node is not None:
+                self.node = node
+                if node is self.root:
+                    self.passed_iteration()
+                return True
+            self.end()
+        self.note(token)
+        return False
 
     def begin(self, iterations: int) -> None:
         self.on = True
         self.due = between_looks(iterations)
-        for call in self.on_begin:
-            call()
+        self._follower(True)
 
     def passed_iteration(self) -> None:
         """The last boundary of an iteration went by in passing."""
@@ -89,5 +101,9 @@ class FastPath:
             self.on = False
             self.node = self.root
             self._path.clear()
-            for call in self.on_end:
-                call()
+            self._follower(False)
+
+    def take_skipped(self) -> int:
+        """The iterations that were let through, to be booked."""
+        skipped, self.skipped = self.skipped, 0
+        return skipped

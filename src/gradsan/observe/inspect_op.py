@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import itertools
 import math
 import zlib
@@ -15,7 +14,6 @@ import torch
 from gradsan.observe.opnames import AT_RISK
 from gradsan.observe.sites import Sites, variables_of
 from gradsan.observe.values import Tensor
-from gradsan.record.events import Site
 
 if TYPE_CHECKING:
     from gradsan.observe.operations import OperationTap
@@ -112,22 +110,6 @@ def describe_bad(name: str, inputs: list[Tensor], bad: Tensor, results: Sequence
     return text
 
 
-def context_site(frame: FrameType | None, sites: Sites) -> tuple[Site, str]:
-    """Where gradients were switched off: the `with` line, or the decorator's."""
-    current = frame
-    while current is not None and not sites.is_user(current.f_code):
-        if current.f_code.co_name == "decorate_context":
-            function = inspect.unwrap(variables_of(current).get("func") or _nothing)
-            code = getattr(function, "__code__", None)
-            if code is not None and sites.is_user(code):
-                return sites.at(code.co_filename, code.co_firstlineno, code.co_name), "decorator"
-        current = current.f_back
-    return sites.here(current), "with"
-
-
-def _nothing() -> None: ...
-
-
 def failure_kind(message: str) -> str:
     return next((kind for text, kind in FAILURES if text in message), "")
 
@@ -136,10 +118,10 @@ def failure_clues(kind: str, inputs: list[Tensor], frame: FrameType, tap: Operat
     clues: Notes = ()
     if inputs:
         leaf = inputs[0] if inputs[0].is_leaf or inputs[0]._base is None else inputs[0]._base
-        pid = tap.context.leaves.find(leaf)
+        pid = tap.leaves.find(leaf)
         clues += (("nid", tap.values.find(inputs[0]) or 0), ("pid", pid or 0))
     if kind == "graph-tensor-copied":
-        clues += holder_clues(frame, tap.context.sites)
+        clues += holder_clues(frame, tap.sites)
     return clues
 
 

@@ -6,6 +6,7 @@ import math
 
 import torch
 
+from gradsan.observe.outlet import Sink
 from gradsan.observe.registry import Leaves
 from gradsan.record.events import Sample, Site
 
@@ -40,22 +41,31 @@ def _norm(tensor: torch.Tensor | None) -> float:
 
 
 class Magnitudes:
-    def __init__(self, leaves: Leaves) -> None:
+    def __init__(self, leaves: Leaves, sink: Sink) -> None:
         self._leaves = leaves
+        self._sink = sink
         self._next: dict[int, int] = {}
         self._before: list[torch.Tensor | None] = []
         self._grads: list[float] = []
-        self.losses: dict[Site, float] = {}
-        self.clipped = 0.0
+        self._losses: dict[Site, float] = {}
+        self._clipped = 0.0
 
-    def is_due(self, oid: int, iteration: int) -> bool:
-        return iteration >= self._next.get(oid, 0)
+    def note_loss(self, site: Site, value: float) -> None:
+        self._losses[site] = value
+
+    def note_clipping(self, times: float) -> None:
+        """How far above the limit the gradient was."""
+        self._clipped = times
+
+    def is_due(self, oid: int) -> bool:
+        return self._sink.iteration >= self._next.get(oid, 0)
 
     def before_step(self, params: list[torch.Tensor]) -> None:
         self._grads = norms_of([p.grad for p in params])
         self._before = [p.detach().clone() if p.numel() <= COPY_UP_TO else None for p in params]
 
-    def after_step(self, oid: int, params: list[torch.Tensor], iteration: int) -> Sample:
+    def after_step(self, oid: int, params: list[torch.Tensor]) -> Sample:
+        iteration = self._sink.iteration
         weights = norms_of(list(params))
         moved = [
             _norm(p.detach() - b) if b is not None else -1.0
@@ -67,12 +77,12 @@ class Magnitudes:
             iteration,
             oid,
             tuple((pid, _short(g), _short(w), _short(u)) for pid, g, w, u in rows),
-            tuple((site, _short(value)) for site, value in self.losses.items()),
-            _short(self.clipped),
+            tuple((site, _short(value)) for site, value in self._losses.items()),
+            _short(self._clipped),
         )
         self._before = []
-        self.losses.clear()
-        self.clipped = 0.0
+        self._losses.clear()
+        self._clipped = 0.0
         self._next[oid] = iteration + max(SOME, iteration // 128) if iteration >= EVERY_STEP else 0
         return sample
 

@@ -7,10 +7,13 @@ PATIENCE, PATIENCE_WITH_OPTIMIZERS = 64, 4_096  # backwards without a step
 
 class ManualLoops:
     def __init__(self) -> None:
-        self.cleared = False  # whether gradients were, since the last turn
+        self._cleared = False  # whether gradients were, since the last turn
         self._lines: set[int] = set()  # of backwards since then
         self._backwards = 0
         self._ever_stepped = False
+
+    def gradients_cleared(self) -> None:
+        self._cleared = True
 
     def stepped(self) -> None:
         self._ever_stepped = True
@@ -24,13 +27,13 @@ class ManualLoops:
         self._lines.add(line)
         self._backwards += 1
         patience = PATIENCE_WITH_OPTIMIZERS if has_optimizers else PATIENCE
-        over = known and ((self.cleared and not self._ever_stepped) or self._backwards > patience)
+        over = known and ((self._cleared and not self._ever_stepped) or self._backwards > patience)
         if over:
             self._begin()
             self._lines.add(line)
         return over
 
     def _begin(self) -> None:
-        self.cleared = False
+        self._cleared = False
         self._lines.clear()
         self._backwards = 0

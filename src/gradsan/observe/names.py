@@ -3,17 +3,41 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import FrameType, ModuleType
 from typing import Any
 
 import torch
 
+from gradsan.observe.registry import Known
 from gradsan.observe.sites import Sites, variables_of
+from gradsan.record.events import Event, ParamNamed
 
 MAX_DEPTH = 4
 MAX_OBJECTS = 20_000
+MOST_SEARCHES = 64  # a script that makes new leaves all the time gets no names for the later ones
 OPAQUE_MODULES = ("torch", "numpy", "builtins", "gradsan.observe", "gradsan.record", "gradsan.judge")
+
+
+class Namer:
+    """Gives the parameters their names while the user's variables are within sight."""
+
+    def __init__(self, known: Known, emit: Callable[[Event], None]) -> None:
+        self._sites, self._leaves = known.sites, known.leaves
+        self._emit = emit
+        self._searches = 0
+
+    @property
+    def has_something_to_do(self) -> bool:
+        return self._leaves.some_are_unnamed and self._searches < MOST_SEARCHES
+
+    def look(self, frame: FrameType) -> None:
+        self._searches += 1
+        wanted = self._leaves.unnamed()
+        found = find_names(set(wanted), frame, self._sites)
+        self._leaves.named(wanted[key] for key in found)
+        for key, names in found.items():
+            self._emit(ParamNamed(wanted[key], names[0], tuple(names[1:8])))
 
 
 def find_names(wanted: set[int], frame: FrameType | None, sites: Sites) -> dict[int, list[str]]:

@@ -4,30 +4,39 @@ from __future__ import annotations
 
 import functools
 import sys
+from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
 import torch
 
-from gradsan.observe.context import Context
-from gradsan.observe.patches import Patches
-from gradsan.observe.registry import storage_of
+from gradsan.observe.containment import Containment
+from gradsan.observe.fast_path import FastPath
+from gradsan.observe.outlet import Outlet
+from gradsan.observe.patches import Parts, Patches
+from gradsan.observe.registry import Known, storage_of
+from gradsan.observe.tracing import Tracing
 from gradsan.record.events import ParamFlag, Sync
 
 
 class NetworkTap:
-    def __init__(self, context: Context) -> None:
-        self.context = context
+    def __init__(
+        self, containment: Containment, outlet: Outlet, known: Known, tracing: Tracing,
+        fast_path: FastPath, news: Callable[[str], None],
+    ) -> None:  # fmt: skip
+        self._contain, self._emit = containment.contain, outlet.emit
+        self._sites, self._leaves = known.sites, known.leaves
+        self._tracing = tracing
+        self._fast_path = fast_path
+        self._news = news
         self._copying = 0
 
-    def install(self, patches: Patches) -> None:
-        self._patch_creation(patches)
-        self._patch_deepcopy(patches)
-        self._patch_load(patches)
-        self._patch_freeze(patches)
+    @property
+    def parts(self) -> Parts:
+        return self._patch_creation, self._patch_deepcopy, self._patch_load, self._patch_freeze
 
     def _patch_creation(self, patches: Patches) -> None:
-        contain = self.context.contain
+        contain = self._contain
         new = torch.nn.Parameter.__new__
 
         def parameter_new(cls: Any, *args: Any, **kwargs: Any) -> Any:
@@ -39,12 +48,12 @@ class NetworkTap:
 
     def _created(self, made: torch.Tensor, frame: FrameType) -> None:
         if not torch.nn.parameter.is_lazy(made):  # those are met when they have got their shape
-            self.context.leaves.pid(made, self.context.sites.here(frame))
-            if self.context.fast_path.on and not self._copying:  # a layer that takes the place of another?
-                self.context.on_news("parameters made while training")
+            self._leaves.pid(made, self._sites.here(frame))
+            if self._fast_path.on and not self._copying:  # a layer that takes the place of another?
+                self._news("parameters made while training")
 
     def _patch_deepcopy(self, patches: Patches) -> None:
-        contain = self.context.contain
+        contain = self._contain
         original: Any = torch.nn.Parameter.__deepcopy__
 
         @functools.wraps(original)
@@ -62,17 +71,17 @@ class NetworkTap:
         patches.set(torch.nn.Parameter, "__deepcopy__", deepcopy)
 
     def _copied(self, copied: torch.Tensor, source: torch.Tensor, frame: FrameType) -> None:
-        leaves, site = self.context.leaves, self.context.sites.here(frame)
+        leaves, site = self._leaves, self._sites.here(frame)
         pair = (leaves.pid(copied, site), leaves.pid(source))
-        self.context.emit(Sync(site, "deepcopy", (pair,)))
+        self._emit(Sync(site, "deepcopy", (pair,)))
 
     def _patch_load(self, patches: Patches) -> None:
-        contain = self.context.contain
+        contain = self._contain
         original = torch.nn.Module.load_state_dict
 
         @functools.wraps(original)
         def load_state_dict(module: Any, state_dict: Any, *args: Any, **kwargs: Any) -> Any:
-            with self.context.paused():
+            with self._tracing.paused():
                 result = original(module, state_dict, *args, **kwargs)
             contain("load_state_dict", self._loaded, module, state_dict, sys._getframe(1))
             return result
@@ -80,35 +89,33 @@ class NetworkTap:
         patches.set(torch.nn.Module, "load_state_dict", load_state_dict)
 
     def _loaded(self, module: torch.nn.Module, state: Any, frame: FrameType) -> None:
-        context, pairs, nids, aliased = self.context, [], [], False
+        pairs, nids, aliased = [], [], False
         for name, param in module.named_parameters():
             source = state.get(name)
             if not isinstance(source, torch.Tensor):
                 continue
             storage = storage_of(source)
             aliased = aliased or storage == storage_of(param)
-            pairs.append((context.leaves.pid(param), context.leaves.by_storage(storage) or 0))
-            operations = context.operations
-            nids.append((operations.values.find(source) if operations is not None else 0) or 0)
-        site = context.sites.here(frame)
-        context.emit(Sync(site, "load_state_dict", tuple(pairs), aliased, tuple(nids)))
+            pairs.append((self._leaves.pid(param), self._leaves.by_storage(storage) or 0))
+            nids.append(self._tracing.find(source) or 0)
+        site = self._sites.here(frame)
+        self._emit(Sync(site, "load_state_dict", tuple(pairs), aliased, tuple(nids)))
 
     def _patch_freeze(self, patches: Patches) -> None:
-        contain = self.context.contain
+        contain = self._contain
         original = torch.nn.Module.requires_grad_
 
         @functools.wraps(original)
         def requires_grad_(module: Any, requires_grad: bool = True) -> Any:
             contain("freeze", self._frozen, module, requires_grad, sys._getframe(1))
-            with self.context.paused():
+            with self._tracing.paused():
                 return original(module, requires_grad)
 
         patches.set(torch.nn.Module, "requires_grad_", requires_grad_)
 
     def _frozen(self, module: torch.nn.Module, flag: bool, frame: FrameType) -> None:
-        site = self.context.sites.here(frame)
+        site = self._sites.here(frame)
         for param in module.parameters():
             if param.requires_grad != flag:
-                self.context.emit(ParamFlag(self.context.leaves.pid(param), flag, site))
-                if self.context.operations is not None:  # what is read from now on is live, or no longer so
-                    self.context.operations.values.forget(param)
+                self._emit(ParamFlag(self._leaves.pid(param), flag, site))
+                self._tracing.forget(param)  # what is read from now on is live, or no longer so

@@ -3,45 +3,56 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
 from gradsan.observe import inspect_op
+from gradsan.observe.containment import Containment
 from gradsan.observe.graph import is_transforming, label
 from gradsan.observe.mode_stack import StackedMode
 from gradsan.observe.opnames import CLIPPING, IGNORE, OPERATION, classify
-from gradsan.observe.registry import storage_of
+from gradsan.observe.outlet import BlindSpots, Outlet
+from gradsan.observe.registry import Known, storage_of
 from gradsan.observe.sites import result_is_dropped
 from gradsan.observe.special_calls import Call, SpecialCalls
+from gradsan.observe.switches import GradientSwitches
+from gradsan.observe.tracing import Tracing
 from gradsan.observe.values import Departures, Tensor, Values, is_floating, version_of
 from gradsan.observe.writes import Writes
 from gradsan.record.events import Failed, Op, Ops, Site
-
-if TYPE_CHECKING:
-    from gradsan.observe.context import Context
 
 NOTHING_TO_LEARN = 30_000  # operations without a graph: a long warm-up, or a search without gradients
 
 
 class OperationTap(StackedMode):
-    def __init__(self, context: Context) -> None:
+    def __init__(
+        self, containment: Containment, outlet: Outlet, known: Known, tracing: Tracing,
+        switches: GradientSwitches, blind_spots: BlindSpots, silence: Callable[[], None],
+    ) -> None:  # fmt: skip
         super().__init__()
-        self.context = context
+        self._containment = containment
+        self._outlet = outlet
+        self._tracing = tracing
+        self._switches = switches
+        self._blind_spots = blind_spots
+        self._silence = silence  # to be called where nothing is differentiable for long
+        self.sites, self.leaves = known.sites, known.leaves
         self.pending: list[Op] = []
+        self.record = self.pending.append
         self.departures = Departures()
-        self.values = Values(context.leaves, self.pending.append, self._returned)
-        self.writes = Writes(context.leaves)
-        self.grad_off: list[tuple[Site, str]] = []
-        self.failures: set[int] = set()
+        self.values = Values(self.leaves, self.record, self._returned)
+        self.writes = Writes(self.leaves)
+        self._failures: set[int] = set()
         self._kinds: dict[Any, tuple[str, str]] = {}
-        self.special = SpecialCalls(self)
+        self.special = SpecialCalls(self, outlet, switches)
         self._without_graph = 0  # operations in a row
 
     @property
     def is_active(self) -> bool:
-        return self.context.operations is self
+        return self._tracing.tap is self
 
     def has_entered(self) -> None:
         self.writes.forget_old()
@@ -50,13 +61,11 @@ class OperationTap(StackedMode):
         if self.pending:
             ops = tuple(self.pending)
             self.pending.clear()
-            self.context._emit(Ops(ops))
+            self._outlet.send(Ops(ops))
 
     def end_of_iteration(self) -> None:
         self._without_graph = 0
-        self.values.iteration += 1
-        self.values.forget_dead()
-        self.writes.end_of_iteration(self.values.iteration)
+        self.writes.end_of_iteration(self.values.end_of_iteration())
 
     # -- the tap ----------------------------------------------------------------------------------
 
@@ -65,13 +74,12 @@ class OperationTap(StackedMode):
         kind = self._kinds.get(func)
         if kind is None:
             kind = self._kinds[func] = classify(func)
-        context = self.context
         # Still on this thread's stack after another thread has made the run light: nothing to note either.
-        away = context.operations is None or bool(getattr(self._pauses, "depth", 0))
-        if away or kind[0] == IGNORE or "operation" in context.quiet:
+        away = self._tracing.tap is None or bool(getattr(self._pauses, "depth", 0))
+        if away or kind[0] == IGNORE or "operation" in self._containment.quiet:
             return func(*args, **kwargs)
         if is_transforming():
-            context.blind("values inside torch.func transforms", sys._getframe(1))
+            self._blind_spots.add("values inside torch.func transforms", sys._getframe(1))
             return func(*args, **kwargs)
         # No `contain` here: this runs for every operation, and the mode is off while it does.
         try:
@@ -79,12 +87,12 @@ class OperationTap(StackedMode):
             before = [version_of(t) for t in inputs]
             numbers = tuple([self.values.number(t) for t in inputs])
         except Exception:
-            context.fault("operation")
+            self._containment.fault("operation")
             return func(*args, **kwargs)
         try:
             result = func(*args, **kwargs)
         except RuntimeError as error:
-            context.contain("operation", self._failed, error, inputs, sys._getframe(1))
+            self._containment.contain("operation", self._failed, error, inputs, sys._getframe(1))
             raise
         if kind[0] == "iter":
             result = list(result)
@@ -95,14 +103,14 @@ class OperationTap(StackedMode):
                 handler = getattr(self.special, kind[0])
                 handler(Call(kind[1], args, inputs, numbers, result, sys._getframe(1)))
         except Exception:
-            context.fault("operation")
+            self._containment.fault("operation")
         return iter(result) if kind[0] == "iter" else result
 
     def _operation(
         self, name: str, args: Any, kwargs: Any, inputs: list[Tensor], numbers: tuple[int, ...],
         before: list[int], result: Any, frame: FrameType,
     ) -> None:  # fmt: skip
-        place = self.context.sites.place(frame)
+        place = self.sites.place(frame)
         outputs = [result] if isinstance(result, Tensor) else tensors_in((result,), {})
         # `q / temperature`: the number may have left a tensor by `.item()`.
         if len(args) == 2 and len(inputs) == 1:
@@ -135,7 +143,7 @@ class OperationTap(StackedMode):
         """A new tensor made of a `.grad`, perhaps thrown away at once: somebody meant to change the `.grad`."""
         if not inputs or (pid := self.writes.gradient_of(inputs[0])) is None:
             return ()
-        user = self.context.sites.user_frame(frame)
+        user = self.sites.user_frame(frame)
         if user is None or any(o is inputs[0] for o in outputs):
             return ()
         return (("dropped_gradient" if result_is_dropped(user) else "clipped_gradient", pid),)
@@ -147,21 +155,23 @@ class OperationTap(StackedMode):
         nid, live = self.values.fresh(), out.requires_grad
         if not live and any(t.requires_grad for t in inputs):
             tags += self._cut_tags(out)
-            notes += self._cut_notes(tags, frame)
+            notes += self._cut_notes(tags)
         if live and (depth := self.values.carried(nid, numbers)):
             notes += (("carried", depth),)
         self._without_graph = 0 if live else self._without_graph + 1
         if self._without_graph > NOTHING_TO_LEARN:
             self._without_graph = 0
-            self.context.contain("attention", self.context.on_silence)
-        self.pending.append(
-            Op(nid, name, site, numbers, live, tuple(out.shape), is_floating(out), tags, notes)
-        )
+            self._containment.contain("attention", self._silence)
+        self.record(Op(nid, name, site, numbers, live, tuple(out.shape), is_floating(out), tags, notes))
         self.values.define(out, nid)
         if live:
             label(out, nid, site)
             self.writes.used(nid, inputs, out)
         return nid
+
+    def last_is_a_constant(self) -> None:
+        """The value that was defined just now was told to require grad, and nothing behind it learns."""
+        self.pending[-1] = self.pending[-1]._replace(live=False)
 
     def _wrote(
         self, name: str, tensor: Tensor, outputs: list[Tensor], numbers: tuple[int, ...], site: Site,
@@ -171,13 +181,13 @@ class OperationTap(StackedMode):
         if nid is None:
             nid = self.values.fresh()
             shape, live = tuple(tensor.shape), tensor.requires_grad
-            self.pending.append(Op(nid, name, site, numbers, live, shape, is_floating(tensor), (), notes))
+            self.record(Op(nid, name, site, numbers, live, shape, is_floating(tensor), (), notes))
             if live and tensor.grad_fn is not None:
                 label(tensor, nid, site)
                 self.writes.used(nid, [tensor], tensor)
         self.values.wrote(tensor, nid)
         self.writes.wrote(tensor, nid, site, name)
-        own = self.context.leaves.find(tensor)
+        own = self.leaves.find(tensor)
         if own is not None:  # whatever was written: the next use of a leaf starts a graph of its own
             self.values.forget(tensor)
         owner = own or self.writes.parameter_behind(tensor)
@@ -186,7 +196,7 @@ class OperationTap(StackedMode):
 
     def note(self, name: str, nid: int, site: Site, notes: tuple[tuple[str, Any], ...]) -> None:
         """A remark about a value, as an operation without a result of its own."""
-        self.pending.append(Op(self.values.fresh(), name, site, (nid,), False, (), True, (), notes))
+        self.record(Op(self.values.fresh(), name, site, (nid,), False, (), True, (), notes))
 
     # -- cuts -------------------------------------------------------------------------------------
 
@@ -195,14 +205,15 @@ class OperationTap(StackedMode):
             return ("inference_mode",)
         return () if torch.is_grad_enabled() else ("no_grad",)
 
-    def _cut_notes(self, tags: tuple[str, ...], frame: FrameType) -> tuple[tuple[str, Any], ...]:
-        if "no_grad" in tags and self.grad_off:
-            site, how = self.grad_off[-1]
-            return (("grad_off", site), ("grad_off_by", how))
-        if "inference_mode" in tags and self.context.inference_sites:
-            site, how = self.context.inference_sites[-1]
+    def _cut_notes(self, tags: tuple[str, ...]) -> tuple[tuple[str, Any], ...]:
+        if (off := self._switches.innermost(tags)) is not None:
+            site, how = off
             return (("grad_off", site), ("grad_off_by", how))
         return ()
+
+    def has_told(self, error: BaseException) -> bool:
+        """Whether this very exception has passed here."""
+        return id(error) in self._failures
 
     # -- custom functions --------------------------------------------------------------------------
 
@@ -214,7 +225,7 @@ class OperationTap(StackedMode):
 
     def applied(self, name: str, args: Any, numbers: tuple[int, ...], result: Any, frame: FrameType) -> None:
         """A custom function: its results come from its arguments and from what its forward did inside."""
-        place, inputs = self.context.sites.place(frame), tensors_in(args, {})
+        place, inputs = self.sites.place(frame), tensors_in(args, {})
         for out in tensors_in((result,), {}):
             inside = self.values.find(out)
             sources = (*numbers, inside) if inside is not None else numbers
@@ -239,10 +250,10 @@ class OperationTap(StackedMode):
     def _failed(self, error: RuntimeError, inputs: list[Tensor], frame: FrameType) -> None:
         kind = inspect_op.failure_kind(str(error))
         if kind:
-            self.failures.add(id(error))
-            site = self.context.sites.here(frame)
+            self._failures.add(id(error))
+            site = self.sites.here(frame)
             clues = inspect_op.failure_clues(kind, inputs, frame, self)
-            self.context.emit(Failed(kind, site, f"{type(error).__name__}: {error}", clues))
+            self._outlet.emit(Failed(kind, site, f"{type(error).__name__}: {error}", clues))
 
 
 def tensors_in(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Tensor]:

@@ -11,9 +11,14 @@ from typing import Any
 import torch
 from torch.optim import optimizer as optim
 
-from gradsan.observe.context import Context
-from gradsan.observe.patches import Patches
-from gradsan.observe.registry import GradState, grad_state
+from gradsan.observe.containment import Containment
+from gradsan.observe.fast_path import FastPath
+from gradsan.observe.gradient_sketch import GradientSketch
+from gradsan.observe.magnitudes import Magnitudes
+from gradsan.observe.outlet import Outlet
+from gradsan.observe.patches import Parts, Patches
+from gradsan.observe.registry import GradState, Known, grad_state
+from gradsan.observe.tracing import Tracing
 from gradsan.record.events import OptimizerSeen, ParamFlag, Step, StepDone, ZeroGrad
 
 CLEAR, STEP = 1, 2  # what happens to the object whose id they are added to
@@ -23,8 +28,16 @@ NOTHING: Any = slice  # takes the three arguments of a hook, makes nothing of th
 class OptimizerTap:
     """Sees what each optimizer owns, what it is about to consume, and what is cleared."""
 
-    def __init__(self, context: Context) -> None:
-        self.context = context
+    def __init__(
+        self, containment: Containment, outlet: Outlet, known: Known, tracing: Tracing,
+        sketch: GradientSketch, fast_path: FastPath, magnitudes: Magnitudes,
+    ) -> None:  # fmt: skip
+        self._contain, self._emit = containment.contain, outlet.emit
+        self._sites, self._leaves, self._optimizers = known
+        self._tracing = tracing
+        self._sketch = sketch
+        self._fast_path = fast_path
+        self._magnitudes = magnitudes
         self._hooks: list[Any] = []
         self._step_site = 0
         self._sampling = False
@@ -32,10 +45,9 @@ class OptimizerTap:
         self._frozen: set[int] = set()
         self._zeros: dict[int, GradState] = {}
 
-    def install(self, patches: Patches) -> None:
-        self._patch_creation(patches)
-        self._patch_clearing(patches)
-        self._hook_steps()
+    @property
+    def parts(self) -> Parts:
+        return self._patch_creation, self._patch_clearing, self._hook_steps
 
     def remove(self) -> None:
         for hook in self._hooks:
@@ -44,8 +56,7 @@ class OptimizerTap:
     # -- creation ---------------------------------------------------------------------------------
 
     def _patch_creation(self, patches: Patches) -> None:
-        contain = self.context.contain
-        add = torch.optim.Optimizer.add_param_group
+        contain, add = self._contain, torch.optim.Optimizer.add_param_group
 
         @functools.wraps(add)
         def add_param_group(opt: Any, param_group: Any) -> None:
@@ -55,36 +66,33 @@ class OptimizerTap:
         patches.set(torch.optim.Optimizer, "add_param_group", add_param_group)
 
     def _added(self, opt: torch.optim.Optimizer, frame: FrameType) -> None:
-        context = self.context
-        known = context.optimizers.oid(opt)
+        known = self._optimizers.oid(opt)
         params = opt.param_groups[-1]["params"]
-        pids = context.leaves.pids(params)
-        if context.operations is not None:  # whatever it was computed from: from here on it is a parameter
-            for param in params:
-                context.operations.values.forget(param)
+        pids = self._leaves.pids(params)
+        for param in params:  # whatever it was computed from: from here on it is a parameter
+            self._tracing.forget(param)
         frozen = tuple(pid for pid, p in zip(pids, params, strict=True) if not p.requires_grad)
         in_constructor = _is_constructor(frame)
         added = known is not None and not in_constructor
-        site, kind = context.sites.here(frame), type(opt).__name__
-        oid = context.optimizers.add(opt, (kind, pids, site))
+        site, kind = self._sites.here(frame), type(opt).__name__
+        oid = self._optimizers.add(opt, (kind, pids, site))
         seen = OptimizerSeen(oid, kind, pids, site, added, frozen)
-        if not context.optimizers.is_told_already(oid, len(opt.param_groups), seen):
-            context.emit(seen)
+        if not self._optimizers.is_told_already(oid, len(opt.param_groups), seen):
+            self._emit(seen)
 
     def ensure_known(self, opt: torch.optim.Optimizer, frame: FrameType) -> int:
         """An optimizer that was made before the session began is met at its first step."""
-        context = self.context
-        oid = context.optimizers.oid(opt)
+        oid = self._optimizers.oid(opt)
         if oid is None:
-            oid = context.optimizers.add(opt)
-            pids = context.leaves.pids(context.optimizers.params(opt))
-            context.emit(OptimizerSeen(oid, type(opt).__name__, pids, 0))
+            oid = self._optimizers.add(opt)
+            pids = self._leaves.pids(self._optimizers.params(opt))
+            self._emit(OptimizerSeen(oid, type(opt).__name__, pids, 0))
         return oid
 
     # -- step -------------------------------------------------------------------------------------
 
-    def _hook_steps(self) -> None:
-        fast_path, in_passing = self.context.fast_path, False  # the step that is running
+    def _hook_steps(self, patches: Patches) -> None:
+        fast_path, in_passing = self._fast_path, False  # the step that is running
 
         def before(opt: Any, args: Any, kwargs: Any) -> None:
             nonlocal in_passing
@@ -93,6 +101,7 @@ class OptimizerTap:
             if node is None:
                 self._pre_step(opt, _has_closure(args, kwargs), sys._getframe(1))
                 return
+            # `FastPath.passes` written out: the iteration is over when the step is, not before.
             fast_path.node = node
             if node is fast_path.root:
                 fast_path.skipped += 1
@@ -101,7 +110,7 @@ class OptimizerTap:
 
         def after(opt: Any, args: Any, kwargs: Any) -> None:
             if not in_passing:
-                self.context.contain("step", self._stepped, opt)
+                self._contain("step", self._stepped, opt)
             elif fast_path.skipped >= fast_path.due:
                 fast_path.on_due()
 
@@ -109,8 +118,7 @@ class OptimizerTap:
             optim.register_optimizer_step_pre_hook(before),
             optim.register_optimizer_step_post_hook(after),
         ]
-        fast_path.on_begin.append(lambda: self._after_steps(NOTHING))
-        fast_path.on_end.append(lambda: self._after_steps(after))
+        fast_path.follow(lambda on: self._after_steps(NOTHING if on else after))
 
     def _after_steps(self, hook: Callable[..., Any]) -> None:
         """Another function in the same place: PyTorch may be walking through its hooks right now."""
@@ -119,66 +127,61 @@ class OptimizerTap:
             hooks[self._hooks[1].id] = hook
 
     def _pre_step(self, opt: Any, closure: bool, frame: FrameType) -> None:
-        self.context.fast_path.end()
-        self.context.fast_path.note(id(opt) + STEP)
+        self._fast_path.end()
+        self._fast_path.note(id(opt) + STEP)
         try:
-            self.context.contain("step", self._stepping, opt, frame, closure)
+            self._contain("step", self._stepping, opt, frame, closure)
         except BaseException:  # `raise_on`: the step will not run, so nobody else ends the pause
-            if self.context.operations is not None and not closure:
-                self.context.operations.resume()
+            if self._tracing.tap is not None and not closure:
+                self._tracing.tap.resume()
             raise
 
     def _stepping(self, opt: torch.optim.Optimizer, frame: FrameType, closure: bool) -> None:
-        context = self.context
-        if context.operations is not None:
-            context.operations.recover()
+        if self._tracing.tap is not None:
+            self._tracing.tap.recover()
         oid = self.ensure_known(opt, frame)
-        held, by_hand, holding = [], [], context.holding
-        for param in context.optimizers.params(opt):
-            pid = context.leaves.pid(param)
+        held, by_hand, sketch = [], [], self._sketch
+        for param in self._optimizers.params(opt):
+            pid = self._leaves.pid(param)
             if param.grad is not None:
                 held.append(pid)
                 untouched = self._zeros.get(pid) == grad_state(param)
-                if (pid not in holding and not untouched) or self._rewritten_by_hand(pid, param):
+                if (not sketch.holds(pid) and not untouched) or self._rewritten_by_hand(pid, param):
                     by_hand.append(pid)
             if not param.requires_grad and pid not in self._frozen:
                 self._frozen.add(pid)
-                context.emit(ParamFlag(pid, False, 0))
-        site = self._step_site = context.sites.here(frame)
+                self._emit(ParamFlag(pid, False, 0))
+        site = self._step_site = self._sites.here(frame)
         lent = self._lenders(by_hand, held) if by_hand else ()
-        context.emit(Step(oid, site, tuple(held), tuple(by_hand), lent))
-        context.holding.update(by_hand)
-        context.spent.update(held)
-        context.spent.update(lent)
-        context.fresh.difference_update(held)
-        self._sampling = bool(held) and context.magnitudes.is_due(oid, context.iteration)
+        self._emit(Step(oid, site, tuple(held), tuple(by_hand), lent))
+        sketch.consumed(held, by_hand, lent)
+        self._sampling = bool(held) and self._magnitudes.is_due(oid)
         if self._sampling:
-            context.magnitudes.before_step([p for p in context.optimizers.params(opt) if p.grad is not None])
-        if context.operations is not None and not closure:
-            context.operations.pause()
+            self._magnitudes.before_step([p for p in self._optimizers.params(opt) if p.grad is not None])
+        if self._tracing.tap is not None and not closure:
+            self._tracing.tap.pause()
 
     def _stepped(self, opt: torch.optim.Optimizer) -> None:
-        context = self.context
-        oid = context.optimizers.oid(opt) or 0
-        if context.operations is not None:
-            context.operations.resume()
-            context.operations.note_step(opt, self._step_site)
+        oid = self._optimizers.oid(opt) or 0
+        if self._tracing.tap is not None:
+            self._tracing.tap.resume()
+            self._tracing.tap.note_step(opt, self._step_site)
         if self._sampling:
             self._sampling = False
-            held = [p for p in context.optimizers.params(opt) if p.grad is not None]
-            context.emit(context.magnitudes.after_step(oid, held, context.iteration))
-        for param in context.optimizers.params(opt):
+            held = [p for p in self._optimizers.params(opt) if p.grad is not None]
+            self._emit(self._magnitudes.after_step(oid, held))
+        for param in self._optimizers.params(opt):
             if param.grad is not None:
-                self._after_step[context.leaves.pid(param)] = grad_state(param)
-        context.optimizers.has_stepped(opt)
-        context.manual_loops.stepped()
-        context.emit(StepDone(oid))
+                self._after_step[self._leaves.pid(param)] = grad_state(param)
+        self._optimizers.has_stepped(opt)
+        self._sketch.manual_loops.stepped()
+        self._emit(StepDone(oid))
 
     def _lenders(self, by_hand: list[int], held: list[int]) -> tuple[int, ...]:
         """Parameters whose very `.grad` was handed to one of these, as A3C's workers do: the step consumes theirs."""
-        leaves = self.context.leaves
+        leaves = self._leaves
         given = {id(leaf.grad) for pid in by_hand if (leaf := leaves.tensor(pid)) is not None}
-        others = ((pid, leaves.tensor(pid)) for pid in sorted(self.context.holding.difference(held)))
+        others = ((pid, leaves.tensor(pid)) for pid in self._sketch.holders_beside(held))
         return tuple(
             pid
             for pid, leaf in others
@@ -187,69 +190,60 @@ class OptimizerTap:
 
     def _rewritten_by_hand(self, pid: int, param: torch.Tensor) -> bool:
         """A consumed gradient that no backward fed and no tap cleared, and yet it is another one."""
-        context = self.context
-        if pid in context.fresh or pid not in context.spent or grad_state(param) == self._after_step.get(pid):
+        spent = self._sketch.is_spent_and_not_fed_again(pid)
+        if not spent or grad_state(param) == self._after_step.get(pid):
             return False
-        context.cleared((pid,))
-        context.emit(ZeroGrad(context.clearing_site(), "hand", (pid,)))
+        self._sketch.cleared((pid,))
+        self._emit(ZeroGrad(self._tracing.clearing_site(), "hand", (pid,)))
         return True
 
     # -- zero_grad --------------------------------------------------------------------------------
 
     def _patch_clearing(self, patches: Patches) -> None:
-        contain = self.context.contain
-        fast_path = self.context.fast_path
+        contain, passes, paused = self._contain, self._fast_path.passes, self._tracing.paused
         by_optimizer, by_module = torch.optim.Optimizer.zero_grad, torch.nn.Module.zero_grad
         inner = getattr(by_optimizer, "__wrapped__", by_optimizer)
 
         @functools.wraps(by_optimizer)
         def optimizer_zero_grad(opt: Any, *args: Any, **kwargs: Any) -> None:
-            if fast_path.on and (node := fast_path.node.get(id(opt) + CLEAR)) is not None:
-                fast_path.node = node
+            if passes(id(opt) + CLEAR):
                 # What PyTorch's own outermost wrapper does from its second call on: ours takes its place.
                 getattr(inner, "__dynamo_disable", by_optimizer)(opt, *args, **kwargs)
                 return
-            fast_path.end()
-            fast_path.note(id(opt) + CLEAR)
-            params = self.context.optimizers.params(opt)
+            params = self._optimizers.params(opt)
             contain("zero_grad", self._clearing, params, "optimizer", sys._getframe(1))
-            with self.context.paused():
+            with paused():
                 by_optimizer(opt, *args, **kwargs)
             contain("zero_grad", self._left_as_zeros, params)
 
         @functools.wraps(by_module)
         def module_zero_grad(module: Any, *args: Any, **kwargs: Any) -> None:
-            token = id(module) + CLEAR
-            if fast_path.on and (node := fast_path.node.get(token)) is not None:
-                fast_path.node = node
+            if passes(id(module) + CLEAR):
                 by_module(module, *args, **kwargs)
                 return
-            fast_path.end()
-            fast_path.note(token)
             contain("zero_grad", self._clearing, module.parameters(), "module", sys._getframe(1))
-            with self.context.paused():
+            with paused():
                 by_module(module, *args, **kwargs)
 
         patches.set(torch.optim.Optimizer, "zero_grad", optimizer_zero_grad)
         patches.set(torch.nn.Module, "zero_grad", module_zero_grad)
 
     def _clearing(self, params: Iterable[torch.Tensor], by: str, frame: FrameType) -> None:
-        context = self.context
-        pids = context.leaves.pids(params)
-        unspent = [pid for pid in pids if pid in context.holding and pid not in context.spent]
+        sketch, pids = self._sketch, self._leaves.pids(params)
+        unspent = [pid for pid in pids if sketch.holds(pid) and not sketch.is_spent(pid)]
         finite = not unspent or self._are_finite(unspent)
-        context.cleared(pids)
-        context.emit(ZeroGrad(context.sites.here(frame), by, pids, finite))
+        sketch.cleared(pids)
+        self._emit(ZeroGrad(self._sites.here(frame), by, pids, finite))
 
     def _left_as_zeros(self, params: Iterable[torch.Tensor]) -> None:
         """`set_to_none=False` leaves tensors of zeros: there is a gradient, and nobody has put it there."""
         for param in params:
             if param.grad is not None:
-                self._zeros[self.context.leaves.pid(param)] = grad_state(param)
+                self._zeros[self._leaves.pid(param)] = grad_state(param)
 
     def _are_finite(self, pids: list[int]) -> bool:
         """A skipped step (a loss scaler met an overflow) also clears unused gradient, and is right."""
-        grads = [t.grad for pid in pids if (t := self.context.leaves.tensor(pid)) is not None]
+        grads = [t.grad for pid in pids if (t := self._leaves.tensor(pid)) is not None]
         return all(bool(torch.isfinite(g).all()) for g in grads if g is not None and not g.is_sparse)
 
 

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+import inspect
+from collections.abc import Callable
+from typing import Any, Protocol
 
 MISSING = object()
+
+
+class Tap(Protocol):
+    """Something that sees what the script does, put in place part by part: one that cannot be leaves the others."""
+
+    @property
+    def parts(self) -> Parts: ...
 
 
 class Patches:
@@ -41,8 +50,18 @@ class Patches:
         self._resting.clear()
 
 
+Parts = tuple[Callable[[Patches], None], ...]
+
+
 def _put(owner: Any, name: str, value: Any) -> None:
     if value is MISSING:
         delattr(owner, name)
     else:
         setattr(owner, name, value)
+
+
+def class_function(owner: type, name: str) -> Any:
+    """The function behind a class method, which takes the class as its first argument. Python's own class
+    methods hold it; one that is written in C is called with the class itself."""
+    found = inspect.getattr_static(owner, name)
+    return getattr(found, "__func__", found)

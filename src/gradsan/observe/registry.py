@@ -6,10 +6,11 @@ import heapq
 import weakref
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
+from gradsan.observe.sites import Sites
 from gradsan.record.events import NOWHERE, Event, ParamReborn, ParamSeen, Site
 
 MANY, MANY_OPTIMIZERS = 256, 32  # up to here every one has a number of its own
@@ -27,16 +28,16 @@ class Leaves:
     a script that goes on making leaves gives the numbers of dead ones to new ones of their kind, so that
     neither the tables nor the trace grow with it."""
 
-    def __init__(self, emit: Callable[[Event], None]) -> None:
+    def __init__(self, emit: Callable[[Event], None], reborn: Callable[[tuple[int, ...]], None]) -> None:
         self._emit = emit
+        self._reborn = reborn
         self._known: dict[int, tuple[weakref.ref[torch.Tensor], int]] = {}
         self._refs: dict[int, weakref.ref[torch.Tensor]] = {}
         self._storages: dict[int, int] = {}
         self._kinds: dict[int, Hashable] = {}
         self._free: dict[Hashable, list[int]] = {}
         self._died: deque[tuple[int, int]] = deque()
-        self.on_rebirth: Callable[[tuple[int, ...]], None] = lambda pids: None
-        self.unnamed: set[int] = set()
+        self._unnamed: set[int] = set()
 
     def pid(self, leaf: torch.Tensor, created: Site = NOWHERE) -> int:
         known = self._known.get(id(leaf))
@@ -74,6 +75,18 @@ class Leaves:
         tensors = ((pid, ref()) for pid, ref in self._refs.items() if pid != own)
         return tuple(pid for pid, t in tensors if t is not None and storage_of(t) == storage)
 
+    def unnamed(self) -> dict[int, int]:
+        """By `id()`, those that nobody has found a name for."""
+        return {id(t): pid for pid in self._unnamed if (t := self.tensor(pid)) is not None}
+
+    def named(self, pids: Iterable[int]) -> None:
+        """Those that are gone will not be named any more."""
+        self._unnamed = set(self.unnamed().values()).difference(pids)
+
+    @property
+    def some_are_unnamed(self) -> bool:
+        return bool(self._unnamed)
+
     def _owns(self, pid: int, storage: int) -> bool:
         leaf = self._refs[pid]()
         return leaf is not None and storage_of(leaf) == storage
@@ -92,10 +105,10 @@ class Leaves:
             self._storages[storage] = pid
         if pid == seen.pid:
             self._kinds[pid] = seen[1:]
-            self.unnamed.add(pid)
+            self._unnamed.add(pid)
             self._emit(seen)
         else:
-            self.on_rebirth((pid,))
+            self._reborn((pid,))
             self._emit(ParamReborn(pid))
         return pid
 
@@ -169,3 +182,11 @@ class Optimizers:
     @staticmethod
     def params(optimizer: torch.optim.Optimizer) -> list[torch.Tensor]:
         return [p for group in optimizer.param_groups for p in group["params"]]
+
+
+class Known(NamedTuple):
+    """What has a number."""
+
+    sites: Sites
+    leaves: Leaves
+    optimizers: Optimizers

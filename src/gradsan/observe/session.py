@@ -5,83 +5,142 @@ from __future__ import annotations
 import contextlib
 import sys
 import threading
-from types import FrameType
-from typing import Any
+from collections.abc import Callable
+from typing import ParamSpec
 
 from gradsan.observe.attention import AttentionPolicy
 from gradsan.observe.backward import BackwardTap
+from gradsan.observe.backward_diagnosis import BackwardDiagnosis
 from gradsan.observe.clipping import ClipTap
-from gradsan.observe.context import Context
+from gradsan.observe.compiled import Compiled
+from gradsan.observe.containment import Containment
+from gradsan.observe.gradient_sketch import GradientSketch
 from gradsan.observe.inspect_op import failure_kind, holder_clues
 from gradsan.observe.interop import InteropTap
-from gradsan.observe.names import find_names
+from gradsan.observe.magnitudes import Magnitudes
+from gradsan.observe.names import Namer
 from gradsan.observe.networks import NetworkTap
+from gradsan.observe.operations import OperationTap
 from gradsan.observe.optimizers import OptimizerTap
-from gradsan.observe.patches import Patches
-from gradsan.record.events import Backward, Event, Failed, ParamNamed, StepDone
-from gradsan.record.recorder import Recorder
+from gradsan.observe.outlet import BlindSpots, Outlet, Sink
+from gradsan.observe.patches import Patches, Tap
+from gradsan.observe.registry import Known, Leaves, Optimizers
+from gradsan.observe.sites import Sites
+from gradsan.observe.switches import GradientSwitches
+from gradsan.observe.tracing import Tracing
+from gradsan.record.events import Backward, Event, Failed, StepDone
 
-NAME_SEARCHES = 64  # a script that makes new leaves all the time gets no names for the later ones
+P = ParamSpec("P")
 
 
 class Session:
-    """`with Session(recorder, mode): …` watches everything that happens inside."""
+    """`with Session(sink, mode): …` watches everything that happens inside."""
 
-    def __init__(self, recorder: Recorder, mode: str = "adaptive", include: tuple[str, ...] = ()) -> None:
-        self.recorder = recorder
-        self.context = Context(self._emit, include)
-        self.attention = AttentionPolicy(self.context, recorder, mode)
+    def __init__(self, sink: Sink, mode: str = "adaptive", include: tuple[str, ...] = ()) -> None:
+        self.watching = True
+        """False where the taps without which there is nothing to judge could not be installed."""
+        self._sink = sink
         self._patches = Patches()
-        self._optimizers = OptimizerTap(self.context)
         self._stack = contextlib.ExitStack()
-        self._searches = 0
+        self.tracing = tracing = Tracing()
+        self._outlet = outlet = Outlet(self._send, tracing)
+        self.containment = containment = Containment(outlet.send, tracing)
+        sketch, sites = GradientSketch(), Sites(outlet.send, include)
+        self.known = known = Known(sites, Leaves(outlet.send, sketch.reborn), Optimizers())
+        self._namer = Namer(known, sink.emit)
+        blind_spots, switches = BlindSpots(containment, outlet, sites), GradientSwitches(sites)
+        magnitudes = Magnitudes(known.leaves, sink)
+        diagnosis = BackwardDiagnosis(containment, known.leaves, tracing, switches, blind_spots)
+        self.attention = policy = AttentionPolicy(
+            mode, sink, containment, outlet, known, tracing, sketch, self._patches
+        )
+        self.fast_path = fast_path = policy.fast_path
+        self.operations = OperationTap(
+            containment, outlet, known, tracing, switches, blind_spots, policy.silence
+        )
+        everywhere = (containment, outlet, known, tracing)
+        self._backward = BackwardTap(*everywhere, sketch, fast_path, diagnosis, magnitudes, policy.news)
+        self._optimizers = OptimizerTap(*everywhere, sketch, fast_path, magnitudes)
+        self._compiled = Compiled(containment, tracing, blind_spots)
+        self._others: tuple[Tap, ...] = (
+            NetworkTap(*everywhere, fast_path, policy.news),
+            InteropTap(containment, sites, tracing, switches),
+            ClipTap(*everywhere, fast_path, magnitudes),
+            self._compiled,
+        )
 
     def __enter__(self) -> Session:
-        self._follow_threads()
-        kinds = (BackwardTap, NetworkTap, InteropTap, ClipTap)
-        taps: list[Any] = [kind(self.context) for kind in kinds]
-        self._stack.callback(self._patches.restore)  # first: a tap that cannot be installed leaves none
-        for tap in taps:
-            tap.install(self._patches)
-        self._optimizers.install(self._patches)
-        self.attention.compiled.install(self._patches)
+        self._stack.callback(self._patches.restore)
         self._stack.callback(self._optimizers.remove)
-        self.context.fast_path.on_begin.append(self._patches.rest)
-        self.attention.on_close_look.append(self._patches.wake)
-        self.attention.start()
+        self._try("threads", self._follow_threads)
+        for tap in (self._backward, self._optimizers):
+            self.watching = self._install(tap) and self.watching
+        for other in self._others:
+            self._install(other)
         self._stack.callback(self.attention.stop)
+        self._try("attention", self.attention.start, self.operations, self._compiled)
         return self
 
+    def _install(self, tap: Tap) -> bool:
+        name = type(tap).__name__
+        return all([self._try(f"{name}.{part.__name__}", part, self._patches) for part in tap.parts])  # noqa: C419 - all parts
+
+    def _try(self, name: str, install: Callable[P, None], *args: P.args, **kwargs: P.kwargs) -> bool:
+        """What cannot be installed (in a PyTorch that we do not know) must not take the rest with it."""
+        try:
+            install(*args, **kwargs)
+        except Exception:
+            self.containment.fault(name)
+            return False
+        return True
+
     def __exit__(self, *exc: object) -> None:
-        self.context.contain("session", self._flush)
+        self.containment.contain("session", self.tracing.flush)
         self._stack.close()
         with contextlib.suppress(Exception):
-            self.recorder.finish()
+            self._sink.finish()
 
     def _follow_threads(self) -> None:
         """A thread that starts while we look deeply is looked at, too."""
-        context, tap, start = self.context, self.attention.tap, threading.Thread._bootstrap_inner  # type: ignore[attr-defined]
+        contain, tracing, tap = self.containment.contain, self.tracing, self.operations
+        start = threading.Thread._bootstrap_inner  # type: ignore[attr-defined]
 
         def bootstrap_inner(thread: threading.Thread) -> None:
-            if context.operations is not None:
-                context.contain("thread", tap.enter)
+            if tracing.tap is not None:
+                contain("thread", tap.enter)
             try:
                 start(thread)
             finally:
-                context.contain("end of a thread", tap.leave_for_good)
+                contain("end of a thread", tap.leave_for_good)
 
         self._patches.set(threading.Thread, "_bootstrap_inner", bootstrap_inner)
 
+    def _send(self, event: Event) -> None:
+        if isinstance(event, Backward | StepDone) and self._namer.has_something_to_do:
+            self.containment.contain("names", self._namer.look, sys._getframe(2))
+        self.attention.before_event()
+        before = self._sink.iteration
+        self._sink.emit(event)
+        if self._sink.iteration != before:
+            self.attention.after_iteration()
+
+    # -- what others ask --------------------------------------------------------------------------------
+
+    @property
+    def iteration(self) -> int:
+        """With those that are being let through at this moment."""
+        return self._sink.iteration + self.fast_path.skipped
+
     def explain(self, error: BaseException) -> None:
         """The script ended with this exception: say what it means, unless a tap has said so already."""
-        self.context.contain("explain", self._explain, error)
+        self.containment.contain("explain", self._explain, error)
 
     def _explain(self, error: BaseException) -> None:
-        self._flush()
+        self.tracing.flush()
         kind = failure_kind(str(error)) if isinstance(error, RuntimeError) else ""
-        if not kind or id(error) in self.attention.tap.failures:
+        if not kind or self.operations.has_told(error):
             return
-        sites, frames, trace = self.context.sites, [], error.__traceback__
+        sites, frames, trace = self.known.sites, [], error.__traceback__
         while trace is not None:
             frames.append((trace.tb_frame, trace.tb_lineno))
             trace = trace.tb_next
@@ -90,53 +149,12 @@ class Session:
             frame, line = users[-1]
             site = sites.at(frame.f_code.co_filename, line, frame.f_code.co_name)
             clues = holder_clues(frames[-1][0], sites)
-            self.context.emit(Failed(kind, site, f"{type(error).__name__}: {error}", clues))
+            self._outlet.emit(Failed(kind, site, f"{type(error).__name__}: {error}", clues))
 
     def catch_up(self) -> None:
         """Bring the judge up to this very line: somebody is going to ask it."""
-        self.context.contain("catch up", self._catch_up)
+        self.containment.contain("catch up", self._catch_up)
 
     def _catch_up(self) -> None:
-        self._flush()
-        self.recorder.catch_up()
-
-    def look_away(self) -> None:
-        """After a fork, in the child: the taps stay (it may be inside one of them), and see nothing."""
-        self.context.quiet = _Everything()
-
-    def _flush(self) -> None:
-        if self.context.operations is not None:
-            self.context.operations.flush()
-
-    def _emit(self, event: Event) -> None:
-        if (
-            self.context.leaves.unnamed
-            and isinstance(event, Backward | StepDone)
-            and self._searches < NAME_SEARCHES
-        ):
-            self._searches += 1
-            self.context.contain("names", self._name, sys._getframe(2))
-        self.attention.before_event()
-        before = self.recorder.iteration
-        self.recorder.emit(event)
-        self.context.iteration = self.recorder.iteration
-        if self.recorder.iteration != before:
-            self.attention.after_iteration()
-
-    def _name(self, frame: FrameType) -> None:
-        """Give the parameters their names while the user's variables are within sight."""
-        leaves = self.context.leaves
-        wanted: dict[int, int] = {}
-        for pid in leaves.unnamed:
-            tensor = leaves.tensor(pid)
-            if tensor is not None:
-                wanted[id(tensor)] = pid
-        found: dict[int, list[str]] = find_names(set(wanted), frame, self.context.sites)
-        leaves.unnamed = {pid for key, pid in wanted.items() if key not in found}
-        for key, names in found.items():
-            self.recorder.emit(ParamNamed(wanted[key], names[0], tuple(names[1:8])))
-
-
-class _Everything(set[str]):
-    def __contains__(self, _: object) -> bool:
-        return True
+        self.tracing.flush()
+        self._sink.catch_up()

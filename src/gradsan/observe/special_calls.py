@@ -5,9 +5,11 @@ from __future__ import annotations
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gradsan.observe import inspect_op, interop
-from gradsan.observe.registry import shape_of, storage_of
-from gradsan.observe.values import MAX_KNOWN, Tensor, is_floating
+from gradsan.observe import interop
+from gradsan.observe.outlet import Outlet
+from gradsan.observe.registry import shape_of
+from gradsan.observe.switches import GradientSwitches
+from gradsan.observe.values import Tensor, is_floating
 from gradsan.record.events import NOWHERE, Op, ParamFlag, Site
 
 if TYPE_CHECKING:
@@ -28,33 +30,31 @@ class Call(NamedTuple):
 class SpecialCalls:
     """One method for each kind that `opnames.classify` tells apart."""
 
-    def __init__(self, tap: OperationTap) -> None:
+    def __init__(self, tap: OperationTap, outlet: Outlet, switches: GradientSwitches) -> None:
         self._tap = tap
-        self._context = tap.context
+        self._emit = outlet.emit
+        self._switches = switches
+        self._sites, self._leaves = tap.sites, tap.leaves
         self._values, self._writes = tap.values, tap.writes
         self.last_grad_write: Site = NOWHERE
 
     def set_grad_enabled(self, call: Call) -> None:
         if call.frame.f_code.co_name == "__exit__":
-            if self._tap.grad_off:
-                self._tap.grad_off.pop()
+            self._switches.left_no_grad()
         else:
-            self._tap.grad_off.append(inspect_op.context_site(call.frame, self._context.sites))
-            del self._tap.grad_off[:-64]
+            self._switches.entered_no_grad(call.frame)
 
     # -- leaving and coming back ------------------------------------------------------------------
 
     def departure(self, call: Call) -> None:
         if not call.inputs or not is_floating(call.inputs[0]):
             return
-        place, nid = self._context.sites.place(call.frame), self._values.fresh()
+        place, nid = self._sites.place(call.frame), self._values.fresh()
         shape = tuple(call.inputs[0].shape)
-        self._tap.pending.append(
-            Op(nid, call.name, place.site, call.numbers[:1], False, shape, True, place.tags)
-        )
+        self._tap.record(Op(nid, call.name, place.site, call.numbers[:1], False, shape, True, place.tags))
         interop.depart(self._tap.departures, call.name, call.result, nid)
         if call.name in ("numpy", "array"):
-            self._shared_with_numpy(call.inputs[0], place.site)
+            self._writes.share_with_numpy(call.inputs[0], place.site)
 
     def choice(self, call: Call) -> None:
         """`bool`, `int` and indices select; no value flows."""
@@ -75,27 +75,20 @@ class SpecialCalls:
     ) -> None:
         if not isinstance(result, Tensor) or self._values.find(result) is not None:
             return
-        place = self._context.sites.place(frame)
+        place = self._sites.place(frame)
         sources = numbers or tuple(self._tap.departures.recognise(data))
         nid = self._tap.define(name, result, sources, place.site, place.tags, (), inputs, frame)
         if result.requires_grad and result.is_leaf and sources:  # `torch.tensor(…, requires_grad=True)`
-            self._tap.pending[-1] = self._tap.pending[-1]._replace(live=False)
+            self._tap.last_is_a_constant()
             self._revived(result, nid, place.site)
         if hasattr(data, "__array_interface__"):
-            self._shared_with_numpy(result, place.site)
-
-    def _shared_with_numpy(self, tensor: Tensor, site: Site) -> None:
-        storage = storage_of(tensor)
-        for known in (self._tap.departures.aliases, self._writes.shared_with_numpy):
-            if len(known) > MAX_KNOWN:
-                known.clear()
-        self._tap.departures.aliases[storage] = self._writes.shared_with_numpy[storage] = site
+            self._writes.share_with_numpy(result, place.site)
 
     # -- attributes -------------------------------------------------------------------------------
 
     def _view_attribute(self, call: Call) -> None:
         if isinstance(call.result, Tensor):
-            place = self._context.sites.place(call.frame)
+            place = self._sites.place(call.frame)
             self._tap.define(
                 call.name, call.result, call.numbers, place.site, place.tags, (), call.inputs, call.frame
             )
@@ -105,35 +98,35 @@ class SpecialCalls:
     get_data = get_T = get_mT = get_H = get_mH = get_real = get_imag = _view_attribute
 
     def get_grad(self, call: Call) -> None:
-        if isinstance(call.result, Tensor) and (pid := self._context.leaves.find(call.inputs[0])) is not None:
-            place, nid = self._context.sites.place(call.frame), self._values.fresh()
+        if isinstance(call.result, Tensor) and (pid := self._leaves.find(call.inputs[0])) is not None:
+            place, nid = self._sites.place(call.frame), self._values.fresh()
             shape, notes = tuple(call.result.shape), (("pid", pid),)
-            self._tap.pending.append(Op(nid, "grad", place.site, (), False, shape, True, place.tags, notes))
+            self._tap.record(Op(nid, "grad", place.site, (), False, shape, True, place.tags, notes))
             self._values.define(call.result, nid)
             self._writes.is_gradient(call.result, pid)
 
     def set_grad(self, call: Call) -> None:
-        self.last_grad_write = self._context.sites.here(call.frame)
-        if (pid := self._context.leaves.find(call.inputs[0])) is not None and len(call.numbers) > 1:
+        self.last_grad_write = self._sites.here(call.frame)
+        if (pid := self._leaves.find(call.inputs[0])) is not None and len(call.numbers) > 1:
             self._tap.note("set_grad", call.numbers[1], self.last_grad_write, (("pid", pid),))
 
     def set_data(self, call: Call) -> None:
-        site, nid = self._context.sites.here(call.frame), self._values.fresh()
+        site, nid = self._sites.here(call.frame), self._values.fresh()
         target = call.inputs[0]
         shape = shape_of(target)
-        self._tap.pending.append(Op(nid, "set_data", site, call.numbers, target.requires_grad, shape, True))
+        self._tap.record(Op(nid, "set_data", site, call.numbers, target.requires_grad, shape, True))
         self._values.wrote(target, nid)
         self._writes.wrote(target, nid, site, "set_data")
-        if (pid := self._context.leaves.find(target)) is not None:
+        if (pid := self._leaves.find(target)) is not None:
             self._values.forget(target)
-            shared = self._context.leaves.sharing(target)
+            shared = self._leaves.sharing(target)
             self._tap.note("written", nid, site, (("pid", pid), ("shares", shared)))
 
     def set_requires_grad(self, call: Call) -> None:
-        target, site = call.inputs[0], self._context.sites.here(call.frame)
-        pid = self._context.leaves.find(target)
+        target, site = call.inputs[0], self._sites.here(call.frame)
+        pid = self._leaves.find(target)
         if pid is not None:
-            self._context.emit(ParamFlag(pid, target.requires_grad, site))
+            self._emit(ParamFlag(pid, target.requires_grad, site))
             self._values.forget(target)
             return
         self._revived(target, call.numbers[0], site)
@@ -141,15 +134,13 @@ class SpecialCalls:
     def _revived(self, target: Tensor, source: int, site: Site) -> None:
         """A value without a graph was told to require grad: a new leaf, and nothing behind it learns."""
         nid, shape = self._values.fresh(), tuple(target.shape)
-        self._tap.pending.append(
-            Op(nid, "requires_grad_", site, (source,), target.requires_grad, shape, True)
-        )
+        self._tap.record(Op(nid, "requires_grad_", site, (source,), target.requires_grad, shape, True))
         self._values.define(target, nid)
 
     requires_grad = set_requires_grad
 
     def iter(self, call: Call) -> None:
-        place = self._context.sites.place(call.frame)
+        place = self._sites.place(call.frame)
         for out in call.result:
             if isinstance(out, Tensor):
                 self._tap.define(
@@ -157,5 +148,5 @@ class SpecialCalls:
                 )
 
     def deepcopy(self, call: Call) -> None:
-        if isinstance(call.result, Tensor) and self._context.leaves.find(call.result) is None:
+        if isinstance(call.result, Tensor) and self._leaves.find(call.result) is None:
             self._values.define(call.result, call.numbers[0])

@@ -1,16 +1,59 @@
-"""Looking in the user's source for the line that switched gradients off, where nobody saw it run."""
+"""The lines that switched gradients off: seen as they ran, or looked for in the user's source."""
 
 from __future__ import annotations
 
 import ast
+import inspect
 import linecache
 import sys
 from collections.abc import Iterator
+from types import FrameType
 
-from gradsan.observe.sites import Sites
+from gradsan.observe.sites import Sites, variables_of
 from gradsan.record.events import NOWHERE, Site
 
 SWITCH = "set_grad_enabled"
+DEEPEST = 64  # `with torch.no_grad()` inside one another, as far as they are remembered
+How = tuple[Site, str]
+
+
+class GradientSwitches:
+    """Where gradients were switched off, and by a decorator or by `with`."""
+
+    def __init__(self, sites: Sites) -> None:
+        self._sites = sites
+        self.by_statement: Site = NOWHERE
+        self._inference: list[How] = []
+        self._no_grad: list[How] = []  # only known while every operation is traced
+
+    def switched(self, enabled: bool, frame: FrameType | None) -> None:
+        self.by_statement = NOWHERE if enabled else self._sites.here(frame)
+
+    def line(self) -> Site:
+        """Of the statement that is in force."""
+        return self.by_statement or found_switch(self._sites)
+
+    def entered_inference(self, enabled: bool, frame: FrameType | None) -> None:
+        self._inference.append(context_site(frame, self._sites) if enabled else (NOWHERE, ""))
+
+    def left_inference(self) -> None:
+        if self._inference:
+            self._inference.pop()
+
+    def entered_no_grad(self, frame: FrameType) -> None:
+        self._no_grad.append(context_site(frame, self._sites))
+        del self._no_grad[:-DEEPEST]
+
+    def left_no_grad(self) -> None:
+        if self._no_grad:
+            self._no_grad.pop()
+
+    def innermost(self, tags: tuple[str, ...]) -> How | None:
+        """The one that cut off an operation with these tags."""
+        for tag, entered in (("no_grad", self._no_grad), ("inference_mode", self._inference)):
+            if tag in tags and entered:
+                return entered[-1]
+        return None
 
 
 def found_switch(sites: Sites) -> Site:
@@ -47,3 +90,19 @@ def _statements(tree: ast.AST, function: str) -> Iterator[tuple[str, ast.Expr]]:
             yield function, node
         inside = node.name if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) else function
         yield from _statements(node, inside)
+
+
+def context_site(frame: FrameType | None, sites: Sites) -> tuple[Site, str]:
+    """Where gradients were switched off: the `with` line, or the decorator's."""
+    current = frame
+    while current is not None and not sites.is_user(current.f_code):
+        if current.f_code.co_name == "decorate_context":
+            function = inspect.unwrap(variables_of(current).get("func") or _nothing)
+            code = getattr(function, "__code__", None)
+            if code is not None and sites.is_user(code):
+                return sites.at(code.co_filename, code.co_firstlineno, code.co_name), "decorator"
+        current = current.f_back
+    return sites.here(current), "with"
+
+
+def _nothing() -> None: ...

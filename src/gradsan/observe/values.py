@@ -10,7 +10,7 @@ import torch
 
 from gradsan.observe.graph import walk
 from gradsan.observe.registry import Leaves, shape_of, storage_of
-from gradsan.record.events import NOWHERE, Op, Site
+from gradsan.record.events import NOWHERE, Op
 
 Tensor = torch.Tensor
 MAX_KNOWN = 50_000
@@ -40,7 +40,7 @@ class Values:
         self._known: dict[int, tuple[weakref.ref[Tensor], int, int]] = {}
         self._writers: dict[int, tuple[int, ...]] = {}
         self._last = 0
-        self.iteration = 0
+        self._iteration = 0
         self._born: dict[int, tuple[int, int]] = {}
 
     def fresh(self) -> int:
@@ -70,10 +70,10 @@ class Values:
         for source in inputs:
             born = self._born.get(source)
             if born is not None:
-                older = born[0] < self.iteration
+                older = born[0] < self._iteration
                 crosses = crosses or older
                 depth = max(depth, born[1] + older)
-        self._born[nid] = (self.iteration, min(depth, 12))
+        self._born[nid] = (self._iteration, min(depth, 12))
         return min(depth, 12) if crosses else 0
 
     def wrote(self, tensor: Tensor, nid: int) -> None:
@@ -86,7 +86,13 @@ class Values:
     def forget(self, tensor: Tensor) -> None:
         self._known.pop(id(tensor), None)
 
-    def forget_dead(self) -> None:
+    def end_of_iteration(self) -> int:
+        """The number of the one that begins."""
+        self._iteration += 1
+        self._forget_dead()
+        return self._iteration
+
+    def _forget_dead(self) -> None:
         self._known = {key: known for key, known in self._known.items() if known[0]() is not None}
         alive = {known[1] for known in self._known.values()}
         self._born = {nid: born for nid, born in self._born.items() if nid in alive}
@@ -139,7 +145,6 @@ class Departures:
     def __init__(self) -> None:
         self._numbers: dict[float, int] = {}
         self._memory: dict[int, tuple[weakref.ref[Any], int]] = {}
-        self.aliases: dict[int, Site] = {}
 
     def number(self, value: Any, nid: int) -> None:
         # Whole numbers and simple fractions turn up everywhere: only a distinctive value is evidence.

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import torch
 
 from gradsan.observe.registry import Leaves, storage_of
-from gradsan.observe.values import Tensor, version_of
+from gradsan.observe.values import MAX_KNOWN, Tensor, version_of
 from gradsan.record.events import Site
 
 KEEP_OPERATIONS, KEEP_BETWEEN_LOOKS = 20_000, 500
@@ -76,6 +76,12 @@ class Writes:
     def forget_contents(self) -> None:
         """Hidden writes may have gone unseen: what was read before is no evidence any more."""
         self._seen.clear()
+
+    def share_with_numpy(self, tensor: Tensor, site: Site) -> None:
+        """An array sees the same memory, and writes through it are invisible to autograd."""
+        if len(self.shared_with_numpy) > MAX_KNOWN:
+            self.shared_with_numpy.clear()
+        self.shared_with_numpy[storage_of(tensor)] = site
 
     def hide(self, alias: Tensor) -> None:
         """`alias` came from `.data`: writes through it are invisible to autograd."""

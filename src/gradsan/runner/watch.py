@@ -76,15 +76,13 @@ class Watch:
         """A forked child goes on as if there were no gradsan: the trace and the report are its parent's."""
         self._arrival.stop()
         if self.session is not None:
-            self.session.look_away()
+            self.session.containment.look_away()
         if self.writer is not None:
             self.writer.forget_in_child()
 
     @property
     def iteration(self) -> int:
-        """With those that are being let through at this moment."""
-        passing = self.session.context.fast_path.skipped if self.session is not None else 0
-        return self.recorder.iteration + passing
+        return self.recorder.iteration if self.session is None else self.session.iteration
 
     @property
     def is_in_child(self) -> bool:

@@ -1,0 +1,61 @@
+"""A sketch of the ledger, enough to notice what passes no tap: who holds a gradient, and what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from gradsan.observe.manual_loops import ManualLoops
+
+
+class GradientSketch:
+    def __init__(self) -> None:
+        self.manual_loops = ManualLoops()
+        self._holding: set[int] = set()  # leaves whose `.grad` is known to hold something
+        self._spent: set[int] = set()  # those of them that a step has consumed already
+        self._fresh: set[int] = set()  # fed since the last step
+        self._ever_fed: set[int] = set()
+
+    def fed(self, pids: Iterable[int]) -> None:
+        """Backward has written to their gradients."""
+        for table in (self._holding, self._fresh, self._ever_fed):
+            table.update(pids)
+
+    def consumed(self, held: Iterable[int], by_hand: Iterable[int], lent: Iterable[int]) -> None:
+        """A step takes what these hold; some got it by hand, and some lent theirs to those."""
+        self._holding.update(by_hand)
+        self._spent.update(held)
+        self._spent.update(lent)
+        self._fresh.difference_update(held)
+
+    def cleared(self, pids: Iterable[int]) -> None:
+        self.manual_loops.gradients_cleared()
+        for table in (self._holding, self._spent, self._fresh):
+            table.difference_update(pids)
+
+    def reborn(self, pids: Iterable[int]) -> None:
+        """Their numbers now stand for other leaves."""
+        self.cleared(pids)
+        self._ever_fed.difference_update(pids)
+
+    def lost_track(self) -> None:
+        """Boundaries went by unseen: whatever the gradients hold now is of unknown origin."""
+        for table in (self._holding, self._spent, self._fresh):
+            table.clear()
+        self.manual_loops.gradients_cleared()  # for all we know
+
+    # -- questions ------------------------------------------------------------------------------------
+
+    def holds(self, pid: int) -> bool:
+        return pid in self._holding
+
+    def is_spent(self, pid: int) -> bool:
+        return pid in self._spent
+
+    def is_spent_and_not_fed_again(self, pid: int) -> bool:
+        return pid in self._spent and pid not in self._fresh
+
+    def was_ever_fed(self, pid: int | None) -> bool:
+        return pid in self._ever_fed
+
+    def holders_beside(self, pids: Iterable[int]) -> list[int]:
+        return sorted(self._holding.difference(pids))
