@@ -38,11 +38,11 @@ def long_report(steps: int = 1_000_000, samples: int = 1_000, layers: int = 8) -
     mine, theirs = tuple(range(1, layers + 1)), tuple(range(layers + 1, 2 * layers + 1))
     sinks.feed(e.OptimizerSeen(1, "Adam", mine, 3))
     sinks.feed(e.OptimizerSeen(2, "Adam", theirs, 3))
-    sinks.feed(e.Attention(True, "the first iterations"))
+    sinks.feed(e.Attention(True, "first"))
     for number in range(samples):
         at = 1 + number * steps // samples
         if number == 1:
-            sinks.feed(e.Attention(False, ""))
+            sinks.feed(e.Attention(False))
         for oid, pids in ((1, mine), (2, theirs)):
             sinks.feed(e.ZeroGrad(2, "optimizer", pids))
             sinks.feed(e.Backward(2 * number + oid, oid * 3 - 2, "backward", (), pids, pids, loss=1 / at))
@@ -71,9 +71,14 @@ def hostile_report() -> str:
     sinks.feed(e.ParamSeen(1, "parameter", (1,), True, 1, nasty))
     sinks.feed(e.OptimizerSeen(1, nasty, (1,), 3))
     sinks.feed(
-        e.Ops((e.Op(1, "param", 0, (), True, (1,), notes=(("pid", 1),)), e.Op(2, nasty, 1, (1,), True, ())))
+        e.Ops(
+            (
+                e.Op(1, "", 0, (), True, (1,), facts=e.OpFacts(pid=1), kind="parameter"),
+                e.Op(2, nasty, 1, (1,), True, ()),
+            )
+        )
     )
-    sinks.feed(e.Blind(nasty, 1))
+    sinks.feed(e.Blind("compiled", 1))
     sinks.feed(e.Fault(nasty, nasty))
     for number in range(4):
         sinks.feed(e.Backward(number + 1, 2, "backward", (e.Root(2, (), True),), (1,), (1,), loss=1.0))

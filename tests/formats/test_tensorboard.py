@@ -89,7 +89,7 @@ def test_what_was_not_measured_is_left_out(tmp_path: Path) -> None:
 
 def test_a_run_without_samples_leaves_no_file(tmp_path: Path) -> None:
     scalars = Scalars(str(tmp_path))
-    scalars.feed(Attention(True, "asked for"))
+    scalars.feed(Attention(True, "asked"))
     scalars.finish()
     assert not list(tmp_path.iterdir())
 

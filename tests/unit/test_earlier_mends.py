@@ -11,7 +11,7 @@ from gradsan.judge.engine import Engine
 from gradsan.judge.history import History
 from gradsan.observe.session import Session
 from gradsan.observe.values import Departures
-from gradsan.record.events import Op, Ops
+from gradsan.record.events import Op, OpFacts, Ops
 from gradsan.record.recorder import Recorder
 from harness import run_code
 
@@ -56,11 +56,13 @@ def test_another_array_on_the_memory_of_a_dead_one_is_not_taken_for_it() -> None
 
 def test_gradient_that_is_given_to_another_parameter_is_handed_over() -> None:
     history = History()
-    read = Op(1, "grad", 0, (), False, (), notes=(("pid", 5),))
+    read = Op(1, "grad", 0, (), False, (), facts=OpFacts(pid=5), kind="gradient read")
     halved = Op(2, "div", 0, (1,), False, ())
-    history.apply(Ops((read, halved, Op(3, "set_grad", 0, (2,), False, (), notes=(("pid", 6),)))))
     history.apply(
-        Ops((Op(4, "set_grad", 0, (1,), False, (), notes=(("pid", 5),)),))
+        Ops((read, halved, Op(3, "", 0, (2,), False, (), facts=OpFacts(pid=6), kind="gradient set")))
+    )
+    history.apply(
+        Ops((Op(4, "", 0, (1,), False, (), facts=OpFacts(pid=5), kind="gradient set"),))
     )  # clipped by hand: its own
     assert history.networks.handed_over == {5}
 

@@ -10,7 +10,17 @@ from gradsan.api.errors import GradientError
 from gradsan.judge.engine import Engine
 from gradsan.judge.findings import Finding
 from gradsan.judge.wording import location
-from gradsan.record.events import Backward, Event, Failed, Root, SiteSeen
+from gradsan.record.events import (
+    NOTHING,
+    Backward,
+    BackwardFacts,
+    BackwardId,
+    Event,
+    Failed,
+    Root,
+    Site,
+    SiteSeen,
+)
 from gradsan.rules import catalogue
 from gradsan.runner.watch import Watch, running
 
@@ -24,6 +34,7 @@ CASES = (
     ("grad can be implicitly created only for scalar outputs", ("GS403",)),
 )
 DETAIL = re.compile(r"\[\S+ (\[[\d, ]*\])\](?:, which is output \d+ of (?:\w+::)?(\w+?)(?:Backward\d*)?,)?")
+HERE = Site(1)
 
 
 def explain(error: BaseException) -> Finding | None:
@@ -83,7 +94,9 @@ def _alone(error: BaseException, rules: tuple[str, ...]) -> Finding | None:
     finding = next((f for f in engine.findings.values() if f.rule in rules), None)
     if finding is None:
         rule, message = catalogue()[rules[0]], str(error).split("\n", 1)[0]
-        finding = Finding(rule.code, rule.name, rule.severity, message, rule.fix, location(engine.history, 1))
+        finding = Finding(
+            rule.code, rule.name, rule.severity, message, rule.fix, location(engine.history, HERE)
+        )
     elif detail := _detail(str(error)):
         finding.message = f"{finding.message} ({detail})"
     return finding
@@ -95,12 +108,12 @@ def _events(error: BaseException, rules: tuple[str, ...]) -> list[Event]:
     users = [frame for frame in _frames(error.__traceback__) if sites().is_user_file(frame[0])]
     file, line, function = users[-1] if users else ("<unknown>", 0, "")
     text = f"{type(error).__name__}: {error}"
-    site = SiteSeen(1, file, line, function)
+    site = SiteSeen(HERE, file, line, function)
     if rules[0] in ("GS103", "GS105"):
         kind = "leaf-mutated" if rules[0] == "GS103" else "graph-tensor-copied"
-        return [site, Failed(kind, 1, text)]
-    clues = (("light", True),)
-    return [site, Backward(1, 1, "backward", _roots(error), (), (), error=text, clues=clues)]
+        return [site, Failed(kind, HERE, text)]
+    facts = BackwardFacts(forward_unseen=True)
+    return [site, Backward(BackwardId(1), HERE, "backward", _roots(error), (), (), error=text, facts=facts)]
 
 
 def _roots(error: BaseException) -> tuple[Root, ...]:
@@ -111,7 +124,7 @@ def _roots(error: BaseException) -> tuple[Root, ...]:
             local = trace.tb_frame.f_locals
             root: Any = local.get("self", local.get("tensors"))
             if isinstance(getattr(root, "shape", None), tuple):
-                return (Root(0, tuple(root.shape), root.requires_grad),)
+                return (Root(NOTHING, tuple(root.shape), root.requires_grad),)
         trace = trace.tb_next
     return ()
 

@@ -9,9 +9,17 @@ from typing import NamedTuple
 
 from gradsan.judge.history import History
 from gradsan.judge.wording import name_of
-from gradsan.record.events import OptimizerSeen, ParamNamed, ParamSeen, Sample, SiteSeen
+from gradsan.record.events import (
+    Magnitude,
+    OptimizerId,
+    OptimizerSeen,
+    ParamId,
+    ParamNamed,
+    ParamSeen,
+    Sample,
+    SiteSeen,
+)
 
-Row = tuple[int, float, float, float]
 NAMING = (SiteSeen, ParamSeen, ParamNamed, OptimizerSeen)  # what a history must be told of to know names
 
 
@@ -23,7 +31,7 @@ class Norms(NamedTuple):
     update: float
 
 
-def together(rows: Iterable[Row]) -> Norms:
+def together(rows: Iterable[Magnitude]) -> Norms:
     """The norms of several parameters taken as one vector."""
     _, gradients, weights, updates = zip(*rows, strict=True)
     looked = all(not u < 0 for u in updates)
@@ -31,7 +39,7 @@ def together(rows: Iterable[Row]) -> Norms:
 
 
 def by_network(history: History, sample: Sample) -> dict[str, Norms]:
-    rows: dict[str, list[Row]] = {}
+    rows: dict[str, list[Magnitude]] = {}
     for row in sample.norms:
         rows.setdefault(network(name_of(history, row[0])), []).append(row)
     return {name: together(members) for name, members in rows.items()}
@@ -45,7 +53,7 @@ def network(name: str) -> str:
     return ".".join(parts)
 
 
-def optimizer_name(history: History, oid: int, pids: Iterable[int]) -> str:
+def optimizer_name(history: History, oid: OptimizerId, pids: Iterable[ParamId]) -> str:
     """An optimizer is known by what it trains: the part of the names that its parameters have in common."""
     networks = [network(name_of(history, pid)).split(".") for pid in pids]
     levels = itertools.takewhile(lambda parts: len(set(parts)) == 1, zip(*networks, strict=False))

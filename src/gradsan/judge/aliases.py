@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from gradsan.judge.history import History
-from gradsan.judge.provenance import Provenance, note, params_of
+from gradsan.judge.provenance import Provenance, params_of
 from gradsan.judge.source import bindings, receiver_at
-from gradsan.record.events import NOWHERE, Op, Site
+from gradsan.record.events import NOWHERE, Op, ParamId, Site
 
 
 def mixes_itself(graph: Provenance, written: Op) -> bool:
@@ -18,10 +18,10 @@ def mixes_itself(graph: Provenance, written: Op) -> bool:
         parts = list(graph.inputs(parts[1]))
     elif write.name not in ("lerp", "add"):
         return False
-    return len(parts) > 1 and all(_is_share_of(graph, part, note(written, "pid")) for part in parts[:2])
+    return len(parts) > 1 and all(_is_share_of(graph, part, written.facts.pid) for part in parts[:2])
 
 
-def _is_share_of(graph: Provenance, op: Op, pid: int) -> bool:
+def _is_share_of(graph: Provenance, op: Op, pid: ParamId) -> bool:
     while op.name in ("data", "detach", "alias", "mul", "div") and len(op.inputs) == 1:
         source = graph.get(op.inputs[0])
         if source is None:
@@ -30,7 +30,7 @@ def _is_share_of(graph: Provenance, op: Op, pid: int) -> bool:
     return params_of(op) == (pid,)
 
 
-def alias_line(history: History, targets: list[int], online: list[int], near: Site) -> Site:
+def alias_line(history: History, targets: list[ParamId], online: list[ParamId], near: Site) -> Site:
     """An assignment that gives one of the networks' names to the other, without making anything new; or, where two
     networks were made of one set of parameters, the later one."""
     where = history.sites.get(near)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from gradsan.judge import flow
 from gradsan.judge.provenance import params_of
 from gradsan.judge.residuals import LIBRARY_LOSSES
-from gradsan.record.events import Op, Site
+from gradsan.record.events import Op, ParamId, Site, ValueId
 
 if TYPE_CHECKING:
     from gradsan.judge.history import History
@@ -33,14 +33,14 @@ class Cut:
     """A cut that matters: the operation, the parameters it cuts off, whether it is a choice of action."""
 
     op: Op
-    pids: set[int]
+    pids: set[ParamId]
     choice: bool
 
 
 class CutFinder:
     def __init__(self, history: History) -> None:
         self.history = history
-        self._steps_when_seen: dict[int, int] = {}
+        self._steps_when_seen: dict[ParamId, int] = {}
         self.constants: dict[
             int, Site
         ] = {}  # by parameter, the line that makes one of it: an advantage, a target
@@ -53,11 +53,11 @@ class CutFinder:
         starved = self.starved(contribution, {pid for cut in found for pid in cut.pids})
         return found if starved is None else [*found, starved]
 
-    def in_loss(self, roots: list[int], wanted: set[int]) -> Cut | None:
+    def in_loss(self, roots: list[ValueId], wanted: set[ParamId]) -> Cut | None:
         """The cut between these parameters and these values that explains the most, nearest the loss."""
         return _telling(self._between(roots, wanted))
 
-    def _between(self, roots: list[int], wanted: set[int]) -> list[Cut]:
+    def _between(self, roots: list[ValueId], wanted: set[ParamId]) -> list[Cut]:
         graph = self.history.graph
         found = [(op, behind & wanted) for op, behind in flow.cuts_behind(graph, roots).values()]
         return [Cut(op, pids, flow.is_choice(graph, op)) for op, pids in found if pids]
@@ -87,7 +87,7 @@ class CutFinder:
                     found.append(cut)
         return found
 
-    def _trained_by(self, contribution: Contribution) -> set[int]:
+    def _trained_by(self, contribution: Contribution) -> set[ParamId]:
         """The parameters of the optimizers that step on this loss, targets left out."""
         history = self.history
         optimizers = [history.optimizers[oid] for oid in contribution.consumers()]
@@ -122,7 +122,7 @@ class CutFinder:
         users = {op.nid for op in flow.param_users(graph, graph.live_ancestors([term.op.nid]), trained)}
         return not flow.is_linear_in(graph, term.op, users) and self._is_constant([term.op], cut, trained)
 
-    def _is_offset(self, term: flow.Term, cut: Cut, within: dict[int, Op]) -> bool:
+    def _is_offset(self, term: flow.Term, cut: Cut, within: dict[ValueId, Op]) -> bool:
         """`(live + constant) * weight`: what is added to a live value before both are weighed is part of that
         value, such as the Jacobian of a squashed action in its log-probability. The live value teaches."""
         if cut.choice:
@@ -140,12 +140,12 @@ class CutFinder:
             elif op.name not in flow.LINEAR:
                 return False
 
-    def starved(self, contribution: Contribution, dead: set[int]) -> Cut | None:
+    def starved(self, contribution: Contribution, dead: set[ParamId]) -> Cut | None:
         """A parameter that keeps flowing into this loss while its optimizer steps without it."""
         history, graph = self.history, self.history.graph
         roots = [root.nid for root in contribution.event.roots]
         values = graph.value_params(roots) - set(contribution.event.fed) - dead
-        hungry: set[int] = set()
+        hungry: set[ParamId] = set()
         for pid in values:
             param = history.params[pid]
             owners = history.owner_of(pid)
@@ -164,7 +164,7 @@ class CutFinder:
             self.constants.update(dict.fromkeys(cut.pids, flow.culprit_of(cut.op)))
         return _telling(telling)
 
-    def _function(self, roots: list[int], hungry: set[int]) -> list[Cut]:
+    def _function(self, roots: list[ValueId], hungry: set[ParamId]) -> list[Cut]:
         """A custom function that the graph leads through, and that gave nothing back."""
         graph = self.history.graph
         for op in graph.live_ancestors(roots).values():
@@ -172,7 +172,7 @@ class CutFinder:
                 return [Cut(op, pids, False)]
         return []
 
-    def _is_constant(self, roots: list[Op], cut: Cut, trained: set[int]) -> bool:
+    def _is_constant(self, roots: list[Op], cut: Cut, trained: set[ParamId]) -> bool:
         """Whether the cut value only weighs or aims what the loss trains: an advantage, a target. Cutting
         it is right, and the parameters behind it want a loss of their own."""
         graph = self.history.graph
@@ -191,7 +191,7 @@ class CutFinder:
                     return False
         return True
 
-    def _compares(self, user: Op, within: dict[int, Op], trained: set[int]) -> bool:
+    def _compares(self, user: Op, within: dict[ValueId, Op], trained: set[ParamId]) -> bool:
         """Element by element with what is trained, and no layer comes after it on the way to the loss."""
         graph = self.history.graph
         if user.name not in COMPARING or not graph.live_params([user.nid]) & trained:
@@ -216,7 +216,7 @@ def cause(history: History, cut: Cut) -> str:
     op, name = cut.op, cut.op.name
     if op.live and "function" in op.tags:
         return f"`{name}.backward` gives no gradient back"
-    how = dict(op.notes).get("grad_off_by")
+    how = op.facts.grad_off_by
     if "inference_mode" in op.tags or "no_grad" in op.tags:
         mode = "inference_mode" if "inference_mode" in op.tags else "no_grad"
         return f"it is computed under `{mode}`" + (

@@ -6,6 +6,7 @@ import traceback
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from gradsan.judge import reasons
 from gradsan.judge.arbitration import arbitrate
 from gradsan.judge.findings import SEVERITIES, Finding, Report, RoleSite
 from gradsan.judge.history import History
@@ -171,23 +172,21 @@ class Engine:
         return Report(
             iterations=history.iteration,
             deep_iterations=min(history.deep_iterations, history.iteration),
-            attention=[{"iteration": i, "reason": r} for i, r in history.attention],
+            attention=[{"iteration": i, "reason": reasons.ATTENTION[r]} for i, r in history.attention],
             findings=findings,
             not_evaluated=self._not_evaluated(),
             faults=[{"tap": f.tap, "traceback": f.traceback} for f in history.faults],
         )
 
     def _not_evaluated(self) -> list[dict[str, str]]:
-        history = self.history
-        deep = [r for r in self.rules if r.needs_deep and r.code in self._selected]
-        if history.iteration and not history.graph.ops:
-            reason = "no iteration was traced deeply (use --mode deep or adaptive)"
-            return [{"rule": r.code, "reason": reason} for r in deep]
+        deep = [r.code for r in self.rules if r.needs_deep and r.code in self._selected]
+        if self.history.iteration and not self.history.graph.ops:
+            return [{"rule": code, "reason": reasons.NO_DEEP_ITERATION} for code in deep]
         return [
-            {"rule": r.code, "reason": reason}
-            for reason, blind in history.blind.items()
-            for r in deep
-            if not blind.rules or r.code in blind.rules
+            {"rule": code, "reason": reasons.BLIND[spot]}
+            for spot in self.history.blind
+            for code in deep
+            if code in reasons.CONCERNS.get(spot, deep)
         ]
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from gradsan.judge.provenance import Provenance, note, params_of
-from gradsan.record.events import Op, Site
+from gradsan.judge.provenance import Provenance, params_of
+from gradsan.record.events import Op, ParamId, Site, ValueId
 
 # Operations that only rearrange what they get, or take a part of it.
 SHAPING = {
@@ -51,6 +51,11 @@ CHOOSING = {
 }  # fmt: skip
 
 
+def first_scalar(op: Op) -> float:
+    """The number among the arguments, where there is one."""
+    return op.facts.scalars[0] if op.facts.scalars else 1.0
+
+
 @dataclass(slots=True)
 class Term:
     """One summand of a value: `sign * (scaled?) op`."""
@@ -68,7 +73,7 @@ def terms(
     `reshape`, elements stay where they are: equal summands then really are equal."""
     found: list[Term] = []
     stack = [Term(root, 1, False, 0)]
-    seen: set[tuple[int, int]] = set()
+    seen: set[tuple[ValueId, int]] = set()
     while stack and len(seen) < limit:
         term = stack.pop()
         key = (term.op.nid, term.sign)
@@ -92,7 +97,7 @@ def _parts(graph: Provenance, term: Term, through_joins: bool, reshape: bool) ->
     if not known or len(known) != len(inputs):
         return None
     name = op.name
-    alpha = note(op, "alpha", 1.0)
+    alpha = op.facts.alpha
     if name == "add":
         flipped = sign if alpha >= 0 else -sign
         return [Term(i, sign if n == 0 else flipped, scaled, level) for n, i in enumerate(known)]
@@ -113,7 +118,7 @@ def _parts(graph: Provenance, term: Term, through_joins: bool, reshape: bool) ->
 def _product_parts(op: Op, known: list[Op], term: Term) -> list[Term] | None:
     sign, level = term.sign, term.level + 1
     if len(known) == 1:
-        factor = note(op, "scalar", 1.0)
+        factor = first_scalar(op)
         return [Term(known[0], sign if factor >= 0 else -sign, term.scaled or abs(factor) != 1.0, level)]
     live = [i for i in known if i.live]
     if op.name == "div":
@@ -130,7 +135,7 @@ def inner(graph: Provenance, term: Term) -> Term:
         source = graph.get(op.inputs[0])
         if source is None or source.live or (op.name in ("mul", "div") and len(op.inputs) > 1):
             break
-        flips = op.name == "neg" or (op.name in ("mul", "div") and note(op, "scalar", 1.0) < 0)
+        flips = op.name == "neg" or (op.name in ("mul", "div") and first_scalar(op) < 0)
         op, sign = source, -sign if flips else sign
     return Term(op, sign, term.scaled, term.level)
 
@@ -168,9 +173,9 @@ def is_straight_through(graph: Provenance, group: list[Term]) -> bool:
     return False
 
 
-def cuts_behind(graph: Provenance, roots: Iterable[int]) -> dict[int, tuple[Op, set[int]]]:
+def cuts_behind(graph: Provenance, roots: Iterable[ValueId]) -> dict[ValueId, tuple[Op, set[ParamId]]]:
     """Every cut among the values that the roots were made from, with the parameters behind it."""
-    found: dict[int, tuple[Op, set[int]]] = {}
+    found: dict[ValueId, tuple[Op, set[ParamId]]] = {}
     for op in graph.ancestors(roots).values():
         if graph.is_cut(op):
             live = [i.nid for i in graph.inputs(op) if i.live]
@@ -189,10 +194,10 @@ def is_choice(graph: Provenance, op: Op) -> bool:
 
 def culprit_of(op: Op) -> Site:
     """The line to change: where gradients were switched off, or the cutting operation itself."""
-    return note(op, "grad_off", 0) or op.site
+    return op.facts.grad_off or op.site
 
 
-def is_linear_in(graph: Provenance, root: Op, stop: set[int]) -> bool:
+def is_linear_in(graph: Provenance, root: Op, stop: set[ValueId]) -> bool:
     """Whether the way from `root` down to the values `stop` only averages, adds, scales or takes minima."""
     stack, seen = [root], set()
     while stack:
@@ -206,16 +211,18 @@ def is_linear_in(graph: Provenance, root: Op, stop: set[int]) -> bool:
     return True
 
 
-def param_users(graph: Provenance, within: dict[int, Op], pids: set[int]) -> list[Op]:
+def param_users(graph: Provenance, within: dict[ValueId, Op], pids: set[ParamId]) -> list[Op]:
     """The operations among `within` that use one of these parameters directly."""
     return [
         op
         for op in within.values()
-        if any(set(params_of(i)) & pids for i in graph.inputs(op)) and op.name != "written"
+        if any(set(params_of(i)) & pids for i in graph.inputs(op)) and op.kind != "written"
     ]
 
 
-def is_upstream(graph: Provenance, first: set[int], second: set[int], within: dict[int, Op]) -> bool:
+def is_upstream(
+    graph: Provenance, first: set[ParamId], second: set[ParamId], within: dict[ValueId, Op]
+) -> bool:
     """Whether gradient passes through the parameters `second` to reach `first`: actor before critic. In what
     came out of a transform nobody can tell which is before which."""
     users = [op for op in param_users(graph, within, second) if op.live and not graph.is_hidden([op.nid])]

@@ -9,21 +9,25 @@ from typing import Any
 from gradsan.judge.cuts import CutFinder
 from gradsan.judge.ledger import Contribution, Ledger
 from gradsan.judge.networks import Networks
-from gradsan.judge.provenance import Provenance, note
+from gradsan.judge.provenance import Provenance
 from gradsan.record.events import (
     NOWHERE,
     Attention,
     Backward,
     Blind,
+    BlindSpot,
     Event,
     Fault,
     IterationEnd,
     Ops,
+    OptimizerId,
     OptimizerSeen,
     ParamFlag,
+    ParamId,
     ParamNamed,
     ParamReborn,
     ParamSeen,
+    Reason,
     Repeated,
     Resumed,
     Site,
@@ -31,6 +35,7 @@ from gradsan.record.events import (
     Step,
     StepDone,
     Sync,
+    ValueId,
     ZeroGrad,
 )
 
@@ -39,7 +44,7 @@ SETTLE_AFTER = 2  # iterations: by then every optimizer of a loop has had its tu
 
 @dataclass(slots=True)
 class Param:
-    pid: int
+    pid: ParamId
     kind: str
     shape: tuple[int, ...]
     requires_grad: bool
@@ -54,10 +59,10 @@ class Param:
 
 @dataclass(slots=True)
 class Optimizer:
-    oid: int
+    oid: OptimizerId
     kind: str
     site: Site
-    params: list[int]
+    params: list[ParamId]
     sites: list[Site] = field(default_factory=list)
     steps: int = 0
     stepping: bool = False
@@ -68,26 +73,26 @@ class Optimizer:
 class History:
     def __init__(self) -> None:
         self.sites: dict[Site, SiteSeen] = {}
-        self.params: dict[int, Param] = {}
-        self.optimizers: dict[int, Optimizer] = {}
+        self.params: dict[ParamId, Param] = {}
+        self.optimizers: dict[OptimizerId, Optimizer] = {}
         self.ledger = Ledger()
         self.graph = Provenance()
         self.networks = Networks(self)
-        self.param_nodes: dict[int, tuple[int, int]] = {}  # nid -> (pid, epoch when it was read)
+        self.param_nodes: dict[ValueId, tuple[ParamId, int]] = {}  # nid -> (pid, epoch when it was read)
         self.iteration = 0  # how many are over
         self.deep_iterations = 0
         self.deep = False
-        self.attention: list[tuple[int, str]] = []
-        self.blind: dict[str, Blind] = {}
+        self.attention: list[tuple[int, Reason]] = []
+        self.blind: dict[BlindSpot, Blind] = {}
         self.faults: list[Fault] = []
         self.cuts = CutFinder(self)
         # Parameters whose lack of gradient has been reported. The engine alone adds to it.
-        self.explained: set[int] = set()
-        self.ever_fed: set[int] = set()
-        self.handed: set[int] = set()  # stepped with gradient that the script itself put there
-        self.ever_reached: set[int] = set()  # by `autograd.grad` too, whose results the script applies
+        self.explained: set[ParamId] = set()
+        self.ever_fed: set[ParamId] = set()
+        self.handed: set[ParamId] = set()  # stepped with gradient that the script itself put there
+        self.ever_reached: set[ParamId] = set()  # by `autograd.grad` too, whose results the script applies
 
-    def owner_of(self, pid: int) -> list[Optimizer]:
+    def owner_of(self, pid: ParamId) -> list[Optimizer]:
         return [o for o in self.optimizers.values() if pid in o.params]
 
     def site_at(self, file: str, line: int, function: str) -> Site:
@@ -96,7 +101,7 @@ class History:
             if known.file == file and known.line == line:
                 return known.site
         # Observed sites are counted upwards from one; these go the other way.
-        site = min(min(self.sites, default=0), 0) - 1
+        site = Site(min(min(self.sites, default=0), 0) - 1)
         self.sites[site] = SiteSeen(site, file, line, function)
         return site
 
@@ -199,12 +204,12 @@ class History:
     def _ops(self, event: Ops) -> None:
         for op in event.ops:
             self.graph.add(op, self.iteration)
-            if op.name == "param":
-                pid = note(op, "pid")
+            if op.kind == "parameter":
+                pid = op.facts.pid
                 self.param_nodes[op.nid] = (pid, self.params[pid].epoch)
-            elif op.name == "written":
+            elif op.kind == "written":
                 self.networks.written(op)
-            elif op.name == "set_grad":
+            elif op.kind == "gradient set":
                 self.networks.gradient_set(op)
 
     def _sync(self, event: Sync) -> None:
@@ -227,7 +232,7 @@ class History:
             self._forget_old_values()  # else every look would leave something behind
 
     def _blind(self, event: Blind) -> None:
-        self.blind.setdefault(event.reason, event)
+        self.blind.setdefault(event.spot, event)
 
     def _fault(self, event: Fault) -> None:
         self.faults.append(event)

@@ -9,22 +9,22 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from gradsan.record.events import Backward, Site
+from gradsan.record.events import Backward, BackwardId, OptimizerId, ParamId, Site
 
 if TYPE_CHECKING:
     from gradsan.judge.cuts import Cut
 
-BY_HAND = 0  # the `bid` of gradient that user code wrote itself
+BY_HAND = BackwardId(0)  # the `bid` of gradient that user code wrote itself
 
 
 @dataclass(slots=True)
 class Consumption:
     """One optimizer step, and what it took from one backward."""
 
-    oid: int
+    oid: OptimizerId
     site: Site
     step: int
-    pids: set[int]
+    pids: set[ParamId]
 
 
 @dataclass(slots=True)
@@ -34,32 +34,32 @@ class Contribution:
     event: Backward
     iteration: int
     consumed: list[Consumption] = field(default_factory=list)
-    wiped: dict[Site, set[int]] = field(default_factory=dict)
+    wiped: dict[Site, set[ParamId]] = field(default_factory=dict)
     settled: bool = False
     cuts: list[Cut] = field(default_factory=list)  # that matter, known once it is settled
 
     @property
-    def bid(self) -> int:
+    def bid(self) -> BackwardId:
         return self.event.bid
 
     @property
     def site(self) -> Site:
         return self.event.site
 
-    def consumers(self) -> set[int]:
+    def consumers(self) -> set[OptimizerId]:
         return {c.oid for c in self.consumed}
 
-    def consumed_pids(self) -> set[int]:
+    def consumed_pids(self) -> set[ParamId]:
         return {pid for c in self.consumed for pid in c.pids}
 
-    def consumed_by(self, oid: int) -> bool:
+    def consumed_by(self, oid: OptimizerId) -> bool:
         return any(c.oid == oid for c in self.consumed)
 
 
 class Ledger:
     def __init__(self) -> None:
-        self.parts: dict[int, list[Contribution]] = {}
-        self.recent: dict[int, Contribution] = {}
+        self.parts: dict[ParamId, list[Contribution]] = {}
+        self.recent: dict[BackwardId, Contribution] = {}
         self._steps = 0
 
     def fed(self, event: Backward, iteration: int) -> Contribution:
@@ -71,15 +71,15 @@ class Ledger:
                 del parts[:128]
         return contribution
 
-    def by_hand(self, pids: Iterable[int], iteration: int, site: Site) -> None:
+    def by_hand(self, pids: Iterable[ParamId], iteration: int, site: Site) -> None:
         event = Backward(BY_HAND, site, "hand", (), (), tuple(pids))
         contribution = Contribution(event, iteration)
         for pid in event.fed:
             self.parts.setdefault(pid, []).append(contribution)
 
-    def cleared(self, pids: Iterable[int], site: Site) -> set[int]:
+    def cleared(self, pids: Iterable[ParamId], site: Site) -> set[BackwardId]:
         """Forget what these gradients consist of; say which of it nobody had consumed."""
-        lost: set[int] = set()
+        lost: set[BackwardId] = set()
         for pid in pids:
             for part in self.parts.pop(pid, ()):
                 if not any(pid in c.pids for c in part.consumed):
@@ -87,14 +87,14 @@ class Ledger:
                     lost.add(part.bid)
         return lost
 
-    def fresh(self, pid: int) -> list[Contribution]:
+    def fresh(self, pid: ParamId) -> list[Contribution]:
         """The parts of this gradient that no step has consumed yet."""
         return [p for p in self.parts.get(pid, ()) if not any(pid in c.pids for c in p.consumed)]
 
-    def stale(self, pid: int) -> list[Contribution]:
+    def stale(self, pid: ParamId) -> list[Contribution]:
         return [p for p in self.parts.get(pid, ()) if any(pid in c.pids for c in p.consumed)]
 
-    def consumed(self, oid: int, site: Site, pids: Iterable[int]) -> None:
+    def consumed(self, oid: OptimizerId, site: Site, pids: Iterable[ParamId]) -> None:
         self._steps += 1
         taken: dict[int, Consumption] = {}
         for pid in pids:

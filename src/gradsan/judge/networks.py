@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gradsan.judge.provenance import note, params_of
-from gradsan.record.events import Op, Site, Sync
+from gradsan.judge.provenance import params_of
+from gradsan.record.events import NOTHING, Op, ParamId, Site, Sync, ValueId
 
 if TYPE_CHECKING:
     from gradsan.judge.history import History
@@ -18,7 +18,7 @@ NEAR = 40  # a polyak update is a handful of operations: the source lies this cl
 class Copying:
     """`pid` was overwritten with (something made of) `source`."""
 
-    source: int
+    source: ParamId
     site: Site
     how: str
     iteration: int
@@ -29,22 +29,24 @@ class Copying:
 class Networks:
     def __init__(self, history: History) -> None:
         self._history = history
-        self.copies: dict[int, Copying] = {}
-        self.loaded: set[int] = set()  # from outside: a file, or another process
-        self.used: set[int] = set()  # values that went into a network by `load_state_dict`
-        self.written_by_hand: dict[int, Site] = {}
-        self.shares: dict[int, tuple[int, Site]] = {}
-        self.handed_over: set[int] = set()  # their gradient was given to another parameter
+        self.copies: dict[ParamId, Copying] = {}
+        self.loaded: set[ParamId] = set()  # from outside: a file, or another process
+        self.used: set[ValueId] = set()  # values that went into a network by `load_state_dict`
+        self.written_by_hand: dict[ParamId, Site] = {}
+        self.shares: dict[ParamId, tuple[ParamId, Site]] = {}
+        self.handed_over: set[ParamId] = set()  # their gradient was given to another parameter
 
     def gradient_set(self, op: Op) -> None:
         """Somebody assigned a `.grad`: made of whose?"""
         graph = self._history.graph
         for source in graph.ancestors(op.inputs).values():
-            if source.name == "grad" and note(source, "pid") != note(op, "pid"):
-                self.handed_over.add(note(source, "pid"))
+            if source.kind == "gradient read" and source.facts.pid != op.facts.pid:
+                self.handed_over.add(source.facts.pid)
 
     def synced(self, event: Sync) -> None:
-        for (pid, source), nid in zip(event.pairs, event.nids or (0,) * len(event.pairs), strict=True):
+        for (pid, source), nid in zip(
+            event.pairs, event.values or (NOTHING,) * len(event.pairs), strict=True
+        ):
             made = self._history.graph.get(nid)
             if source and source != pid:
                 self._copied(pid, source, event.site, event.how)
@@ -56,17 +58,17 @@ class Networks:
 
     def written(self, op: Op) -> None:
         """A parameter was written outside of an optimizer: from another one of its shape?"""
-        history, pid = self._history, note(op, "pid")
+        history, pid = self._history, op.facts.pid
         write = history.graph.get(op.inputs[0])
         if write is None:
             return
         if pid in history.ever_fed:  # initialisation is not training
             self.written_by_hand[pid] = op.site
-        for other in note(op, "shares", ()):
+        for other in op.facts.shares:
             self.shares[pid] = (other, op.site)
         self._written_from(pid, write, op.site)
 
-    def _written_from(self, pid: int, write: Op, site: Site) -> None:
+    def _written_from(self, pid: ParamId, write: Op, site: Site) -> None:
         history = self._history
         shape = history.params[pid].shape
         near = self._nearby_params(write)
@@ -77,14 +79,14 @@ class Networks:
         elif len(trained) > 1:
             self._copied(pid, self._counterpart(pid, trained), site, "write")
 
-    def _counterpart(self, pid: int, candidates: list[int]) -> int:
+    def _counterpart(self, pid: ParamId, candidates: list[ParamId]) -> ParamId:
         """Of several sources of one shape (a foreach over a whole network), the one copied before."""
         known = self.copies.get(pid)
         return known.source if known is not None and known.source in candidates else candidates[0]
 
-    def _nearby_params(self, write: Op) -> list[int]:
+    def _nearby_params(self, write: Op) -> list[ParamId]:
         graph = self._history.graph
-        found: list[int] = []
+        found: list[ParamId] = []
         queue, seen = [write], {write.nid}
         while queue and len(seen) < NEAR:
             op = queue.pop(0)
@@ -95,7 +97,7 @@ class Networks:
                     queue.append(source)
         return found
 
-    def _copied(self, pid: int, source: int, site: Site, how: str) -> None:
+    def _copied(self, pid: ParamId, source: ParamId, site: Site, how: str) -> None:
         history = self._history
         # Perhaps only meant to be trained: no optimizer may own it, by mistake.
         trained = history.params[source].epoch > 0 or source in history.ever_fed
@@ -103,7 +105,7 @@ class Networks:
         times = known.times + 1 if known is not None and known.source == source else 1
         self.copies[pid] = Copying(source, site, how, history.iteration, trained, times)
 
-    def is_target(self, pid: int) -> bool:
+    def is_target(self, pid: ParamId) -> bool:
         """A copy of a trained parameter that nothing else trains, or that is synced again and again."""
         copy = self.copies.get(pid)
         if copy is None:
@@ -117,6 +119,6 @@ class Networks:
             return False  # trained on losses of its own, by its own optimizer: one of a population
         return copy.after_training and copy.times > 1 and copy.how != "deepcopy"
 
-    def source_of(self, pid: int) -> int | None:
+    def source_of(self, pid: ParamId) -> ParamId | None:
         copy = self.copies.get(pid)
         return None if copy is None else copy.source

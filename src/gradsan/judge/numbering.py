@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gradsan.judge.provenance import Provenance, note
-from gradsan.record.events import Op
+from gradsan.judge.provenance import Provenance
+from gradsan.record.events import Op, ParamId, ValueId
 
 RANDOM = {
     "dropout", "bernoulli", "multinomial", "normal", "rand_like", "randn_like", "randint_like", "uniform",
@@ -13,10 +13,10 @@ MAKING = {"arange", "eye", "full", "linspace", "ones", "zeros"}
 
 
 class ValueNumbers:
-    def __init__(self, graph: Provenance, param_nodes: dict[int, tuple[int, int]]) -> None:
+    def __init__(self, graph: Provenance, param_nodes: dict[ValueId, tuple[ParamId, int]]) -> None:
         self._graph = graph
         self._params = param_nodes
-        self._numbers: dict[int, int] = {}
+        self._numbers: dict[ValueId, int] = {}
 
     def of(self, op: Op) -> int:
         """Computed without recursion: graphs of recurrent networks are deep."""
@@ -37,12 +37,12 @@ class ValueNumbers:
     def _number(self, op: Op) -> int:
         if op.nid in self._params:
             return hash(("param", *self._params[op.nid]))
-        if (op.name in RANDOM and not note(op, "idle")) or not (op.inputs or op.name in MAKING):
+        if (op.name in RANDOM and not op.facts.idle) or not (op.inputs or op.name in MAKING):
             return _itself(op.nid)
         # An input of an earlier look may be forgotten by now; it is the same value all the same.
         sources = tuple(self._numbers.get(nid) or _itself(nid) for nid in op.inputs)
-        return hash((op.name, op.shape, op.notes, sources))
+        return hash((op.name, op.shape, op.facts, sources))
 
 
-def _itself(nid: int) -> int:
+def _itself(nid: ValueId) -> int:
     return hash(("value", nid))

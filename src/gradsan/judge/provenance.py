@@ -7,19 +7,18 @@ from is, is a *cut*.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
 
-from gradsan.record.events import Op
+from gradsan.record.events import Op, ParamId, ValueId
 
 KEEP = 60_000
-SOURCES = ("param", "data", "foreign")
+SOURCES = ("parameter", "data", "foreign")
 
 
 class Provenance:
     def __init__(self) -> None:
-        self.ops: dict[int, Op] = {}
-        self.consumers: dict[int, list[int]] = {}
-        self.iteration_of: dict[int, int] = {}
+        self.ops: dict[ValueId, Op] = {}
+        self.consumers: dict[ValueId, list[ValueId]] = {}
+        self.iteration_of: dict[ValueId, int] = {}
 
     def add(self, op: Op, iteration: int) -> None:
         self.ops[op.nid] = op
@@ -40,17 +39,17 @@ class Provenance:
         used = {source for op in self.ops.values() for source in op.inputs}
         self.consumers = {nid: users for nid, users in self.consumers.items() if nid in used}
 
-    def _still_needed(self, iteration: int) -> set[int]:
+    def _still_needed(self, iteration: int) -> set[ValueId]:
         """Sources outlive the operations on them: a target network's weights are read for the first time
         once, and are the same value until somebody writes them."""
         recent = (op for nid, op in self.ops.items() if self.iteration_of[nid] >= iteration)
         used = {
-            nid for op in recent for nid in op.inputs if nid in self.ops and self.ops[nid].name in SOURCES
+            nid for op in recent for nid in op.inputs if nid in self.ops and self.ops[nid].kind in SOURCES
         }
-        latest = {note(op, "pid"): op.nid for op in self.ops.values() if op.name == "param"}
+        latest = {op.facts.pid: op.nid for op in self.ops.values() if op.kind == "parameter"}
         return used | set(latest.values())
 
-    def get(self, nid: int) -> Op | None:
+    def get(self, nid: ValueId) -> Op | None:
         return self.ops.get(nid)
 
     def inputs(self, op: Op) -> Iterator[Op]:
@@ -63,8 +62,8 @@ class Provenance:
         return not op.live and any(i.live for i in self.inputs(op))
 
     def ancestors(
-        self, roots: Iterable[int], follow: Callable[[Op, Op], bool] | None = None
-    ) -> dict[int, Op]:
+        self, roots: Iterable[ValueId], follow: Callable[[Op, Op], bool] | None = None
+    ) -> dict[ValueId, Op]:
         """Everything the roots were made from, the roots included; `follow(op, input)` may refuse an edge."""
         ops, found = self.ops, {r: self.ops[r] for r in roots if r in self.ops}
         stack = list(found.values())
@@ -78,25 +77,25 @@ class Provenance:
                     stack.append(source)
         return found
 
-    def live_ancestors(self, roots: Iterable[int]) -> dict[int, Op]:
+    def live_ancestors(self, roots: Iterable[ValueId]) -> dict[ValueId, Op]:
         return self.ancestors(roots, lambda op, source: op.live and source.live)
 
-    def live_params(self, roots: Iterable[int]) -> set[int]:
+    def live_params(self, roots: Iterable[ValueId]) -> set[ParamId]:
         """The parameters that gradient of these values reaches."""
         return {pid for op in self.live_ancestors(roots).values() for pid in params_of(op) if op.live}
 
-    def is_hidden(self, roots: Iterable[int]) -> bool:
+    def is_hidden(self, roots: Iterable[ValueId]) -> bool:
         """Whether gradient of these values goes on into a graph that nobody saw being made: what comes out of a
         `torch.func` transform. All that is known of it is which parameters it leads to; not in which order, in
         how many passes, nor whether a part of it leads to all of them."""
-        return any(op.name == "foreign" for op in self.live_ancestors(roots).values())
+        return any(op.kind == "foreign" for op in self.live_ancestors(roots).values())
 
-    def value_params(self, roots: Iterable[int]) -> set[int]:
+    def value_params(self, roots: Iterable[ValueId]) -> set[ParamId]:
         """The parameters whose value had a part in these values, whether gradient flows or not."""
         return {pid for op in self.ancestors(roots).values() for pid in params_of(op)}
 
-    def descendants(self, roots: Iterable[int], within: dict[int, Op]) -> set[int]:
-        found: set[int] = set()
+    def descendants(self, roots: Iterable[ValueId], within: dict[ValueId, Op]) -> set[ValueId]:
+        found: set[ValueId] = set()
         stack = list(roots)
         while stack:
             nid = stack.pop()
@@ -107,14 +106,10 @@ class Provenance:
         return found
 
 
-def note(op: Op, key: str, default: Any = None) -> Any:
-    return next((value for name, value in op.notes if name == key), default)
-
-
-def params_of(op: Op) -> tuple[int, ...]:
+def params_of(op: Op) -> tuple[ParamId, ...]:
     """The parameters that a source stands for; nothing for an ordinary operation."""
-    if op.name == "param":
-        return (note(op, "pid"),)
-    if op.name == "foreign":
-        return tuple(note(op, "pids", ()))
+    if op.kind == "parameter":
+        return (op.facts.pid,)
+    if op.kind == "foreign":
+        return op.facts.leads_to
     return ()

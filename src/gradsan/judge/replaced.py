@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 
 from gradsan.judge.history import History, Optimizer
+from gradsan.record.events import ParamId
 
 
-def left_behind(history: History, optimizer: Optimizer, newcomers: set[int]) -> set[int]:
+def left_behind(history: History, optimizer: Optimizer, newcomers: set[ParamId]) -> set[ParamId]:
     """Parameters of this optimizer that nothing has fed since the newcomers, which look like them and
     which nobody owns, were fed for the first time."""
     recent = history.ledger.recent.values()

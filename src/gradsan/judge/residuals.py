@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from gradsan.judge import flow
 from gradsan.judge.provenance import Provenance
-from gradsan.record.events import Op
+from gradsan.record.events import Op, ValueId
 
 LIBRARY_LOSSES = {
     "mse_loss", "smooth_l1_loss", "huber_loss", "l1_loss", "gaussian_nll_loss",
@@ -36,7 +36,7 @@ class Residual:
         return [t for t in self.terms if not t.op.live and t.op.floating]
 
 
-def residuals(graph: Provenance, roots: list[int]) -> Iterator[Residual]:
+def residuals(graph: Provenance, roots: list[ValueId]) -> Iterator[Residual]:
     """Every difference between the loss and the networks that something non-linear is applied to."""
     within = graph.live_ancestors(roots)
     for op in within.values():
@@ -56,7 +56,7 @@ def _difference(graph: Provenance, op: Op) -> list[flow.Term]:
     return found
 
 
-def _is_summed_on(graph: Provenance, op: Op, within: dict[int, Op]) -> bool:
+def _is_summed_on(graph: Provenance, op: Op, within: dict[ValueId, Op]) -> bool:
     """Whether a larger sum contains this one; then only the larger one counts."""
     onward = [within[n] for n in graph.consumers.get(op.nid, ()) if n in within]
     return bool(onward) and all(_keeps_the_sum(c) for c in onward)
@@ -72,7 +72,7 @@ def _keeps_the_sum(op: Op) -> bool:
     )
 
 
-def _is_bent(graph: Provenance, op: Op, within: dict[int, Op]) -> bool:
+def _is_bent(graph: Provenance, op: Op, within: dict[ValueId, Op]) -> bool:
     """Whether, on the way to the loss, something other than averaging and scaling is done with it."""
     stack, seen = [op], set()
     while stack:

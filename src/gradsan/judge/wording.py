@@ -10,10 +10,10 @@ from gradsan.judge.source import assigned_name, line_of, shown_path
 
 if TYPE_CHECKING:
     from gradsan.judge.history import History
-    from gradsan.record.events import Site
+    from gradsan.record.events import BadValue, ParamId, Site
 
 
-def name_of(history: History, pid: int) -> str:
+def name_of(history: History, pid: ParamId) -> str:
     param = history.params[pid]
     if param.name:
         return param.name
@@ -22,11 +22,11 @@ def name_of(history: History, pid: int) -> str:
     return f"parameter {shape}" + (f" made on line {created.line}" if created else "")
 
 
-def describe_params(history: History, pids: Iterable[int], limit: int = 50) -> list[str]:
+def describe_params(history: History, pids: Iterable[ParamId], limit: int = 50) -> list[str]:
     return [name_of(history, pid) for pid in sorted(set(pids))][:limit]
 
 
-def networks(history: History, pids: Iterable[int]) -> str:
+def networks(history: History, pids: Iterable[ParamId]) -> str:
     """ "`critic` (6 parameters)": the networks that these parameters belong to, in a few words."""
     groups: dict[str, list[str]] = {}
     for pid in sorted(set(pids)):
@@ -66,6 +66,21 @@ def location(history: History, site: Site) -> Location | None:
     if seen is None:
         return None
     return Location(shown_path(seen.file), seen.line, seen.function, line_of(seen.file, seen.line))
+
+
+def in_words(bad: BadValue | None) -> str:
+    """ "`log` of -0.25 at index (3, 1)"; where only the result is known, "`exp` with the result inf"."""
+    if bad is None:
+        return ""
+    if bad.samples >= 0:
+        return f"`{bad.operation}` of {bad.samples} sample{'s' if bad.samples != 1 else ''}"
+    text = f"`{bad.operation}`"
+    for word, numbers in (("of", bad.given), ("with the result", bad.results)):
+        if numbers:
+            text += f" {word} " + " and ".join(f"{number:.4g}" for number in numbers)
+    if bad.at:
+        text += f" at index {bad.at[0] if len(bad.at) == 1 else bad.at}"
+    return text
 
 
 def line(history: History, site: Site) -> str:

@@ -48,7 +48,7 @@ class AttentionPolicy:
     def start(self, tap: OperationTap, compiled: Compiled) -> None:
         self._tap, self._compiled = tap, compiled
         if self.mode != "light":
-            self.go_deep("the first iterations" if self.mode == "adaptive" else "asked for", FIRST_ITERATIONS)
+            self.go_deep("first" if self.mode == "adaptive" else "asked", FIRST_ITERATIONS)
 
     def stop(self) -> None:
         self._late.stop_waiting()
@@ -58,7 +58,7 @@ class AttentionPolicy:
 
     # -- deep and light -------------------------------------------------------------------------------
 
-    def go_deep(self, reason: str, iterations: int) -> None:
+    def go_deep(self, reason: events.Reason, iterations: int) -> None:
         self._deep_left = max(self._deep_left, iterations)
         if self._tracing.tap is None and self._contain("operations", self._enter):
             self._emit(events.Attention(True, reason))
@@ -76,7 +76,7 @@ class AttentionPolicy:
             self._tap.leave()
             self._compiled.run_compiled()
             self._tracing.end()
-            self._emit(events.Attention(False, ""))
+            self._emit(events.Attention(False))
 
     def _wait_for_late_starters(self) -> None:
         optimizers, idle, unfed = self._known.optimizers, [], []
@@ -92,9 +92,9 @@ class AttentionPolicy:
 
     def _has_come(self) -> None:
         self._leave_fast_path()
-        self.something_new("a network that is about to learn for the first time")
+        self.something_new("late network")
 
-    def news(self, reason: str) -> None:
+    def news(self, reason: events.Reason) -> None:
         """A tap saw something that is worth a closer look."""
         if self._may_look():
             if self.mode == "light":
@@ -108,7 +108,7 @@ class AttentionPolicy:
             self.go_light()
             self._wait_for_late_starters()
 
-    def something_new(self, reason: str) -> None:
+    def something_new(self, reason: events.Reason) -> None:
         """Look deeply for a few iterations, unless news is all there ever is."""
         # Not for full looks: putting methods on a class and taking them off throws away Python's caches.
         self._patches.wake()
@@ -133,7 +133,7 @@ class AttentionPolicy:
         self._full_left = 0 if familiar else max(0, self._full_left - 1)
         self._familiar = self._familiar + 1 if familiar else 0
         if self._sink.news:
-            self.something_new("an iteration unlike the others")
+            self.something_new("unlike")
         elif self._familiar >= FAMILIAR_IN_A_ROW and not self._full_left and self.mode != "deep":
             self._wait_for_late_starters()
             self.fast_path.begin(self._sink.iteration)
@@ -146,7 +146,7 @@ class AttentionPolicy:
         self._leave_fast_path()
         self._full_left = FULL_LENGTH
         if self.mode == "adaptive" and self._dice.random() < skipped / AT_RANDOM:
-            self.go_deep("a random look", 1)
+            self.go_deep("random", 1)
 
     def _leave_fast_path(self) -> None:
         self.fast_path.end()
@@ -158,4 +158,4 @@ class AttentionPolicy:
         """A boundary is about to be recorded: if that ends a fast_path, bring the books up to date first."""
         if self.fast_path.skipped and not self.fast_path.on:
             self._leave_fast_path()
-            self.something_new("a boundary where none was expected")
+            self.something_new("unexpected boundary")

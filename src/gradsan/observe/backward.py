@@ -7,7 +7,7 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from types import FrameType
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import torch
 
@@ -21,23 +21,38 @@ from gradsan.observe.outlet import Outlet
 from gradsan.observe.patches import Parts, Patches
 from gradsan.observe.registry import GradState, Known, grad_state
 from gradsan.observe.tracing import Tracing
-from gradsan.record.events import Backward, Root, Turn, ZeroGrad
+from gradsan.record.events import (
+    NO_FACTS,
+    NOTHING,
+    Backward,
+    BackwardFacts,
+    BackwardId,
+    ParamId,
+    Reason,
+    Root,
+    Site,
+    Turn,
+    ZeroGrad,
+)
 
 ENOUGH_LOSSES = 16  # before a loss can be out of its history
 OUTLIER = 10.0  # times the largest one so far
 GRAPH_EVERY = 31  # iterations in passing; a prime, so that it meets every phase of a loop with a rhythm
 
 
+Call = Literal["backward", "grad"]
+
+
 class Probe(NamedTuple):
     """What was true just before backward ran."""
 
     token: int
-    site: int
+    site: Site
     roots: tuple[torch.Tensor, ...]
     shapes: tuple[Root, ...]
     graph: Graph
     states: list[GradState]
-    clues: tuple[tuple[str, Any], ...]
+    facts: BackwardFacts
     loss: float
     watcher: GradientWatcher | None
 
@@ -46,7 +61,7 @@ class BackwardTap:
     def __init__(
         self, containment: Containment, outlet: Outlet, known: Known, tracing: Tracing,
         sketch: GradientSketch, fast_path: FastPath, diagnosis: BackwardDiagnosis,
-        magnitudes: Magnitudes, news: Callable[[str], None],
+        magnitudes: Magnitudes, news: Callable[[Reason], None],
     ) -> None:  # fmt: skip
         self._contain, self._emit = containment.contain, outlet.emit
         self._known = known
@@ -130,7 +145,7 @@ class BackwardTap:
         enough = seen + self._fast_path.skipped >= ENOUGH_LOSSES
         outlier = enough and value > OUTLIER * largest > 0.0
         if outlier or not math.isfinite(value):
-            self._contain("attention", self._news, "a loss out of its history")
+            self._contain("attention", self._news, "odd loss")
             return False
         return True
 
@@ -139,18 +154,18 @@ class BackwardTap:
         graph = self._contain("graph", lambda: walk(_as_tensors(loss)))
         if graph is None or not self._shapes.is_new(token, graph):
             return True
-        self._contain("attention", self._news, "a graph of another shape")
+        self._contain("attention", self._news, "other graph")
         return False
 
     def failed_in_passing(
-        self, frame: FrameType, tensors: Any, error: BaseException, call: str = "backward"
+        self, frame: FrameType, tensors: Any, error: BaseException, call: Call = "backward"
     ) -> None:
         self._fast_path.end()
         probe = self._contain("backward", self._before, call, frame, tensors)
         if probe is not None:
             self._contain("backward", self._after, call, probe, (), {}, error)
 
-    def run(self, call: str, frame: FrameType, original: Any, tensors: Any, args: Any, kwargs: Any) -> Any:
+    def run(self, call: Call, frame: FrameType, original: Any, tensors: Any, args: Any, kwargs: Any) -> Any:
         # Inside: reentrant checkpointing, gradient penalties in hooks, `torch.func.grad`. On the meta device
         # there are no gradients, only their shapes.
         if getattr(self._inside, "depth", 0) or is_transforming() or _is_meta(tensors):
@@ -169,7 +184,7 @@ class BackwardTap:
             self._contain("backward", self._after, call, probe, args, kwargs, None)
         return result
 
-    def _before(self, call: str, frame: FrameType, tensors: Any) -> Probe:
+    def _before(self, call: Call, frame: FrameType, tensors: Any) -> Probe:
         roots, site, token = _as_tensors(tensors), self._known.sites.here(frame), _token(frame)
         graph = walk(roots)
         if call == "backward":
@@ -180,22 +195,21 @@ class BackwardTap:
         states = [grad_state(leaf) for leaf in graph.leaves] if call == "backward" else []
         operations = self._tracing.tap  # a turn may have changed that
         shapes: list[Root] = []
-        clues: tuple[tuple[str, Any], ...] = ()
-        watcher: GradientWatcher | None = None
+        facts, watcher = NO_FACTS, None
         for root in roots:
-            nid = operations.values.number(root) if operations is not None else 0
+            nid = operations.values.number(root) if operations is not None else NOTHING
             shapes.append(Root(nid, tuple(root.shape), root.requires_grad))
         if operations is not None:
-            clues, watcher = self._diagnosis.before_backward(operations.writes, roots, token)
+            facts, watcher = self._diagnosis.before_backward(operations.writes, roots, token)
         loss = value_of(roots[0]) if roots else 0.0
         if not math.isfinite(loss):
-            clues += self._diagnosis.spoiled(graph.leaves)
-        return Probe(token, site, roots, tuple(shapes), graph, states, clues, loss, watcher)
+            facts = self._diagnosis.spoiled(facts, graph.leaves)
+        return Probe(token, site, roots, tuple(shapes), graph, states, facts, loss, watcher)
 
-    def _after(self, call: str, probe: Probe, args: Any, kwargs: Any, error: BaseException | None) -> None:
+    def _after(self, call: Call, probe: Probe, args: Any, kwargs: Any, error: BaseException | None) -> None:
         leaves = probe.graph.leaves
         pids = self._known.leaves.pids(leaves)
-        fed: tuple[int, ...] = ()
+        fed: tuple[ParamId, ...] = ()
         if call == "backward":
             fed = tuple(
                 [
@@ -204,16 +218,16 @@ class BackwardTap:
                     if grad_state(leaf) != before
                 ]
             )
-        clues = probe.clues
+        facts = probe.facts
         if probe.watcher is not None:
             probe.watcher.remove()
         if error is not None:
-            clues += self._asked(call, args, kwargs)
-            clues += self._diagnosis.after_failure(probe.roots, probe.token, error)
+            facts = facts._replace(asked=self._asked(call, args, kwargs))
+            facts = self._diagnosis.after_failure(facts, probe.roots, probe.token, error)
         elif probe.watcher is not None and call == "backward":
             chosen = set(fed)
             written = [leaf for pid, leaf in zip(pids, leaves, strict=True) if pid in chosen]
-            clues += self._diagnosis.after_backward(probe.watcher, written)
+            facts = self._diagnosis.after_backward(facts, probe.watcher, written)
         first = 1 if call == "backward" else 2  # grad() takes `inputs` before the rest
         retain = _argument(args, kwargs, first, "retain_graph")
         create = _argument(args, kwargs, first + 1, "create_graph")
@@ -222,7 +236,7 @@ class BackwardTap:
         self._count += 1
         self._emit(
             Backward(
-                self._count,
+                BackwardId(self._count),
                 probe.site,
                 call,
                 probe.shapes,
@@ -232,17 +246,17 @@ class BackwardTap:
                 bool(create),
                 "" if error is None else f"{type(error).__name__}: {error}",
                 len(probe.graph.nodes),
-                clues,
+                facts,
                 probe.loss,
             )
         )
 
-    def _asked(self, call: str, args: Any, kwargs: Any) -> tuple[tuple[str, Any], ...]:
+    def _asked(self, call: Call, args: Any, kwargs: Any) -> tuple[ParamId, ...]:
         """The parameters that `autograd.grad` was to differentiate by."""
         if call != "grad":
             return ()
         inputs = _as_tensors(_argument(args, kwargs, 0, "inputs"))
-        return (("asked", self._known.leaves.pids(t for t in inputs if t.is_leaf)),)
+        return self._known.leaves.pids(t for t in inputs if t.is_leaf)
 
     def _notice_clearing_by_hand(self, leaves: list[torch.Tensor]) -> None:
         """`p.grad = None` and `p.grad.zero_()` pass no tap: see their effect before it is overwritten."""

@@ -10,7 +10,7 @@ import torch
 
 from gradsan.observe.containment import Containment
 from gradsan.observe.graph import Label, labels, operation_of, saved_names
-from gradsan.observe.inspect_op import describe_bad
+from gradsan.observe.inspect_op import bad_value
 from gradsan.observe.line_recall import LineRecall, is_traced
 from gradsan.observe.magnitudes import norms_of
 from gradsan.observe.outlet import BlindSpots
@@ -19,10 +19,17 @@ from gradsan.observe.switches import GradientSwitches
 from gradsan.observe.tracing import Tracing
 from gradsan.observe.values import Tensor, version_of
 from gradsan.observe.writes import Writes, content_of
-from gradsan.record.events import NOWHERE
+from gradsan.record.events import (
+    NOBODY,
+    NOWHERE,
+    BackwardFacts,
+    BadGradient,
+    ChangedTensor,
+    GradientNorm,
+    HiddenWrite,
+    ValueId,
+)
 
-Clues = tuple[tuple[str, Any], ...]
-PACKED = "tensors that saved-tensor hooks keep for backward (checkpointing, offloading)"
 RISKY = (
     "Log", "Sqrt", "Pow", "Div", "Exp", "Std", "Var", "Norm", "Atanh", "Acos", "Asin", "Rsqrt", "Mul",
     "Reciprocal", "Logsumexp", "Where", "Prod", "Cumprod", "LogSoftmax", "Logit", "Lgamma", "Digamma",
@@ -44,53 +51,56 @@ class BackwardDiagnosis:
 
     def before_backward(
         self, writes: Writes, roots: tuple[Tensor, ...], token: int
-    ) -> tuple[Clues, GradientWatcher]:
+    ) -> tuple[BackwardFacts, GradientWatcher]:
         """`token` stands for the call of backward."""
         named = self._line_recall.know(token, labels(roots))
-        clues: Clues = ()
+        hidden: list[HiddenWrite] = []
         for node, (nid, _) in named.items() if writes.compares_contents else ():
             names, packed = saved_names(node)
             if names and nid in writes.kept:
-                clues += _hidden_write(writes, _saved_tensors(node, names), nid)
+                hidden += _hidden_write(writes, _saved_tensors(node, names), nid)
             if packed:
-                self._blind_spots.add(PACKED, None, ("GS101", "GS104"))
+                self._blind_spots.add("packed", None)
         watcher = GradientWatcher(self._containment, named, self._hunting_zeros)
-        return (clues if is_traced(named) else (*clues, ("untraced", True))), watcher
+        return BackwardFacts(hidden=tuple(hidden), untraced=not is_traced(named)), watcher
 
-    def spoiled(self, leaves: list[Tensor]) -> Clues:
+    def spoiled(self, facts: BackwardFacts, leaves: list[Tensor]) -> BackwardFacts:
         """The loss is not finite; are the weights? Then an earlier gradient was not, and its graph is gone."""
         norms = norms_of(list(leaves))
         pids = self._leaves.pids(leaves)
         broken = tuple(pid for pid, norm in zip(pids, norms, strict=True) if not math.isfinite(norm))
-        return (("spoiled", broken), ("suspects", self._line_recall.suspects())) if broken else ()
+        return facts._replace(spoiled=broken, suspects=self._line_recall.suspects()) if broken else facts
 
-    def after_backward(self, watcher: GradientWatcher, fed: list[Tensor]) -> Clues:
+    def after_backward(
+        self, facts: BackwardFacts, watcher: GradientWatcher, fed: list[Tensor]
+    ) -> BackwardFacts:
         """Norms of the gradients that were just written, and what the watcher saw."""
-        clues: Clues = ()
         pids = self._leaves.pids(fed)
         norms = norms_of([leaf.grad for leaf in fed])
-        clues += (("norms", tuple(zip(pids, norms, strict=True))),)
+        bad = None
         if any(not math.isfinite(n) for n in norms):
-            clues += watcher.bad or (("bad_gradient", (0, "", NOWHERE)),)
-        zero = tuple(pid for pid, norm in zip(pids, norms, strict=True) if norm == 0.0)
-        if zero and watcher.zeroed:
-            clues += (("zeroed_by", tuple(watcher.zeroed.values())),)
-        self._hunting_zeros = bool(zero)
-        return clues
+            bad = watcher.bad or BadGradient()
+        self._hunting_zeros = 0.0 in norms
+        return facts._replace(
+            norms=tuple(map(GradientNorm, pids, norms)),
+            bad_gradient=bad,
+            zeroed_by=tuple(watcher.zeroed.values()) if self._hunting_zeros else (),
+        )
 
-    def after_failure(self, roots: tuple[Tensor, ...], token: int, error: BaseException) -> Clues:
+    def after_failure(
+        self, facts: BackwardFacts, roots: tuple[Tensor, ...], token: int, error: BaseException
+    ) -> BackwardFacts:
         """The graph still knows which of its saved tensors were changed: reading those raises."""
         text = str(error)
         if "does not require grad" in text and not torch.is_grad_enabled():
-            site = self._switches.line()
-            return (("gradients_off", site),) if site else ()
+            return facts._replace(gradients_off=self._switches.line())
         if "modified by an inplace operation" in text:
-            return self._changed(roots, token)
+            return self._changed(facts, roots, token)
         if "backward through the graph a second time" in text or "already been freed" in text:
-            return _freed(roots)
-        return ()
+            return facts._replace(freed=_freed(roots))
+        return facts
 
-    def _changed(self, roots: tuple[Tensor, ...], token: int) -> Clues:
+    def _changed(self, facts: BackwardFacts, roots: tuple[Tensor, ...], token: int) -> BackwardFacts:
         writes_seen = self._tracing.tap.writes if self._tracing.tap is not None else None
         kept_at = NOWHERE
         for node, (nid, site) in self._line_recall.know(token, labels(roots)).items():
@@ -102,27 +112,27 @@ class BackwardDiagnosis:
             for item in writes_seen.kept.get(nid, ()):
                 writes = [w for w in writes_seen.after(item.storage, nid) if not w.hidden]
                 if writes:
-                    owner = self._leaves.peek_storage(item.storage) or 0
-                    first = writes[0]
-                    return (("changed", (nid, first.nid, first.site, first.name, owner)),)
-        return (("light", True), ("kept_at", kept_at))  # its forward pass went by before we looked
+                    owner, first = self._leaves.peek_storage(item.storage) or NOBODY, writes[0]
+                    changed = ChangedTensor(nid, first.site, first.name, first.by_step, owner)
+                    return facts._replace(changed=changed)
+        return facts._replace(forward_unseen=True, kept_at=kept_at)
 
 
-def _hidden_write(seen: Writes, tensors: list[Tensor], nid: int) -> Clues:
+def _hidden_write(seen: Writes, tensors: list[Tensor], nid: ValueId) -> list[HiddenWrite]:
     for saved in tensors:
         where, size = saved.data_ptr(), saved.numel()
         for item in seen.kept[nid]:
             if item.where == where and item.size == size and item.storage == storage_of(saved):
                 if item.version == version_of(saved) and item.content not in (None, content_of(saved)):
                     later = seen.after(item.storage, nid)
-                    if any(w.name == "step" for w in later):
-                        return ()  # a fused step does not count its write: that is GS102's to say
+                    if any(w.by_step for w in later):
+                        return []  # a fused step does not count its write: that is GS102's to say
                     writes = [w for w in later if w.hidden]
-                    write = writes[0].site if writes else 0
-                    alias = seen.shared_with_numpy.get(item.storage, 0)
-                    return (("hidden", (nid, write, alias)),)
+                    write = writes[0].site if writes else NOWHERE
+                    alias = seen.shared_with_numpy.get(item.storage, NOWHERE)
+                    return [HiddenWrite(nid, write, alias)]
                 break
-    return ()
+    return []
 
 
 def _saved_tensors(node: Any, names: list[str]) -> list[Tensor]:
@@ -145,8 +155,8 @@ class GradientWatcher:
 
     def __init__(self, containment: Containment, named: dict[Any, Label], hunting_zeros: bool) -> None:
         self._containment = containment
-        self.bad: Clues = ()
-        self.zeroed: dict[int, int] = {}
+        self.bad: BadGradient | None = None
+        self.zeroed: dict[int, ValueId] = {}
         self._saved: dict[int, tuple[list[Tensor], list[Tensor]]] = {}
         self._handles = []
         for order, (node, label) in enumerate(named.items()):
@@ -186,12 +196,12 @@ class GradientWatcher:
             inputs, results = self._saved.pop(order, ([], []))
             if not self.bad and _any_bad(grad_inputs) and not _any_bad(grad_outputs):
                 bad = next(g for g in grad_inputs if g is not None and _any_bad((g,)))
-                what = describe_bad(operation_of(kind), inputs, ~torch.isfinite(bad), results)
-                self.bad = (("bad_gradient", (nid, what, site)),)
+                what = bad_value(operation_of(kind), inputs, ~torch.isfinite(bad), results)
+                self.bad = BadGradient(nid, site, what)
 
         return hook
 
-    def _zero_hook(self, nid: int, order: int) -> Any:
+    def _zero_hook(self, nid: ValueId, order: int) -> Any:
         def hook(grad_inputs: Any, grad_outputs: Any) -> None:
             into = [g for g in grad_inputs if g is not None]
             arrives = any(g is not None and bool(g.any()) for g in grad_outputs)
@@ -212,11 +222,11 @@ def _is_bad(grad: Tensor) -> bool:
     return not math.isfinite(float(grad.detach().sum())) and not bool(torch.isfinite(grad).all())
 
 
-def _freed(roots: tuple[Tensor, ...]) -> Clues:
+def _freed(roots: tuple[Tensor, ...]) -> tuple[ValueId, ...]:
     """The newest values of this graph that an earlier backward has used up."""
     named = labels(roots)
     freed = [nid for node, (nid, _) in named.items() if nid and _raises(node, "freed")]
-    return (("freed", tuple(sorted(set(freed), reverse=True)[:50])),)
+    return tuple(sorted(set(freed), reverse=True)[:50])
 
 
 def _raises(node: Any, text: str) -> bool:

@@ -6,7 +6,7 @@ import functools
 import inspect
 import sys
 from types import FrameType
-from typing import Any
+from typing import Any, Literal
 
 import torch
 
@@ -20,7 +20,8 @@ from gradsan.observe.sites import result_is_dropped
 from gradsan.observe.tracing import Tracing
 from gradsan.record.events import Clip
 
-CLIPS = {"clip_grad_norm_": "norm", "clip_grad_value_": "value"}
+How = Literal["norm", "value"]
+CLIPS: dict[str, How] = {"clip_grad_norm_": "norm", "clip_grad_value_": "value"}
 
 
 class ClipTap:
@@ -46,7 +47,7 @@ class ClipTap:
             patches.set(torch.nn.utils.clip_grad, name, wrapper)
             patches.set(torch.nn.utils, name, wrapper)
 
-    def _wrapper(self, original: Any, how: str) -> Any:
+    def _wrapper(self, original: Any, how: How) -> Any:
         passes, token = self._fast_path.passes, id(original)
         first, second = list(inspect.signature(original).parameters)[:2]
 
@@ -74,7 +75,7 @@ class ClipTap:
         if isinstance(norm, torch.Tensor) and float(limit) > 0:
             self._magnitudes.note_clipping(float(norm) / float(limit))
 
-    def _clipping(self, parameters: Any, how: str, limit: Any, frame: FrameType) -> None:
+    def _clipping(self, parameters: Any, how: How, limit: Any, frame: FrameType) -> None:
         params = [parameters] if isinstance(parameters, torch.Tensor) else parameters
         pids = self._leaves.pids(params)
         held = tuple(pid for pid, p in zip(pids, params, strict=True) if p.grad is not None)

@@ -5,34 +5,35 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gradsan.observe.manual_loops import ManualLoops
+from gradsan.record.events import ParamId
 
 
 class GradientSketch:
     def __init__(self) -> None:
         self.manual_loops = ManualLoops()
-        self._holding: set[int] = set()  # leaves whose `.grad` is known to hold something
-        self._spent: set[int] = set()  # those of them that a step has consumed already
-        self._fresh: set[int] = set()  # fed since the last step
-        self._ever_fed: set[int] = set()
+        self._holding: set[ParamId] = set()  # leaves whose `.grad` is known to hold something
+        self._spent: set[ParamId] = set()  # those of them that a step has consumed already
+        self._fresh: set[ParamId] = set()  # fed since the last step
+        self._ever_fed: set[ParamId] = set()
 
-    def fed(self, pids: Iterable[int]) -> None:
+    def fed(self, pids: Iterable[ParamId]) -> None:
         """Backward has written to their gradients."""
         for table in (self._holding, self._fresh, self._ever_fed):
             table.update(pids)
 
-    def consumed(self, held: Iterable[int], by_hand: Iterable[int], lent: Iterable[int]) -> None:
+    def consumed(self, held: Iterable[ParamId], by_hand: Iterable[ParamId], lent: Iterable[ParamId]) -> None:
         """A step takes what these hold; some got it by hand, and some lent theirs to those."""
         self._holding.update(by_hand)
         self._spent.update(held)
         self._spent.update(lent)
         self._fresh.difference_update(held)
 
-    def cleared(self, pids: Iterable[int]) -> None:
+    def cleared(self, pids: Iterable[ParamId]) -> None:
         self.manual_loops.gradients_cleared()
         for table in (self._holding, self._spent, self._fresh):
             table.difference_update(pids)
 
-    def reborn(self, pids: Iterable[int]) -> None:
+    def reborn(self, pids: Iterable[ParamId]) -> None:
         """Their numbers now stand for other leaves."""
         self.cleared(pids)
         self._ever_fed.difference_update(pids)
@@ -45,17 +46,17 @@ class GradientSketch:
 
     # -- questions ------------------------------------------------------------------------------------
 
-    def holds(self, pid: int) -> bool:
+    def holds(self, pid: ParamId) -> bool:
         return pid in self._holding
 
-    def is_spent(self, pid: int) -> bool:
+    def is_spent(self, pid: ParamId) -> bool:
         return pid in self._spent
 
-    def is_spent_and_not_fed_again(self, pid: int) -> bool:
+    def is_spent_and_not_fed_again(self, pid: ParamId) -> bool:
         return pid in self._spent and pid not in self._fresh
 
-    def was_ever_fed(self, pid: int | None) -> bool:
+    def was_ever_fed(self, pid: ParamId | None) -> bool:
         return pid in self._ever_fed
 
-    def holders_beside(self, pids: Iterable[int]) -> list[int]:
+    def holders_beside(self, pids: Iterable[ParamId]) -> list[ParamId]:
         return sorted(self._holding.difference(pids))

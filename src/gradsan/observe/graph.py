@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from gradsan.record.events import NOWHERE, Site
+from gradsan.record.events import NOTHING, NOWHERE, Site, ValueId
 
 ENOUGH_SHAPES = 8
 KEY = "gradsan"  # where the operation tap leaves a value's number and line in a node's metadata
@@ -84,15 +84,15 @@ def is_transforming() -> bool:
 _innermost_transform: Callable[[], Any] = torch._C._functorch.peek_interpreter_stack
 
 
-def label(tensor: torch.Tensor, nid: int, site: Site) -> None:
+def label(tensor: torch.Tensor, nid: ValueId, site: Site) -> None:
     """Leave the value's number and its line at the node that computed it."""
     node = node_of(tensor)
     if node is not None:
         node.metadata[KEY] = (nid, site)
 
 
-Label = tuple[int, Site]
-UNKNOWN: Label = (0, NOWHERE)
+Label = tuple[ValueId, Site]
+UNKNOWN: Label = (NOTHING, NOWHERE)
 
 
 def labels(roots: Iterable[torch.Tensor]) -> dict[Any, Label]:

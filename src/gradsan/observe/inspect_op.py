@@ -14,13 +14,13 @@ import torch
 from gradsan.observe.opnames import AT_RISK
 from gradsan.observe.sites import Sites, variables_of
 from gradsan.observe.values import Tensor
+from gradsan.record.events import NOBODY, NOTHING, BadValue, Failed, OpFacts
 
 if TYPE_CHECKING:
     from gradsan.observe.operations import OperationTap
 
-Notes = tuple[tuple[str, Any], ...]
 TENSOR = "tensor"
-PLAIN = {int, float, bool, str, slice, torch.dtype, torch.device, type(None), type(...)}
+COMPARABLE = {int, float, bool, str, slice, torch.dtype, torch.device, type(None), type(...)}
 _unknown = itertools.count()
 WITH_SCALARS = {"add", "sub", "mul", "div", "rsub", "rdiv", "pow", "rpow", "clamp"}
 DROPOUTS = {"dropout", "alpha_dropout", "feature_dropout"}
@@ -32,38 +32,37 @@ FAILURES = (
 )
 
 
-def notes(name: str, args: Any, kwargs: Any, inputs: list[Tensor], outputs: list[Tensor]) -> Notes:
-    found: Notes = ()
+def facts(
+    name: str, args: Any, kwargs: Any, inputs: list[Tensor], outputs: list[Tensor], settings: int
+) -> OpFacts:
     if outputs and outputs[0].is_meta:
-        return found
+        return OpFacts(settings=settings)
     if name in DROPOUTS:
         chance, training = (*args[1:], *[None] * 2)[:2]
-        return (
-            (("idle", True),)
-            if kwargs.get("p", chance) == 0.0 or kwargs.get("training", training) is False
-            else ()
-        )
+        idle = kwargs.get("p", chance) == 0.0 or kwargs.get("training", training) is False
+        return OpFacts(settings=settings, idle=idle)
+    scalars: tuple[float, ...] = ()
+    alpha, saturated, bad = 1.0, 0.0, None
     if name in WITH_SCALARS:
-        found = tuple(("scalar", float(a)) for a in args if isinstance(a, int | float))
-        if "alpha" in kwargs:
-            found += (("alpha", float(kwargs["alpha"])),)
+        scalars = tuple([float(a) for a in args if isinstance(a, int | float)])
+        alpha = float(kwargs.get("alpha", 1.0))
     if name == "clamp" and inputs and inputs[0].requires_grad and outputs:
-        found += (("saturated", _share_changed(inputs[0], outputs[0])),)
+        saturated = _share_changed(inputs[0], outputs[0])
     if name in AT_RISK and outputs and outputs[0].dtype.is_floating_point:
-        found += non_finite_result(name, inputs, outputs[0])
-    return found
+        bad = non_finite_result(name, inputs, outputs[0])
+    return OpFacts(scalars, alpha, saturated, bad, settings)
 
 
-def settings(args: Any, kwargs: Any) -> Notes:
+def settings(args: Any, kwargs: Any) -> int:
     """A digest of everything that is not a tensor: `x[:, 0]` and `x[:, 1]` are two values."""
-    words = [a if type(a) in PLAIN else _setting(a) for a in args]
+    words = [a if type(a) in COMPARABLE else _setting(a) for a in args]
     if kwargs:
         words += [(name, _setting(value)) for name, value in kwargs.items()]
-    return (("settings", zlib.crc32(repr(words).encode())),)
+    return zlib.crc32(repr(words).encode())
 
 
 def _setting(value: Any) -> Any:
-    if type(value) in PLAIN:
+    if type(value) in COMPARABLE:
         return value
     if isinstance(value, Tensor):
         return TENSOR
@@ -80,52 +79,50 @@ def _share_changed(before: Tensor, after: Tensor) -> float:
     return round(float((before.detach() != after.detach()).double().mean()), 4)
 
 
-def non_finite_result(name: str, inputs: list[Tensor], out: Tensor) -> Notes:
+def non_finite_result(name: str, inputs: list[Tensor], out: Tensor) -> BadValue | None:
     """Set where this operation is the first to make a non-finite value out of finite ones, or NaN out of
     infinities: a mask of -inf is meant, a row that consists of nothing else is not."""
     if out.numel() == 0 or math.isfinite(float(out.detach().sum())):
-        return ()
+        return None
     bad = ~torch.isfinite(out.detach())
     given = [t.detach() for t in inputs if t.dtype.is_floating_point]
     if not all(bool(torch.isfinite(t).all()) for t in given):
         bad = torch.isnan(out.detach())
         if any(bool(torch.isnan(t).any()) for t in given):
-            return ()
+            return None
     # Where nothing is bad, only the sum overflowed.
-    return (("nonfinite", describe_bad(name, inputs, bad)),) if bool(bad.any()) else ()
+    return bad_value(name, inputs, bad) if bool(bad.any()) else None
 
 
-def describe_bad(name: str, inputs: list[Tensor], bad: Tensor, results: Sequence[Tensor] = ()) -> str:
-    """`log` of -0.25 at index (3, 1). Where only the result is known: `exp` with the result inf."""
+def bad_value(name: str, inputs: list[Tensor], bad: Tensor, results: Sequence[Tensor] = ()) -> BadValue:
+    """What the operation was given where its result is bad; where only the result is known, that."""
     if name in ("std", "var", "std_mean", "var_mean") and inputs:
-        return f"`{name}` of {inputs[0].numel()} sample{'s' if inputs[0].numel() != 1 else ''}"
+        return BadValue(name, samples=inputs[0].numel())
     where = tuple(bad.nonzero()[0].tolist()) if bad.dim() else ()
-    text = f"`{name}`"
-    for word, tensors in (("of", inputs), ("with the result", results)):
-        if same := [t for t in tensors if t.shape == bad.shape]:
-            text += f" {word} " + " and ".join(f"{float(t.detach()[where]):.4g}" for t in same[:2])
-            break
-    if where:
-        text += f" at index {where[0] if len(where) == 1 else where}"
-    return text
+    given, made = (
+        tuple([float(t.detach()[where]) for t in tensors if t.shape == bad.shape][:2])
+        for tensors in (inputs, results)
+    )
+    return BadValue(name, given, () if given else made, where)
 
 
 def failure_kind(message: str) -> str:
     return next((kind for text, kind in FAILURES if text in message), "")
 
 
-def failure_clues(kind: str, inputs: list[Tensor], frame: FrameType, tap: OperationTap) -> Notes:
-    clues: Notes = ()
+def failed(
+    error: RuntimeError, kind: str, inputs: list[Tensor], frame: FrameType, tap: OperationTap
+) -> Failed:
+    pid, value = NOBODY, NOTHING
     if inputs:
         leaf = inputs[0] if inputs[0].is_leaf or inputs[0]._base is None else inputs[0]._base
-        pid = tap.leaves.find(leaf)
-        clues += (("nid", tap.values.find(inputs[0]) or 0), ("pid", pid or 0))
-    if kind == "graph-tensor-copied":
-        clues += holder_clues(frame, tap.sites)
-    return clues
+        pid, value = tap.leaves.find(leaf) or NOBODY, tap.values.find(inputs[0]) or NOTHING
+    attribute, holder = held_by(frame, tap.sites) if kind == "graph-tensor-copied" else ("", "")
+    text = f"{type(error).__name__}: {error}"
+    return Failed(kind, tap.sites.here(frame), text, pid, value, attribute, holder)
 
 
-def holder_clues(frame: FrameType | None, sites: Sites) -> Notes:
+def held_by(frame: FrameType | None, sites: Sites) -> tuple[str, str]:
     """Which attribute of which class held the tensor that `deepcopy` or pickle could not copy."""
     current = frame
     while current is not None and not sites.is_user(current.f_code):
@@ -133,7 +130,7 @@ def holder_clues(frame: FrameType | None, sites: Sites) -> Notes:
         if current.f_code.co_name == "_deepcopy_dict" and isinstance(key, str):
             outer = current.f_back.f_back if current.f_back is not None else None
             if outer is None or outer.f_code.co_name != "_reconstruct":
-                return ()  # a plain dictionary: its key is no attribute of anything
-            return (("attribute", key), ("holder", type(variables_of(outer).get("x")).__name__))
+                return "", ""  # a plain dictionary: its key is no attribute of anything
+            return key, type(variables_of(outer).get("x")).__name__
         current = current.f_back
-    return ()
+    return "", ""

@@ -14,9 +14,10 @@ from gradsan.observe.sites import Sites
 from gradsan.observe.switches import GradientSwitches
 from gradsan.observe.tracing import Tracing
 from gradsan.observe.values import Departures
+from gradsan.record.events import ValueId
 
 
-def depart(departures: Departures, name: str, result: Any, nid: int) -> None:
+def depart(departures: Departures, name: str, result: Any, nid: ValueId) -> None:
     if name in ("numpy", "array"):
         departures.array(result, nid)
     elif name == "tolist":

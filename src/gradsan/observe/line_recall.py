@@ -10,7 +10,7 @@ from collections.abc import Collection
 from typing import Any
 
 from gradsan.observe.graph import Label, operation_of
-from gradsan.record.events import NOWHERE, Site
+from gradsan.record.events import NOTHING, NOWHERE, Site, Suspect
 
 ENOUGH = 50_000  # nodes of graphs that are remembered
 # Operations with a finite result and, at the edge of their domain, an infinite derivative.
@@ -25,13 +25,13 @@ class LineRecall:
         self._sizes: set[tuple[int, int]] = set()  # to see in passing that a graph is probably known
         self._left = ENOUGH
         self._of_part: dict[int, Site] = {}  # what a node and all that lies behind it look like
-        self.steep: dict[tuple[str, Site], None] = {}
+        self.steep: dict[Suspect, None] = {}
 
     def know(self, backward: int, named: dict[Any, Label]) -> dict[Any, Label]:
         """The same labels, with the lines filled in where nothing of this graph was traced."""
         if not is_traced(named):
             sites = self._known.get(backward, {}).get(form_of(named))
-            return dict(zip(named, ((0, site) for site in sites or self._by_parts(named)), strict=True))
+            return dict(zip(named, ((NOTHING, site) for site in sites or self._by_parts(named)), strict=True))
         if (backward, len(named)) not in self._sizes and len(named) <= self._left:
             self._left -= len(named)
             self._sizes.add((backward, len(named)))
@@ -53,12 +53,12 @@ class LineRecall:
     def _remember_steep(self, named: dict[Any, Label]) -> None:
         for node, (_, site) in named.items():
             if site and _is_steep(node):
-                self.steep[operation_of(node.name()), site] = None
+                self.steep[Suspect(operation_of(node.name()), site)] = None
 
-    def suspects(self) -> tuple[tuple[str, Site], ...]:
+    def suspects(self) -> tuple[Suspect, ...]:
         """Operations that can make a gradient infinite though the loss is finite, with their lines. Divisions
         are many, and named only where there is nothing else."""
-        return tuple(one for one in self.steep if one[0] != "div") or tuple(self.steep)
+        return tuple(one for one in self.steep if one.operation != "div") or tuple(self.steep)
 
 
 def is_traced(named: dict[Any, Label]) -> bool:

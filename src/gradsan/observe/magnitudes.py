@@ -8,7 +8,7 @@ import torch
 
 from gradsan.observe.outlet import Sink
 from gradsan.observe.registry import Leaves
-from gradsan.record.events import Sample, Site
+from gradsan.record.events import LossValue, Magnitude, OptimizerId, Sample, Site
 
 EVERY_STEP = (
     32  # at first every step is sampled; then some, later about every hundredth part of the run so far
@@ -44,7 +44,7 @@ class Magnitudes:
     def __init__(self, leaves: Leaves, sink: Sink) -> None:
         self._leaves = leaves
         self._sink = sink
-        self._next: dict[int, int] = {}
+        self._next: dict[OptimizerId, int] = {}
         self._before: list[torch.Tensor | None] = []
         self._grads: list[float] = []
         self._losses: dict[Site, float] = {}
@@ -57,14 +57,14 @@ class Magnitudes:
         """How far above the limit the gradient was."""
         self._clipped = times
 
-    def is_due(self, oid: int) -> bool:
+    def is_due(self, oid: OptimizerId) -> bool:
         return self._sink.iteration >= self._next.get(oid, 0)
 
     def before_step(self, params: list[torch.Tensor]) -> None:
         self._grads = norms_of([p.grad for p in params])
         self._before = [p.detach().clone() if p.numel() <= COPY_UP_TO else None for p in params]
 
-    def after_step(self, oid: int, params: list[torch.Tensor]) -> Sample:
+    def after_step(self, oid: OptimizerId, params: list[torch.Tensor]) -> Sample:
         iteration = self._sink.iteration
         weights = norms_of(list(params))
         moved = [
@@ -76,8 +76,8 @@ class Magnitudes:
         sample = Sample(
             iteration,
             oid,
-            tuple((pid, _short(g), _short(w), _short(u)) for pid, g, w, u in rows),
-            tuple((site, _short(value)) for site, value in self._losses.items()),
+            tuple(Magnitude(pid, _short(g), _short(w), _short(u)) for pid, g, w, u in rows),
+            tuple(LossValue(site, _short(value)) for site, value in self._losses.items()),
             _short(self._clipped),
         )
         self._before = []

@@ -16,13 +16,13 @@ from gradsan.observe.outlet import Outlet
 from gradsan.observe.patches import Parts, Patches
 from gradsan.observe.registry import Known, storage_of
 from gradsan.observe.tracing import Tracing
-from gradsan.record.events import ParamFlag, Sync
+from gradsan.record.events import NOBODY, NOTHING, Copy, ParamFlag, Reason, Sync
 
 
 class NetworkTap:
     def __init__(
         self, containment: Containment, outlet: Outlet, known: Known, tracing: Tracing,
-        fast_path: FastPath, news: Callable[[str], None],
+        fast_path: FastPath, news: Callable[[Reason], None],
     ) -> None:  # fmt: skip
         self._contain, self._emit = containment.contain, outlet.emit
         self._sites, self._leaves = known.sites, known.leaves
@@ -50,7 +50,7 @@ class NetworkTap:
         if not torch.nn.parameter.is_lazy(made):  # those are met when they have got their shape
             self._leaves.pid(made, self._sites.here(frame))
             if self._fast_path.on and not self._copying:  # a layer that takes the place of another?
-                self._news("parameters made while training")
+                self._news("new parameters")
 
     def _patch_deepcopy(self, patches: Patches) -> None:
         contain = self._contain
@@ -72,7 +72,7 @@ class NetworkTap:
 
     def _copied(self, copied: torch.Tensor, source: torch.Tensor, frame: FrameType) -> None:
         leaves, site = self._leaves, self._sites.here(frame)
-        pair = (leaves.pid(copied, site), leaves.pid(source))
+        pair = Copy(leaves.pid(copied, site), leaves.pid(source))
         self._emit(Sync(site, "deepcopy", (pair,)))
 
     def _patch_load(self, patches: Patches) -> None:
@@ -96,8 +96,8 @@ class NetworkTap:
                 continue
             storage = storage_of(source)
             aliased = aliased or storage == storage_of(param)
-            pairs.append((self._leaves.pid(param), self._leaves.by_storage(storage) or 0))
-            nids.append(self._tracing.find(source) or 0)
+            pairs.append(Copy(self._leaves.pid(param), self._leaves.by_storage(storage) or NOBODY))
+            nids.append(self._tracing.find(source) or NOTHING)
         site = self._sites.here(frame)
         self._emit(Sync(site, "load_state_dict", tuple(pairs), aliased, tuple(nids)))
 

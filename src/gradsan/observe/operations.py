@@ -22,7 +22,7 @@ from gradsan.observe.switches import GradientSwitches
 from gradsan.observe.tracing import Tracing
 from gradsan.observe.values import Departures, Tensor, Values, is_floating, version_of
 from gradsan.observe.writes import Writes
-from gradsan.record.events import Failed, Op, Ops, Site
+from gradsan.record.events import PLAIN, Op, OpFacts, OpKind, Ops, Site, Tag, ValueId
 
 NOTHING_TO_LEARN = 30_000  # operations without a graph: a long warm-up, or a search without gradients
 
@@ -79,7 +79,7 @@ class OperationTap(StackedMode):
         if away or kind[0] == IGNORE or "operation" in self._containment.quiet:
             return func(*args, **kwargs)
         if is_transforming():
-            self._blind_spots.add("values inside torch.func transforms", sys._getframe(1))
+            self._blind_spots.add("transforms", sys._getframe(1))
             return func(*args, **kwargs)
         # No `contain` here: this runs for every operation, and the mode is off while it does.
         try:
@@ -107,7 +107,7 @@ class OperationTap(StackedMode):
         return iter(result) if kind[0] == "iter" else result
 
     def _operation(
-        self, name: str, args: Any, kwargs: Any, inputs: list[Tensor], numbers: tuple[int, ...],
+        self, name: str, args: Any, kwargs: Any, inputs: list[Tensor], numbers: tuple[ValueId, ...],
         before: list[int], result: Any, frame: FrameType,
     ) -> None:  # fmt: skip
         place = self.sites.place(frame)
@@ -115,13 +115,15 @@ class OperationTap(StackedMode):
         # `q / temperature`: the number may have left a tensor by `.item()`.
         if len(args) == 2 and len(inputs) == 1:
             numbers += self.departures.operand(args[1] if args[0] is inputs[0] else args[0])
-        notes: tuple[tuple[str, Any], ...] = ()
-        if name in inspect_op.NOTEWORTHY:
-            notes = inspect_op.notes(name, args, kwargs, inputs, outputs)
-        if name in CLIPPING:
-            notes += self._gradient_notes(inputs, outputs, frame)
+        settings = 0  # there are none where all arguments are tensors
         if kwargs or len(args) != len(inputs) or args[0] is not inputs[0] or args[-1] is not inputs[-1]:
-            notes += inspect_op.settings(args, kwargs)  # else there are none
+            settings = inspect_op.settings(args, kwargs)
+        if name in inspect_op.NOTEWORTHY:
+            facts = inspect_op.facts(name, args, kwargs, inputs, outputs, settings)
+        else:
+            facts = OpFacts(settings=settings) if settings else PLAIN
+        if name in CLIPPING:
+            facts = self._of_gradient(facts, inputs, outputs, frame)
         written = [
             tensor for tensor, version in zip(inputs, before, strict=True) if version_of(tensor) != version
         ]
@@ -132,37 +134,38 @@ class OperationTap(StackedMode):
             sources, made_of = numbers, inputs
             if len(outputs) > 1 and len(inputs) > 1:
                 sources, made_of = _own_source(out, inputs, numbers)
-            which = (("part", index),) if index else ()
-            self.define(name, out, sources, place.site, place.tags, notes + which, made_of, frame)
+            which = facts._replace(part=index) if index else facts
+            self.define(name, out, sources, place.site, place.tags, which, made_of, frame)
         for tensor in written:
-            self._wrote(name, tensor, outputs, numbers, place.site, notes)
+            self._wrote(name, tensor, outputs, numbers, place.site, facts)
 
-    def _gradient_notes(
-        self, inputs: list[Tensor], outputs: list[Tensor], frame: FrameType
-    ) -> tuple[tuple[str, Any], ...]:
+    def _of_gradient(
+        self, facts: OpFacts, inputs: list[Tensor], outputs: list[Tensor], frame: FrameType
+    ) -> OpFacts:
         """A new tensor made of a `.grad`, perhaps thrown away at once: somebody meant to change the `.grad`."""
         if not inputs or (pid := self.writes.gradient_of(inputs[0])) is None:
-            return ()
+            return facts
         user = self.sites.user_frame(frame)
         if user is None or any(o is inputs[0] for o in outputs):
-            return ()
-        return (("dropped_gradient" if result_is_dropped(user) else "clipped_gradient", pid),)
+            return facts
+        return facts._replace(clipped=pid, dropped=result_is_dropped(user))
 
     def define(
-        self, name: str, out: Tensor, numbers: tuple[int, ...], site: Site, tags: tuple[str, ...],
-        notes: tuple[tuple[str, Any], ...], inputs: list[Tensor], frame: FrameType,
-    ) -> int:  # fmt: skip
+        self, name: str, out: Tensor, numbers: tuple[ValueId, ...], site: Site, tags: tuple[Tag, ...],
+        facts: OpFacts, inputs: list[Tensor], frame: FrameType,
+    ) -> ValueId:  # fmt: skip
         nid, live = self.values.fresh(), out.requires_grad
         if not live and any(t.requires_grad for t in inputs):
             tags += self._cut_tags(out)
-            notes += self._cut_notes(tags)
+            if (off := self._switches.innermost(tags)) is not None:
+                facts = facts._replace(grad_off=off.site, grad_off_by=off.how)
         if live and (depth := self.values.carried(nid, numbers)):
-            notes += (("carried", depth),)
+            facts = facts._replace(carried=depth)
         self._without_graph = 0 if live else self._without_graph + 1
         if self._without_graph > NOTHING_TO_LEARN:
             self._without_graph = 0
             self._containment.contain("attention", self._silence)
-        self.record(Op(nid, name, site, numbers, live, tuple(out.shape), is_floating(out), tags, notes))
+        self.record(Op(nid, name, site, numbers, live, tuple(out.shape), is_floating(out), tags, facts))
         self.values.define(out, nid)
         if live:
             label(out, nid, site)
@@ -174,14 +177,14 @@ class OperationTap(StackedMode):
         self.pending[-1] = self.pending[-1]._replace(live=False)
 
     def _wrote(
-        self, name: str, tensor: Tensor, outputs: list[Tensor], numbers: tuple[int, ...], site: Site,
-        notes: tuple[tuple[str, Any], ...],
+        self, name: str, tensor: Tensor, outputs: list[Tensor], numbers: tuple[ValueId, ...], site: Site,
+        facts: OpFacts,
     ) -> None:  # fmt: skip
         nid = self.values.find(tensor) if any(o is tensor for o in outputs) else None
         if nid is None:
             nid = self.values.fresh()
             shape, live = tuple(tensor.shape), tensor.requires_grad
-            self.record(Op(nid, name, site, numbers, live, shape, is_floating(tensor), (), notes))
+            self.record(Op(nid, name, site, numbers, live, shape, is_floating(tensor), (), facts))
             if live and tensor.grad_fn is not None:
                 label(tensor, nid, site)
                 self.writes.used(nid, [tensor], tensor)
@@ -192,24 +195,18 @@ class OperationTap(StackedMode):
             self.values.forget(tensor)
         owner = own or self.writes.parameter_behind(tensor)
         if owner is not None:
-            self.note("written", nid, site, (("pid", owner),))
+            self.remark("written", nid, site, OpFacts(pid=owner))
 
-    def note(self, name: str, nid: int, site: Site, notes: tuple[tuple[str, Any], ...]) -> None:
-        """A remark about a value, as an operation without a result of its own."""
-        self.record(Op(self.values.fresh(), name, site, (nid,), False, (), True, (), notes))
+    def remark(self, kind: OpKind, nid: ValueId, site: Site, facts: OpFacts) -> None:
+        """About a value, as an operation without a result of its own."""
+        self.record(Op(self.values.fresh(), "", site, (nid,), False, (), True, (), facts, kind))
 
     # -- cuts -------------------------------------------------------------------------------------
 
-    def _cut_tags(self, out: Tensor) -> tuple[str, ...]:
+    def _cut_tags(self, out: Tensor) -> tuple[Tag, ...]:
         if out.is_inference():
             return ("inference_mode",)
         return () if torch.is_grad_enabled() else ("no_grad",)
-
-    def _cut_notes(self, tags: tuple[str, ...]) -> tuple[tuple[str, Any], ...]:
-        if (off := self._switches.innermost(tags)) is not None:
-            site, how = off
-            return (("grad_off", site), ("grad_off_by", how))
-        return ()
 
     def has_told(self, error: BaseException) -> bool:
         """Whether this very exception has passed here."""
@@ -217,21 +214,23 @@ class OperationTap(StackedMode):
 
     # -- custom functions --------------------------------------------------------------------------
 
-    def read(self, args: Any) -> tuple[int, ...] | None:
+    def read(self, args: Any) -> tuple[ValueId, ...] | None:
         """The values that a custom function is about to be given; None where nobody is looking."""
         if self._depth() or is_transforming():
             return None
         return tuple([self.values.number(t) for t in tensors_in(args, {})])
 
-    def applied(self, name: str, args: Any, numbers: tuple[int, ...], result: Any, frame: FrameType) -> None:
+    def applied(
+        self, name: str, args: Any, numbers: tuple[ValueId, ...], result: Any, frame: FrameType
+    ) -> None:
         """A custom function: its results come from its arguments and from what its forward did inside."""
         place, inputs = self.sites.place(frame), tensors_in(args, {})
         for out in tensors_in((result,), {}):
             inside = self.values.find(out)
             sources = (*numbers, inside) if inside is not None else numbers
-            self.define(name, out, sources, place.site, (*place.tags, "function"), (), inputs, frame)
+            self.define(name, out, sources, place.site, (*place.tags, "function"), PLAIN, inputs, frame)
 
-    def _returned(self, tensor: Tensor) -> tuple[int, ...]:
+    def _returned(self, tensor: Tensor) -> tuple[ValueId, ...]:
         self.pause()
         try:
             return self.departures.returned(tensor)
@@ -244,16 +243,14 @@ class OperationTap(StackedMode):
         for group in optimizer.param_groups:
             for param in group["params"]:
                 if param.grad is not None:
-                    self.writes.wrote(param, self.values.fresh(), site, "step")
+                    self.writes.wrote(param, self.values.fresh(), site, "step", by_step=True)
                     self.values.forget(param)  # a fused kernel does not count its write
 
     def _failed(self, error: RuntimeError, inputs: list[Tensor], frame: FrameType) -> None:
         kind = inspect_op.failure_kind(str(error))
         if kind:
             self._failures.add(id(error))
-            site = self.sites.here(frame)
-            clues = inspect_op.failure_clues(kind, inputs, frame, self)
-            self._outlet.emit(Failed(kind, site, f"{type(error).__name__}: {error}", clues))
+            self._outlet.emit(inspect_op.failed(error, kind, inputs, frame, self))
 
 
 def tensors_in(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Tensor]:
@@ -272,8 +269,8 @@ def tensors_in(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Tensor]:
 
 
 def _own_source(
-    out: Tensor, inputs: list[Tensor], numbers: tuple[int, ...]
-) -> tuple[tuple[int, ...], list[Tensor]]:
+    out: Tensor, inputs: list[Tensor], numbers: tuple[ValueId, ...]
+) -> tuple[tuple[ValueId, ...], list[Tensor]]:
     """One of several results may be a view of one of several inputs (`broadcast_tensors`): then it is
     made of that one alone."""
     storage = storage_of(out)

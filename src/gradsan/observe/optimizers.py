@@ -6,7 +6,7 @@ import functools
 import sys
 from collections.abc import Callable, Iterable
 from types import FrameType
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch.optim import optimizer as optim
@@ -19,7 +19,17 @@ from gradsan.observe.outlet import Outlet
 from gradsan.observe.patches import Parts, Patches
 from gradsan.observe.registry import GradState, Known, grad_state
 from gradsan.observe.tracing import Tracing
-from gradsan.record.events import OptimizerSeen, ParamFlag, Step, StepDone, ZeroGrad
+from gradsan.record.events import (
+    NO_OPTIMIZER,
+    NOWHERE,
+    OptimizerId,
+    OptimizerSeen,
+    ParamFlag,
+    ParamId,
+    Step,
+    StepDone,
+    ZeroGrad,
+)
 
 CLEAR, STEP = 1, 2  # what happens to the object whose id they are added to
 NOTHING: Any = slice  # takes the three arguments of a hook, makes nothing of them, and is no Python function
@@ -39,11 +49,11 @@ class OptimizerTap:
         self._fast_path = fast_path
         self._magnitudes = magnitudes
         self._hooks: list[Any] = []
-        self._step_site = 0
+        self._step_site = NOWHERE
         self._sampling = False
-        self._after_step: dict[int, GradState] = {}
-        self._frozen: set[int] = set()
-        self._zeros: dict[int, GradState] = {}
+        self._after_step: dict[ParamId, GradState] = {}
+        self._frozen: set[ParamId] = set()
+        self._zeros: dict[ParamId, GradState] = {}
 
     @property
     def parts(self) -> Parts:
@@ -80,13 +90,13 @@ class OptimizerTap:
         if not self._optimizers.is_told_already(oid, len(opt.param_groups), seen):
             self._emit(seen)
 
-    def ensure_known(self, opt: torch.optim.Optimizer, frame: FrameType) -> int:
+    def ensure_known(self, opt: torch.optim.Optimizer, frame: FrameType) -> OptimizerId:
         """An optimizer that was made before the session began is met at its first step."""
         oid = self._optimizers.oid(opt)
         if oid is None:
             oid = self._optimizers.add(opt)
             pids = self._leaves.pids(self._optimizers.params(opt))
-            self._emit(OptimizerSeen(oid, type(opt).__name__, pids, 0))
+            self._emit(OptimizerSeen(oid, type(opt).__name__, pids, NOWHERE))
         return oid
 
     # -- step -------------------------------------------------------------------------------------
@@ -150,7 +160,7 @@ class OptimizerTap:
                     by_hand.append(pid)
             if not param.requires_grad and pid not in self._frozen:
                 self._frozen.add(pid)
-                self._emit(ParamFlag(pid, False, 0))
+                self._emit(ParamFlag(pid, False, NOWHERE))
         site = self._step_site = self._sites.here(frame)
         lent = self._lenders(by_hand, held) if by_hand else ()
         self._emit(Step(oid, site, tuple(held), tuple(by_hand), lent))
@@ -162,7 +172,7 @@ class OptimizerTap:
             self._tracing.tap.pause()
 
     def _stepped(self, opt: torch.optim.Optimizer) -> None:
-        oid = self._optimizers.oid(opt) or 0
+        oid = self._optimizers.oid(opt) or NO_OPTIMIZER
         if self._tracing.tap is not None:
             self._tracing.tap.resume()
             self._tracing.tap.note_step(opt, self._step_site)
@@ -177,7 +187,7 @@ class OptimizerTap:
         self._sketch.manual_loops.stepped()
         self._emit(StepDone(oid))
 
-    def _lenders(self, by_hand: list[int], held: list[int]) -> tuple[int, ...]:
+    def _lenders(self, by_hand: list[ParamId], held: list[ParamId]) -> tuple[ParamId, ...]:
         """Parameters whose very `.grad` was handed to one of these, as A3C's workers do: the step consumes theirs."""
         leaves = self._leaves
         given = {id(leaf.grad) for pid in by_hand if (leaf := leaves.tensor(pid)) is not None}
@@ -188,7 +198,7 @@ class OptimizerTap:
             if leaf is not None and leaf.grad is not None and id(leaf.grad) in given
         )
 
-    def _rewritten_by_hand(self, pid: int, param: torch.Tensor) -> bool:
+    def _rewritten_by_hand(self, pid: ParamId, param: torch.Tensor) -> bool:
         """A consumed gradient that no backward fed and no tap cleared, and yet it is another one."""
         spent = self._sketch.is_spent_and_not_fed_again(pid)
         if not spent or grad_state(param) == self._after_step.get(pid):
@@ -228,7 +238,9 @@ class OptimizerTap:
         patches.set(torch.optim.Optimizer, "zero_grad", optimizer_zero_grad)
         patches.set(torch.nn.Module, "zero_grad", module_zero_grad)
 
-    def _clearing(self, params: Iterable[torch.Tensor], by: str, frame: FrameType) -> None:
+    def _clearing(
+        self, params: Iterable[torch.Tensor], by: Literal["optimizer", "module"], frame: FrameType
+    ) -> None:
         sketch, pids = self._sketch, self._leaves.pids(params)
         unspent = [pid for pid in pids if sketch.holds(pid) and not sketch.is_spent(pid)]
         finite = not unspent or self._are_finite(unspent)
@@ -241,7 +253,7 @@ class OptimizerTap:
             if param.grad is not None:
                 self._zeros[self._leaves.pid(param)] = grad_state(param)
 
-    def _are_finite(self, pids: list[int]) -> bool:
+    def _are_finite(self, pids: list[ParamId]) -> bool:
         """A skipped step (a loss scaler met an overflow) also clears unused gradient, and is right."""
         grads = [t.grad for pid in pids if (t := self._leaves.tensor(pid)) is not None]
         return all(bool(torch.isfinite(g).all()) for g in grads if g is not None and not g.is_sparse)

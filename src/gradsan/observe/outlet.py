@@ -10,7 +10,7 @@ from typing import Protocol
 from gradsan.observe.containment import Containment
 from gradsan.observe.sites import Sites
 from gradsan.observe.tracing import Tracing
-from gradsan.record.events import Blind, Event
+from gradsan.record.events import Blind, BlindSpot, Event
 
 
 class Sink(Protocol):
@@ -53,8 +53,7 @@ class BlindSpots:
         self._contain, self._emit, self._sites = containment.contain, outlet.emit, sites
         self._told: set[str] = set()
 
-    def add(self, reason: str, frame: FrameType | None, rules: tuple[str, ...] = ()) -> None:
-        """These rules (all that look deeply, if none are named) were not evaluated there."""
-        if reason not in self._told:
-            self._told.add(reason)
-            self._contain("blind", lambda: self._emit(Blind(reason, self._sites.here(frame), rules)))
+    def add(self, spot: BlindSpot, frame: FrameType | None) -> None:
+        if spot not in self._told:
+            self._told.add(spot)
+            self._contain("blind", lambda: self._emit(Blind(spot, self._sites.here(frame))))

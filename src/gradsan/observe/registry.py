@@ -6,12 +6,12 @@ import heapq
 import weakref
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import torch
 
 from gradsan.observe.sites import Sites
-from gradsan.record.events import NOWHERE, Event, ParamReborn, ParamSeen, Site
+from gradsan.record.events import NOBODY, NOWHERE, Event, OptimizerId, ParamId, ParamReborn, ParamSeen, Site
 
 MANY, MANY_OPTIMIZERS = 256, 32  # up to here every one has a number of its own
 GradState = tuple[int, int] | None
@@ -28,34 +28,34 @@ class Leaves:
     a script that goes on making leaves gives the numbers of dead ones to new ones of their kind, so that
     neither the tables nor the trace grow with it."""
 
-    def __init__(self, emit: Callable[[Event], None], reborn: Callable[[tuple[int, ...]], None]) -> None:
+    def __init__(self, emit: Callable[[Event], None], reborn: Callable[[tuple[ParamId, ...]], None]) -> None:
         self._emit = emit
         self._reborn = reborn
-        self._known: dict[int, tuple[weakref.ref[torch.Tensor], int]] = {}
-        self._refs: dict[int, weakref.ref[torch.Tensor]] = {}
-        self._storages: dict[int, int] = {}
-        self._kinds: dict[int, Hashable] = {}
-        self._free: dict[Hashable, list[int]] = {}
-        self._died: deque[tuple[int, int]] = deque()
-        self._unnamed: set[int] = set()
+        self._known: dict[int, tuple[weakref.ref[torch.Tensor], ParamId]] = {}
+        self._refs: dict[ParamId, weakref.ref[torch.Tensor]] = {}
+        self._storages: dict[int, ParamId] = {}
+        self._kinds: dict[ParamId, Hashable] = {}
+        self._free: dict[Hashable, list[ParamId]] = {}
+        self._died: deque[tuple[int, ParamId]] = deque()
+        self._unnamed: set[ParamId] = set()
 
-    def pid(self, leaf: torch.Tensor, created: Site = NOWHERE) -> int:
+    def pid(self, leaf: torch.Tensor, created: Site = NOWHERE) -> ParamId:
         known = self._known.get(id(leaf))
         if known is not None and known[0]() is leaf:
             return known[1]
         return self._add(leaf, created)
 
-    def pids(self, leaves: Iterable[torch.Tensor]) -> tuple[int, ...]:
+    def pids(self, leaves: Iterable[torch.Tensor]) -> tuple[ParamId, ...]:
         return tuple([self.pid(leaf) for leaf in leaves])
 
-    def find(self, leaf: torch.Tensor) -> int | None:
+    def find(self, leaf: torch.Tensor) -> ParamId | None:
         known = self._known.get(id(leaf))
         return known[1] if known is not None and known[0]() is leaf else None
 
-    def tensor(self, pid: int) -> torch.Tensor | None:
+    def tensor(self, pid: ParamId) -> torch.Tensor | None:
         return self._refs[pid]()
 
-    def by_storage(self, storage: int) -> int | None:
+    def by_storage(self, storage: int) -> ParamId | None:
         """The parameter whose memory this is, if it is still there."""
         pid = self._storages.get(storage)
         if pid is None or not self._owns(pid, storage):
@@ -64,22 +64,22 @@ class Leaves:
             pid = self._storages.get(storage)
         return pid
 
-    def peek_storage(self, storage: int) -> int | None:
+    def peek_storage(self, storage: int) -> ParamId | None:
         """As `by_storage`, without looking again at every parameter."""
         pid = self._storages.get(storage)
         return pid if pid is not None and self._owns(pid, storage) else None
 
-    def sharing(self, leaf: torch.Tensor) -> tuple[int, ...]:
+    def sharing(self, leaf: torch.Tensor) -> tuple[ParamId, ...]:
         """Other parameters that now live in the same memory."""
         storage, own = storage_of(leaf), self.find(leaf)
         tensors = ((pid, ref()) for pid, ref in self._refs.items() if pid != own)
         return tuple(pid for pid, t in tensors if t is not None and storage_of(t) == storage)
 
-    def unnamed(self) -> dict[int, int]:
+    def unnamed(self) -> dict[int, ParamId]:
         """By `id()`, those that nobody has found a name for."""
         return {id(t): pid for pid in self._unnamed if (t := self.tensor(pid)) is not None}
 
-    def named(self, pids: Iterable[int]) -> None:
+    def named(self, pids: Iterable[ParamId]) -> None:
         """Those that are gone will not be named any more."""
         self._unnamed = set(self.unnamed().values()).difference(pids)
 
@@ -87,13 +87,14 @@ class Leaves:
     def some_are_unnamed(self) -> bool:
         return bool(self._unnamed)
 
-    def _owns(self, pid: int, storage: int) -> bool:
+    def _owns(self, pid: ParamId, storage: int) -> bool:
         leaf = self._refs[pid]()
         return leaf is not None and storage_of(leaf) == storage
 
-    def _add(self, leaf: torch.Tensor, created: Site) -> int:
-        kind = "parameter" if isinstance(leaf, torch.nn.Parameter) else "leaf"
-        seen = ParamSeen(len(self._refs) + 1, kind, shape_of(leaf), leaf.requires_grad, created)
+    def _add(self, leaf: torch.Tensor, created: Site) -> ParamId:
+        kind: Literal["parameter", "leaf"] = "parameter" if isinstance(leaf, torch.nn.Parameter) else "leaf"
+        number = ParamId(len(self._refs) + 1)
+        seen = ParamSeen(number, kind, shape_of(leaf), leaf.requires_grad, created)
         pid = self._number_of_a_dead_one(seen[1:]) or seen.pid
         key, died = id(leaf), self._died
         ref = weakref.ref(
@@ -112,14 +113,14 @@ class Leaves:
             self._emit(ParamReborn(pid))
         return pid
 
-    def _number_of_a_dead_one(self, kind: Hashable) -> int:
+    def _number_of_a_dead_one(self, kind: Hashable) -> ParamId:
         while self._died:
             key, pid = self._died.popleft()
             if (known := self._known.get(key)) is not None and known[1] == pid:
                 del self._known[key]
             heapq.heappush(self._free.setdefault(self._kinds[pid], []), pid)
         free = self._free.get(kind)
-        return heapq.heappop(free) if free and len(self._refs) >= MANY else 0
+        return heapq.heappop(free) if free and len(self._refs) >= MANY else NOBODY
 
 
 def shape_of(tensor: torch.Tensor) -> tuple[int, ...]:
@@ -139,18 +140,18 @@ class Optimizers:
     """Numbers for optimizers and, per optimizer, its parameters."""
 
     def __init__(self) -> None:
-        self._known: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+        self._known: weakref.WeakKeyDictionary[Any, OptimizerId] = weakref.WeakKeyDictionary()
         self._last = 0
-        self._made: dict[int, Hashable] = {}
-        self._free: dict[Hashable, list[int]] = {}
-        self._died: deque[int] = deque()
-        self._told: dict[tuple[int, int], Event] = {}
+        self._made: dict[OptimizerId, Hashable] = {}
+        self._free: dict[Hashable, list[OptimizerId]] = {}
+        self._died: deque[OptimizerId] = deque()
+        self._told: dict[tuple[OptimizerId, int], Event] = {}
         self._stepped: weakref.WeakSet[Any] = weakref.WeakSet()
 
-    def oid(self, optimizer: torch.optim.Optimizer) -> int | None:
+    def oid(self, optimizer: torch.optim.Optimizer) -> OptimizerId | None:
         return self._known.get(optimizer)
 
-    def add(self, optimizer: torch.optim.Optimizer, made: Hashable = None) -> int:
+    def add(self, optimizer: torch.optim.Optimizer, made: Hashable = None) -> OptimizerId:
         """A number for it: that of a dead one that was `made` in just the same way, where a script goes on
         making optimizers; else a new one, never given before."""
         oid = self._known.get(optimizer)
@@ -158,13 +159,13 @@ class Optimizers:
             while self._died:
                 heapq.heappush(self._free.setdefault(self._made[self._died[0]], []), self._died.popleft())
             free = self._free.get(made) if self._last >= MANY_OPTIMIZERS else None
-            oid = heapq.heappop(free) if free else self._last + 1
+            oid = heapq.heappop(free) if free else OptimizerId(self._last + 1)
             self._last = max(self._last, oid)
             self._known[optimizer], self._made[oid] = oid, made
             weakref.finalize(optimizer, self._died.append, oid).atexit = False
         return oid
 
-    def is_told_already(self, oid: int, group: int, event: Event) -> bool:
+    def is_told_already(self, oid: OptimizerId, group: int, event: Event) -> bool:
         told = self._told.get((oid, group)) == event
         self._told[oid, group] = event
         return told

@@ -15,7 +15,7 @@ from gradsan.observe.clipping import ClipTap
 from gradsan.observe.compiled import Compiled
 from gradsan.observe.containment import Containment
 from gradsan.observe.gradient_sketch import GradientSketch
-from gradsan.observe.inspect_op import failure_kind, holder_clues
+from gradsan.observe.inspect_op import failure_kind, held_by
 from gradsan.observe.interop import InteropTap
 from gradsan.observe.magnitudes import Magnitudes
 from gradsan.observe.names import Namer
@@ -148,8 +148,9 @@ class Session:
         if users:
             frame, line = users[-1]
             site = sites.at(frame.f_code.co_filename, line, frame.f_code.co_name)
-            clues = holder_clues(frames[-1][0], sites)
-            self._outlet.emit(Failed(kind, site, f"{type(error).__name__}: {error}", clues))
+            attribute, holder = held_by(frames[-1][0], sites)
+            text = f"{type(error).__name__}: {error}"
+            self._outlet.emit(Failed(kind, site, text, attribute=attribute, holder=holder))
 
     def catch_up(self) -> None:
         """Bring the judge up to this very line: somebody is going to ask it."""

@@ -13,14 +13,17 @@ from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
-from gradsan.record.events import NOWHERE, Site, SiteSeen
+from gradsan.record.events import NOWHERE, Site, SiteSeen, Tag
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 # The agents are training code like any user's; the rest of gradsan is machinery.
 OWN_TRAINING_CODE = tuple(PACKAGE + part + os.sep for part in ("rl",))
 STDLIB = tuple(os.path.realpath(sysconfig.get_path(name)) + os.sep for name in ("stdlib", "platstdlib"))
 INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
-DISTRIBUTION_METHODS = {"log_prob", "entropy", "sample", "rsample", "kl_divergence", "cdf", "icdf"}
+DISTRIBUTION_METHODS: dict[str, Tag] = {
+    "log_prob": "log_prob", "entropy": "entropy", "sample": "sample", "rsample": "rsample",
+    "kl_divergence": "kl_divergence", "cdf": "cdf", "icdf": "icdf",
+}  # fmt: skip
 LAUNCHERS = ("gradsan", "gradsan-script.py")  # the installed command: it stands below every script
 # Every operation passes through these, the user's own ones too: the line that counts is below them.
 INTERCEPTORS = ("__torch_function__", "__torch_dispatch__")
@@ -31,7 +34,7 @@ class Place(NamedTuple):
     """Where an operation was called from, and the library functions it went through on the way."""
 
     site: Site
-    tags: tuple[str, ...]
+    tags: tuple[Tag, ...]
 
 
 class Sites:
@@ -43,7 +46,7 @@ class Sites:
         # By identity: equal code in two files compares equal. The code is kept, so that its id stays its own.
         self._met: dict[int, CodeType] = {}
         self.users: set[int] = set()
-        self._tags: dict[int, str] = {}  # of library code whose meaning matters to a rule
+        self._tags: dict[int, Tag] = {}  # of library code whose meaning matters to a rule
         self.libraries: set[int] = set()  # all other library code
         self._ids: dict[tuple[int, int], Site] = {}
         self._by_place: dict[tuple[str, int], Site] = {}
@@ -54,7 +57,7 @@ class Sites:
 
     def place(self, frame: FrameType | None) -> Place:
         users, plain = self.users, self.libraries
-        tags: tuple[str, ...] = ()
+        tags: tuple[Tag, ...] = ()
         while frame is not None:
             code = frame.f_code
             key = id(code)
@@ -89,7 +92,7 @@ class Sites:
         key = (file, line)
         known = self._by_place.get(key)
         if known is None:
-            known = self._by_place[key] = len(self._by_place) + 1
+            known = self._by_place[key] = Site(len(self._by_place) + 1)
             self._emit(SiteSeen(known, file, line, function))
         return known
 
@@ -105,37 +108,37 @@ class Sites:
     def is_user_file(self, file: str) -> bool:
         return self._classify_file(file, "")[0] == USER
 
-    def _classify(self, code: CodeType) -> tuple[int, str]:
+    def _classify(self, code: CodeType) -> tuple[int, Tag | None]:
         if code.co_name in INTERCEPTORS:
-            return LIBRARY, ""
+            return LIBRARY, None
         return self._classify_file(code.co_filename, code.co_name)
 
-    def _classify_file(self, file: str, function: str) -> tuple[int, str]:
+    def _classify_file(self, file: str, function: str) -> tuple[int, Tag | None]:
         if file.startswith("<"):
             # Code from a string has a source only where somebody registered it: `-c`, a notebook cell. What
             # dataclasses and the like generate has none, and is nobody's to change.
-            return (USER if linecache.getline(file, 1) or file == "<stdin>" else LIBRARY), ""
+            return (USER if linecache.getline(file, 1) or file == "<stdin>" else LIBRARY), None
         path = os.path.realpath(file)
         if os.path.basename(path) in LAUNCHERS:
-            return LIBRARY, ""
+            return LIBRARY, None
         if any(f"{os.sep}{name}{os.sep}" in path for name in self._include):
-            return USER, ""
+            return USER, None
         if path.startswith(PACKAGE):
-            return (USER if path.startswith(OWN_TRAINING_CODE) else LIBRARY), ""
+            return (USER if path.startswith(OWN_TRAINING_CODE) else LIBRARY), None
         if any(part in path for part in INSTALLED) or path.startswith(STDLIB):
             return LIBRARY, _tag(path, function)
-        return USER, ""
+        return USER, None
 
 
-def _tag(path: str, function: str) -> str:
+def _tag(path: str, function: str) -> Tag | None:
     """A name for the library functions whose meaning matters to a rule."""
     if f"{os.sep}torch{os.sep}distributions{os.sep}" in path:
-        return function if function in DISTRIBUTION_METHODS else "distribution"
+        return DISTRIBUTION_METHODS.get(function, "distribution")
     if function == "decorate_context" and path.endswith("_contextlib.py"):
         return "decorated"
     if function == "clip_grads_with_norm_" or (function.startswith("clip_grad") and "clip_grad" in path):
         return "clip"
-    return ""
+    return None
 
 
 def variables_of(frame: FrameType) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from gradsan.observe.outlet import Outlet
 from gradsan.observe.registry import shape_of
 from gradsan.observe.switches import GradientSwitches
 from gradsan.observe.values import Tensor, is_floating
-from gradsan.record.events import NOWHERE, Op, ParamFlag, Site
+from gradsan.record.events import NOWHERE, PLAIN, Op, OpFacts, ParamFlag, Site, ValueId
 
 if TYPE_CHECKING:
     from gradsan.observe.operations import OperationTap
@@ -22,7 +22,7 @@ class Call(NamedTuple):
     name: str
     args: Any
     inputs: list[Tensor]
-    numbers: tuple[int, ...]
+    numbers: tuple[ValueId, ...]
     result: Any
     frame: FrameType
 
@@ -69,7 +69,7 @@ class SpecialCalls:
         name: str,
         data: Any,
         inputs: list[Tensor],
-        numbers: tuple[int, ...],
+        numbers: tuple[ValueId, ...],
         result: Any,
         frame: FrameType,
     ) -> None:
@@ -77,7 +77,7 @@ class SpecialCalls:
             return
         place = self._sites.place(frame)
         sources = numbers or tuple(self._tap.departures.recognise(data))
-        nid = self._tap.define(name, result, sources, place.site, place.tags, (), inputs, frame)
+        nid = self._tap.define(name, result, sources, place.site, place.tags, PLAIN, inputs, frame)
         if result.requires_grad and result.is_leaf and sources:  # `torch.tensor(…, requires_grad=True)`
             self._tap.last_is_a_constant()
             self._revived(result, nid, place.site)
@@ -90,7 +90,7 @@ class SpecialCalls:
         if isinstance(call.result, Tensor):
             place = self._sites.place(call.frame)
             self._tap.define(
-                call.name, call.result, call.numbers, place.site, place.tags, (), call.inputs, call.frame
+                call.name, call.result, call.numbers, place.site, place.tags, PLAIN, call.inputs, call.frame
             )
             if call.name == "data":
                 self._writes.hide(call.result)
@@ -100,15 +100,16 @@ class SpecialCalls:
     def get_grad(self, call: Call) -> None:
         if isinstance(call.result, Tensor) and (pid := self._leaves.find(call.inputs[0])) is not None:
             place, nid = self._sites.place(call.frame), self._values.fresh()
-            shape, notes = tuple(call.result.shape), (("pid", pid),)
-            self._tap.record(Op(nid, "grad", place.site, (), False, shape, True, place.tags, notes))
+            shape, facts = tuple(call.result.shape), OpFacts(pid=pid)
+            read = Op(nid, "grad", place.site, (), False, shape, True, place.tags, facts, "gradient read")
+            self._tap.record(read)
             self._values.define(call.result, nid)
             self._writes.is_gradient(call.result, pid)
 
     def set_grad(self, call: Call) -> None:
         self.last_grad_write = self._sites.here(call.frame)
         if (pid := self._leaves.find(call.inputs[0])) is not None and len(call.numbers) > 1:
-            self._tap.note("set_grad", call.numbers[1], self.last_grad_write, (("pid", pid),))
+            self._tap.remark("gradient set", call.numbers[1], self.last_grad_write, OpFacts(pid=pid))
 
     def set_data(self, call: Call) -> None:
         site, nid = self._sites.here(call.frame), self._values.fresh()
@@ -120,7 +121,7 @@ class SpecialCalls:
         if (pid := self._leaves.find(target)) is not None:
             self._values.forget(target)
             shared = self._leaves.sharing(target)
-            self._tap.note("written", nid, site, (("pid", pid), ("shares", shared)))
+            self._tap.remark("written", nid, site, OpFacts(pid=pid, shares=shared))
 
     def set_requires_grad(self, call: Call) -> None:
         target, site = call.inputs[0], self._sites.here(call.frame)
@@ -131,7 +132,7 @@ class SpecialCalls:
             return
         self._revived(target, call.numbers[0], site)
 
-    def _revived(self, target: Tensor, source: int, site: Site) -> None:
+    def _revived(self, target: Tensor, source: ValueId, site: Site) -> None:
         """A value without a graph was told to require grad: a new leaf, and nothing behind it learns."""
         nid, shape = self._values.fresh(), tuple(target.shape)
         self._tap.record(Op(nid, "requires_grad_", site, (source,), target.requires_grad, shape, True))
@@ -144,7 +145,7 @@ class SpecialCalls:
         for out in call.result:
             if isinstance(out, Tensor):
                 self._tap.define(
-                    "unbind", out, call.numbers, place.site, place.tags, (), call.inputs, call.frame
+                    "unbind", out, call.numbers, place.site, place.tags, PLAIN, call.inputs, call.frame
                 )
 
     def deepcopy(self, call: Call) -> None:

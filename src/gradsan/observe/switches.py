@@ -8,13 +8,20 @@ import linecache
 import sys
 from collections.abc import Iterator
 from types import FrameType
+from typing import Literal, NamedTuple
 
 from gradsan.observe.sites import Sites, variables_of
 from gradsan.record.events import NOWHERE, Site
 
 SWITCH = "set_grad_enabled"
 DEEPEST = 64  # `with torch.no_grad()` inside one another, as far as they are remembered
-How = tuple[Site, str]
+
+
+class SwitchedOff(NamedTuple):
+    """Where gradients were switched off, and by what."""
+
+    site: Site = NOWHERE
+    how: Literal["", "with", "decorator"] = ""
 
 
 class GradientSwitches:
@@ -23,8 +30,8 @@ class GradientSwitches:
     def __init__(self, sites: Sites) -> None:
         self._sites = sites
         self.by_statement: Site = NOWHERE
-        self._inference: list[How] = []
-        self._no_grad: list[How] = []  # only known while every operation is traced
+        self._inference: list[SwitchedOff] = []
+        self._no_grad: list[SwitchedOff] = []  # only known while every operation is traced
 
     def switched(self, enabled: bool, frame: FrameType | None) -> None:
         self.by_statement = NOWHERE if enabled else self._sites.here(frame)
@@ -34,7 +41,7 @@ class GradientSwitches:
         return self.by_statement or found_switch(self._sites)
 
     def entered_inference(self, enabled: bool, frame: FrameType | None) -> None:
-        self._inference.append(context_site(frame, self._sites) if enabled else (NOWHERE, ""))
+        self._inference.append(context_site(frame, self._sites) if enabled else SwitchedOff())
 
     def left_inference(self) -> None:
         if self._inference:
@@ -48,7 +55,7 @@ class GradientSwitches:
         if self._no_grad:
             self._no_grad.pop()
 
-    def innermost(self, tags: tuple[str, ...]) -> How | None:
+    def innermost(self, tags: tuple[str, ...]) -> SwitchedOff | None:
         """The one that cut off an operation with these tags."""
         for tag, entered in (("no_grad", self._no_grad), ("inference_mode", self._inference)):
             if tag in tags and entered:
@@ -92,7 +99,7 @@ def _statements(tree: ast.AST, function: str) -> Iterator[tuple[str, ast.Expr]]:
         yield from _statements(node, inside)
 
 
-def context_site(frame: FrameType | None, sites: Sites) -> tuple[Site, str]:
+def context_site(frame: FrameType | None, sites: Sites) -> SwitchedOff:
     """Where gradients were switched off: the `with` line, or the decorator's."""
     current = frame
     while current is not None and not sites.is_user(current.f_code):
@@ -100,9 +107,9 @@ def context_site(frame: FrameType | None, sites: Sites) -> tuple[Site, str]:
             function = inspect.unwrap(variables_of(current).get("func") or _nothing)
             code = getattr(function, "__code__", None)
             if code is not None and sites.is_user(code):
-                return sites.at(code.co_filename, code.co_firstlineno, code.co_name), "decorator"
+                return SwitchedOff(sites.at(code.co_filename, code.co_firstlineno, code.co_name), "decorator")
         current = current.f_back
-    return sites.here(current), "with"
+    return SwitchedOff(sites.here(current), "with")
 
 
 def _nothing() -> None: ...

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from gradsan.record.events import NOWHERE, Site
+from gradsan.record.events import NOWHERE, Site, ValueId
 
 if TYPE_CHECKING:
     from gradsan.observe.operations import OperationTap
@@ -42,7 +42,7 @@ class Tracing:
         finally:
             tap.resume()
 
-    def find(self, tensor: torch.Tensor) -> int | None:
+    def find(self, tensor: torch.Tensor) -> ValueId | None:
         """The number of the value that this tensor holds."""
         return self.tap.values.find(tensor) if self.tap is not None else None
 

@@ -10,11 +10,12 @@ import torch
 
 from gradsan.observe.graph import walk
 from gradsan.observe.registry import Leaves, shape_of, storage_of
-from gradsan.record.events import NOWHERE, Op
+from gradsan.record.events import NOWHERE, PLAIN, Op, OpFacts, OpKind, ValueId
 
 Tensor = torch.Tensor
 MAX_KNOWN = 50_000
 STRIDED = torch.strided
+KIND_OF_DATA: OpKind = "data"
 
 
 def version_of(tensor: Tensor) -> int:
@@ -32,22 +33,22 @@ class Values:
         self,
         leaves: Leaves,
         record: Callable[[Op], None],
-        recognise: Callable[[Tensor], tuple[int, ...]] = lambda tensor: (),
+        recognise: Callable[[Tensor], tuple[ValueId, ...]] = lambda tensor: (),
     ) -> None:
         self._leaves = leaves
         self._record = record
         self._recognise = recognise
-        self._known: dict[int, tuple[weakref.ref[Tensor], int, int]] = {}
-        self._writers: dict[int, tuple[int, ...]] = {}
+        self._known: dict[int, tuple[weakref.ref[Tensor], ValueId, int]] = {}
+        self._writers: dict[int, tuple[ValueId, ...]] = {}
         self._last = 0
         self._iteration = 0
-        self._born: dict[int, tuple[int, int]] = {}
+        self._born: dict[ValueId, tuple[int, int]] = {}
 
-    def fresh(self) -> int:
+    def fresh(self) -> ValueId:
         self._last += 1
-        return self._last
+        return ValueId(self._last)
 
-    def number(self, tensor: Tensor) -> int:
+    def number(self, tensor: Tensor) -> ValueId:
         """The node for the tensor's present value, made on the spot if it was never seen."""
         known = self._known.get(id(tensor))
         if known is None or known[0]() is not tensor:
@@ -56,14 +57,14 @@ class Values:
             return self._rewritten(tensor, known[1])
         return known[1]
 
-    def find(self, tensor: Tensor) -> int | None:
+    def find(self, tensor: Tensor) -> ValueId | None:
         known = self._known.get(id(tensor))
         return known[1] if known is not None and known[0]() is tensor else None
 
-    def define(self, tensor: Tensor, nid: int) -> None:
+    def define(self, tensor: Tensor, nid: ValueId) -> None:
         self._known[id(tensor)] = (weakref.ref(tensor), nid, version_of(tensor))
 
-    def carried(self, nid: int, inputs: Iterable[int]) -> int:
+    def carried(self, nid: ValueId, inputs: Iterable[ValueId]) -> int:
         """Through how many iterations the graph behind this value reaches, where this very operation
         takes something with a graph over from an earlier iteration; 0 where it does not."""
         depth, crosses = 0, False
@@ -76,7 +77,7 @@ class Values:
         self._born[nid] = (self._iteration, min(depth, 12))
         return min(depth, 12) if crosses else 0
 
-    def wrote(self, tensor: Tensor, nid: int) -> None:
+    def wrote(self, tensor: Tensor, nid: ValueId) -> None:
         """An operation wrote into the tensor's memory: other views of it now hold something new."""
         self.define(tensor, nid)
         storage = storage_of(tensor)
@@ -99,37 +100,35 @@ class Values:
         if len(self._writers) > MAX_KNOWN:
             self._writers.clear()
 
-    def _source(self, tensor: Tensor) -> int:
+    def _source(self, tensor: Tensor) -> ValueId:
         nid = self.fresh()
-        notes: tuple[tuple[str, Any], ...] = ()
-        name, live = "data", tensor.requires_grad
+        kind, facts, live = KIND_OF_DATA, PLAIN, tensor.requires_grad
         pid = self._leaves.find(tensor)
         if pid is None and live and tensor.is_leaf:
             pid = self._leaves.pid(tensor)
         if pid is not None:
-            name, notes = "param", (("pid", pid),)
+            kind, facts = "parameter", OpFacts(pid=pid)
         elif live:
-            name = "foreign"
-            notes = (("pids", self._leaves.pids(walk((tensor,)).leaves)),)
+            kind, facts = "foreign", OpFacts(leads_to=self._leaves.pids(walk((tensor,)).leaves))
         elif isinstance(tensor._base, Tensor) and (base := self.find(tensor._base)) is not None:
             return self._derived(tensor, "alias", (base,))
         elif is_floating(tensor) and (returned := self._recognise(tensor)):
             return self._derived(tensor, "tensor", returned)
         return self._add(
-            Op(nid, name, NOWHERE, (), live, shape_of(tensor), is_floating(tensor), (), notes), tensor
+            Op(nid, "", NOWHERE, (), live, shape_of(tensor), is_floating(tensor), (), facts, kind), tensor
         )
 
-    def _rewritten(self, tensor: Tensor, old: int) -> int:
+    def _rewritten(self, tensor: Tensor, old: ValueId) -> ValueId:
         if self._leaves.find(tensor) is not None:
             return self._source(tensor)
         return self._derived(tensor, "alias", (old, *self._writers.get(storage_of(tensor), ())))
 
-    def _derived(self, tensor: Tensor, name: str, inputs: Iterable[int]) -> int:
+    def _derived(self, tensor: Tensor, name: str, inputs: Iterable[ValueId]) -> ValueId:
         shape = tuple(tensor.shape)
         op = Op(self.fresh(), name, NOWHERE, tuple(inputs), tensor.requires_grad, shape, is_floating(tensor))
         return self._add(op, tensor)
 
-    def _add(self, op: Op, tensor: Tensor) -> int:
+    def _add(self, op: Op, tensor: Tensor) -> ValueId:
         self._record(op)
         self.define(tensor, op.nid)
         return op.nid
@@ -143,28 +142,28 @@ class Departures:
     """Numbers that left the tensor world, so that their return can be recognised by value."""
 
     def __init__(self) -> None:
-        self._numbers: dict[float, int] = {}
-        self._memory: dict[int, tuple[weakref.ref[Any], int]] = {}
+        self._numbers: dict[float, ValueId] = {}
+        self._memory: dict[int, tuple[weakref.ref[Any], ValueId]] = {}
 
-    def number(self, value: Any, nid: int) -> None:
+    def number(self, value: Any, nid: ValueId) -> None:
         # Whole numbers and simple fractions turn up everywhere: only a distinctive value is evidence.
         if isinstance(value, float) and is_distinctive(value):
             if len(self._numbers) > MAX_KNOWN:
                 self._numbers.clear()
             self._numbers[value] = nid
 
-    def many(self, values: Any, nid: int) -> None:
+    def many(self, values: Any, nid: ValueId) -> None:
         for value in flatten(values, 4096):
             self.number(value, nid)
 
-    def array(self, array: Any, nid: int) -> None:
+    def array(self, array: Any, nid: ValueId) -> None:
         if getattr(array, "dtype", None) is not None and array.dtype.kind == "f":
             if len(self._memory) > MAX_KNOWN:
                 self._memory.clear()
             self._memory[array.__array_interface__["data"][0]] = (weakref.ref(array), nid)
             self.many(array.ravel()[:4096].tolist(), nid)
 
-    def returned(self, tensor: Tensor) -> tuple[int, ...]:
+    def returned(self, tensor: Tensor) -> tuple[ValueId, ...]:
         """The same for a tensor that came up from nowhere: a legacy constructor, or another library."""
         if (
             not self._numbers
@@ -176,7 +175,7 @@ class Departures:
         with torch.no_grad():
             return tuple(self.recognise(tensor.tolist()))
 
-    def operand(self, value: Any) -> tuple[int, ...]:
+    def operand(self, value: Any) -> tuple[ValueId, ...]:
         """The same for a number that meets a tensor."""
         if not isinstance(value, float):
             if getattr(value, "shape", None) != () or isinstance(value, Tensor):  # else one of NumPy's
@@ -185,7 +184,7 @@ class Departures:
         nid = self._numbers.get(value)
         return () if nid is None else (nid,)
 
-    def recognise(self, data: Any) -> list[int]:
+    def recognise(self, data: Any) -> list[ValueId]:
         """The values that `data` (numbers, nested lists, an array) was made of, as far as can be told."""
         if hasattr(data, "__array_interface__"):
             known = self._memory.get(data.__array_interface__["data"][0])

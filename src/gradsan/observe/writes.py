@@ -9,7 +9,7 @@ import torch
 
 from gradsan.observe.registry import Leaves, storage_of
 from gradsan.observe.values import MAX_KNOWN, Tensor, version_of
-from gradsan.record.events import Site
+from gradsan.record.events import ParamId, Site, ValueId
 
 KEEP_OPERATIONS, KEEP_BETWEEN_LOOKS = 20_000, 500
 EVERY_ITERATION, SOME = 32, 8  # contents are compared in the first iterations, then in every eighth
@@ -18,10 +18,11 @@ EVERY_ITERATION, SOME = 32, 8  # contents are compared in the first iterations, 
 class Write(NamedTuple):
     """One write. `hidden` writes (through `.data`) do not show in the version counter."""
 
-    nid: int
+    nid: ValueId
     site: Site
     name: str
     hidden: bool
+    by_step: bool
 
 
 class SavedTensor(NamedTuple):
@@ -39,14 +40,14 @@ class Writes:
     def __init__(self, leaves: Leaves) -> None:
         self._leaves = leaves
         self.log: dict[int, list[Write]] = {}
-        self.kept: dict[int, tuple[SavedTensor, ...]] = {}
+        self.kept: dict[ValueId, tuple[SavedTensor, ...]] = {}
         self._hidden: dict[int, weakref.ref[Tensor]] = {}
-        self._gradients: dict[int, int] = {}
+        self._gradients: dict[int, ParamId] = {}
         self._seen: dict[int, tuple[weakref.ref[Tensor], SavedTensor]] = {}
         self.shared_with_numpy: dict[int, Site] = {}
         self.compares_contents = True
 
-    def used(self, nid: int, inputs: list[Tensor], out: Tensor) -> None:
+    def used(self, nid: ValueId, inputs: list[Tensor], out: Tensor) -> None:
         kept = [self._keep(t) for t in inputs if t.dtype.is_floating_point]
         kept.append(SavedTensor(storage_of(out), out.data_ptr(), 0, version_of(out), 0))
         self.kept[nid] = tuple(kept)
@@ -65,10 +66,10 @@ class Writes:
     def _read(self, tensor: Tensor) -> int | None:
         return content_of(tensor) if self.compares_contents else None
 
-    def wrote(self, tensor: Tensor, nid: int, site: Site, name: str) -> None:
+    def wrote(self, tensor: Tensor, nid: ValueId, site: Site, name: str, by_step: bool = False) -> None:
         storage = storage_of(tensor)
         hidden = self._is_hidden(tensor)
-        self.log.setdefault(storage, []).append(Write(nid, site, name, hidden))
+        self.log.setdefault(storage, []).append(Write(nid, site, name, hidden, by_step))
         self._seen.pop(id(tensor), None)  # a fused step changes the content and not the version
         if hidden or name == "set_data":  # the version counter will not say that there is other content
             self.forget_contents()
@@ -94,10 +95,10 @@ class Writes:
                 return True
         return False
 
-    def is_gradient(self, grad: Tensor, pid: int) -> None:
+    def is_gradient(self, grad: Tensor, pid: ParamId) -> None:
         self._gradients[storage_of(grad)] = pid
 
-    def gradient_of(self, tensor: Tensor) -> int | None:
+    def gradient_of(self, tensor: Tensor) -> ParamId | None:
         """The parameter whose `.grad` this memory is."""
         pid = self._gradients.get(storage_of(tensor))
         if pid is None:
@@ -106,10 +107,10 @@ class Writes:
         grad = None if leaf is None else leaf.grad
         return pid if grad is not None and storage_of(grad) == storage_of(tensor) else None
 
-    def parameter_behind(self, tensor: Tensor) -> int | None:
+    def parameter_behind(self, tensor: Tensor) -> ParamId | None:
         return self._leaves.peek_storage(storage_of(tensor))
 
-    def after(self, storage: int, nid: int) -> list[Write]:
+    def after(self, storage: int, nid: ValueId) -> list[Write]:
         return [w for w in self.log.get(storage, ()) if w.nid > nid]
 
     def end_of_iteration(self, iteration: int) -> None:

@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 
 from gradsan.picture.model import Chart
 from gradsan.picture.naming import module_of
-from gradsan.record.events import Sample, Site
+from gradsan.record.events import OptimizerId, ParamId, Sample, Site
 
 POINTS = 500
 LAYERS = 64  # in all charts together; the largest first
@@ -39,9 +39,9 @@ class Thinned(Generic[T]):
 def charts(
     samples: list[Sample],
     losses: list[tuple[Site, int, float]],
-    name_of: Callable[[int], str],
-    network_of: Callable[[int], str],
-    optimizer_name: Callable[[int], str],
+    name_of: Callable[[ParamId], str],
+    network_of: Callable[[ParamId], str],
+    optimizer_name: Callable[[OptimizerId], str],
     loss_name: Callable[[Site], str],
 ) -> list[Chart]:
     norms, ratios, layers, clipped = _magnitudes(samples, name_of, network_of, optimizer_name)
@@ -67,9 +67,9 @@ def charts(
 
 def _magnitudes(
     samples: list[Sample],
-    name_of: Callable[[int], str],
-    network_of: Callable[[int], str],
-    optimizer_name: Callable[[int], str],
+    name_of: Callable[[ParamId], str],
+    network_of: Callable[[ParamId], str],
+    optimizer_name: Callable[[OptimizerId], str],
 ) -> tuple[Series, Series, dict[str, Series], Series]:
     squares: Series = {}
     updates: Series = {}

@@ -16,7 +16,19 @@ from gradsan.picture.model import Picture
 from gradsan.picture.naming import folded, networks
 from gradsan.picture.reduction import FlowNode, Reduction, reduce_graph
 from gradsan.picture.roles import roles
-from gradsan.record.events import Attention, Backward, Event, IterationEnd, Repeated, Sample, Site, Step
+from gradsan.record.events import (
+    NOWHERE,
+    Attention,
+    Backward,
+    Event,
+    IterationEnd,
+    OptimizerId,
+    ParamId,
+    Repeated,
+    Sample,
+    Site,
+    Step,
+)
 
 LOSSES = 24  # loss lines that get a picture
 TRIES = 2  # later iterations of a loss line know more than the first
@@ -29,7 +41,7 @@ class PictureCollector:
         self._shots: dict[Site, Snapshot] = {}
         self._tries: dict[Site, int] = {}
         self._log = timeline.IterationLog()
-        self._samples: dict[int, Thinned[Sample]] = {}  # per optimizer
+        self._samples: dict[OptimizerId, Thinned[Sample]] = {}  # per optimizer
         self._losses: dict[Site, Thinned[tuple[Site, int, float]]] = {}
         self._deep: list[tuple[int, int]] = []
 
@@ -103,7 +115,7 @@ class PictureCollector:
             return bool(seen and home and (seen.file, seen.function) == (home.file, home.function))
 
         found = reduce_graph(history.graph, roots, self._boxes(), is_home)
-        return None if found is None else self._shot(contribution, found, home.site if home else 0)
+        return None if found is None else self._shot(contribution, found, home.site if home else NOWHERE)
 
     def _shot(self, contribution: Contribution, found: Reduction, home: Site) -> Snapshot:
         event = contribution.event
@@ -120,10 +132,10 @@ class PictureCollector:
             nodes.setdefault(number, FlowNode(box, True)).pids.add(pid)
         return Reduction(nodes, {(number, 0) for number in numbers.values()}, 0, set(), set())
 
-    def _boxes(self) -> dict[int, str]:
+    def _boxes(self) -> dict[ParamId, str]:
         return folded(self._names(), self._owners)
 
-    def _names(self) -> dict[int, str]:
+    def _names(self) -> dict[ParamId, str]:
         return {pid: name_of(self._history, pid) for pid in self._history.params}
 
     # -- at the end ---------------------------------------------------------------------------------
@@ -158,10 +170,10 @@ class PictureCollector:
             [(start, end or history.iteration) for start, end in self._deep],
         )
 
-    def _owners(self, pid: int) -> frozenset[int]:
+    def _owners(self, pid: ParamId) -> frozenset[OptimizerId]:
         return frozenset(o.oid for o in self._history.owner_of(pid))
 
-    def _kind(self, pid: int) -> object:
+    def _kind(self, pid: ParamId) -> object:
         return self._owners(pid), self._history.networks.is_target(pid)
 
     def _loss_name(self, site: Site) -> str:
@@ -173,9 +185,9 @@ class PictureCollector:
         return f"{name} ({line})" if name else line
 
 
-def _trains(contribution: Contribution) -> dict[int, set[int]]:
+def _trains(contribution: Contribution) -> dict[OptimizerId, set[ParamId]]:
     """By optimizer, the parameters that it stepped on this loss."""
-    consumed: dict[int, set[int]] = {}
+    consumed: dict[OptimizerId, set[ParamId]] = {}
     for taken in contribution.consumed:
         consumed.setdefault(taken.oid, set()).update(taken.pids)
     return consumed

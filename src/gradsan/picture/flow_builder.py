@@ -14,7 +14,7 @@ from gradsan.picture import model
 from gradsan.picture.naming import common, relative
 from gradsan.picture.reduction import FlowNode, Reduction
 from gradsan.picture.simplify import FlowGraph
-from gradsan.record.events import Site
+from gradsan.record.events import OptimizerId, ParamId, Site
 
 Locate = Callable[[Site], Location | None]
 CALLED = re.compile(r"(.{1,34})\.backward\(")
@@ -29,8 +29,8 @@ class Snapshot:
     site: Site
     home: Site
     call: str
-    fed: set[int]
-    consumed: dict[int, set[int]] = field(default_factory=dict)  # optimizer -> parameters
+    fed: set[ParamId]
+    consumed: dict[OptimizerId, set[ParamId]] = field(default_factory=dict)  # optimizer -> parameters
 
 
 class FlowBuilder:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from gradsan.record.events import ParamId
+
 FEW = 6  # parts of one network that are worth telling apart
 
 
@@ -13,7 +15,7 @@ def module_of(name: str) -> str:
     return name.rpartition(".")[0]
 
 
-def boxes(names: dict[int, str]) -> dict[int, str]:
+def boxes(names: dict[ParamId, str]) -> dict[ParamId, str]:
     """The box of each parameter: its module, without layer numbers. A parameter that hangs beside whole
     modules (`agent.log_alpha`, `model.log_std`) is a box of its own."""
     inner = {prefix for name in names.values() for prefix in _prefixes(_unnumbered(module_of(name)))[:-1]}
@@ -24,7 +26,7 @@ def boxes(names: dict[int, str]) -> dict[int, str]:
     return found
 
 
-def networks(names: dict[int, str], kind_of: Callable[[int], Any]) -> dict[int, str]:
+def networks(names: dict[ParamId, str], kind_of: Callable[[ParamId], Any]) -> dict[ParamId, str]:
     """The network of each parameter: the largest part of the module tree whose parameters all have the
     same fate (`kind_of`: the same optimizers, a copy or not)."""
     kinds: dict[str, set[Any]] = {}
@@ -38,7 +40,7 @@ def networks(names: dict[int, str], kind_of: Callable[[int], Any]) -> dict[int, 
     }
 
 
-def folded(names: dict[int, str], kind_of: Callable[[int], Any]) -> dict[int, str]:
+def folded(names: dict[ParamId, str], kind_of: Callable[[ParamId], Any]) -> dict[ParamId, str]:
     """Boxes, with the deepest modules of a network taken together until it has few enough of them."""
     found, within = boxes(names), networks(names, kind_of)
     for network in set(within.values()):

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from gradsan.judge.flow import culprit_of
 from gradsan.judge.provenance import Provenance, params_of
 from gradsan.picture.uses import Uses
-from gradsan.record.events import Op, Site
+from gradsan.record.events import NOWHERE, Op, ParamId, Site, ValueId
 
 MOST_OPERATIONS = 8_000
 MOST_KNOTS = 300
@@ -30,9 +30,9 @@ class FlowNode:
     box: str  # "" where it is a line and no network
     live: bool
     cut: str = ""
-    cut_at: Site = 0
+    cut_at: Site = NOWHERE
     sites: list[Site] = field(default_factory=list)
-    pids: set[int] = field(default_factory=set)
+    pids: set[ParamId] = field(default_factory=set)
     tags: set[str] = field(default_factory=set)
     uses: dict[int, int] = field(default_factory=dict)
     is_function: bool = False  # something beside parameters goes in
@@ -51,7 +51,7 @@ class Reduction:
     acting: set[str]  # boxes that actions are drawn from
 
 
-def operations(graph: Provenance, roots: Iterable[int], is_home: IsHome) -> dict[int, Op]:
+def operations(graph: Provenance, roots: Iterable[ValueId], is_home: IsHome) -> dict[ValueId, Op]:
     """What the loss was made of, as far as parameters had a part in it, oldest first."""
 
     def follow(op: Op, source: Op) -> bool:
@@ -60,7 +60,7 @@ def operations(graph: Provenance, roots: Iterable[int], is_home: IsHome) -> dict
         return not _is_fresh_data(graph, op)
 
     found = graph.ancestors(roots, follow)
-    kept: dict[int, Op] = {}
+    kept: dict[ValueId, Op] = {}
     for nid in sorted(found)[-MOST_OPERATIONS:]:
         op = found[nid]
         if params_of(op) or any(i in kept for i in op.inputs):
@@ -74,7 +74,7 @@ def _is_fresh_data(graph: Provenance, op: Op) -> bool:
 
 
 def reduce_graph(
-    graph: Provenance, roots: tuple[int, ...], box_of: dict[int, str], is_home: IsHome
+    graph: Provenance, roots: tuple[ValueId, ...], box_of: dict[ParamId, str], is_home: IsHome
 ) -> Reduction | None:
     ops = operations(graph, roots, is_home)
     if not any(root in ops for root in roots):
@@ -97,7 +97,9 @@ def reduce_graph(
     return Reduction(nodes, edges, root, *_parts(ops, uses))
 
 
-def _describe(node: FlowNode, op: Op, graph: Provenance, box_of: dict[int, str], own: set[int]) -> None:
+def _describe(
+    node: FlowNode, op: Op, graph: Provenance, box_of: dict[ParamId, str], own: set[ValueId]
+) -> None:
     if op.site and op.site not in node.sites:
         node.sites.append(op.site)
     node.tags.update(op.tags)
@@ -118,7 +120,7 @@ def cut_name(op: Op) -> str:
     return off or ("sample" if "sample" in op.tags else op.name)
 
 
-def _classes(ops: dict[int, Op], uses: Uses, graph: Provenance) -> dict[int, int]:
+def _classes(ops: dict[ValueId, Op], uses: Uses, graph: Provenance) -> dict[int, int]:
     """Youngest first: two units are one if they have the same label and feed the same classes."""
     classes: dict[int, int] = {}
     by_key: dict[tuple[Label, frozenset[object]], int] = {}
@@ -145,7 +147,7 @@ def _fold(classes: dict[int, int], uses: Uses, alike_at_most: int) -> dict[int, 
     return {unit: into.get(of, of) for unit, of in classes.items()}
 
 
-def _parts(ops: dict[int, Op], uses: Uses) -> tuple[set[str], set[str]]:
+def _parts(ops: dict[ValueId, Op], uses: Uses) -> tuple[set[str], set[str]]:
     """`log_prob * advantage`: the boxes that the advantage was made by, and those that `log_prob` was."""
     origins: dict[int, frozenset[str]] = {}
     scored: set[int] = set()

@@ -7,9 +7,12 @@ from collections.abc import Iterable
 
 from gradsan.judge.history import History
 from gradsan.picture.reduction import Reduction
+from gradsan.record.events import ParamId
 
 
-def roles(history: History, box_of: dict[int, str], reductions: Iterable[Reduction]) -> dict[str, list[str]]:
+def roles(
+    history: History, box_of: dict[ParamId, str], reductions: Iterable[Reduction]
+) -> dict[str, list[str]]:
     reductions = list(reductions)
     targets = {box for pid, box in box_of.items() if history.networks.is_target(pid)}
     sources = {

@@ -9,7 +9,19 @@ from gradsan.judge.findings import Finding, Location
 from gradsan.judge.history import History, Optimizer
 from gradsan.judge.provenance import SOURCES
 from gradsan.picture.model import Entry, Timeline
-from gradsan.record.events import Backward, Clip, Event, Ops, Site, Step, Sync, ZeroGrad
+from gradsan.record.events import (
+    NOWHERE,
+    Backward,
+    Clip,
+    Event,
+    Ops,
+    OptimizerId,
+    ParamId,
+    Site,
+    Step,
+    Sync,
+    ZeroGrad,
+)
 
 MOST = 200  # entries of one iteration: what is longer has been folded badly, or is no iteration
 SETTLED = 8  # the first iterations are full of firsts; of equally rich ones the later is the better
@@ -19,10 +31,10 @@ SETTLED = 8  # the first iterations are full of firsts; of equally rich ones the
 class Boundary:
     kind: str
     site: Site
-    pids: frozenset[int]
-    oid: int = 0
+    pids: frozenset[ParamId]
+    oid: OptimizerId | None = None
     number: float = 0
-    until: Site = 0
+    until: Site = NOWHERE
     times: int = 1
 
     def same(self, other: Boundary) -> bool:
@@ -63,14 +75,14 @@ def _richness(boundaries: list[Boundary]) -> int:
 
 def _boundary(event: Event) -> Boundary | None:
     if isinstance(event, Ops):
-        done = [op for op in event.ops if op.name not in SOURCES and op.site]
+        done = [op for op in event.ops if op.kind not in SOURCES and op.site]
         if not done:
             return None
-        return Boundary("forward", done[0].site, frozenset(), 0, len(done), done[-1].site)
+        return Boundary("forward", done[0].site, frozenset(), None, len(done), done[-1].site)
     if isinstance(event, Backward):
-        return Boundary("backward", event.site, frozenset(event.fed), 0, event.loss)
+        return Boundary("backward", event.site, frozenset(event.fed), None, event.loss)
     if isinstance(event, Clip):
-        return Boundary("clip", event.site, frozenset(event.params), 0, event.limit)
+        return Boundary("clip", event.site, frozenset(event.params), None, event.limit)
     if isinstance(event, Step):
         return Boundary("step", event.site, frozenset(event.held), event.oid)
     if isinstance(event, ZeroGrad):

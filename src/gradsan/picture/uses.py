@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from gradsan.judge.provenance import Provenance, params_of
-from gradsan.record.events import Op, Site
+from gradsan.record.events import NOWHERE, Op, ParamId, Site, ValueId
 
 OPEN = 8  # as many uses as one value is followed back to
 
@@ -19,16 +19,18 @@ class Uses:
     def __init__(
         self,
         graph: Provenance,
-        ops: dict[int, Op],
-        box_of: dict[int, str],
+        ops: dict[ValueId, Op],
+        box_of: dict[ParamId, str],
         is_home: Callable[[Site], bool],
     ) -> None:
         self._graph = graph
         self._is_home = is_home
         self._ops = ops
-        self._parent: dict[int, int] = {}
-        self._open: dict[int, frozenset[int]] = {}  # uses whose result, nothing else, this was made of
-        self._direct: dict[int, str] = {}
+        self._parent: dict[ValueId, ValueId] = {}
+        self._open: dict[
+            ValueId, frozenset[ValueId]
+        ] = {}  # uses whose result, nothing else, this was made of
+        self._direct: dict[ValueId, str] = {}
         for op in ops.values():
             self._visit(op, box_of)
         self.unit: dict[int, int] = {}
@@ -36,9 +38,9 @@ class Uses:
         self.members: dict[int, list[Op]] = {}
         self._sort()
 
-    def _visit(self, op: Op, box_of: dict[int, str]) -> None:
+    def _visit(self, op: Op, box_of: dict[ParamId, str]) -> None:
         nid = op.nid
-        if op.name == "param":
+        if op.kind == "parameter":
             return
         used = [box_of[p] for s in (op, *self._graph.inputs(op)) for p in params_of(s) if p in box_of]
         behind = frozenset().union(*(self._open.get(i, frozenset()) for i in op.inputs))
@@ -53,7 +55,7 @@ class Uses:
                 self._parent[self._find(use)] = self._find(nid)
         self._open[nid] = frozenset({nid})
 
-    def _find(self, nid: int) -> int:
+    def _find(self, nid: ValueId) -> ValueId:
         while self._parent[nid] != nid:
             self._parent[nid] = self._parent[self._parent[nid]]
             nid = self._parent[nid]
@@ -61,9 +63,9 @@ class Uses:
 
     def _sort(self) -> None:
         inside = self._between()
-        names: dict[int, int] = {}  # a use is called by its oldest operation
+        names: dict[ValueId, ValueId] = {}  # a use is called by its oldest operation
         for nid, op in self._ops.items():
-            if op.name == "param":
+            if op.kind == "parameter":
                 continue
             use = self._find(nid) if nid in self._direct else inside.get(nid)
             unit = self._tail_of(op) if use is None else names.setdefault(use, nid)
@@ -80,11 +82,11 @@ class Uses:
             return op.nid
         return unit
 
-    def _between(self) -> dict[int, int]:
+    def _between(self) -> dict[ValueId, ValueId]:
         """Operations on a way from one operation of a use to another of the same use."""
-        inside: dict[int, int] = {}
+        inside: dict[ValueId, ValueId] = {}
         for nid in sorted(self._ops, reverse=True):
-            if nid in self._direct or self._ops[nid].name == "param":
+            if nid in self._direct or self._ops[nid].kind == "parameter":
                 continue
             possible = {self._find(use) for use in self._open[nid]}
             for consumer in self._graph.consumers.get(nid, ()):
@@ -107,5 +109,5 @@ class Uses:
         """What a unit is, apart from what it is for."""
         op = self.members[unit][0]
         if unit in self.box:
-            return self.box[unit], 0, op.live, ""
+            return self.box[unit], NOWHERE, op.live, ""
         return "", op.site, op.live, op.name if graph.is_cut(op) else ""

@@ -1,16 +1,26 @@
-"""Everything gradsan knows of a run, as small immutable events.
+"""The whole contract between watching and judging: small immutable events, and the typed records they consist of.
 
-An event holds ids, shapes, flags and source sites; never a tensor. Ids are small integers given by the
-observer: `pid` a parameter (or another leaf), `oid` an optimizer, `bid` a backward call, `nid` a value
-in the provenance graph, `site` an entry of the site table (0 means: no user line is known).
+An event holds ids, shapes, flags and source sites; never a tensor. Ids are small integers given by the observer,
+each of a type of its own; zero means: none is known.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, NewType
 
-Site = int
-NOWHERE: Site = 0
+ParamId = NewType("ParamId", int)  # a parameter, or another leaf
+OptimizerId = NewType("OptimizerId", int)
+BackwardId = NewType("BackwardId", int)
+ValueId = NewType("ValueId", int)  # a node of the provenance graph
+Site = NewType("Site", int)  # an entry of the table of source lines
+
+NOBODY, NO_OPTIMIZER, NOTHING, NOWHERE = ParamId(0), OptimizerId(0), ValueId(0), Site(0)
+
+Tag = Literal[
+    "no_grad", "inference_mode", "decorated", "function", "clip", "distribution",
+    "log_prob", "entropy", "sample", "rsample", "kl_divergence", "cdf", "icdf",
+]  # fmt: skip
+"""Through what an operation was called: a method of a distribution, a custom function, gradients off."""
 
 
 class SiteSeen(NamedTuple):
@@ -22,11 +32,14 @@ class SiteSeen(NamedTuple):
     function: str
 
 
-class ParamSeen(NamedTuple):
-    """A leaf tensor that can receive gradient. `kind` is "parameter" or "leaf"."""
+# -- parameters and optimizers ----------------------------------------------------------------------
 
-    pid: int
-    kind: str
+
+class ParamSeen(NamedTuple):
+    """A leaf tensor that can receive gradient."""
+
+    pid: ParamId
+    kind: Literal["parameter", "leaf"]
     shape: tuple[int, ...]
     requires_grad: bool
     created: Site
@@ -36,13 +49,13 @@ class ParamSeen(NamedTuple):
 class ParamReborn(NamedTuple):
     """A leaf is gone, and another of its kind, made on the same line, has taken its number."""
 
-    pid: int
+    pid: ParamId
 
 
 class ParamNamed(NamedTuple):
     """The name that the user's own variables give to a parameter, found as soon as it can be."""
 
-    pid: int
+    pid: ParamId
     name: str
     aliases: tuple[str, ...] = ()
 
@@ -50,7 +63,7 @@ class ParamNamed(NamedTuple):
 class ParamFlag(NamedTuple):
     """`requires_grad` of a known parameter was changed."""
 
-    pid: int
+    pid: ParamId
     requires_grad: bool
     site: Site
 
@@ -58,38 +71,131 @@ class ParamFlag(NamedTuple):
 class OptimizerSeen(NamedTuple):
     """An optimizer was created, or got another parameter group (`added`)."""
 
-    oid: int
+    oid: OptimizerId
     kind: str
-    params: tuple[int, ...]
+    params: tuple[ParamId, ...]
     site: Site
     added: bool = False
-    frozen: tuple[int, ...] = ()
+    frozen: tuple[ParamId, ...] = ()
+
+
+class Copy(NamedTuple):
+    """`pid` was overwritten with `source` (unknown where it came from outside)."""
+
+    pid: ParamId
+    source: ParamId
+
+
+class Sync(NamedTuple):
+    """Parameters were overwritten. `values`: what was loaded, where it was computed under our eyes."""
+
+    site: Site
+    how: Literal["deepcopy", "load_state_dict"]
+    pairs: tuple[Copy, ...]
+    aliased: bool = False
+    values: tuple[ValueId, ...] = ()
+
+
+# -- backward ---------------------------------------------------------------------------------------
 
 
 class Root(NamedTuple):
     """A tensor that backward was called on."""
 
-    nid: int
+    nid: ValueId
     shape: tuple[int, ...]
     live: bool
 
 
-class Backward(NamedTuple):
-    """One call of `backward` or `autograd.grad`. `reached`: leaves its graph leads to; `fed`: leaves
-    whose `.grad` it changed. `error` is the message of the exception that PyTorch raised, if any."""
+class BadValue(NamedTuple):
+    """An operation that made something non-finite: of which inputs (or, if only those are known, with which
+    results), at which index; of how many samples, for a deviation."""
 
-    bid: int
+    operation: str
+    given: tuple[float, ...] = ()
+    results: tuple[float, ...] = ()
+    at: tuple[int, ...] = ()
+    samples: int = -1
+
+
+class BadGradient(NamedTuple):
+    """The first operation whose backward made a gradient non-finite."""
+
+    value: ValueId = NOTHING
+    site: Site = NOWHERE
+    what: BadValue | None = None
+
+
+class ChangedTensor(NamedTuple):
+    """What `value` had kept for backward was written by `operation`, or by an optimizer's step."""
+
+    value: ValueId
     site: Site
-    call: str
+    operation: str
+    by_step: bool
+    owner: ParamId = NOBODY
+
+
+class HiddenWrite(NamedTuple):
+    """What `value` had kept has other contents, and the version counter does not know."""
+
+    value: ValueId
+    write: Site = NOWHERE
+    alias: Site = NOWHERE
+
+
+class GradientNorm(NamedTuple):
+    pid: ParamId
+    norm: float
+
+
+class Suspect(NamedTuple):
+    """An operation whose derivative can be infinite."""
+
+    operation: str
+    site: Site
+
+
+class BackwardFacts(NamedTuple):
+    """What looking at the graph around a backward has shown; empty where nobody looked."""
+
+    norms: tuple[GradientNorm, ...] = ()
+    zeroed_by: tuple[ValueId, ...] = ()
+    bad_gradient: BadGradient | None = None
+    hidden: tuple[HiddenWrite, ...] = ()
+    changed: ChangedTensor | None = None
+    kept_at: Site = NOWHERE  # the line that had kept what was changed, where the write went by unseen
+    forward_unseen: bool = False
+    untraced: bool = False  # nothing of this graph was traced
+    freed: tuple[ValueId, ...] = ()
+    spoiled: tuple[ParamId, ...] = ()  # weights that were not finite before
+    suspects: tuple[Suspect, ...] = ()
+    gradients_off: Site = NOWHERE
+    asked: tuple[ParamId, ...] = ()  # what `autograd.grad` was to differentiate by
+
+
+NO_FACTS = BackwardFacts()
+
+
+class Backward(NamedTuple):
+    """One call of `backward` or `autograd.grad`, or gradient that user code wrote itself (`hand`). `reached`: leaves
+    its graph leads to; `fed`: leaves whose `.grad` it changed. `error`: what PyTorch raised, if anything."""
+
+    bid: BackwardId
+    site: Site
+    call: Literal["backward", "grad", "hand"]
     roots: tuple[Root, ...]
-    reached: tuple[int, ...]
-    fed: tuple[int, ...]
+    reached: tuple[ParamId, ...]
+    fed: tuple[ParamId, ...]
     retain: bool = False
     create_graph: bool = False
     error: str = ""
     nodes: int = 0
-    clues: tuple[tuple[str, Any], ...] = ()
+    facts: BackwardFacts = NO_FACTS
     loss: float = 0.0
+
+
+# -- what is done with gradients --------------------------------------------------------------------
 
 
 class Step(NamedTuple):
@@ -97,72 +203,82 @@ class Step(NamedTuple):
 
     `lent` are other parameters, whose very `.grad` some of the held ones were given."""
 
-    oid: int
+    oid: OptimizerId
     site: Site
-    held: tuple[int, ...]
-    by_hand: tuple[int, ...] = ()
-    lent: tuple[int, ...] = ()
+    held: tuple[ParamId, ...]
+    by_hand: tuple[ParamId, ...] = ()
+    lent: tuple[ParamId, ...] = ()
 
 
 class StepDone(NamedTuple):
-    oid: int
-
-
-class Turn(NamedTuple):
-    """A loop that updates its parameters by hand has come round once more."""
-
-
-class IterationEnd(NamedTuple):
-    """An iteration that was recorded is over; how those that only repeat are counted, `Repeated` says."""
+    oid: OptimizerId
 
 
 class ZeroGrad(NamedTuple):
-    """Gradients were cleared. `by` is "optimizer", "module" or "hand"."""
+    """Gradients were cleared."""
 
     site: Site
-    by: str
-    params: tuple[int, ...]
+    by: Literal["optimizer", "module", "hand"]
+    params: tuple[ParamId, ...]
     finite: bool = True
 
 
 class Clip(NamedTuple):
-    """Gradients were clipped: `how` is "norm", "value" or "hand"."""
+    """Gradients were clipped."""
 
     site: Site
-    how: str
-    params: tuple[int, ...]
-    held: tuple[int, ...]
+    how: Literal["norm", "value"]
+    params: tuple[ParamId, ...]
+    held: tuple[ParamId, ...]
     limit: float
     dropped: bool = False
 
 
-class Sync(NamedTuple):
-    """Parameters were overwritten from others: `pairs` of (destination, source)."""
+# -- operations -------------------------------------------------------------------------------------
 
-    site: Site
-    how: str
-    pairs: tuple[tuple[int, int], ...]
-    aliased: bool = False
-    nids: tuple[int, ...] = ()  # the values that were loaded, where they were computed under our eyes
+
+class OpFacts(NamedTuple):
+    """Small facts about one operation that only the observer can see, because it holds the tensors."""
+
+    scalars: tuple[float, ...] = ()
+    alpha: float = 1.0
+    saturated: float = 0.0  # share of the elements that a clamp changed
+    bad: BadValue | None = None
+    settings: int = 0  # a digest of all arguments that are no tensors
+    idle: bool = False  # a dropout that drops nothing
+    clipped: ParamId = NOBODY  # made of this parameter's `.grad`
+    dropped: bool = False  # …and thrown away at once
+    part: int = 0  # which of several results
+    carried: int = 0  # through how many iterations its graph reaches back
+    grad_off: Site = NOWHERE
+    grad_off_by: Literal["", "with", "decorator"] = ""
+    pid: ParamId = NOBODY
+    leads_to: tuple[ParamId, ...] = ()
+    shares: tuple[ParamId, ...] = ()
+
+
+PLAIN = OpFacts()
 
 
 class Op(NamedTuple):
-    """One operation that produced the value `nid` from the values `inputs`.
+    """One operation that produced the value `nid` from the values `inputs`. `live`: the result requires grad.
 
-    `live` says whether the result requires grad; `tags` carries what the observer saw beside the call
-    (`no_grad`, `log_prob`, `sample` …); `notes` are small facts that a rule may want (scalar factors,
-    saturation, the first non-finite element).
-    """
+    Beside operations there are the sources of values (a `parameter` that is read, `data` from outside, a `foreign`
+    graph that nobody saw being made) and remarks: a parameter was `written`, its gradient read or set."""
 
-    nid: int
+    nid: ValueId
     name: str
     site: Site
-    inputs: tuple[int, ...]
+    inputs: tuple[ValueId, ...]
     live: bool
     shape: tuple[int, ...]
     floating: bool = True
-    tags: tuple[str, ...] = ()
-    notes: tuple[tuple[str, Any], ...] = ()
+    tags: tuple[Tag, ...] = ()
+    facts: OpFacts = PLAIN
+    kind: OpKind = "operation"
+
+
+OpKind = Literal["operation", "parameter", "data", "foreign", "written", "gradient read", "gradient set"]
 
 
 class Ops(NamedTuple):
@@ -172,51 +288,87 @@ class Ops(NamedTuple):
 
 
 class Failed(NamedTuple):
-    """PyTorch raised outside of backward (an in-place write on a leaf, a deepcopy of a graph tensor …)."""
+    """PyTorch raised outside of backward (an in-place write on a leaf, a deepcopy of a graph tensor …). The tensor
+    was this parameter or value, and an object of the class `holder` had it in an attribute."""
 
     kind: str
     site: Site
     message: str
-    clues: tuple[tuple[str, Any], ...] = ()
+    pid: ParamId = NOBODY
+    value: ValueId = NOTHING
+    attribute: str = ""
+    holder: str = ""
+
+
+# -- the course of the run --------------------------------------------------------------------------
+
+
+class Turn(NamedTuple):
+    """A loop that updates its parameters by hand has come round once more."""
+
+
+class IterationEnd(NamedTuple):
+    """An iteration that was recorded is over; those that only repeat are counted by `Repeated`."""
 
 
 class Repeated(NamedTuple):
-    """`times` further iterations went exactly like ones already recorded; `findings` are theirs."""
+    """`times` further iterations went exactly like ones already recorded."""
 
     times: int
-    findings: tuple[int, ...] = ()
 
 
 class Resumed(NamedTuple):
     """After iterations that were let through unseen: what the gradients hold now is of unknown origin."""
 
 
-class Sample(NamedTuple):
-    """Magnitudes at one step, taken now and then: what the charts are drawn from.
+class Magnitude(NamedTuple):
+    """Norms of one parameter at one step; `update` is negative where nobody looked."""
 
-    Per parameter `(pid, gradient norm, weight norm, update norm)`; per loss `(site of backward, value)`;
-    `clipped` is the norm before clipping divided by the limit, where this step was clipped."""
+    pid: ParamId
+    gradient: float
+    weight: float
+    update: float
+
+
+class LossValue(NamedTuple):
+    """`site` is the line of its backward."""
+
+    site: Site
+    value: float
+
+
+class Sample(NamedTuple):
+    """Magnitudes at one step, taken now and then: what the charts are drawn from. `clipped` is the norm before
+    clipping divided by the limit, where this step was clipped."""
 
     iteration: int
-    oid: int
-    norms: tuple[tuple[int, float, float, float], ...]
-    losses: tuple[tuple[Site, float], ...] = ()
+    oid: OptimizerId
+    norms: tuple[Magnitude, ...]
+    losses: tuple[LossValue, ...] = ()
     clipped: float = 0.0
+
+
+Reason = Literal[
+    "", "first", "asked", "random", "late network", "unlike", "unexpected boundary", "new parameters", "odd loss",
+    "other graph",
+]  # fmt: skip
 
 
 class Attention(NamedTuple):
     """The observer became deep or light, and why."""
 
     deep: bool
-    reason: str
+    reason: Reason = ""
+
+
+BlindSpot = Literal["transforms", "compiled", "packed"]
 
 
 class Blind(NamedTuple):
-    """The observer could not look somewhere, so rules that needed it were not evaluated."""
+    """The observer could not look somewhere."""
 
-    reason: str
+    spot: BlindSpot
     site: Site
-    rules: tuple[str, ...] = ()
 
 
 class Fault(NamedTuple):
@@ -233,16 +385,16 @@ Event = (
     | ParamNamed
     | ParamFlag
     | OptimizerSeen
+    | Sync
     | Backward
     | Step
     | StepDone
-    | Turn
-    | IterationEnd
     | ZeroGrad
     | Clip
-    | Sync
     | Ops
     | Failed
+    | Turn
+    | IterationEnd
     | Repeated
     | Resumed
     | Sample

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from gradsan.record.events import (
+    PLAIN,
     Backward,
     Clip,
     Event,
@@ -102,7 +103,7 @@ class Recorder:
             self._repeats += 1
             self._counted = [event for event in self._held if isinstance(event, Ops)]
             for event in self._counted:
-                self._sources.update((dict(op.notes)["pid"], op) for op in event.ops if op.name == "param")
+                self._sources.update((op.facts.pid, op) for op in event.ops if op.kind == "parameter")
             self._held.clear()
             self.familiar = True
         else:
@@ -165,9 +166,6 @@ class Recorder:
 
 
 _KEYED = {ParamReborn, Backward, Step, StepDone, Turn, ZeroGrad, Clip, Ops}
-_VOLATILE_CLUES = {"norms", "zeroed_by"}
-_VOLATILE_NOTES = {"scalar", "saturated", "alpha"}
-_VOLATILE_OF_DATA = _VOLATILE_NOTES | {"settings"}  # a replay writes to another row every time
 
 
 def _key(event: Event) -> Any:
@@ -175,15 +173,17 @@ def _key(event: Event) -> Any:
     if isinstance(event, Ops):
         return frozenset([_op_key(op) for op in event.ops])
     if isinstance(event, Backward):
-        clues = tuple(k for k, _ in event.clues if k not in _VOLATILE_CLUES)
+        facts = event.facts._replace(norms=(), zeroed_by=())
         return (event.site, event.call, event.reached, event.fed, event.retain, event.create_graph,
-                event.error, clues)  # fmt: skip
+                event.error, tuple(map(bool, facts)))  # fmt: skip
     if isinstance(event, Step):
         return (event.oid, event.site, event.held, event.by_hand)
     return (type(event).__name__, *event)  # one step that is done is not one leaf that is reborn
 
 
 def _op_key(op: Op) -> Any:
-    volatile = _VOLATILE_NOTES if op.live else _VOLATILE_OF_DATA
-    notes = op.notes and tuple([n for n in op.notes if n[0] not in volatile])
-    return (op.name, op.site, op.live, op.floating, op.tags, len(op.shape), notes)
+    facts = op.facts
+    if facts is not PLAIN:  # numbers differ every time; a replay writes to another row every time
+        settings = facts.settings if op.live else 0
+        facts = facts._replace(scalars=(), alpha=1.0, saturated=0.0, settings=settings)
+    return (op.kind, op.name, op.site, op.live, op.floating, op.tags, len(op.shape), facts)

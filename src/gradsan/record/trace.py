@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TextIO
 
-from gradsan.record.events import EVENT_TYPES, Event, Op, Ops, Root
+from gradsan.record.events import Event
+from gradsan.record.schema import Decoder, Malformed, encode
 
 FORMAT = "gradsan-trace"
 VERSION = 2
@@ -28,7 +29,7 @@ class TraceWriter:
         self._line({"format": FORMAT, "version": VERSION, **about})
 
     def feed(self, event: Event) -> None:
-        self._line([type(event).__name__, *event])
+        self._line(encode(event))
 
     def note(self, **about: Any) -> None:
         """Something about the run as a whole that was not known when it began."""
@@ -58,6 +59,7 @@ class TraceWriter:
 
 def read(path: Path) -> Iterator[Event | dict[str, Any]]:
     """The header, the events, notes, and the closing record where the run came to its end."""
+    number = 1
     try:
         with path.open(encoding="utf-8") as file:
             header = _parse(file.readline(), 1, path)
@@ -68,11 +70,14 @@ def read(path: Path) -> Iterator[Event | dict[str, Any]]:
                     f"{path} has trace version {header.get('version')}; this gradsan reads {VERSION}"
                 )
             yield header
+            decoder = Decoder()
             for number, line in enumerate(file, 2):
                 if not line.endswith("\n"):
                     return  # the last write was cut off by a kill: everything before it counts
                 data = _parse(line, number, path)
-                yield data if isinstance(data, dict) else _event(data, number, path)
+                yield data if isinstance(data, dict) else decoder.decode(data)
+    except Malformed as error:
+        raise TraceError(f"{path} is damaged on line {number}: {error}") from error
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not text"
         raise TraceError(f"cannot read the trace {path}: {reason}") from error
@@ -81,24 +86,6 @@ def read(path: Path) -> Iterator[Event | dict[str, Any]]:
 def _parse(line: str, number: int, path: Path) -> Any:
     try:
         return json.loads(line)
-    except json.JSONDecodeError as error:
+    except (json.JSONDecodeError, RecursionError) as error:
         what = "is not a gradsan trace" if number == 1 else f"is damaged on line {number}"
         raise TraceError(f"{path} {what}") from error
-
-
-def _event(data: Any, number: int, path: Path) -> Event:
-    try:
-        kind = EVENT_TYPES[data[0]]
-        fields = [_tuples(field) for field in data[1:]]
-        if kind is Ops:
-            return Ops(tuple(Op(*op) for op in fields[0]))
-        event = kind(*fields)
-        if data[0] == "Backward":
-            event = event._replace(roots=tuple(Root(*root) for root in event.roots))
-        return event  # type: ignore[no-any-return]
-    except (KeyError, TypeError, IndexError) as error:
-        raise TraceError(f"{path} is damaged on line {number}") from error
-
-
-def _tuples(value: Any) -> Any:
-    return tuple(_tuples(v) for v in value) if isinstance(value, list) else value

@@ -14,6 +14,7 @@ from gradsan.record.events import (
     Failed,
     Ops,
     OptimizerSeen,
+    ParamId,
     Sample,
     Site,
     Step,
@@ -32,12 +33,12 @@ class Verdict:
     culprit: Site
     message: str
     sites: list[tuple[str, Site]] = field(default_factory=list)
-    subjects: Iterable[int] = ()
+    subjects: Iterable[ParamId] = ()
     severity: str = ""
     fix: str = ""
     key: Any = None
-    explains: Iterable[int] = ()
-    unless_explained: Iterable[int] = ()
+    explains: Iterable[ParamId] = ()
+    unless_explained: Iterable[ParamId] = ()
 
 
 Verdicts = Iterable[Verdict]

@@ -105,14 +105,12 @@ class SavedTensorMutated(Rule):
     def on_backward(self, event: Backward) -> Verdicts:
         if TEXT not in event.error:
             return
-        clues = dict(event.clues)
-        saved, _, written, how, _ = clues.get("changed", (0, 0, 0, "", 0))
-        if how == "step":
+        history, facts, changed = self.history, event.facts, event.facts.changed
+        if changed is not None and changed.by_step:
             return
-        history = self.history
-        if not written:
-            hint = "; run with `--mode deep` to see which line wrote it" if "light" in clues else ""
-            kept_at = clues.get("kept_at", NOWHERE)
+        if changed is None or not changed.site:
+            hint = "; run with `--mode deep` to see which line wrote it" if facts.forward_unseen else ""
+            kept_at = facts.kept_at
             what = value_at(history, kept_at, "an operation")
             whose = (
                 f"what {what} ({line(history, kept_at)}) has kept for" if kept_at else "a tensor needed by"
@@ -121,13 +119,13 @@ class SavedTensorMutated(Rule):
             story = [("saved", kept_at)] if kept_at else []
             yield Verdict(event.site, message, [*story, ("backward", event.site)], event.reached)
             return
-        kept = history.graph.get(saved)
-        kept_at = kept.site if kept is not None else 0
+        kept = history.graph.get(changed.value)
+        kept_at = kept.site if kept is not None else NOWHERE
         yield Verdict(
-            written,
-            f"`{how}` changes in place what {value_at(history, kept_at, 'an operation')} "
+            changed.site,
+            f"`{changed.operation}` changes in place what {value_at(history, kept_at, 'an operation')} "
             f"({line(history, kept_at)}) has kept for backward on {line(history, event.site)}",
-            [("saved", kept_at), ("mutation", written), ("backward", event.site)],
+            [("saved", kept_at), ("mutation", changed.site), ("backward", event.site)],
             event.reached,
         )
 

@@ -6,7 +6,7 @@ from gradsan.judge.flow import param_users
 from gradsan.judge.history import History
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.wording import line, networks
-from gradsan.record.events import Backward, Site
+from gradsan.record.events import NOBODY, NOWHERE, Backward, BackwardId, ParamId, Site
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 TEXT = "modified by an inplace operation"
@@ -123,17 +123,15 @@ class SteppedBeforeBackward(Rule):
 
     def __init__(self, history: History) -> None:
         super().__init__(history)
-        self._late: dict[int, list[Verdict]] = {}
+        self._late: dict[BackwardId, list[Verdict]] = {}
 
     def on_backward(self, event: Backward) -> Verdicts:
-        clues = dict(event.clues)
         if TEXT in event.error:
-            saved, _, step, how, owner = clues.get("changed", (0, 0, 0, "", 0))
-            if how == "step":
-                kept = self.history.graph.get(saved)
-                yield self._verdict(
-                    event, step, kept.site if kept else 0, {owner} if owner else set(event.reached)
-                )
+            changed = event.facts.changed
+            if changed is not None and changed.by_step:
+                kept = self.history.graph.get(changed.value)
+                pids = {changed.owner} if changed.owner else set(event.reached)
+                yield self._verdict(event, changed.site, kept.site if kept else NOWHERE, pids)
             return
         if event.call == "backward" and (late := list(self._silent(event))):
             self._late[event.bid] = late
@@ -150,16 +148,16 @@ class SteppedBeforeBackward(Rule):
         """The loss goes back to a reading of a parameter that is older than the parameter's last step."""
         history, graph = self.history, self.history.graph
         live = graph.live_ancestors(r.nid for r in event.roots)
-        old: dict[Site, set[int]] = {}
+        old: dict[Site, set[ParamId]] = {}
         for nid in live:
-            pid, epoch = history.param_nodes.get(nid, (0, 0))
+            pid, epoch = history.param_nodes.get(nid, (NOBODY, 0))
             if pid and pid in event.fed and epoch < history.params[pid].epoch:
                 old.setdefault(history.params[pid].last_step, set()).add(pid)
         for step, pids in old.items():
             users = [op for op in param_users(graph, live, pids) if op.site]
-            yield self._verdict(event, step, users[0].site if users else 0, pids)
+            yield self._verdict(event, step, users[0].site if users else NOWHERE, pids)
 
-    def _verdict(self, event: Backward, step: Site, forward: Site, pids: set[int]) -> Verdict:
+    def _verdict(self, event: Backward, step: Site, forward: Site, pids: set[ParamId]) -> Verdict:
         history = self.history
         return Verdict(
             step,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradsan.judge.wording import name_of
-from gradsan.record.events import Failed
+from gradsan.record.events import NOWHERE, Failed
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 
@@ -61,8 +61,8 @@ class LeafMutated(Rule):
     def on_failed(self, event: Failed) -> Verdicts:
         if event.kind != "leaf-mutated":
             return
-        pid = dict(event.clues).get("pid", 0)
-        created = self.history.params[pid].created if pid else 0
+        pid = event.pid
+        created = self.history.params[pid].created if pid else NOWHERE
         what = f"`{name_of(self.history, pid)}`" if pid else "a leaf that requires grad"
         yield Verdict(
             event.site,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradsan.judge.wording import line, value_at
-from gradsan.record.events import Backward
+from gradsan.record.events import NOWHERE, Backward
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 
@@ -98,25 +98,26 @@ class HiddenMutation(Rule):
 
     def on_backward(self, event: Backward) -> Verdicts:
         history = self.history
-        for key, value in event.clues:
-            if key != "hidden":
-                continue
-            nid, write, alias = value
-            kept = history.graph.get(nid)
-            kept_at = kept.site if kept is not None else 0
-            culprit = write or alias or kept_at
+        for hidden in event.facts.hidden:
+            kept = history.graph.get(hidden.value)
+            kept_at = kept.site if kept is not None else NOWHERE
+            culprit = hidden.write or hidden.alias or kept_at
             how = (
                 "this line writes through `.data`"
-                if write
+                if hidden.write
                 else "a NumPy array shares its memory from here on, and was written"
-                if alias
+                if hidden.alias
                 else "its memory was written behind autograd's back"
             )
             yield Verdict(
                 culprit,
                 f"what {value_at(history, kept_at, 'an operation')} ({line(history, kept_at)}) kept for backward has "
                 f"other contents now: {how}",
-                [("saved", kept_at), ("mutation" if write else "alias", culprit), ("backward", event.site)],
+                [
+                    ("saved", kept_at),
+                    ("mutation" if hidden.write else "alias", culprit),
+                    ("backward", event.site),
+                ],
                 event.reached,
             )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gradsan.judge.source import bindings
 from gradsan.judge.wording import line
-from gradsan.record.events import Failed, Site
+from gradsan.record.events import NOWHERE, Failed, Site
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 
@@ -73,16 +73,15 @@ class GraphTensorCopied(Rule):
     def on_failed(self, event: Failed) -> Verdicts:
         if event.kind != "graph-tensor-copied":
             return
-        clues, history = dict(event.clues), self.history
-        made = history.graph.get(clues.get("nid", 0))
-        attribute, holder = clues.get("attribute", ""), clues.get("holder", "")
-        stored = self._stored(attribute, event.site, made.site if made else 0)
-        where = f"the attribute `{attribute}` of {holder}" if attribute else "the copied object"
+        history, attribute = self.history, event.attribute
+        made = history.graph.get(event.value)
+        stored = self._stored(attribute, event.site, made.site if made else NOWHERE)
+        where = f"the attribute `{attribute}` of {event.holder}" if attribute else "the copied object"
         kept = f", stored on {line(history, stored)}" if stored else ""
         yield Verdict(
             stored or event.site,
             f"{where} holds a tensor with its graph{kept}, so the copy on {line(history, event.site)} fails",
-            [("creation", made.site if made else 0), ("stored", stored), ("copy", event.site)],
+            [("creation", made.site if made else NOWHERE), ("stored", stored), ("copy", event.site)],
         )
 
     def _stored(self, attribute: str, copy: Site, made: Site) -> Site:
@@ -95,7 +94,7 @@ class GraphTensorCopied(Rule):
                 site = history.site_at(file, binding.line, binding.function)
                 if len(lines) == 1:
                     return site
-        return 0
+        return NOWHERE
 
 
 rule = GraphTensorCopied

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gradsan.judge.cuts import Cut, cause
 from gradsan.judge.flow import culprit_of, cuts_behind
 from gradsan.judge.wording import line, networks
-from gradsan.record.events import Backward, Op
+from gradsan.record.events import Backward, Op, ParamId, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 LEAVING = {"numpy", "array", "item", "float", "tolist"}
@@ -121,7 +121,7 @@ class LossWithoutGraph(Rule):
     def on_backward(self, event: Backward) -> Verdicts:
         history, graph = self.history, self.history.graph
         roots = [r.nid for r in event.roots if r.nid]
-        asked = set(dict(event.clues).get("asked", ()))
+        asked = set(event.facts.asked)
         trained = asked or {p for o in history.optimizers.values() for p in o.params} or set(history.params)
         live = graph.live_ancestors(roots)
         revived = [
@@ -155,7 +155,7 @@ class LossWithoutGraph(Rule):
                 f"the loss is made of {networks(history, frozen)} only, and that has requires_grad=False"
             )
             yield Verdict(where or event.site, message, [("freeze", where), *sites], frozen)
-        elif off := dict(event.clues).get("gradients_off", 0):
+        elif off := event.facts.gradients_off:
             message = "gradients were switched off here and never on again: nothing after it records a graph"
             yield Verdict(off, message, [("cut", off), *sites])
         else:
@@ -164,7 +164,7 @@ class LossWithoutGraph(Rule):
             )
             yield Verdict(event.site, f"nothing that requires grad leads to this loss{hack}; {known}", sites)
 
-    def _leaf_loss(self, event: Backward, roots: list[int], trained: set[int], hack: str) -> Verdicts:
+    def _leaf_loss(self, event: Backward, roots: list[ValueId], trained: set[ParamId], hack: str) -> Verdicts:
         """The loss itself was made a leaf. What it was made of cannot be followed, but what left the graph
         for good in this iteration can be named."""
         history, graph = self.history, self.history.graph
@@ -191,11 +191,11 @@ class LossWithoutGraph(Rule):
             if op.name in LEAVING and op.site and graph.iteration_of[op.nid] == now
         ]
 
-    def _is_revived(self, nid: int) -> bool:
+    def _is_revived(self, nid: ValueId) -> bool:
         op = self.history.graph.ops[nid]
         return op.name == "requires_grad_" and not any(i.live for i in self.history.graph.inputs(op))
 
-    def _frozen(self, roots: list[int]) -> list[int]:
+    def _frozen(self, roots: list[ValueId]) -> list[ParamId]:
         pids = self.history.graph.value_params(roots)
         return [p for p in sorted(pids) if not self.history.params[p].requires_grad]
 

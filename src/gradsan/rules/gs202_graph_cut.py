@@ -6,6 +6,7 @@ from gradsan.judge.cuts import Cut, cause
 from gradsan.judge.flow import culprit_of
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.wording import networks, value_at
+from gradsan.record.events import Site
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 
@@ -184,7 +185,7 @@ class GraphCut(Rule):
             explains=cut.pids,
         )
 
-    def _return(self, cut: Cut) -> tuple[str, int] | None:
+    def _return(self, cut: Cut) -> tuple[str, Site] | None:
         """Where a number that left the tensor world came back."""
         graph = self.history.graph
         for nid in graph.consumers.get(cut.op.nid, ()):

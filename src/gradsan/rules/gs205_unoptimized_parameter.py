@@ -8,7 +8,7 @@ from gradsan.judge.ledger import Contribution
 from gradsan.judge.replaced import left_behind
 from gradsan.judge.source import collected_at
 from gradsan.judge.wording import networks
-from gradsan.record.events import Site
+from gradsan.record.events import NOWHERE, ParamId, Site
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 TIMES = 3
@@ -122,7 +122,7 @@ class UnoptimizedParameter(Rule):
         if any(left_behind(history, o, ready) for o in history.optimizers.values()):
             return  # a replacement: GS206
         optimizer = history.optimizers[contribution.consumed[0].oid]
-        created = next((s for pid in ready if (s := history.params[pid].created)), 0)
+        created = next((s for pid in ready if (s := history.params[pid].created)), NOWHERE)
         culprit = self._collected(optimizer.site)
         yield Verdict(
             culprit,
@@ -134,7 +134,7 @@ class UnoptimizedParameter(Rule):
             unless_explained=ready,
         )  # fmt: skip
 
-    def _is_homeless(self, pid: int) -> bool:
+    def _is_homeless(self, pid: ParamId) -> bool:
         history = self.history
         return (
             not history.owner_of(pid)
@@ -145,7 +145,7 @@ class UnoptimizedParameter(Rule):
             and pid not in history.explained
         )
 
-    def _is_objective_only(self, contribution: Contribution, pids: set[int]) -> bool:
+    def _is_objective_only(self, contribution: Contribution, pids: set[ParamId]) -> bool:
         """The loss is nothing but the output of these parameters, averaged: a critic as the actor's guide.
         Without a traced graph nobody can tell, and nothing is said."""
         graph = self.history.graph

@@ -7,7 +7,7 @@ from gradsan.judge.ledger import Contribution
 from gradsan.judge.replaced import left_behind
 from gradsan.judge.source import bindings
 from gradsan.judge.wording import line, networks
-from gradsan.record.events import Site
+from gradsan.record.events import ParamId, Site
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 TIMES = 3
@@ -150,7 +150,7 @@ class OrphanedOptimizer(Rule):
                 return
 
     def _verdict(
-        self, optimizer: Optimizer, ready: set[int], old: set[int], contribution: Contribution
+        self, optimizer: Optimizer, ready: set[ParamId], old: set[ParamId], contribution: Contribution
     ) -> Verdict:
         history = self.history
         replaced = self._replaced_at(sorted(ready)[0], optimizer)
@@ -165,7 +165,7 @@ class OrphanedOptimizer(Rule):
             unless_explained=ready,
         )  # fmt: skip
 
-    def _replaced_at(self, pid: int, optimizer: Optimizer) -> Site:
+    def _replaced_at(self, pid: ParamId, optimizer: Optimizer) -> Site:
         """The assignment that put the new network there: near the line that made it, not in the code that
         made the optimizer."""
         history = self.history

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gradsan.judge.history import History
 from gradsan.judge.wording import networks
-from gradsan.record.events import Step
+from gradsan.record.events import NOWHERE, Step
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 TIMES = 3
@@ -90,7 +90,7 @@ class FrozenParameter(Rule):
         seen = self._seen[event.oid] = self._seen.get(event.oid, 0) + 1
         if seen < TIMES:
             return
-        where = next((s for pid in frozen if (s := history.params[pid].frozen_at)), 0)
+        where = next((s for pid in frozen if (s := history.params[pid].frozen_at)), NOWHERE)
         yield Verdict(
             where or optimizer.site,
             f"{networks(history, frozen)} has requires_grad=False while its optimizer steps",

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from gradsan.judge.flow import SELECTING, SHAPING
 from gradsan.judge.history import History
-from gradsan.judge.provenance import note
 from gradsan.judge.wording import networks
-from gradsan.record.events import Backward, Op, Site
+from gradsan.record.events import Backward, Op, Site, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 STEPS = 5
@@ -114,14 +113,13 @@ class ZeroGradient(Rule):
         self._flat: dict[Site, int] = {}
 
     def on_backward(self, event: Backward) -> Verdicts:
-        clues = dict(event.clues)
         yield from self._saturated(event)
         zero = set()
-        for pid, norm in clues.get("norms", ()):
+        for pid, norm in event.facts.norms:
             self._zero[pid] = self._zero.get(pid, 0) + 1 if norm == 0.0 else 0
             if self._zero[pid] >= STEPS:
                 zero.add(pid)
-        for nid in clues.get("zeroed_by", ()) if zero else ():
+        for nid in event.facts.zeroed_by if zero else ():
             op = self.history.graph.get(nid)
             if op is not None and op.name in FLAT and self.history.graph.live_params([nid]) & zero:
                 message = f"the gradient of {networks(self.history, zero)} is exactly zero: `{op.name}` is flat there"
@@ -131,7 +129,7 @@ class ZeroGradient(Rule):
         graph = self.history.graph
         live = graph.live_ancestors(root.nid for root in event.roots)
         for op in live.values():
-            share = note(op, "saturated", 0.0)
+            share = op.facts.saturated
             if share < SATURATED or not self._is_clamped_error(op, live):
                 continue
             seen = self._flat[op.site] = self._flat.get(op.site, 0) + 1
@@ -144,7 +142,7 @@ class ZeroGradient(Rule):
                     graph.live_params([op.nid]),
                 )
 
-    def _is_clamped_error(self, op: Op, live: dict[int, Op]) -> bool:
+    def _is_clamped_error(self, op: Op, live: dict[ValueId, Op]) -> bool:
         """A difference reaches the loss through this clamp and no other way."""
         graph = self.history.graph
         source = next(graph.inputs(op), None)
@@ -155,7 +153,7 @@ class ZeroGradient(Rule):
         onward = [n for n in graph.consumers.get(source.nid, ()) if n in live]
         return len(onward) == 1 and self._is_squared(op, live)
 
-    def _is_squared(self, op: Op, live: dict[int, Op]) -> bool:
+    def _is_squared(self, op: Op, live: dict[ValueId, Op]) -> bool:
         graph = self.history.graph
         users = [live[n] for n in graph.consumers.get(op.nid, ()) if n in live]
         return any(

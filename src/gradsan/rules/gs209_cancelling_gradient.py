@@ -6,7 +6,7 @@ from gradsan.judge import flow
 from gradsan.judge.numbering import ValueNumbers
 from gradsan.judge.source import subtrahend_bound_at
 from gradsan.judge.wording import line, networks, value_at
-from gradsan.record.events import Backward, Op, Site
+from gradsan.record.events import Backward, Op, ParamId, Site, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 TINY = 1e-7  # float32 rounding of terms of order one that should have cancelled exactly
@@ -157,8 +157,8 @@ class CancellingGradient(Rule):
         roots = [root.nid for root in event.roots]
         live = graph.live_ancestors(roots)
         numbers = ValueNumbers(graph, self.history.param_nodes)
-        tiny = {pid for pid, norm in dict(event.clues).get("norms", ()) if norm < TINY}
-        told: set[tuple[int, int]] = set()
+        tiny = {pid for pid, norm in event.facts.norms if norm < TINY}
+        told: set[tuple[ValueId, ValueId]] = set()
         for _, op in sorted(live.items()):
             pair = self._cancelling(op, numbers) if op.name in ("sub", "add", "rsub") else None
             if (
@@ -192,13 +192,13 @@ class CancellingGradient(Rule):
             seen.setdefault(number, term)
         return None
 
-    def _escapes(self, pair: tuple[Op, Op], op: Op, live: dict[int, Op], roots: set[int]) -> bool:
+    def _escapes(self, pair: tuple[Op, Op], op: Op, live: dict[ValueId, Op], roots: set[ValueId]) -> bool:
         """Whether gradient reaches these values by another way than through the cancelling sum."""
         without = {nid: o for nid, o in live.items() if nid != op.nid}
         reached = self.history.graph.descendants([p.nid for p in pair], without)
         return bool(reached & roots)
 
-    def _is_one_expression(self, op: Op, live: dict[int, Op]) -> bool:
+    def _is_one_expression(self, op: Op, live: dict[ValueId, Op]) -> bool:
         """`z + (code - z)`: the difference serves nothing but this sum, which then says no more than `code`. A sum
         less one of its parts is another matter: an action, less the mean that it was sampled around."""
         graph = self.history.graph
@@ -219,7 +219,7 @@ class CancellingGradient(Rule):
                 return self.history.site_at(where.file, asked, where.function)
         return twin.site
 
-    def _verdict(self, event: Backward, op: Op, culprit: Site, pids: set[int], effect: str) -> Verdict:
+    def _verdict(self, event: Backward, op: Op, culprit: Site, pids: set[ParamId], effect: str) -> Verdict:
         history = self.history
         return Verdict(
             culprit,

@@ -6,7 +6,7 @@ from gradsan.judge.flow import SELECTING, SHAPING, Term, constant_terms
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.residuals import Residual, residuals
 from gradsan.judge.wording import line, networks, value_at
-from gradsan.record.events import Op
+from gradsan.record.events import Op, ParamId, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 
@@ -154,7 +154,9 @@ class TargetCarriesGradient(Rule):
                 yield self._verdict(residual, target, contribution)
         yield from self._projected(contribution, roots, consumed)
 
-    def _projected(self, contribution: Contribution, roots: list[int], consumed: set[int]) -> Verdicts:
+    def _projected(
+        self, contribution: Contribution, roots: list[ValueId], consumed: set[ParamId]
+    ) -> Verdicts:
         """A distributional target: probabilities of one forward pass, moved by the reward, times the
         log-probabilities of another."""
         history, graph = self.history, self.history.graph
@@ -185,7 +187,7 @@ class TargetCarriesGradient(Rule):
         moved = [op for op in live if op.name in ("scatter_add", "index_add", "scatter", "matmul", "bmm")]
         return made[0] if made and moved and max(m.nid for m in moved) > made[0].nid else None
 
-    def _live_target(self, residual: Residual, consumed: set[int]) -> list[Term]:
+    def _live_target(self, residual: Residual, consumed: set[ParamId]) -> list[Term]:
         """The live terms that stand on the reward's side of the difference, if the other side is live too.
 
         Two live terms alone are no temporal difference (a dueling network has them, so has a preference

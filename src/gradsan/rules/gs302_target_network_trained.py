@@ -6,7 +6,7 @@ from gradsan.judge.flow import param_users
 from gradsan.judge.history import History
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.wording import line, networks
-from gradsan.record.events import Site, Step
+from gradsan.record.events import ParamId, Site, Step
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 TIMES = 3
@@ -105,7 +105,7 @@ class TargetNetworkTrained(Rule):
     def __init__(self, history: History) -> None:
         super().__init__(history)
         self._wasted: dict[int, int] = {}
-        self._used_at: dict[int, Site] = {}
+        self._used_at: dict[ParamId, Site] = {}
 
     def on_step(self, event: Step) -> Verdicts:
         history = self.history
@@ -145,7 +145,7 @@ class TargetNetworkTrained(Rule):
                 fix="set `requires_grad_(False)` on the target network: the same result for less work",
             )
 
-    def _is_used(self, pid: int) -> bool:
+    def _is_used(self, pid: ParamId) -> bool:
         """An optimizer owns it, or the script hands gradient over to what it is a copy of."""
         history = self.history
         return bool(history.owner_of(pid)) or history.networks.source_of(pid) in history.handed

@@ -6,7 +6,7 @@ from gradsan.judge import flow
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.provenance import params_of
 from gradsan.judge.wording import line, networks, value_at
-from gradsan.record.events import Op
+from gradsan.record.events import Op, ParamId, Site, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 LOGARITHMS = {"log_softmax", "log", "logsumexp", "cross_entropy", "nll_loss", "logsigmoid", "log_prob"}
@@ -120,7 +120,7 @@ class AdvantageCarriesGradient(Rule):
         consumed = contribution.consumed_pids()
         graph = self.history.graph
         live = graph.live_ancestors(root.nid for root in contribution.event.roots) if consumed else {}
-        reported: set[int] = set()
+        reported: set[Site] = set()
         for op in live.values():
             if op.name != "mul" or len(op.inputs) != 2 or op.inputs[0] == op.inputs[1]:
                 continue
@@ -136,7 +136,7 @@ class AdvantageCarriesGradient(Rule):
                     reported.add(origin.site)
                     yield self._verdict(op, origin, pids, contribution)
 
-    def _leaked(self, score: Op, weight: Op, consumed: set[int], live: dict[int, Op]) -> set[int]:
+    def _leaked(self, score: Op, weight: Op, consumed: set[ParamId], live: dict[ValueId, Op]) -> set[ParamId]:
         """Parameters that the weight trains and the score does not: they belong to somebody else."""
         graph = self.history.graph
         if not self._is_score(score):
@@ -165,7 +165,9 @@ class AdvantageCarriesGradient(Rule):
         constant = [t for t in parts if not t.op.live and t.op.floating]
         return bool(constant) and own == {t.op.nid for t in parts if t.op.live}
 
-    def _is_coefficient(self, weight: Op, pids: set[int], trained: set[int], live: dict[int, Op]) -> bool:
+    def _is_coefficient(
+        self, weight: Op, pids: set[ParamId], trained: set[ParamId], live: dict[ValueId, Op]
+    ) -> bool:
         """Made of parameters alone (a temperature), which another optimizer than the policy's owns: what it
         is given wrongly, that optimizer's step consumes, and GS304 says so. With one optimizer for both, a
         coefficient that has a loss of its own gets that of the policy on top; one that has none is meant to
@@ -180,7 +182,7 @@ class AdvantageCarriesGradient(Rule):
     def _is_made_of_parameters(self, op: Op) -> bool:
         return all(params_of(o) for o in self.history.graph.ancestors([op.nid]).values() if not o.inputs)
 
-    def _is_own_loss(self, op: Op, pids: set[int]) -> bool:
+    def _is_own_loss(self, op: Op, pids: set[ParamId]) -> bool:
         """`log_alpha * (log_prob + target_entropy).detach()`: the coefficient times a constant."""
         graph = self.history.graph
         sides = list(graph.inputs(op)) if op.name == "mul" else []
@@ -231,7 +233,7 @@ class AdvantageCarriesGradient(Rule):
             op = live[0]
         return op
 
-    def _verdict(self, op: Op, origin: Op, pids: set[int], contribution: Contribution) -> Verdict:
+    def _verdict(self, op: Op, origin: Op, pids: set[ParamId], contribution: Contribution) -> Verdict:
         history = self.history
         return Verdict(
             origin.site,

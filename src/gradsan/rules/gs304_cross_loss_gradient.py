@@ -5,7 +5,7 @@ from __future__ import annotations
 from gradsan.judge import flow
 from gradsan.judge.ledger import BY_HAND, Contribution
 from gradsan.judge.wording import line, networks
-from gradsan.record.events import Step
+from gradsan.record.events import BackwardId, OptimizerId, ParamId, Site, Step, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 
@@ -129,8 +129,8 @@ class CrossLossGradient(Rule):
 
     def on_step(self, event: Step) -> Verdicts:
         ledger = self.history.ledger
-        foreign: dict[int, tuple[Contribution, set[int]]] = {}
-        own: dict[int, tuple[Contribution, set[int]]] = {}
+        foreign: dict[BackwardId, tuple[Contribution, set[ParamId]]] = {}
+        own: dict[BackwardId, tuple[Contribution, set[ParamId]]] = {}
         for pid in event.held:
             fresh = ledger.fresh(pid)
             if len(fresh) < 2:
@@ -145,7 +145,9 @@ class CrossLossGradient(Rule):
             other = next(iter(foreign.values()))[0]
             yield self._verdict(event, other.site, [p.site for p, _ in own.values()], mixed)
 
-    def _belongs_elsewhere(self, part: Contribution, fresh: list[Contribution], pid: int, oid: int) -> bool:
+    def _belongs_elsewhere(
+        self, part: Contribution, fresh: list[Contribution], pid: ParamId, oid: OptimizerId
+    ) -> bool:
         """Another optimizer has stepped on this backward already, or it flows through `pid` to parameters
         that another optimizer owns and the other losses do not touch."""
         if any(c.oid != oid for c in part.consumed):
@@ -176,7 +178,9 @@ class CrossLossGradient(Rule):
                     steps = [c for c in contribution.consumed if c.pids & critic]
                     yield self._verdict_of_sum(contribution, term, critic, steps[-1].site)
 
-    def _exploited(self, term: flow.Term, live: list[flow.Term], reach: dict[int, set[int]]) -> set[int]:
+    def _exploited(
+        self, term: flow.Term, live: list[flow.Term], reach: dict[ValueId, set[ParamId]]
+    ) -> set[ParamId]:
         """Parameters that this term uses as a fixed objective while another term trains them."""
         graph, mine = self.history.graph, reach[term.op.nid]
         for other in live:
@@ -194,7 +198,7 @@ class CrossLossGradient(Rule):
         return set()
 
     def _verdict_of_sum(
-        self, contribution: Contribution, term: flow.Term, critic: set[int], step: int
+        self, contribution: Contribution, term: flow.Term, critic: set[ParamId], step: Site
     ) -> Verdict:
         history = self.history
         return Verdict(
@@ -205,7 +209,7 @@ class CrossLossGradient(Rule):
             critic,
         )
 
-    def _verdict(self, event: Step, foreign: int, own: list[int], pids: set[int]) -> Verdict:
+    def _verdict(self, event: Step, foreign: Site, own: list[Site], pids: set[ParamId]) -> Verdict:
         history = self.history
         return Verdict(
             event.site,

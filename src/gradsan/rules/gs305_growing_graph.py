@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from gradsan.judge.provenance import note
 from gradsan.judge.wording import value_at
 from gradsan.record.events import Ops
 from gradsan.rules.base import Rule, Verdict, Verdicts
@@ -91,7 +90,7 @@ class GrowingGraph(Rule):
 
     def on_ops(self, event: Ops) -> Verdicts:
         for op in event.ops:
-            depth = note(op, "carried", 0)
+            depth = op.facts.carried
             if depth >= ITERATIONS:
                 yield Verdict(
                     op.site,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from gradsan.judge.aliases import alias_line, mixes_itself
 from gradsan.judge.history import History
-from gradsan.judge.provenance import note, params_of
+from gradsan.judge.provenance import params_of
 from gradsan.judge.wording import networks
-from gradsan.record.events import NOWHERE, Backward, Ops, Site, Sync
+from gradsan.record.events import NOWHERE, Backward, Ops, ParamId, Site, Sync
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 WINDOWS = 2  # backwards without the target network before its absence counts
@@ -179,12 +179,12 @@ class TargetNetworkAliased(Rule):
 
     def __init__(self, history: History) -> None:
         super().__init__(history)
-        self._window: dict[Site, set[int]] = {}
-        self._before: dict[Site, set[int]] = {}
-        self._suspects: dict[Site, tuple[set[int], int]] = {}
-        self._reported: set[int] = set()
-        self._taken: dict[tuple[Site, int], set[int]] = {}  # iterations
-        self._mixed: dict[int, tuple[int, Site]] = {}  # how often with themselves, and where
+        self._window: dict[Site, set[ParamId]] = {}
+        self._before: dict[Site, set[ParamId]] = {}
+        self._suspects: dict[Site, tuple[set[ParamId], int]] = {}
+        self._reported: set[ParamId] = set()
+        self._taken: dict[tuple[Site, ParamId], set[int]] = {}  # iterations
+        self._mixed: dict[ParamId, tuple[int, Site]] = {}  # how often with themselves, and where
 
     def on_sync(self, event: Sync) -> Verdicts:
         """A network that is loaded from itself, or whose memory became that of its source."""
@@ -201,12 +201,12 @@ class TargetNetworkAliased(Rule):
     def on_ops(self, event: Ops) -> Verdicts:
         history = self.history
         for op in event.ops:
-            if op.name == "written" and mixes_itself(history.graph, op):
-                times, _ = self._mixed.get(note(op, "pid"), (0, NOWHERE))
-                self._mixed[note(op, "pid")] = (times + 1, op.site)
-            if op.name == "written" and note(op, "shares"):
-                pid = note(op, "pid")
-                others = [o for o in note(op, "shares") if self._are_twins(pid, o)]
+            if op.kind == "written" and mixes_itself(history.graph, op):
+                times, _ = self._mixed.get(op.facts.pid, (0, NOWHERE))
+                self._mixed[op.facts.pid] = (times + 1, op.site)
+            if op.kind == "written" and op.facts.shares:
+                pid = op.facts.pid
+                others = [o for o in op.facts.shares if self._are_twins(pid, o)]
                 if others:
                     yield from self._once([pid], others, op.site, "alias")
             elif op.site:
@@ -247,7 +247,7 @@ class TargetNetworkAliased(Rule):
         has changed it between the copy and its use."""
         history, graph = self.history, self.history.graph
         within = graph.ancestors(root.nid for root in event.roots)
-        moved: dict[Site, set[int]] = {}
+        moved: dict[Site, set[ParamId]] = {}
         for op in within.values():
             if op.name not in ("detach", "data") or not op.site:
                 continue
@@ -276,19 +276,19 @@ class TargetNetworkAliased(Rule):
                 key="alias",
             )
 
-    def _are_twins(self, pid: int, other: int) -> bool:
+    def _are_twins(self, pid: ParamId, other: ParamId) -> bool:
         copies = self.history.networks.copies
         return (pid in copies and copies[pid].source == other) or (
             other in copies and copies[other].source == pid
         )
 
-    def _once(self, targets: list[int], online: list[int], site: Site, role: str) -> Verdicts:
+    def _once(self, targets: list[ParamId], online: list[ParamId], site: Site, role: str) -> Verdicts:
         known = self._reported & {*targets, *online}
         self._reported.update(targets, online)
         if not known or role == "alias":
             yield self._verdict(targets, online, site, role)
 
-    def _verdict(self, targets: list[int], online: list[int], site: Site, role: str) -> Verdict:
+    def _verdict(self, targets: list[ParamId], online: list[ParamId], site: Site, role: str) -> Verdict:
         history = self.history
         alias = alias_line(history, targets, online, site) if role != "alias" else site
         return Verdict(

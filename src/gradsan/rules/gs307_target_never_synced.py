@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from gradsan.judge.history import History
-from gradsan.judge.provenance import note, params_of
+from gradsan.judge.provenance import params_of
 from gradsan.judge.wording import line, networks
-from gradsan.record.events import Backward, Op, Ops, Site, Sync
+from gradsan.record.events import Backward, Op, Ops, ParamId, Site, Sync
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 PATIENCE = 5_000  # updates; hard syncs every few thousand updates are common
@@ -95,11 +95,11 @@ class TargetNeverSynced(Rule):
         super().__init__(history)
         self._dropped: dict[Site, int] = {}
         self._reversed: dict[Site, int] = {}
-        self._used: dict[int, Site] = {}
+        self._used: dict[ParamId, Site] = {}
         self._rewound: dict[int, int] = {}
-        self._watched: set[int] = set()
-        self._in_loss: set[int] = set()
-        self._mixtures: list[tuple[Op, list[int], int]] = []
+        self._watched: set[ParamId] = set()
+        self._in_loss: set[ParamId] = set()
+        self._mixtures: list[tuple[Op, list[ParamId], int]] = []
 
     def on_sync(self, event: Sync) -> Verdicts:
         """The online network is overwritten from its own target, again and again."""
@@ -122,7 +122,7 @@ class TargetNeverSynced(Rule):
         if backwards:
             yield self._wrong_way(event.site, [p for p, _ in backwards], [s for _, s in backwards])
 
-    def _is_backwards(self, pid: int, source: int) -> bool:
+    def _is_backwards(self, pid: ParamId, source: ParamId) -> bool:
         """Happened before, and the source serves as a target: some loss has used it. Going back to the best
         weights so far looks the same, but those were saved while training, or no loss knows them."""
         copies = self.history.networks.copies
@@ -137,7 +137,7 @@ class TargetNeverSynced(Rule):
             self._in_loss |= self._watched & values
         return ()
 
-    def _wrong_way(self, site: Site, online: list[int], target: list[int]) -> Verdict:
+    def _wrong_way(self, site: Site, online: list[ParamId], target: list[ParamId]) -> Verdict:
         history = self.history
         return Verdict(
             site,
@@ -147,7 +147,7 @@ class TargetNeverSynced(Rule):
             [*online, *target],
         )
 
-    def _from_itself(self, event: Sync, own: list[int]) -> Verdicts:
+    def _from_itself(self, event: Sync, own: list[ParamId]) -> Verdicts:
         times = self._reversed[event.site] = self._reversed.get(event.site, 0) + 1
         if times >= TIMES:
             message = f"{networks(self.history, own)} is loaded from itself: it stays as it was"
@@ -155,7 +155,7 @@ class TargetNeverSynced(Rule):
 
     def _written_backwards(self, op: Op) -> Verdicts:
         """A trained parameter is overwritten by hand with its target, which some loss has used."""
-        history, pid = self.history, note(op, "pid")
+        history, pid = self.history, op.facts.pid
         copy = history.networks.copies.get(pid)
         if copy is None or copy.site != op.site:
             return
@@ -168,7 +168,7 @@ class TargetNeverSynced(Rule):
         """A mixture of target and online parameter that nobody uses."""
         history, graph = self.history, self.history.graph
         for op in event.ops:
-            if op.name == "written":
+            if op.kind == "written":
                 yield from self._written_backwards(op)
             for source in graph.inputs(op):
                 for pid in params_of(source):
@@ -196,7 +196,7 @@ class TargetNeverSynced(Rule):
                     pair,
                 )
 
-    def _mixture(self, op: Op) -> list[int]:
+    def _mixture(self, op: Op) -> list[ParamId]:
         if op.name not in ("add", "sub", "lerp"):
             return []
         graph, networks_ = self.history.graph, self.history.networks
@@ -204,7 +204,7 @@ class TargetNeverSynced(Rule):
         targets = [p for p in near if networks_.is_target(p) and networks_.source_of(p) in near]
         return sorted(near) if targets and len(near) == 2 else []
 
-    def _one_step(self, op: Op) -> tuple[int, ...]:
+    def _one_step(self, op: Op) -> tuple[ParamId, ...]:
         if op.name not in ("mul", "div", "data", "detach", "sub"):
             return ()
         graph = self.history.graph

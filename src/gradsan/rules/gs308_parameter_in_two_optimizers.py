@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gradsan.judge.history import History
 from gradsan.judge.wording import line, networks
-from gradsan.record.events import Step
+from gradsan.record.events import OptimizerId, ParamId, Step
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 TURNS = 2
@@ -73,12 +73,12 @@ class ParameterInTwoOptimizers(Rule):
 
     def __init__(self, history: History) -> None:
         super().__init__(history)
-        self._last: dict[int, int] = {}
-        self._turns: dict[tuple[int, int], int] = {}
+        self._last: dict[ParamId, OptimizerId] = {}
+        self._turns: dict[tuple[OptimizerId, OptimizerId], int] = {}
 
     def on_step(self, event: Step) -> Verdicts:
         optimizers = self.history.optimizers
-        shared: dict[int, list[int]] = {}
+        shared: dict[OptimizerId, list[ParamId]] = {}
         for pid in event.held:
             before = self._last.get(pid)
             if before is not None and before != event.oid:

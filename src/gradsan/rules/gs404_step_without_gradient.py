@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gradsan.judge.history import History
 from gradsan.judge.wording import line, networks
-from gradsan.record.events import Step
+from gradsan.record.events import OptimizerId, ParamId, Step
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 EMPTY_STEPS = 3
@@ -79,8 +79,8 @@ class StepWithoutGradient(Rule):
 
     def __init__(self, history: History) -> None:
         super().__init__(history)
-        self._empty: dict[int, int] = {}
-        self._filled: set[int] = set()
+        self._empty: dict[OptimizerId, int] = {}
+        self._filled: set[OptimizerId] = set()
 
     def on_step(self, event: Step) -> Verdicts:
         ledger = self.history.ledger
@@ -109,10 +109,10 @@ class StepWithoutGradient(Rule):
                 optimizer.params,
             )
 
-    def _ever_fed(self, pids: list[int]) -> bool:
+    def _ever_fed(self, pids: list[ParamId]) -> bool:
         return any(pid in self.history.ever_fed for pid in pids)
 
-    def _only_ever_wiped(self, pids: list[int]) -> bool:
+    def _only_ever_wiped(self, pids: list[ParamId]) -> bool:
         """Backwards do feed these parameters, and nobody consumes any part of those backwards."""
         owned = set(pids)
         fed = [c for c in self.history.ledger.recent.values() if owned & set(c.event.fed)]

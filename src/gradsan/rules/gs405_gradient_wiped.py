@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from gradsan.judge.history import History
 from gradsan.judge.ledger import Contribution
-from gradsan.judge.provenance import note
 from gradsan.judge.wording import line, networks
-from gradsan.record.events import Ops, Site, Step, ZeroGrad
+from gradsan.record.events import BackwardId, Ops, ParamId, Site, Step, ZeroGrad
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 TIMES = 2
@@ -121,20 +120,20 @@ class GradientWiped(Rule):
 
     def __init__(self, history: History) -> None:
         super().__init__(history)
-        self._pending: list[tuple[Site, Contribution, set[int]]] = []
+        self._pending: list[tuple[Site, Contribution, set[ParamId]]] = []
         self._seen: dict[tuple[Site, Site], int] = {}
-        self._read: set[int] = set()
+        self._read: set[ParamId] = set()
         self._kept: set[Site] = set()  # where they had been read: in passing, nobody sees that
 
     def on_ops(self, event: Ops) -> Verdicts:
         """A gradient that the user's code has read was not thrown away."""
-        self._read.update(note(op, "pid") for op in event.ops if op.name == "grad")
+        self._read.update(op.facts.pid for op in event.ops if op.kind == "gradient read")
         return ()
 
     def on_zero_grad(self, event: ZeroGrad) -> Verdicts:
         if not event.finite or event.by == "hand":
             return ()
-        lost: dict[int, tuple[Contribution, set[int]]] = {}
+        lost: dict[BackwardId, tuple[Contribution, set[ParamId]]] = {}
         for pid in event.params:
             for part in self.history.ledger.fresh(pid):
                 lost.setdefault(part.bid, (part, set()))[1].add(pid)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from gradsan.judge.history import History
-from gradsan.record.events import Backward, Site
+from gradsan.record.events import Backward, Site, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 UNUSED = 3
@@ -16,7 +16,7 @@ class KeptGraph(NamedTuple):
     """A graph that was kept, and when: within its iteration, somebody may still come for it."""
 
     event: Backward
-    values: set[int]
+    values: set[ValueId]
     iteration: int
 
 

@@ -8,7 +8,7 @@ import statistics
 
 from gradsan.judge.history import History
 from gradsan.judge.wording import name_of
-from gradsan.record.events import NOWHERE, Backward, Sample, Site
+from gradsan.record.events import NOWHERE, Backward, OptimizerId, ParamId, Sample, Site
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 HISTORY = 10  # samples before there is anything to compare with
@@ -110,8 +110,8 @@ class ExplodingGradient(Rule):
 
     def __init__(self, history: History) -> None:
         super().__init__(history)
-        self._norms: dict[int, list[float]] = {}
-        self._fed_at: dict[int, Site] = {}  # where each parameter last got gradient
+        self._norms: dict[OptimizerId, list[float]] = {}
+        self._fed_at: dict[ParamId, Site] = {}  # where each parameter last got gradient
 
     def on_backward(self, event: Backward) -> Verdicts:
         self._fed_at.update(dict.fromkeys(event.fed, event.site))

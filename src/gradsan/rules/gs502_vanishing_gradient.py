@@ -7,7 +7,7 @@ import statistics
 
 from gradsan.judge.history import History
 from gradsan.judge.wording import networks
-from gradsan.record.events import Backward, Sample, Site
+from gradsan.record.events import NOWHERE, Backward, ParamId, Sample, Site
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 STEPS = 10
@@ -96,7 +96,7 @@ class VanishingGradient(Rule):
     def __init__(self, history: History) -> None:
         super().__init__(history)
         self._below: dict[int, int] = {}
-        self._backward: Site = 0
+        self._backward: Site = NOWHERE
 
     def on_backward(self, event: Backward) -> Verdicts:
         self._backward = event.site
@@ -123,15 +123,15 @@ class VanishingGradient(Rule):
                 low_for_long,
             )
 
-    def _is_bias(self, pid: int) -> bool:
+    def _is_bias(self, pid: ParamId) -> bool:
         """The bias in front of a normalisation has no gradient by construction. In an ensemble that is kept as
         one tensor a bias has two axes, like a weight; but one less than the weight beside it."""
         params = self.history.params
         shape = params[pid].shape
-        beside = [params[other].shape for other in (pid - 1, pid + 1) if other in params]
+        beside = [params[other].shape for by in (-1, 1) if (other := ParamId(pid + by)) in params]
         return len(shape) < 2 or any(other[:-1] == shape for other in beside)
 
-    def _elements(self, pid: int) -> int:
+    def _elements(self, pid: ParamId) -> int:
         return max(1, math.prod(self.history.params[pid].shape))
 
 

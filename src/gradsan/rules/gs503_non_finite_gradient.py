@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from gradsan.judge.history import History
-from gradsan.judge.provenance import note
-from gradsan.judge.wording import line, networks
-from gradsan.record.events import NOWHERE, Backward, Op, Site
+from gradsan.judge.wording import in_words, line, networks
+from gradsan.record.events import Backward, BadGradient, Op, ParamId, Site, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 HOW_TO_SEE = "run with `--mode deep` to see the operation that made it"
@@ -100,58 +98,57 @@ class NonFiniteGradient(Rule):
     def __init__(self, history: History) -> None:
         super().__init__(history)
         self._lost = False
-        self._fed: set[int] = set()  # what earlier backwards gave gradient to
+        self._fed: set[ParamId] = set()  # what earlier backwards gave gradient to
 
     def on_backward(self, event: Backward) -> Verdicts:
         yield from self._judge(event)
         self._fed.update(event.fed)
 
     def _judge(self, event: Backward) -> Verdicts:
-        clues = dict(event.clues)
-        if self._lost or ("bad_gradient" not in clues and math.isfinite(event.loss)):
+        if self._lost or (event.facts.bad_gradient is None and math.isfinite(event.loss)):
             return
         self._lost = True  # from here on everything is non-finite: only the first time tells something
-        yield self._spoiled(event, clues) if "spoiled" in clues else self._started(event, clues)
+        yield self._spoiled(event) if event.facts.spoiled else self._started(event)
 
-    def _started(self, event: Backward, clues: dict[str, Any]) -> Verdict:
+    def _started(self, event: Backward) -> Verdict:
         history = self.history
-        broken = [pid for pid, norm in clues.get("norms", ()) if not math.isfinite(norm)]
+        broken = [pid for pid, norm in event.facts.norms if not math.isfinite(norm)]
         what_broke = (
             f"the gradient of {networks(history, broken)}" if math.isfinite(event.loss) else "the loss"
         )
-        start, site = self._start(event, clues)
+        start, site = self._start(event)
         start = f"{start} is where it starts: " if start else ""
         if site:
             message = f"{start}{what_broke} is not finite in backward on {line(history, event.site)}"
             story = [("forward", site), ("backward", event.site)]
             return Verdict(site, message, story, broken or event.reached)
-        untraced = not history.deep or "untraced" in clues
+        untraced = not history.deep or event.facts.untraced
         message = f"{start}{what_broke} is not finite from here on{f'; {HOW_TO_SEE}' if untraced else ''}"
         return Verdict(event.site, message, [("backward", event.site)], broken)
 
-    def _start(self, event: Backward, clues: dict[str, Any]) -> tuple[str, Site]:
+    def _start(self, event: Backward) -> tuple[str, Site]:
         """What made it, and on which line, as far as that is known."""
-        nid, what, *where = clues.get("bad_gradient", (0, ""))
-        op = self.history.graph.get(nid)
+        bad = event.facts.bad_gradient or BadGradient()
+        op, what = self.history.graph.get(bad.value), bad.what
         if op is None or not math.isfinite(event.loss):
             forward = self._first_bad_value(event)
             if forward is not None:
-                op, what = forward, note(forward, "nonfinite")
+                op, what = forward, forward.facts.bad
         if op is None:
-            return what, next(iter(where), NOWHERE)
-        return what or f"`{op.name}`", op.site
+            return in_words(what), bad.site
+        return in_words(what) or f"`{op.name}`", op.site
 
-    def _spoiled(self, event: Backward, clues: dict[str, Any]) -> Verdict:
+    def _spoiled(self, event: Backward) -> Verdict:
         """An earlier gradient was not finite though its loss was, and its graph went by in passing."""
-        history, suspects = self.history, clues["suspects"]
+        history, suspects, spoiled = self.history, event.facts.suspects, event.facts.spoiled
         message = (
-            f"the weights of {networks(history, clues['spoiled'])} were not finite before this loss was computed: "
+            f"the weights of {networks(history, spoiled)} were not finite before this loss was computed: "
             "an earlier gradient was not, though its loss was"
         )
-        if self._fed.isdisjoint(clues["spoiled"]):
-            message = f"the weights of {networks(history, clues['spoiled'])} were not finite to begin with"
-            return Verdict(event.site, message, [("backward", event.site)], clues["spoiled"])
-        if history.deep and (written := self._written(set(clues["spoiled"]))) is not None:
+        if self._fed.isdisjoint(spoiled):
+            message = f"the weights of {networks(history, spoiled)} were not finite to begin with"
+            return Verdict(event.site, message, [("backward", event.site)], spoiled)
+        if history.deep and (written := self._written(set(spoiled))) is not None:
             return written
         sites = {site: None for _, site in suspects}
         names = ", ".join(f"`{name}` on {line(history, site)}" for name, site in suspects[:SUSPECTS])
@@ -165,19 +162,17 @@ class NonFiniteGradient(Rule):
             which = f"; operations it came through whose derivative can be infinite: {names}" if names else ""
             message += f"{which}; {HOW_TO_SEE}"
         story = [("forward", site) for site in list(sites)[:SUSPECTS]]
-        return Verdict(culprit, message, [*story, ("backward", event.site)], clues["spoiled"])
+        return Verdict(culprit, message, [*story, ("backward", event.site)], spoiled)
 
-    def _written(self, pids: set[int]) -> Verdict | None:
+    def _written(self, pids: set[ParamId]) -> Verdict | None:
         """No gradient was to blame, but what the script itself wrote into the weights."""
-        writes = [
-            o for o in self.history.graph.ops.values() if o.name == "written" and note(o, "pid") in pids
-        ]
+        writes = [o for o in self.history.graph.ops.values() if o.kind == "written" and o.facts.pid in pids]
         bad = self._first_bad([op.nid for op in writes])
         if bad is None:
             return None
         write = next(op for op in writes if bad.nid in self.history.graph.ancestors([op.nid]))
         message = (
-            f"{note(bad, 'nonfinite')} is where it starts: {line(self.history, write.site)} writes it into the "
+            f"{in_words(bad.facts.bad)} is where it starts: {line(self.history, write.site)} writes it into the "
             f"weights of {networks(self.history, pids)}"
         )
         return Verdict(bad.site, message, [("forward", bad.site), ("write", write.site)], sorted(pids))
@@ -185,8 +180,8 @@ class NonFiniteGradient(Rule):
     def _first_bad_value(self, event: Backward) -> Op | None:
         return self._first_bad([root.nid for root in event.roots])
 
-    def _first_bad(self, nids: list[int]) -> Op | None:
-        found = [op for op in self.history.graph.ancestors(nids).values() if note(op, "nonfinite")]
+    def _first_bad(self, nids: list[ValueId]) -> Op | None:
+        found = [op for op in self.history.graph.ancestors(nids).values() if op.facts.bad]
         return min(found, key=lambda op: op.nid, default=None)
 
 

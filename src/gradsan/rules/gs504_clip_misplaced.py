@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gradsan.judge.history import History
 from gradsan.judge.wording import line, networks
-from gradsan.record.events import Backward, Clip, Step
+from gradsan.record.events import NOWHERE, Backward, Clip, ParamId, Step
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 
@@ -66,7 +66,7 @@ class ClipMisplaced(Rule):
     def __init__(self, history: History) -> None:
         super().__init__(history)
         self._early: list[Clip] = []
-        self._fed_since: set[int] = set()
+        self._fed_since: set[ParamId] = set()
 
     def on_clip(self, event: Clip) -> Verdicts:
         ledger = self.history.ledger
@@ -98,7 +98,7 @@ class ClipMisplaced(Rule):
             hit = set(clip.params) & set(event.held) & self._fed_since
             if hit:
                 parts = [p for pid in hit for p in self.history.ledger.fresh(pid)]
-                backward = parts[-1].site if parts else 0
+                backward = parts[-1].site if parts else NOWHERE
                 yield Verdict(
                     clip.site,
                     f"this clips the gradient of {networks(self.history, hit)} before backward on "

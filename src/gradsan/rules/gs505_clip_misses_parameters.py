@@ -6,7 +6,7 @@ import math
 
 from gradsan.judge.history import History
 from gradsan.judge.wording import line, networks
-from gradsan.record.events import Clip, Step
+from gradsan.record.events import Clip, ParamId, Step
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 TIMES = 2
@@ -132,12 +132,12 @@ class ClipMissesParameters(Rule):
                 missed,
             )
 
-    def _concerns(self, clip: Clip, owned: set[int]) -> bool:
+    def _concerns(self, clip: Clip, owned: set[ParamId]) -> bool:
         """Meant for this optimizer: it names some of its parameters, or nothing that anyone trains."""
         params = set(clip.params)
         return bool(params & owned) or not any(pid in self.history.ever_fed for pid in params)
 
-    def _size(self, pids: set[int]) -> int:
+    def _size(self, pids: set[ParamId]) -> int:
         return sum(math.prod(self.history.params[pid].shape) for pid in pids)
 
 

@@ -7,7 +7,6 @@ import math
 import re
 
 from gradsan.judge.history import History
-from gradsan.judge.provenance import note
 from gradsan.judge.source import line_of
 from gradsan.judge.wording import name_of
 from gradsan.record.events import Clip, Op, Ops, Step
@@ -119,7 +118,7 @@ class ClipWithoutEffect(Rule):
 
     def __init__(self, history: History) -> None:
         super().__init__(history)
-        self._bound: list[tuple[Op, int]] = []
+        self._bound: list[Op] = []
 
     def on_clip(self, event: Clip) -> Verdicts:
         useless = event.limit <= 0 or math.isnan(event.limit)
@@ -144,25 +143,25 @@ class ClipWithoutEffect(Rule):
 
     def on_ops(self, event: Ops) -> Verdicts:
         for op in event.ops:
-            if note(op, "dropped_gradient") is not None:
-                yield self._dropped(op, note(op, "dropped_gradient"))
-            elif op.name == "clamp" and (pid := note(op, "clipped_gradient")) is not None:
-                self._bound.append((op, pid))
+            if op.facts.dropped:
+                yield self._dropped(op)
+            elif op.name == "clamp" and op.facts.clipped:
+                self._bound.append(op)
 
     def on_step(self, event: Step) -> Verdicts:
         """A clipped copy that was given a name and that nothing has used when the gradient is consumed."""
         bound, self._bound = self._bound, []
-        for op, pid in bound:
-            if pid in event.held and not self.history.graph.consumers.get(op.nid):
-                yield self._dropped(op, pid)
+        for op in bound:
+            if op.facts.clipped in event.held and not self.history.graph.consumers.get(op.nid):
+                yield self._dropped(op)
 
-    def _dropped(self, op: Op, pid: int) -> Verdict:
+    def _dropped(self, op: Op) -> Verdict:
         return Verdict(
             op.site,
             f"`{op.name}` returns a new tensor, which is dropped; the gradient of "
-            f"`{name_of(self.history, pid)}` stays as it is",
+            f"`{name_of(self.history, op.facts.clipped)}` stays as it is",
             [("clip", op.site)],
-            [pid],
+            [op.facts.clipped],
         )
 
 

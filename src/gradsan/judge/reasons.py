@@ -1,0 +1,26 @@
+"""What the observer did, and why it could not look somewhere, in words for the user."""
+
+from __future__ import annotations
+
+from gradsan.record.events import BlindSpot, Reason
+
+ATTENTION: dict[Reason, str] = {
+    "": "",
+    "first": "the first iterations",
+    "asked": "asked for",
+    "random": "a random look",
+    "late network": "a network that is about to learn for the first time",
+    "unlike": "an iteration unlike the others",
+    "unexpected boundary": "a boundary where none was expected",
+    "new parameters": "parameters made while training",
+    "odd loss": "a loss out of its history",
+    "other graph": "a graph of another shape",
+}
+NO_DEEP_ITERATION = "no iteration was traced deeply (use --mode deep or adaptive)"
+BLIND: dict[BlindSpot, str] = {
+    "transforms": "values inside torch.func transforms",
+    "compiled": "code inside torch.compile that could not be run eagerly",
+    "packed": "tensors that saved-tensor hooks keep for backward (checkpointing, offloading)",
+}
+# The rules that a blind spot concerns; all that look deeply, where it is not named here.
+CONCERNS: dict[BlindSpot, tuple[str, ...]] = {"packed": ("GS101", "GS104")}
