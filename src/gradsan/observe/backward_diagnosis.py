@@ -20,6 +20,7 @@ from gradsan.observe.tracing import Tracing
 from gradsan.observe.values import Tensor, version_of
 from gradsan.observe.writes import Writes, content_of
 from gradsan.record.events import NOWHERE
+from gradsan.record.torch_errors import kind_of
 
 Clues = tuple[tuple[str, Any], ...]
 PACKED = "tensors that saved-tensor hooks keep for backward (checkpointing, offloading)"
@@ -80,13 +81,13 @@ class BackwardDiagnosis:
 
     def after_failure(self, roots: tuple[Tensor, ...], token: int, error: BaseException) -> Clues:
         """The graph still knows which of its saved tensors were changed: reading those raises."""
-        text = str(error)
-        if "does not require grad" in text and not torch.is_grad_enabled():
+        kind = kind_of(str(error))
+        if kind == "no-graph" and not torch.is_grad_enabled():
             site = self._switches.line()
             return (("gradients_off", site),) if site else ()
-        if "modified by an inplace operation" in text:
+        if kind == "saved-tensor-changed":
             return self._changed(roots, token)
-        if "backward through the graph a second time" in text or "already been freed" in text:
+        if kind == "graph-freed":
             return _freed(roots)
         return ()
 
@@ -94,7 +95,7 @@ class BackwardDiagnosis:
         writes_seen = self._tracing.tap.writes if self._tracing.tap is not None else None
         kept_at = NOWHERE
         for node, (nid, site) in self._line_recall.know(token, labels(roots)).items():
-            if not _raises(node, "modified by an inplace operation"):
+            if not _raises(node, "saved-tensor-changed"):
                 continue
             kept_at = kept_at or site
             if writes_seen is None:
@@ -215,15 +216,15 @@ def _is_bad(grad: Tensor) -> bool:
 def _freed(roots: tuple[Tensor, ...]) -> Clues:
     """The newest values of this graph that an earlier backward has used up."""
     named = labels(roots)
-    freed = [nid for node, (nid, _) in named.items() if nid and _raises(node, "freed")]
+    freed = [nid for node, (nid, _) in named.items() if nid and _raises(node, "graph-freed")]
     return (("freed", tuple(sorted(set(freed), reverse=True)[:50])),)
 
 
-def _raises(node: Any, text: str) -> bool:
+def _raises(node: Any, kind: str) -> bool:
     for name in saved_names(node)[0]:
         try:
             getattr(node, name)
         except RuntimeError as error:
-            if text in str(error):
+            if kind_of(str(error)) == kind:
                 return True
     return False

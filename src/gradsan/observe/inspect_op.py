@@ -25,11 +25,6 @@ _unknown = itertools.count()
 WITH_SCALARS = {"add", "sub", "mul", "div", "rsub", "rdiv", "pow", "rpow", "clamp"}
 DROPOUTS = {"dropout", "alpha_dropout", "feature_dropout"}
 NOTEWORTHY = WITH_SCALARS | AT_RISK | DROPOUTS
-FAILURES = (
-    ("leaf Variable that requires grad", "leaf-mutated"),
-    ("Only Tensors created explicitly by the user", "graph-tensor-copied"),
-    ("refusing to serialize non-leaf tensor", "graph-tensor-copied"),
-)
 
 
 def notes(name: str, args: Any, kwargs: Any, inputs: list[Tensor], outputs: list[Tensor]) -> Notes:
@@ -108,10 +103,6 @@ def describe_bad(name: str, inputs: list[Tensor], bad: Tensor, results: Sequence
     if where:
         text += f" at index {where[0] if len(where) == 1 else where}"
     return text
-
-
-def failure_kind(message: str) -> str:
-    return next((kind for text, kind in FAILURES if text in message), "")
 
 
 def failure_clues(kind: str, inputs: list[Tensor], frame: FrameType, tap: OperationTap) -> Notes:

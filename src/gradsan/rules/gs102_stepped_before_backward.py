@@ -7,9 +7,8 @@ from gradsan.judge.history import History
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.wording import line, networks
 from gradsan.record.events import Backward, Site
+from gradsan.record.torch_errors import SAVED_TENSOR_CHANGED
 from gradsan.rules.base import Rule, Verdict, Verdicts
-
-TEXT = "modified by an inplace operation"
 
 
 class SteppedBeforeBackward(Rule):
@@ -127,7 +126,7 @@ class SteppedBeforeBackward(Rule):
 
     def on_backward(self, event: Backward) -> Verdicts:
         clues = dict(event.clues)
-        if TEXT in event.error:
+        if SAVED_TENSOR_CHANGED in event.error:
             saved, _, step, how, owner = clues.get("changed", (0, 0, 0, "", 0))
             if how == "step":
                 kept = self.history.graph.get(saved)

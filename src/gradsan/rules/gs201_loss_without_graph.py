@@ -7,10 +7,10 @@ from gradsan.judge.flow import culprit_of, cuts_behind
 from gradsan.judge.history import History
 from gradsan.judge.wording import line, networks
 from gradsan.record.events import Backward, Op
+from gradsan.record.torch_errors import NO_GRAPH
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 LEAVING = {"numpy", "array", "item", "float", "tolist"}
-TEXT = "does not require grad and does not have a grad_fn"
 
 
 class LossWithoutGraph(Rule):
@@ -132,7 +132,7 @@ class LossWithoutGraph(Rule):
         revived = [
             n for n in live if self._is_revived(n) and (n in roots or self._cuts.in_loss([n], trained))
         ]
-        if TEXT not in event.error and not (revived and not graph.live_params(roots)):
+        if NO_GRAPH not in event.error and not (revived and not graph.live_params(roots)):
             return
         cut = self._cuts.in_loss(roots, trained)
         sites = [("backward", event.site)]
