@@ -52,9 +52,10 @@ class TraceWriter:
             self._file = None
 
     def forget_in_child(self) -> None:
-        """After a fork the file belongs to the parent."""
+        """After a fork the file belongs to the parent, and so does what another thread had half written."""
         if self._file is not None:
-            os.close(os.dup(self._file.fileno()))
+            with open(os.devnull, "wb") as nowhere:
+                os.dup2(nowhere.fileno(), self._file.fileno())
             self._file = None
 
 
