@@ -12,6 +12,7 @@ from gradsan.judge.source import allowed, line_of, shown_path
 from gradsan.judge.wording import describe_params
 from gradsan.picture.collector import PictureCollector
 from gradsan.picture.model import Picture
+from gradsan.record.blind_spots import SAVED_TENSORS
 from gradsan.record.events import (
     Backward,
     Clip,
@@ -42,6 +43,7 @@ AFTER = {
     Failed: "on_failed",
     Sample: "on_sample",
 }
+CONCERNS = {SAVED_TENSORS: ("GS101", "GS104")}  # other blind spots concern every rule that looks deeply
 SETTLE_AFTER = 2  # iterations: by then every optimizer of a loop has had its turn
 
 
@@ -206,7 +208,7 @@ class Engine:
             {"rule": r.code, "reason": reason}
             for reason, blind in history.blind.items()
             for r in deep
-            if not blind.rules or r.code in blind.rules
+            if r.code in (blind.rules or CONCERNS.get(reason, (r.code,)))
         ]
 
 

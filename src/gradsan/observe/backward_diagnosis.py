@@ -19,11 +19,11 @@ from gradsan.observe.switches import GradientSwitches
 from gradsan.observe.tracing import Tracing
 from gradsan.observe.values import Tensor, version_of
 from gradsan.observe.writes import Writes, content_of
+from gradsan.record.blind_spots import SAVED_TENSORS
 from gradsan.record.events import NOWHERE
 from gradsan.record.torch_errors import kind_of
 
 Clues = tuple[tuple[str, Any], ...]
-PACKED = "tensors that saved-tensor hooks keep for backward (checkpointing, offloading)"
 RISKY = (
     "Log", "Sqrt", "Pow", "Div", "Exp", "Std", "Var", "Norm", "Atanh", "Acos", "Asin", "Rsqrt", "Mul",
     "Reciprocal", "Logsumexp", "Where", "Prod", "Cumprod", "LogSoftmax", "Logit", "Lgamma", "Digamma",
@@ -54,7 +54,7 @@ class BackwardDiagnosis:
             if names and nid in writes.kept:
                 clues += _hidden_write(writes, _saved_tensors(node, names), nid)
             if packed:
-                self._blind_spots.add(PACKED, None, ("GS101", "GS104"))
+                self._blind_spots.add(SAVED_TENSORS, None)
         watcher = GradientWatcher(self._containment, named, self._hunting_zeros)
         return (clues if is_traced(named) else (*clues, ("untraced", True))), watcher
 

@@ -15,8 +15,7 @@ from gradsan.observe.containment import Containment
 from gradsan.observe.outlet import BlindSpots
 from gradsan.observe.patches import Parts, Patches
 from gradsan.observe.tracing import Tracing
-
-BLIND = "code inside torch.compile that could not be run eagerly"
+from gradsan.record.blind_spots import COMPILED
 
 
 class Compiled:
@@ -54,7 +53,7 @@ class Compiled:
         try:
             self._stance = torch.compiler.set_stance("force_eager")
         except (RuntimeError, AttributeError):  # in the middle of a compiled region; an old release
-            self._blind_spots.add(BLIND, sys._getframe(1))
+            self._blind_spots.add(COMPILED, sys._getframe(1))
 
     def _run_compiled(self) -> None:
         """Back to what was before, unless the script has chosen another stance in between."""
@@ -63,7 +62,7 @@ class Compiled:
             return
         frames: Any = sys.modules["torch._dynamo.eval_frame"]
         if frames._stance is not stance.stance:
-            self._blind_spots.add(BLIND, sys._getframe(1))
+            self._blind_spots.add(COMPILED, sys._getframe(1))
             return
         try:
             stance.__exit__(None, None, None)

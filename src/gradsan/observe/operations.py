@@ -23,6 +23,7 @@ from gradsan.observe.tracing import Tracing
 from gradsan.observe.values import Departures, Tensor, Values, is_floating, version_of
 from gradsan.observe.writes import Writes
 from gradsan.record import torch_errors
+from gradsan.record.blind_spots import TRANSFORMED
 from gradsan.record.events import Failed, Op, Ops, Site
 
 NOTHING_TO_LEARN = 30_000  # operations without a graph: a long warm-up, or a search without gradients
@@ -80,7 +81,7 @@ class OperationTap(StackedMode):
         if away or kind[0] == IGNORE or "operation" in self._containment.quiet:
             return func(*args, **kwargs)
         if is_transforming():
-            self._blind_spots.add("values inside torch.func transforms", sys._getframe(1))
+            self._blind_spots.add(TRANSFORMED, sys._getframe(1))
             return func(*args, **kwargs)
         # No `contain` here: this runs for every operation, and the mode is off while it does.
         try:

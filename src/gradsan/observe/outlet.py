@@ -53,8 +53,7 @@ class BlindSpots:
         self._contain, self._emit, self._sites = containment.contain, outlet.emit, sites
         self._told: set[str] = set()
 
-    def add(self, reason: str, frame: FrameType | None, rules: tuple[str, ...] = ()) -> None:
-        """These rules (all that look deeply, if none are named) were not evaluated there."""
+    def add(self, reason: str, frame: FrameType | None) -> None:
         if reason not in self._told:
             self._told.add(reason)
-            self._contain("blind", lambda: self._emit(Blind(reason, self._sites.here(frame), rules)))
+            self._contain("blind", lambda: self._emit(Blind(reason, self._sites.here(frame))))
