@@ -12,6 +12,12 @@ from typing import Any
 
 import pytest
 
+MODULE_HOOKS = (
+    "_global_forward_pre_hooks",
+    "_global_forward_hooks",
+    "_global_backward_pre_hooks",
+    "_global_backward_hooks",
+)
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 # A shell starts background jobs with SIGINT ignored, and whatever the tests start would inherit that.
@@ -58,12 +64,13 @@ def _is_ours(hook: Any) -> bool:
 
 def _state() -> dict[str, Any]:
     import torch
+    from torch.nn.modules import module
     from torch.optim import optimizer
 
     return {
         "step hooks before": dict(optimizer._global_optimizer_pre_hooks),
         "step hooks after": dict(optimizer._global_optimizer_post_hooks),
-        "module hooks": len(torch.nn.modules.module._global_forward_hooks),
+        "module hooks": [len(getattr(module, table)) for table in MODULE_HOOKS],
         "function modes": torch._C._len_torch_function_stack(),
         "dispatch modes": torch._C._len_torch_dispatch_stack(),
         "saved-tensor hooks": torch._C._autograd._top_saved_tensors_default_hooks(True),
@@ -75,6 +82,7 @@ def _state() -> dict[str, Any]:
         "main module": sys.modules["__main__"],
         "warnings": warnings.showwarning,
         "tracing": (sys.gettrace(), sys.getprofile()),
+        "start of threads": threading.Thread.__dict__["_bootstrap_inner"],
         "threads": {t for t in threading.enumerate() if not t.daemon},
     }
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+from pathlib import Path
 
 import pytest
 
+from gradsan.record.trace import TraceWriter
 from sandbox import STALE, Sandbox
 
 SPAWN = """
@@ -80,3 +83,16 @@ threading._register_atexit(main_is_over.set)  # what pools use: called when the 
     report = json.loads(seen.stderr)
     assert [(f["rule"], f["count"]) for f in report["findings"]] == [("GS401", 19)]
     assert (seen.returncode, report["faults"]) == (1, [])
+
+
+def test_a_fork_in_the_middle_of_a_write_leaves_the_line_to_the_parent(tmp_path: Path) -> None:
+    writer = TraceWriter(tmp_path / "trace")
+    assert writer._file is not None
+    writer._file.write("half a line")  # as another thread may have done when this one forks
+    child = os.fork()
+    if not child:
+        writer.forget_in_child()
+        os._exit(0)
+    os.waitpid(child, 0)
+    writer.end()
+    assert (tmp_path / "trace").read_text().count("half a line") == 1

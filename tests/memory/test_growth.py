@@ -18,7 +18,7 @@ from gradsan.judge.engine import Engine
 from gradsan.observe.session import Session
 from gradsan.record.recorder import Recorder
 
-WARM_UP, FURTHER = 200, 200
+WARM_UP, FURTHER, LOOK, EVERY = 150, 150, 50, 10
 
 
 def step(opt: torch.optim.Optimizer, loss: torch.Tensor) -> None:
@@ -88,9 +88,25 @@ def tables(root: Any) -> dict[str, int]:
             items = value.values() if isinstance(value, dict) else value
             queue.extend((path + "[]", item) for item in list(items)[:50])
         elif type(value).__module__.startswith("gradsan."):
-            slots = {n: getattr(value, n, None) for n in getattr(type(value), "__slots__", ())}
+            named = (*getattr(type(value), "__slots__", ()), *getattr(value, "_fields", ()))
+            slots = {n: getattr(value, n, None) for n in named}
             attributes = {**getattr(value, "__dict__", {}), **slots}
             queue.extend((f"{path}.{name}", item) for name, item in attributes.items())
+    return found
+
+
+def run(training: Iterator[None], iterations: int) -> None:
+    for _ in range(iterations):
+        next(training)
+
+
+def sizes(session: Session, training: Iterator[None]) -> dict[str, list[int]]:
+    """Of every table, at several moments."""
+    found: dict[str, list[int]] = {}
+    for _ in range(LOOK // EVERY):
+        run(training, EVERY)
+        for path, size in tables(session).items():
+            found.setdefault(path, []).append(size)
     return found
 
 
@@ -111,20 +127,14 @@ def test_tables_stop_growing(script: Any, mode: str) -> None:
     session = Session(Recorder([engine]), mode)
     with session:
         training = script()
-        for _ in range(WARM_UP):
-            next(training)
-        before = tables(session)
-        for _ in range(FURTHER):
-            next(training)
-        after = tables(session)
-    # Samples for the charts thin out with time (their number grows with the logarithm of the run's length);
-    # caches between two limits may be anywhere between full and half full.
-    grown = {
-        path: (before.get(path, 0), size)
-        for path, size in after.items()
-        if size > 1.5 * before.get(path, 0) + 32 and size > 600
-    }
-    assert not grown
+        run(training, WARM_UP)
+        before = sizes(session, training)
+        run(training, FURTHER)
+        after = sizes(session, training)
+    # A cache between two limits may be anywhere between full and half full: it grows where its smallest size
+    # is more than its largest was. Samples for the charts thin out with time, and are fewer than iterations.
+    grown = {path: (max(before.get(path, [0])), min(found)) for path, found in after.items()}
+    assert not {path: size for path, size in grown.items() if size[1] >= size[0] + FURTHER // 2}
     assert not engine.history.faults
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -160,16 +160,15 @@ def test_environments_in_processes_of_their_own_end_as_others_do(tmp_path: Path,
     fast = ("--num-envs", "2", "--vectorization", "async", "--eval-every", "0", "--sanitize", "off")
     steps = ("--steps", str(10**7), "--out", "run")
     command = [Path(sys.executable).with_name("gradsan"), "train", "a2c", "--env", "mine:Mine-v0"]
+    os.mkfifo(tmp_path / "under-way")
+    under_way = os.open(tmp_path / "under-way", os.O_RDWR)  # so that nobody waits for the other end
     process = subprocess.Popen(
         [*command, *fast, *steps], cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
-    progress = tmp_path / "run" / "progress.csv"
     if ending == "ctrl-c":
-        deadline = time.monotonic() + 60
-        while not progress.is_file() and time.monotonic() < deadline:
-            time.sleep(0.05)
-        time.sleep(0.5)
+        assert select.select([under_way], [], [], 60)[0]
         os.killpg(process.pid, signal.SIGINT)
+    os.close(under_way)
     _, said = process.communicate(timeout=60)
     assert "Traceback" not in said, said
     assert process.returncode == (130 if ending == "ctrl-c" else 1), said

@@ -21,18 +21,19 @@ from gradsan.record.events import (
     Site,
     SiteSeen,
 )
+from gradsan.record.torch_errors import OPERATIONS, kind_of
 from gradsan.rules import catalogue
 from gradsan.runner.watch import Watch, running
 
-# What PyTorch says, and the rules that it is a case of.
-CASES = (
-    ("modified by an inplace operation", ("GS101", "GS102")),
-    ("leaf Variable that requires grad", ("GS103",)),
-    ("Only Tensors created explicitly by the user", ("GS105",)),
-    ("does not require grad and does not have a grad_fn", ("GS201",)),
-    ("backward through the graph a second time", ("GS402",)),
-    ("grad can be implicitly created only for scalar outputs", ("GS403",)),
-)
+# The rules that an error of PyTorch's is a case of.
+CASES = {
+    "saved-tensor-changed": ("GS101", "GS102"),
+    "leaf-mutated": ("GS103",),
+    "graph-tensor-copied": ("GS105",),
+    "no-graph": ("GS201",),
+    "graph-freed": ("GS402",),
+    "not-scalar": ("GS403",),
+}
 DETAIL = re.compile(r"\[\S+ (\[[\d, ]*\])\](?:, which is output \d+ of (?:\w+::)?(\w+?)(?:Backward\d*)?,)?")
 HERE = Site(1)
 
@@ -62,7 +63,7 @@ def explain(error: BaseException) -> Finding | None:
 def _explain(error: BaseException) -> Finding | None:
     if isinstance(error, GradientError) and error.finding is not None:
         return error.finding
-    rules = next((rules for text, rules in CASES if text in str(error)), ())
+    rules = CASES.get(kind_of(str(error)), ())
     if not rules or not isinstance(error, RuntimeError):
         return None
     watch = running()
@@ -89,7 +90,7 @@ def _is_among(shown: str, line: int, places: set[tuple[str, int]]) -> bool:
 def _alone(error: BaseException, rules: tuple[str, ...]) -> Finding | None:
     """Let the rule itself speak: it gets the one event that the error is, and no history."""
     engine = Engine()
-    for event in _events(error, rules):
+    for event in _events(error):
         engine.feed(event)
     finding = next((f for f in engine.findings.values() if f.rule in rules), None)
     if finding is None:
@@ -102,15 +103,14 @@ def _alone(error: BaseException, rules: tuple[str, ...]) -> Finding | None:
     return finding
 
 
-def _events(error: BaseException, rules: tuple[str, ...]) -> list[Event]:
+def _events(error: BaseException) -> list[Event]:
     from gradsan.api.locations import sites
 
     users = [frame for frame in _frames(error.__traceback__) if sites().is_user_file(frame[0])]
     file, line, function = users[-1] if users else ("<unknown>", 0, "")
     text = f"{type(error).__name__}: {error}"
     site = SiteSeen(HERE, file, line, function)
-    if rules[0] in ("GS103", "GS105"):
-        kind = "leaf-mutated" if rules[0] == "GS103" else "graph-tensor-copied"
+    if (kind := kind_of(text)) in OPERATIONS:
         return [site, Failed(kind, HERE, text)]
     facts = BackwardFacts(forward_unseen=True)
     return [site, Backward(BackwardId(1), HERE, "backward", _roots(error), (), (), error=text, facts=facts)]

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import torch
 
-from gradsan.api.frozen import FrozenParameter, FrozenTensor
+from gradsan.api.frozen import FrozenTensor, FrozenWeight
 from gradsan.api.locations import caller
 from gradsan.api.seal import Seal, seal, seal_of
 
@@ -44,7 +44,7 @@ def _freeze(tensor: torch.Tensor, mark: Seal) -> None:
         raise TypeError(f"gradsan.freeze knows torch.Tensor and torch.nn.Parameter, not {kind.__name__}")
     if tensor.layout != torch.strided or tensor.is_nested:
         raise TypeError(f"gradsan.freeze needs a dense tensor, not one with layout {tensor.layout}")
-    seal(tensor, FrozenTensor if kind is torch.Tensor else FrozenParameter, mark)
+    seal(tensor, FrozenTensor if kind is torch.Tensor else FrozenWeight, mark)
 
 
 @contextlib.contextmanager

@@ -80,7 +80,7 @@ class FrozenTensor(torch.Tensor):
         return self.detach().requires_grad_(self.requires_grad)
 
 
-class FrozenParameter(FrozenTensor, torch.nn.Parameter):
+class FrozenWeight(FrozenTensor, torch.nn.Parameter):
     """`isinstance(…, torch.nn.Parameter)` still holds."""
 
 
@@ -133,7 +133,7 @@ def _as_its_own_kind(tensor: FrozenTensor, copied: Callable[[torch.Tensor], Any]
     kind, mark = type(tensor), seal_of(tensor)
     with _turn:
         del tensor.__dict__["_gradsan_seal"]
-        plain: Any = torch.nn.Parameter if kind is FrozenParameter else torch.Tensor
+        plain: Any = torch.nn.Parameter if kind is FrozenWeight else torch.Tensor
         tensor.__class__ = plain
         try:
             return copied(tensor)

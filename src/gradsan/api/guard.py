@@ -19,6 +19,7 @@ from gradsan.api.op_schema import operation, written
 from gradsan.judge.findings import Finding, Location, RoleSite
 from gradsan.observe.registry import storage_of
 from gradsan.observe.values import version_of
+from gradsan.record.torch_errors import SAVED_TENSOR_CHANGED
 from gradsan.rules import catalogue
 
 MANY = 4096
@@ -91,7 +92,7 @@ def _unpack(kept: GuardedTensor) -> torch.Tensor:
         kind, shape = kept.tensor.type(), list(kept.tensor.shape)
         where = f" It was kept by {place(kept.where)} (`{kept.where.code}`)." if kept.where else ""
         raise RuntimeError(
-            "one of the variables needed for gradient computation has been modified by an inplace operation: "
+            f"one of the variables needed for gradient computation has been {SAVED_TENSOR_CHANGED}: "
             f"[{kind} {shape}] is at version {now}; expected version {kept.version} instead.{where}"
         )
     return kept.tensor

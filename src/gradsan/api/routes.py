@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections import deque
 from typing import Any
 
 import torch
+
+from gradsan.observe.graph import leaf_of, nodes_behind
 
 Edge = tuple[Any, int]
 
@@ -13,30 +14,13 @@ Edge = tuple[Any, int]
 class Routes:
     def __init__(self, loss: torch.Tensor) -> None:
         self.loss = loss
-        self._came_from: dict[Any, Any] = {}
-        self._edges: set[Edge] = set()
+        self._came_from = nodes_behind((loss,), shortest=True)
+        self._edges: set[Edge] = {(loss.grad_fn, loss.output_nr)}
         self._leaves: dict[int, Any] = {}  # leaf -> the node that accumulates into it
-        if loss.grad_fn is not None:
-            self._walk(loss.grad_fn, loss.output_nr)
-
-    def _walk(self, root: Any, index: int) -> None:
-        """Breadth first, so that the path to a leaf is a shortest one."""
-        self._came_from[root] = None
-        self._edges.add((root, index))
-        queue = deque([root])
-        while queue:
-            node = queue.popleft()
-            following = node.next_functions
-            if not following and (leaf := getattr(node, "variable", None)) is not None:
+        for node in self._came_from:
+            self._edges.update(node.next_functions)
+            if (leaf := leaf_of(node)) is not None:
                 self._leaves[id(leaf)] = node
-            for edge in following:
-                child = edge[0]
-                if child is None:
-                    continue
-                self._edges.add(edge)
-                if child not in self._came_from:
-                    self._came_from[child] = node
-                    queue.append(child)
 
     def reach(self, tensor: torch.Tensor) -> bool:
         if tensor is self.loss:

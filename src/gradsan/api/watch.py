@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, Literal, ParamSpec, TypeVar, overload
+from typing import Any, Literal, ParamSpec, TypedDict, TypeVar, Unpack, overload
 
-from gradsan.api.watch_context import WatchContext
+from gradsan.api.watch_context import Wanted, WatchContext
 from gradsan.judge.findings import Finding
 from gradsan.judge.selection import UnknownRule, select
 from gradsan.rules.base import Rule
@@ -18,19 +18,21 @@ Mode = Literal["adaptive", "deep", "light"]
 Severity = Literal["error", "warning", "info"]
 
 
+class WatchOptions(TypedDict, total=False):
+    """The arguments of `watch` beside the mode, for whoever passes them on."""
+
+    select: Codes
+    ignore: Codes
+    on_finding: Callable[[Finding], None] | None
+    raise_on: Severity | None
+    include: Codes
+    trace: str | Path | None
+
+
 @overload
 def watch(mode: Callable[P, R], /) -> Callable[P, R]: ...
 @overload
-def watch(
-    mode: Mode = "adaptive",
-    *,
-    select: Codes = (),
-    ignore: Codes = (),
-    on_finding: Callable[[Finding], None] | None = None,
-    raise_on: Severity | None = None,
-    include: Codes = (),
-    trace: str | Path | None = None,
-) -> WatchContext: ...
+def watch(mode: Mode = "adaptive", **options: Unpack[WatchOptions]) -> WatchContext: ...
 def watch(
     mode: Any = "adaptive",
     *,
@@ -64,7 +66,7 @@ def watch(
         raise ValueError(f"raise_on must be None, 'error', 'warning' or 'info', not {raise_on!r}")
     rules = chosen(select, ignore)
     path = Path(trace) if trace is not None else None
-    return WatchContext(mode, rules, on_finding, raise_on, words(include), path)
+    return WatchContext(Wanted(mode, rules, on_finding, raise_on, words(include), path))
 
 
 def words(given: Codes) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
-from typing import ParamSpec, TypeVar
+from typing import NamedTuple, ParamSpec, TypeVar
 
 from gradsan.api import errors
 from gradsan.api.report import WatchReport
@@ -26,24 +26,22 @@ R = TypeVar("R")
 _opening = threading.RLock()
 
 
+class Wanted(NamedTuple):
+    """What the arguments of `watch` come to."""
+
+    mode: str
+    rules: list[type[Rule]]
+    on_finding: Callable[[Finding], None] | None
+    raise_on: str | None
+    include: tuple[str, ...]
+    trace: Path | None
+
+
 class WatchContext:
     """What `watch(…)` returns. It can be entered again and again, one after the other."""
 
-    def __init__(
-        self,
-        mode: str,
-        rules: list[type[Rule]],
-        on_finding: Callable[[Finding], None] | None,
-        raise_on: str | None,
-        include: tuple[str, ...],
-        trace: Path | None,
-    ) -> None:
-        self.mode = mode
-        self._rules = rules
-        self._on_finding = on_finding
-        self._raise_on = raise_on
-        self._include = include
-        self._trace = trace
+    def __init__(self, wanted: Wanted) -> None:
+        self._wanted = wanted
         self._watch: Watch | None = None
         self._owner = False
         self._late: BaseException | None = None
@@ -51,7 +49,7 @@ class WatchContext:
         self.report = self._new_report()
 
     def _new_report(self) -> WatchReport:
-        codes = {rule.code for rule in self._rules}
+        codes = {rule.code for rule in self._wanted.rules}
         return WatchReport(lambda finding: finding.rule in codes)
 
     def __enter__(self) -> WatchReport:
@@ -71,9 +69,10 @@ class WatchContext:
 
     def _begin(self) -> Watch:
         pin_base()
-        about = {"script": self.report.script, "mode": self.mode, "python": sys.version.split()[0]}
-        writer = TraceWriter(self._trace, **about) if self._trace is not None else None
-        watch = Watch(Engine(self._rules), writer, self.mode, self._include)
+        about = {"script": self.report.script, "mode": self._wanted.mode, "python": sys.version.split()[0]}
+        wanted = self._wanted
+        writer = TraceWriter(wanted.trace, **about) if wanted.trace is not None else None
+        watch = Watch(Engine(wanted.rules), writer, wanted.mode, wanted.include)
         watch.start()
         return watch
 
@@ -96,12 +95,12 @@ class WatchContext:
             raise self._late
 
     def _found(self, finding: Finding) -> None:
-        if not any(rule.code == finding.rule for rule in self._rules):
+        if not any(rule.code == finding.rule for rule in self._wanted.rules):
             return
         try:
-            if self._on_finding is not None:
-                self._on_finding(finding)
-            if self._raise_on is not None and errors.is_at_least(finding, self._raise_on):
+            if self._wanted.on_finding is not None:
+                self._wanted.on_finding(finding)
+            if self._wanted.raise_on is not None and errors.is_at_least(finding, self._wanted.raise_on):
                 raise errors.of_finding(finding)
         except BaseException as error:  # the user's own wish to stop: not a fault of ours to be contained
             self._stop(error)
@@ -123,20 +122,16 @@ class WatchContext:
 
         @functools.wraps(function)
         def watched(*args: P.args, **kwargs: P.kwargs) -> R:
-            watching = self._again()
+            watching = WatchContext(self._wanted)
             watched.gradsan_report = watching.report  # type: ignore[attr-defined]
             try:
                 with watching:
                     return function(*args, **kwargs)
             finally:
-                if self._on_finding is None and watching.report.findings:
+                if self._wanted.on_finding is None and watching.report.findings:
                     print(watching.report, file=sys.stderr)
 
         return watched
-
-    def _again(self) -> WatchContext:
-        given = (self._rules, self._on_finding, self._raise_on, self._include, self._trace)
-        return WatchContext(self.mode, *given)
 
 
 def _script() -> str:

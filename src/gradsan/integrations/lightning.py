@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from typing import Any
+from typing import Any, Unpack
 
 from lightning.pytorch import Callback, LightningModule, Trainer
 
 from gradsan.api.report import WatchReport
-from gradsan.api.watch import Codes, Mode, Severity, watch
+from gradsan.api.watch import Mode, WatchOptions, watch
 from gradsan.api.watch_context import WatchContext
-from gradsan.judge.findings import Finding
 
 
 class GradsanCallback(Callback):
@@ -26,21 +24,11 @@ class GradsanCallback(Callback):
     """
 
     def __init__(
-        self,
-        mode: Mode = "adaptive",
-        *,
-        select: Codes = (),
-        ignore: Codes = (),
-        on_finding: Callable[[Finding], None] | None = None,
-        raise_on: Severity | None = None,
-        include: Codes = (),
-        quiet: bool = False,
+        self, mode: Mode = "adaptive", *, quiet: bool = False, **options: Unpack[WatchOptions]
     ) -> None:
-        self._quiet = quiet or on_finding is not None
+        self._quiet = quiet or options.get("on_finding") is not None
         self._open = False
-        self._watching: WatchContext = watch(
-            mode, select=select, ignore=ignore, on_finding=on_finding, raise_on=raise_on, include=include
-        )
+        self._watching: WatchContext = watch(mode, **options)
 
     @property
     def report(self) -> WatchReport:

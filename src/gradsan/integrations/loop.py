@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from typing import Generic, TypeVar
+from collections.abc import Iterable, Iterator
+from typing import Generic, TypeVar, Unpack
 
 from gradsan.api.report import WatchReport
-from gradsan.api.watch import Codes, Mode, Severity, watch
+from gradsan.api.watch import Mode, WatchOptions, watch
 from gradsan.api.watch_context import WatchContext
-from gradsan.judge.findings import Finding
 
 T = TypeVar("T")
 
@@ -30,18 +29,12 @@ class watched(Generic[T]):
         items: Iterable[T],
         mode: Mode = "adaptive",
         *,
-        select: Codes = (),
-        ignore: Codes = (),
-        on_finding: Callable[[Finding], None] | None = None,
-        raise_on: Severity | None = None,
-        include: Codes = (),
         quiet: bool = False,
+        **options: Unpack[WatchOptions],
     ) -> None:
         self._items = items
-        self._quiet = quiet or on_finding is not None
-        self._watching: WatchContext = watch(
-            mode, select=select, ignore=ignore, on_finding=on_finding, raise_on=raise_on, include=include
-        )
+        self._quiet = quiet or options.get("on_finding") is not None
+        self._watching: WatchContext = watch(mode, **options)
 
     @property
     def report(self) -> WatchReport:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from typing import Any
+from typing import Any, Unpack
 
 from stable_baselines3.common.callbacks import BaseCallback
 
 from gradsan.api.report import WatchReport
-from gradsan.api.watch import Codes, Mode, Severity, watch, words
+from gradsan.api.watch import Mode, WatchOptions, watch, words
 from gradsan.api.watch_context import WatchContext
-from gradsan.judge.findings import Finding
 
 # The update is the library's own code: without its lines, every finding would point at `model.learn(…)`.
 PACKAGES = ("stable_baselines3", "sb3_contrib")
@@ -28,23 +26,11 @@ class GradsanCallback(BaseCallback):
     the error explained. Findings are logged as `gradsan/errors`, `gradsan/warnings` and `gradsan/infos`.
     """
 
-    def __init__(
-        self,
-        mode: Mode = "adaptive",
-        *,
-        select: Codes = (),
-        ignore: Codes = (),
-        on_finding: Callable[[Finding], None] | None = None,
-        raise_on: Severity | None = None,
-        include: Codes = (),
-        verbose: int = 0,
-    ) -> None:
+    def __init__(self, mode: Mode = "adaptive", *, verbose: int = 0, **options: Unpack[WatchOptions]) -> None:
         super().__init__(verbose)
         self._open = False
-        self._watching: WatchContext = watch(
-            mode, select=select, ignore=ignore, on_finding=on_finding, raise_on=raise_on,
-            include=(*PACKAGES, *words(include)),
-        )  # fmt: skip
+        options["include"] = (*PACKAGES, *words(options.get("include", ())))
+        self._watching: WatchContext = watch(mode, **options)
 
     @property
     def report(self) -> WatchReport:

@@ -43,7 +43,17 @@ def networks(history: History, pids: Iterable[ParamId]) -> str:
 
 def _network(name: str) -> str:
     """`agent.q.0.weight` → `agent.q`: drop the parameter's own name and layer numbers."""
-    parts = name.split(".")[:-1] or [name]
+    return unnumbered(module_of(name) or name)
+
+
+def module_of(name: str) -> str:
+    """`agent.q.0.weight` → `agent.q.0`."""
+    return name.rpartition(".")[0]
+
+
+def unnumbered(path: str) -> str:
+    """`agent.q.0` → `agent.q`."""
+    parts = path.split(".")
     while len(parts) > 1 and parts[-1].isdigit():
         parts.pop()
     return ".".join(parts)

@@ -29,6 +29,7 @@ from gradsan.record.events import (
     HiddenWrite,
     ValueId,
 )
+from gradsan.record.torch_errors import kind_of
 
 RISKY = (
     "Log", "Sqrt", "Pow", "Div", "Exp", "Std", "Var", "Norm", "Atanh", "Acos", "Asin", "Rsqrt", "Mul",
@@ -91,12 +92,12 @@ class BackwardDiagnosis:
         self, facts: BackwardFacts, roots: tuple[Tensor, ...], token: int, error: BaseException
     ) -> BackwardFacts:
         """The graph still knows which of its saved tensors were changed: reading those raises."""
-        text = str(error)
-        if "does not require grad" in text and not torch.is_grad_enabled():
+        kind = kind_of(str(error))
+        if kind == "no-graph" and not torch.is_grad_enabled():
             return facts._replace(gradients_off=self._switches.line())
-        if "modified by an inplace operation" in text:
+        if kind == "saved-tensor-changed":
             return self._changed(facts, roots, token)
-        if "backward through the graph a second time" in text or "already been freed" in text:
+        if kind == "graph-freed":
             return facts._replace(freed=_freed(roots))
         return facts
 
@@ -104,7 +105,7 @@ class BackwardDiagnosis:
         writes_seen = self._tracing.tap.writes if self._tracing.tap is not None else None
         kept_at = NOWHERE
         for node, (nid, site) in self._line_recall.know(token, labels(roots)).items():
-            if not _raises(node, "modified by an inplace operation"):
+            if not _raises(node, "saved-tensor-changed"):
                 continue
             kept_at = kept_at or site
             if writes_seen is None:
@@ -225,15 +226,15 @@ def _is_bad(grad: Tensor) -> bool:
 def _freed(roots: tuple[Tensor, ...]) -> tuple[ValueId, ...]:
     """The newest values of this graph that an earlier backward has used up."""
     named = labels(roots)
-    freed = [nid for node, (nid, _) in named.items() if nid and _raises(node, "freed")]
+    freed = [nid for node, (nid, _) in named.items() if nid and _raises(node, "graph-freed")]
     return tuple(sorted(set(freed), reverse=True)[:50])
 
 
-def _raises(node: Any, text: str) -> bool:
+def _raises(node: Any, kind: str) -> bool:
     for name in saved_names(node)[0]:
         try:
             getattr(node, name)
         except RuntimeError as error:
-            if text in str(error):
+            if kind_of(str(error)) == kind:
                 return True
     return False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -17,7 +17,7 @@ KEY = "gradsan"  # where the operation tap leaves a value's number and line in a
 class Graph(NamedTuple):
     """The nodes behind some tensors, nearest the loss first, and the leaves that they lead to."""
 
-    nodes: list[Any]
+    nodes: Collection[Any]
     leaves: list[torch.Tensor]
 
 
@@ -30,29 +30,33 @@ def node_of(tensor: torch.Tensor) -> Any:
         return None
 
 
-def walk(roots: Iterable[torch.Tensor]) -> Graph:
-    stack, seen, leaves = [], set(), []
-    for root in roots:
-        node = node_of(root)
-        if node is not None and node not in seen:
-            seen.add(node)
-            stack.append(node)
-        elif node is None and root.requires_grad:
-            leaves.append(root)
-    nodes = []
-    while stack:
-        node = stack.pop()
-        nodes.append(node)
-        following = node.next_functions
-        if not following:
-            leaf = getattr(node, "variable", None)
-            if leaf is not None:
-                leaves.append(leaf)
-        for child, _ in following:
-            if child is not None and child not in seen:
-                seen.add(child)
-                stack.append(child)
+def nodes_behind(roots: Iterable[torch.Tensor], shortest: bool = False) -> dict[Any, Any]:
+    """Every node that gradient from these would pass, with the one it comes from; where `shortest`, on a
+    shortest way."""
+    found: dict[Any, Any] = {}
+    ahead = [(node, None) for root in roots if (node := node_of(root)) is not None]
+    following = 0 if shortest else -1
+    while ahead:
+        node, before = ahead.pop(following)
+        if node not in found:
+            found[node] = before
+            for child, _ in node.next_functions:
+                if child is not None and child not in found:
+                    ahead.append((child, node))
+    return found
+
+
+def walk(roots: Sequence[torch.Tensor]) -> Graph:
+    leaves = [root for root in roots if root.requires_grad and node_of(root) is None]
+    nodes = nodes_behind(roots)
+    leaves += [leaf for node in nodes if (leaf := leaf_of(node)) is not None]
     return Graph(nodes, leaves)
+
+
+def leaf_of(node: Any) -> torch.Tensor | None:
+    """The leaf that this node writes to, if it does."""
+    leaf = getattr(node, "variable", None)
+    return leaf if leaf is not None and not node.next_functions else None  # else a custom function's own
 
 
 class Shapes:
@@ -98,18 +102,10 @@ UNKNOWN: Label = (NOTHING, NOWHERE)
 def labels(roots: Iterable[torch.Tensor]) -> dict[Any, Label]:
     """For every node the number of the value it computed, and the line. A call that makes several nodes labels
     only the last of them; the others take the label of the node they were made for."""
-    found: dict[Any, Label] = {}
-    stack: list[tuple[Any, Label]] = [
-        (node, UNKNOWN) for root in roots if (node := node_of(root)) is not None
-    ]
-    while stack:
-        node, inherited = stack.pop()
-        if node in found:
-            continue
-        own = found[node] = node.metadata.get(KEY, inherited)
-        for child, _ in node.next_functions:
-            if child is not None and child not in found:
-                stack.append((child, own))
+    found: dict[Any, Label] = {None: UNKNOWN}
+    for node, before in nodes_behind(roots).items():
+        found[node] = node.metadata.get(KEY, found[before])
+    del found[None]
     return found
 
 

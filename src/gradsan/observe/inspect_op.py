@@ -25,11 +25,6 @@ _unknown = itertools.count()
 WITH_SCALARS = {"add", "sub", "mul", "div", "rsub", "rdiv", "pow", "rpow", "clamp"}
 DROPOUTS = {"dropout", "alpha_dropout", "feature_dropout"}
 NOTEWORTHY = WITH_SCALARS | AT_RISK | DROPOUTS
-FAILURES = (
-    ("leaf Variable that requires grad", "leaf-mutated"),
-    ("Only Tensors created explicitly by the user", "graph-tensor-copied"),
-    ("refusing to serialize non-leaf tensor", "graph-tensor-copied"),
-)
 
 
 def facts(
@@ -104,10 +99,6 @@ def bad_value(name: str, inputs: list[Tensor], bad: Tensor, results: Sequence[Te
         for tensors in (inputs, results)
     )
     return BadValue(name, given, () if given else made, where)
-
-
-def failure_kind(message: str) -> str:
-    return next((kind for text, kind in FAILURES if text in message), "")
 
 
 def failed(

@@ -22,6 +22,7 @@ from gradsan.observe.switches import GradientSwitches
 from gradsan.observe.tracing import Tracing
 from gradsan.observe.values import Departures, Tensor, Values, is_floating, version_of
 from gradsan.observe.writes import Writes
+from gradsan.record import torch_errors
 from gradsan.record.events import PLAIN, Op, OpFacts, OpKind, Ops, Site, Tag, ValueId
 
 NOTHING_TO_LEARN = 30_000  # operations without a graph: a long warm-up, or a search without gradients
@@ -247,8 +248,8 @@ class OperationTap(StackedMode):
                     self.values.forget(param)  # a fused kernel does not count its write
 
     def _failed(self, error: RuntimeError, inputs: list[Tensor], frame: FrameType) -> None:
-        kind = inspect_op.failure_kind(str(error))
-        if kind:
+        kind = torch_errors.kind_of(str(error))
+        if kind in torch_errors.OPERATIONS:
             self._failures.add(id(error))
             self._outlet.emit(inspect_op.failed(error, kind, inputs, frame, self))
 

@@ -15,7 +15,7 @@ from gradsan.observe.clipping import ClipTap
 from gradsan.observe.compiled import Compiled
 from gradsan.observe.containment import Containment
 from gradsan.observe.gradient_sketch import GradientSketch
-from gradsan.observe.inspect_op import failure_kind, held_by
+from gradsan.observe.inspect_op import held_by
 from gradsan.observe.interop import InteropTap
 from gradsan.observe.magnitudes import Magnitudes
 from gradsan.observe.names import Namer
@@ -28,6 +28,7 @@ from gradsan.observe.registry import Known, Leaves, Optimizers
 from gradsan.observe.sites import Sites
 from gradsan.observe.switches import GradientSwitches
 from gradsan.observe.tracing import Tracing
+from gradsan.record import torch_errors
 from gradsan.record.events import Backward, Event, Failed, StepDone
 
 P = ParamSpec("P")
@@ -137,8 +138,8 @@ class Session:
 
     def _explain(self, error: BaseException) -> None:
         self.tracing.flush()
-        kind = failure_kind(str(error)) if isinstance(error, RuntimeError) else ""
-        if not kind or self.operations.has_told(error):
+        kind = torch_errors.kind_of(str(error)) if isinstance(error, RuntimeError) else ""
+        if kind not in torch_errors.OPERATIONS or self.operations.has_told(error):
             return
         sites, frames, trace = self.known.sites, [], error.__traceback__
         while trace is not None:

@@ -5,23 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from gradsan.judge.wording import module_of, unnumbered
 from gradsan.record.events import ParamId
 
 FEW = 6  # parts of one network that are worth telling apart
 
 
-def module_of(name: str) -> str:
-    """`agent.q.0.weight` → `agent.q.0`."""
-    return name.rpartition(".")[0]
-
-
 def boxes(names: dict[ParamId, str]) -> dict[ParamId, str]:
     """The box of each parameter: its module, without layer numbers. A parameter that hangs beside whole
     modules (`agent.log_alpha`, `model.log_std`) is a box of its own."""
-    inner = {prefix for name in names.values() for prefix in _prefixes(_unnumbered(module_of(name)))[:-1]}
+    inner = {prefix for name in names.values() for prefix in _prefixes(unnumbered(module_of(name)))[:-1]}
     found = {}
     for pid, name in names.items():
-        path = _unnumbered(module_of(name))
+        path = unnumbered(module_of(name))
         found[pid] = name if not path or path in inner else path
     return found
 
@@ -51,7 +47,7 @@ def folded(names: dict[ParamId, str], kind_of: Callable[[ParamId], Any]) -> dict
                 break
             for pid in mine:
                 if found[pid].count(".") == deepest:
-                    found[pid] = _unnumbered(module_of(found[pid]))
+                    found[pid] = unnumbered(module_of(found[pid]))
     return found
 
 
@@ -73,10 +69,3 @@ def common(paths: Iterable[str]) -> str:
 def _prefixes(path: str) -> list[str]:
     parts = path.split(".")
     return [".".join(parts[: n + 1]) for n in range(len(parts))]
-
-
-def _unnumbered(path: str) -> str:
-    parts = path.split(".")
-    while len(parts) > 1 and parts[-1].isdigit():
-        parts.pop()
-    return ".".join(parts)

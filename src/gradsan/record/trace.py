@@ -6,6 +6,7 @@ It is data and nothing else: no pickle, every field checked against the event ty
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TextIO
@@ -53,8 +54,11 @@ class TraceWriter:
             self._file = None
 
     def forget_in_child(self) -> None:
-        """After a fork the file belongs to the parent. Every line was flushed: nothing is written twice."""
-        self._file = None
+        """After a fork the file belongs to the parent, and so does what another thread had half written."""
+        if self._file is not None:
+            with open(os.devnull, "wb") as nowhere:
+                os.dup2(nowhere.fileno(), self._file.fileno())
+            self._file = None
 
 
 def read(path: Path) -> Iterator[Event | dict[str, Any]]:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from gradsan.judge.wording import line, value_at
 from gradsan.record.events import NOWHERE, Backward
+from gradsan.record.torch_errors import SAVED_TENSOR_CHANGED
 from gradsan.rules.base import Rule, Verdict, Verdicts
-
-TEXT = "modified by an inplace operation"
 
 
 class SavedTensorMutated(Rule):
@@ -103,7 +102,7 @@ class SavedTensorMutated(Rule):
     )
 
     def on_backward(self, event: Backward) -> Verdicts:
-        if TEXT not in event.error:
+        if SAVED_TENSOR_CHANGED not in event.error:
             return
         history, facts, changed = self.history, event.facts, event.facts.changed
         if changed is not None and changed.by_step:

@@ -7,9 +7,8 @@ from gradsan.judge.history import History
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.wording import line, networks
 from gradsan.record.events import NOBODY, NOWHERE, Backward, BackwardId, ParamId, Site
+from gradsan.record.torch_errors import SAVED_TENSOR_CHANGED
 from gradsan.rules.base import Rule, Verdict, Verdicts
-
-TEXT = "modified by an inplace operation"
 
 
 class SteppedBeforeBackward(Rule):
@@ -126,7 +125,7 @@ class SteppedBeforeBackward(Rule):
         self._late: dict[BackwardId, list[Verdict]] = {}
 
     def on_backward(self, event: Backward) -> Verdicts:
-        if TEXT in event.error:
+        if SAVED_TENSOR_CHANGED in event.error:
             changed = event.facts.changed
             if changed is not None and changed.by_step:
                 kept = self.history.graph.get(changed.value)

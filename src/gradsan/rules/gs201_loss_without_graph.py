@@ -6,10 +6,10 @@ from gradsan.judge.cuts import Cut, cause
 from gradsan.judge.flow import culprit_of, cuts_behind
 from gradsan.judge.wording import line, networks
 from gradsan.record.events import Backward, Op, ParamId, ValueId
+from gradsan.record.torch_errors import NO_GRAPH
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 LEAVING = {"numpy", "array", "item", "float", "tolist"}
-TEXT = "does not require grad and does not have a grad_fn"
 
 
 class LossWithoutGraph(Rule):
@@ -127,7 +127,7 @@ class LossWithoutGraph(Rule):
         revived = [
             n for n in live if self._is_revived(n) and (n in roots or self.history.cuts.in_loss([n], trained))
         ]
-        if TEXT not in event.error and not (revived and not graph.live_params(roots)):
+        if NO_GRAPH not in event.error and not (revived and not graph.live_params(roots)):
             return
         cut = self.history.cuts.in_loss(roots, trained)
         sites = [("backward", event.site)]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.wording import line, value_at
 from gradsan.record.events import Backward, Op
+from gradsan.record.torch_errors import GRAPH_FREED
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
-TEXT = "backward through the graph a second time"
 WRITING = {"setitem", "copy", "index_put", "index_copy"}
 
 
@@ -76,7 +76,7 @@ class BackwardTwice(Rule):
     )
 
     def on_backward(self, event: Backward) -> Verdicts:
-        if TEXT not in event.error:
+        if GRAPH_FREED not in event.error:
             return
         first, shared = self._shared(event)
         sites = [("backward", event.site)]

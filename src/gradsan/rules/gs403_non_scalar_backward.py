@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from gradsan.judge.wording import value_at
 from gradsan.record.events import Backward
+from gradsan.record.torch_errors import NOT_SCALAR
 from gradsan.rules.base import Rule, Verdict, Verdicts
-
-TEXT = "grad can be implicitly created only for scalar outputs"
 
 
 class NonScalarBackward(Rule):
@@ -52,7 +51,7 @@ class NonScalarBackward(Rule):
     )
 
     def on_backward(self, event: Backward) -> Verdicts:
-        if TEXT not in event.error:
+        if NOT_SCALAR not in event.error:
             return
         root = next((r for r in event.roots if _elements(r.shape) != 1), event.roots[0])
         made = self.history.graph.get(root.nid)
