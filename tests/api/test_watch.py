@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 
 import pytest
@@ -315,3 +316,16 @@ def test_a_trace_can_be_judged_again(tmp_path) -> None:
         stale()
     again = judge(tmp_path / "run.trace", list(catalogue().values()))
     assert [f.rule for f in again.findings] == ["GS401"]
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"select": ""}, "'' names no rule"),
+        ({"ignore": ["GS"]}, "no rule is left"),
+        ({"include": "tortch"}, "there is no package 'tortch'; did you mean torch?"),
+    ],
+)
+def test_what_would_be_ignored_in_silence_is_refused(given: dict[str, str], words: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(words)):
+        gradsan.watch(**given)

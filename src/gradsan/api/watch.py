@@ -10,6 +10,7 @@ from gradsan.api.watch_context import WatchContext
 from gradsan.judge.findings import Finding
 from gradsan.judge.selection import UnknownRule, select
 from gradsan.rules.base import Rule
+from gradsan.runner.packages import UnknownPackage, check_packages
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -64,11 +65,19 @@ def watch(
         raise ValueError(f"raise_on must be None, 'error', 'warning' or 'info', not {raise_on!r}")
     rules = chosen(select, ignore)
     path = Path(trace) if trace is not None else None
-    return WatchContext(mode, rules, on_finding, raise_on, words(include), path)
+    return WatchContext(mode, rules, on_finding, raise_on, packages(include), path)
 
 
 def words(given: Codes) -> tuple[str, ...]:
     return (given,) if isinstance(given, str) else tuple(given)
+
+
+def packages(given: Codes) -> tuple[str, ...]:
+    try:
+        check_packages(words(given))
+    except UnknownPackage as error:
+        raise ValueError(f"include: {error}") from None
+    return words(given)
 
 
 def chosen(selected: Codes, ignored: Codes) -> list[type[Rule]]:

@@ -12,6 +12,7 @@ from gradsan.judge.selection import UnknownRule, select
 from gradsan.render import FORMATS
 from gradsan.render.output import OutputError, OutputFile
 from gradsan.rules.base import Rule
+from gradsan.runner.packages import UnknownPackage, check_packages
 
 F = TypeVar("F", bound=Callable[..., Any])
 NEVER = "never"
@@ -64,6 +65,14 @@ def chosen_rules(selected: tuple[str, ...], ignored: tuple[str, ...]) -> list[ty
         return select(selected, ignored)
     except UnknownRule as error:
         stop(str(error))
+
+
+def known_packages(names: tuple[str, ...], home: str) -> tuple[str, ...]:
+    try:
+        check_packages(names, home)
+    except UnknownPackage as error:
+        stop(str(error))
+    return names
 
 
 def output_file(path: str | None) -> OutputFile | None:

@@ -66,6 +66,7 @@ def command(ctx: click.Context, /, words: tuple[str, ...], **given: Any) -> None
     """
     program = _program(given["module"], given["code"], words)
     rules = options.chosen_rules(given["select"], given["ignore"])
+    include = options.known_packages(given["include"], program.path0)
     output, html = options.output_file(given["output"]), options.output_file(given["html"])
     scalars = options.scalars_folder(given["tensorboard"])
     if given["live"] and given["quiet"]:
@@ -73,7 +74,7 @@ def command(ctx: click.Context, /, words: tuple[str, ...], **given: Any) -> None
     pin_base()
     publisher = Publisher(program.shown, given["format_"], output, given["quiet"], html)
     engine, writer = Engine(rules, publisher.live), _writer(given, program)
-    watch = Watch(engine, writer, given["mode"], given["include"], draws=html is not None)
+    watch = Watch(engine, writer, given["mode"], include, draws=html is not None)
     following = Following(watch, scalars, given["live"])
 
     def end_at_once() -> None:

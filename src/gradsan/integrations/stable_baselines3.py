@@ -12,6 +12,7 @@ from gradsan.api.report import WatchReport
 from gradsan.api.watch import Codes, Mode, Severity, watch, words
 from gradsan.api.watch_context import WatchContext
 from gradsan.judge.findings import Finding
+from gradsan.runner.packages import is_installed
 
 # The update is the library's own code: without its lines, every finding would point at `model.learn(…)`.
 PACKAGES = ("stable_baselines3", "sb3_contrib")
@@ -43,7 +44,7 @@ class GradsanCallback(BaseCallback):
         self._open = False
         self._watching: WatchContext = watch(
             mode, select=select, ignore=ignore, on_finding=on_finding, raise_on=raise_on,
-            include=(*PACKAGES, *words(include)),
+            include=(*filter(is_installed, PACKAGES), *words(include)),
         )  # fmt: skip
 
     @property
