@@ -8,7 +8,8 @@ from typing import Any
 
 from gradsan.judge.findings import SEVERITIES, Finding, Location, Report, RoleSite
 from gradsan.judge.history import History
-from gradsan.judge.source import allowed, line_of, shown_path
+from gradsan.judge.source import line_of, shown_path
+from gradsan.judge.suppressions import Suppressions
 from gradsan.judge.wording import describe_params
 from gradsan.picture.collector import PictureCollector
 from gradsan.picture.model import Picture
@@ -43,6 +44,7 @@ AFTER = {
     Sample: "on_sample",
 }
 SETTLE_AFTER = 2  # iterations: by then every optimizer of a loop has had its turn
+ENOUGH = 16  # iterations: by then most rules would have had their say
 
 
 class Engine:
@@ -57,6 +59,7 @@ class Engine:
         self.rules = [rule(self.history) for rule in (catalogue().values() if rules is None else rules)]
         self.picture_collector = PictureCollector(self.history, self.location)
         self.findings: dict[Any, Finding] = {}
+        self.suppressions = Suppressions()
         self.listeners = [on_finding] if on_finding is not None else []
         self._handlers = {
             kind: [h for r in self.rules if (h := _overridden(r, method))]
@@ -142,10 +145,13 @@ class Engine:
         if known is not None:
             known.count += 1
             return
-        if self._is_allowed(rule, verdict):
+        if key in self.suppressions.silenced:
             self._fired.discard(key)
             return
         finding = self._finding(rule, verdict)
+        if self.suppressions.silence(key, finding):
+            self._fired.discard(key)
+            return
         self.findings[key] = finding
         for listener in list(self.listeners):
             listener(finding)
@@ -169,22 +175,21 @@ class Engine:
             return None
         return Location(shown_path(seen.file), seen.line, seen.function, line_of(seen.file, seen.line))
 
-    def _is_allowed(self, rule: Rule, verdict: Verdict) -> bool:
-        for site in (verdict.culprit, *(s for _, s in verdict.sites)):
-            seen = self.history.sites.get(site)
-            if seen is not None and {rule.code, rule.name} & allowed(seen.file, seen.line):
-                return True
-        return False
-
     def report(self) -> Report:
         history = self.history
         findings = sorted(self.findings.values(), key=lambda f: -SEVERITIES.index(f.severity))
+        not_evaluated = self._not_evaluated()
+        reached = {(shown_path(site.file), site.line) for site in history.sites.values()}
+        evaluated = {rule.code for rule in self.rules} - {entry["rule"] for entry in not_evaluated}
+        sure = history.iteration >= ENOUGH and not history.faults
         return Report(
             iterations=history.iteration,
             deep_iterations=min(history.deep_iterations, history.iteration),
             attention=[{"iteration": i, "reason": r} for i, r in history.attention],
             findings=findings,
-            not_evaluated=self._not_evaluated(),
+            not_evaluated=not_evaluated,
+            suppressed=[silenced.as_dict() for silenced in self.suppressions.silenced.values()],
+            suppression_problems=self.suppressions.problems(reached, evaluated if sure else set()),
             faults=[{"tap": f.tap, "traceback": f.traceback} for f in history.faults],
         )
 

@@ -78,6 +78,8 @@ class Report:
     findings: list[Finding] = field(default_factory=list)
     not_evaluated: list[dict[str, str]] = field(default_factory=list)
     faults: list[dict[str, str]] = field(default_factory=list)
+    suppressed: list[dict[str, Any]] = field(default_factory=list)  # findings that a comment silenced
+    suppression_problems: list[dict[str, Any]] = field(default_factory=list)  # comments that do nothing
     picture: Picture | None = None  # where somebody asked for one; not part of the JSON
 
     def worst(self) -> int:
@@ -97,4 +99,6 @@ class Report:
             "findings": [finding.as_dict() for finding in self.findings],
             "not_evaluated": self.not_evaluated,
             "faults": self.faults,
+            "suppressed": self.suppressed,
+            "suppression_problems": self.suppression_problems,
         }

@@ -20,6 +20,10 @@ def render(report: Report, page: Page) -> str:
     for reason, rules in reasons.items():
         title = {"title": "gradsan: not evaluated"}
         lines.append(command("notice", title, f"{', '.join(rules)}: {plain(reason)}"))
+    for problem in report.suppression_problems:
+        place = {"file": plain(_in_workspace(problem["file"])), "line": str(problem["line"])}
+        title = {"title": "gradsan: a comment that does nothing"}
+        lines.append(command("warning", place | title, plain(problem["message"])))
     for fault in report.faults:
         title = {"title": f"gradsan fault in {plain(fault['tap'])}"}
         lines.append(command("warning", title, _lines(fault["traceback"])))

@@ -150,6 +150,14 @@ def _invocation(report: Report, index: dict[str, int]) -> Json:
                 "associatedRule": {"id": entry["rule"], "index": index[entry["rule"]]},
             }
             for entry in report.not_evaluated
+        ]
+        + [
+            {
+                "level": "warning",
+                "message": _text(f"a comment does nothing: {problem['message']}"),
+                "locations": [_location(Location(problem["file"], problem["line"], "", ""))],
+            }
+            for problem in report.suppression_problems
         ],
     }
 

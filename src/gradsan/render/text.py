@@ -43,6 +43,7 @@ def draw(console: Console, report: Report) -> None:
     for finding in report.findings:
         _finding(console, finding)
     _not_evaluated(console, report)
+    _suppressions(console, report)
     _faults(console, report)
     _deep_looks(console, report)
     console.print(summary(report))
@@ -121,6 +122,14 @@ def _not_evaluated(console: Console, report: Report) -> None:
         console.print()
 
 
+def _suppressions(console: Console, report: Report) -> None:
+    for problem in report.suppression_problems:
+        place = (f"{plain(problem['file'])}:{problem['line']}", "place")
+        console.print(Text.assemble(("comment ", "warning"), place, f": {plain(problem['message'])}"))
+    if report.suppression_problems:
+        console.print()
+
+
 def _faults(console: Console, report: Report) -> None:
     for fault in report.faults:
         title = f"gradsan fault in {plain(fault['tap'])}"
@@ -148,6 +157,8 @@ def summary(report: Report) -> Text:
     text = Text.assemble(("gradsan: ", "quiet"))
     text.append_text(Text(", ").join(Text(*part) for part in parts) if parts else Text("no findings", "fix"))
     text.append(f" in {_plural(report.iterations, 'iteration')} ({report.deep_iterations:,} deep)")
+    if silenced := len(report.suppressed):
+        text.append(f", {silenced:,} silenced by {'a comment' if silenced == 1 else 'comments'}")
     if rules := {entry["rule"] for entry in report.not_evaluated}:
         text.append(f", {_plural(len(rules), 'rule')} not evaluated")
     if report.faults:
