@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal, ParamSpec, TypeVar, overload
 
+from gradsan import settings
 from gradsan.api.watch_context import WatchContext
 from gradsan.judge.findings import Finding
 from gradsan.judge.selection import UnknownRule, select
@@ -23,7 +24,7 @@ Severity = Literal["error", "warning", "info"]
 def watch(mode: Callable[P, R], /) -> Callable[P, R]: ...
 @overload
 def watch(
-    mode: Mode = "adaptive",
+    mode: Mode | None = None,
     *,
     select: Codes = (),
     ignore: Codes = (),
@@ -33,7 +34,7 @@ def watch(
     trace: str | Path | None = None,
 ) -> WatchContext: ...
 def watch(
-    mode: Any = "adaptive",
+    mode: Any = None,
     *,
     select: Codes = (),
     ignore: Codes = (),
@@ -52,20 +53,32 @@ def watch(
     names, or the beginning of codes. `on_finding` is called with every finding the moment it is made;
     what it raises is raised on the training's own line. `raise_on="error"` raises `GradientError` on the
     line where the first such finding is made. `include`: installed packages that count as your own code.
-    `trace`: a file for `gradsan report`.
+    `trace`: a file for `gradsan report`. What is not given is taken from `[tool.gradsan]` in the nearest
+    pyproject.toml (mode, select, ignore, include).
 
     Inside another watch, or under `gradsan run`, it joins the one that is running: the outer one's mode
     and rules apply, the report holds what happened inside.
     """
     if callable(mode):
         return watch()(mode)
+    defaults = _defaults()
+    mode = defaults.get("mode", "adaptive") if mode is None else mode
     if mode not in ("adaptive", "deep", "light"):
         raise ValueError(f"mode must be 'adaptive', 'deep' or 'light', not {mode!r}")
     if raise_on not in (None, "error", "warning", "info"):
         raise ValueError(f"raise_on must be None, 'error', 'warning' or 'info', not {raise_on!r}")
-    rules = chosen(select, ignore)
+    given = {"select": words(select), "ignore": words(ignore), "include": words(include)}
+    asked = {key: value or defaults.get(key, ()) for key, value in given.items()}
+    rules = chosen(asked["select"], asked["ignore"])
     path = Path(trace) if trace is not None else None
-    return WatchContext(mode, rules, on_finding, raise_on, packages(include), path)
+    return WatchContext(mode, rules, on_finding, raise_on, packages(asked["include"]), path)
+
+
+def _defaults() -> Mapping[str, Any]:
+    try:
+        return settings.current().values
+    except settings.SettingsError as error:
+        raise ValueError(str(error)) from None
 
 
 def words(given: Codes) -> tuple[str, ...]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any, NoReturn, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from gradsan.judge.findings import SEVERITIES, Report
 from gradsan.judge.selection import UnknownRule, select
@@ -13,9 +15,15 @@ from gradsan.render import FORMATS
 from gradsan.render.output import OutputError, OutputFile
 from gradsan.rules.base import Rule
 from gradsan.runner.packages import UnknownPackage, check_packages
+from gradsan.settings import FAIL_ON, PATHS, Settings, SettingsError, load, nearest
 
 F = TypeVar("F", bound=Callable[..., Any])
-NEVER = "never"
+NEVER = FAIL_ON[-1]
+RIVALS = {
+    "live": {"quiet"},
+    "quiet": {"live"},
+}  # one on the command line takes the other one of the file away
+CALLED = {"format": "format_"}  # options whose name is taken in Python
 
 _SHARED = (
     click.option(
@@ -39,12 +47,16 @@ _SHARED = (
     ),
     click.option(
         "--fail-on",
-        type=click.Choice(["error", "warning", NEVER]),
+        type=click.Choice(FAIL_ON),
         default="error",
         show_default=True,
         help="Exit with status 1 on a finding at least this severe.",
     ),
     click.option("--tensorboard", metavar="DIR", help="Write norms and losses as TensorBoard scalars."),
+    click.option(
+        "--config", metavar="FILE", help="Take defaults from FILE, not from the nearest pyproject.toml."
+    ),
+    click.option("--no-config", is_flag=True, help="Take no defaults from any file."),
 )
 
 
@@ -58,6 +70,32 @@ def stop(sentence: str) -> NoReturn:
     """Bad usage: one clear sentence, exit status 2."""
     click.echo(f"gradsan: {sentence}", err=True)
     raise click.exceptions.Exit(2)
+
+
+def with_defaults(context: click.Context, given: dict[str, Any]) -> Settings:
+    """Fill in, from the settings file, what the command line does not say. Which file it was is returned."""
+    if given["config"] is not None and given["no_config"]:
+        stop("give --config or --no-config, not both")
+    try:
+        found = Settings() if given["no_config"] else _settings(given["config"])
+    except SettingsError as error:
+        stop(str(error))
+    said = {name for name in given if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
+    for key, value in found.values.items():
+        name = CALLED.get(key, key)
+        if name in given and name not in said and not said & RIVALS.get(name, set()):
+            given[name] = _near(value) if key in PATHS else value
+    return found
+
+
+def _settings(file: str | None) -> Settings:
+    return nearest() if file is None else load(file)
+
+
+def _near(path: str) -> str:
+    """As one would write it here."""
+    relative = os.path.relpath(path)
+    return path if relative.startswith("..") else relative
 
 
 def chosen_rules(selected: tuple[str, ...], ignored: tuple[str, ...]) -> list[type[Rule]]:

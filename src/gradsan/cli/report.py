@@ -39,6 +39,7 @@ def command(ctx: click.Context, /, trace: str, **given: Any) -> None:
     The report goes to standard output, or to --output FILE. The trace of a run that was killed
     counts as far as it goes.
     """
+    options.with_defaults(ctx, given)
     rules = options.chosen_rules(given["select"], given["ignore"])
     output, html = options.output_file(given["output"]), options.output_file(given["html"])
     scalars = options.scalars_folder(given["tensorboard"])

@@ -27,7 +27,7 @@ class GradsanCallback(Callback):
 
     def __init__(
         self,
-        mode: Mode = "adaptive",
+        mode: Mode | None = None,
         *,
         select: Codes = (),
         ignore: Codes = (),

@@ -28,7 +28,7 @@ class watched(Generic[T]):
     def __init__(
         self,
         items: Iterable[T],
-        mode: Mode = "adaptive",
+        mode: Mode | None = None,
         *,
         select: Codes = (),
         ignore: Codes = (),

@@ -31,7 +31,7 @@ class GradsanCallback(BaseCallback):
 
     def __init__(
         self,
-        mode: Mode = "adaptive",
+        mode: Mode | None = None,
         *,
         select: Codes = (),
         ignore: Codes = (),

@@ -16,14 +16,14 @@ class UnknownRule(Exception):
 
 def select(chosen: Iterable[str], ignored: Iterable[str]) -> list[type[Rule]]:
     """The rules chosen (all, where none is named) without those ignored, in the catalogue's order."""
-    wanted = _codes(chosen) or set(catalogue())
-    left = wanted - _codes(ignored)
+    wanted = codes(chosen) or set(catalogue())
+    left = wanted - codes(ignored)
     if not left:
         raise UnknownRule("no rule is left to judge by: all that are selected are ignored, too")
     return [rule for code, rule in catalogue().items() if code in left]
 
 
-def _codes(texts: Iterable[str]) -> set[str]:
+def codes(texts: Iterable[str]) -> set[str]:
     return {code for text in texts for word in _words(text) for code in matching(word)}
 
 
