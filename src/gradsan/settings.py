@@ -14,7 +14,7 @@ HEADING = "[tool.gradsan]"
 FILE = "pyproject.toml"
 MODES = ("adaptive", "deep", "light")
 FAIL_ON = ("error", "warning", "never")
-PATHS = ("output", "html", "trace", "tensorboard")
+PATHS = ("baseline", "output", "html", "trace", "tensorboard")
 WITHOUT = "(--no-config goes without)"
 
 

@@ -75,7 +75,7 @@ def test_every_option_of_the_command_line_can_be_written_down() -> None:
 MISTAKES = {
     "selct = 'GS3'": "has no 'selct'; did you mean 'select'?",
     "fail_on = 'error'": "has no 'fail_on'; did you mean 'fail-on'?",
-    "colour = true": "has no 'colour'; it may have fail-on, format",
+    "colour = true": "has no 'colour'; it may have baseline, fail-on, format",
     "mode = 'deeep'": "mode = 'deeep'; it must be 'adaptive', 'deep' or 'light'",
     "mode = 3": "mode = 3; it must be 'adaptive', 'deep' or 'light'",
     "format = 'xml'": "it must be 'text', 'json', 'sarif' or 'github'",

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 import threading
+from collections import Counter
+from pathlib import Path
 
 import pytest
 import torch
 
 import gradsan
 from gradsan.api.report import WatchReport
+from gradsan.judge.baseline import Baseline
 from training import bug_line, clean, mutated, net, raised_line, stale
 
 
@@ -329,3 +332,18 @@ def test_a_trace_can_be_judged_again(tmp_path) -> None:
 def test_what_would_be_ignored_in_silence_is_refused(given: dict[str, str], words: str) -> None:
     with pytest.raises(ValueError, match=re.escape(words)):
         gradsan.watch(**given)
+
+
+def test_what_is_in_the_baseline_is_neither_reported_nor_raised(tmp_path: Path) -> None:
+    with gradsan.watch() as report:
+        stale()
+    known = Baseline(str(tmp_path / "known.json"), Counter())
+    known.path.write_text(known.updated(report.snapshot()))
+    told: list[gradsan.Finding] = []
+    with gradsan.watch(baseline=known.path, raise_on="error", on_finding=told.append) as report:
+        stale()
+        assert report.findings == []
+    assert (report.findings, told) == ([], [])
+    assert report.as_dict()["baseline"]["hidden"] == 1
+    with pytest.raises(ValueError, match="cannot read the baseline"):
+        gradsan.watch(baseline="no.json")

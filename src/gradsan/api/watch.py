@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal, ParamSpec, TypeVar, overload
 
 from gradsan import settings
 from gradsan.api.watch_context import WatchContext
+from gradsan.judge.baseline import Baseline
+from gradsan.judge.baseline_file import BaselineError
 from gradsan.judge.findings import Finding
 from gradsan.judge.selection import UnknownRule, select
 from gradsan.rules.base import Rule
@@ -32,6 +35,7 @@ def watch(
     raise_on: Severity | None = None,
     include: Codes = (),
     trace: str | Path | None = None,
+    baseline: str | Path | None = None,
 ) -> WatchContext: ...
 def watch(
     mode: Any = None,
@@ -42,6 +46,7 @@ def watch(
     raise_on: Severity | None = None,
     include: Codes = (),
     trace: str | Path | None = None,
+    baseline: str | Path | None = None,
 ) -> Any:
     """Watch everything that autograd and the optimizers do inside the block.
 
@@ -53,8 +58,9 @@ def watch(
     names, or the beginning of codes. `on_finding` is called with every finding the moment it is made;
     what it raises is raised on the training's own line. `raise_on="error"` raises `GradientError` on the
     line where the first such finding is made. `include`: installed packages that count as your own code.
-    `trace`: a file for `gradsan report`. What is not given is taken from `[tool.gradsan]` in the nearest
-    pyproject.toml (mode, select, ignore, include).
+    `trace`: a file for `gradsan report`. `baseline`: a file of findings that are known and left out
+    (`gradsan run --write-baseline`). What is not given is taken from `[tool.gradsan]` in the nearest
+    pyproject.toml: mode, select, ignore, include and baseline.
 
     Inside another watch, or under `gradsan run`, it joins the one that is running: the outer one's mode
     and rules apply, the report holds what happened inside.
@@ -71,7 +77,8 @@ def watch(
     asked = {key: value or defaults.get(key, ()) for key, value in given.items()}
     rules = chosen(asked["select"], asked["ignore"])
     path = Path(trace) if trace is not None else None
-    return WatchContext(mode, rules, on_finding, raise_on, packages(asked["include"]), path)
+    known = read_baseline(defaults.get("baseline") if baseline is None else baseline)
+    return WatchContext(mode, rules, on_finding, raise_on, packages(asked["include"]), path, known)
 
 
 def _defaults() -> Mapping[str, Any]:
@@ -83,6 +90,13 @@ def _defaults() -> Mapping[str, Any]:
 
 def words(given: Codes) -> tuple[str, ...]:
     return (given,) if isinstance(given, str) else tuple(given)
+
+
+def read_baseline(path: str | Path | None) -> Baseline | None:
+    try:
+        return None if path is None else Baseline.read(os.fspath(path))
+    except BaselineError as error:
+        raise ValueError(str(error)) from None
 
 
 def packages(given: Codes) -> tuple[str, ...]:

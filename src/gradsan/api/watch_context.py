@@ -14,6 +14,7 @@ from typing import ParamSpec, TypeVar
 
 from gradsan.api import errors
 from gradsan.api.report import WatchReport
+from gradsan.judge.baseline import Baseline
 from gradsan.judge.engine import Engine
 from gradsan.judge.findings import Finding
 from gradsan.judge.source import pin_base, shown_path
@@ -37,7 +38,9 @@ class WatchContext:
         raise_on: str | None,
         include: tuple[str, ...],
         trace: Path | None,
+        baseline: Baseline | None = None,
     ) -> None:
+        self._baseline = baseline
         self.mode = mode
         self._rules = rules
         self._on_finding = on_finding
@@ -46,6 +49,7 @@ class WatchContext:
         self._trace = trace
         self._watch: Watch | None = None
         self._owner = False
+        self._listener: Callable[[Finding], None] = self._found
         self._late: BaseException | None = None
         self._ending = False
         self.report = self._new_report()
@@ -66,14 +70,16 @@ class WatchContext:
             self._owner = outer is None
             self._watch = outer or self._begin()
         self.report.begin(self._watch)
-        self._watch.engine.listeners.append(self._found)
+        known = self._watch.baseline  # the outer one's, like its mode and its rules
+        self._listener = self._found if known is None else known.listener(self._found)
+        self._watch.engine.listeners.append(self._listener)
         return self.report
 
     def _begin(self) -> Watch:
         pin_base()
         about = {"script": self.report.script, "mode": self.mode, "python": sys.version.split()[0]}
         writer = TraceWriter(self._trace, **about) if self._trace is not None else None
-        watch = Watch(Engine(self._rules), writer, self.mode, self._include)
+        watch = Watch(Engine(self._rules), writer, self.mode, self._include, baseline=self._baseline)
         watch.start()
         return watch
 
@@ -90,7 +96,7 @@ class WatchContext:
         else:
             report = watch.snapshot()
         with contextlib.suppress(ValueError):
-            watch.engine.listeners.remove(self._found)
+            watch.engine.listeners.remove(self._listener)
         self.report.end(report)
         if self._late is not None and error is None:
             raise self._late
@@ -136,7 +142,7 @@ class WatchContext:
 
     def _again(self) -> WatchContext:
         given = (self._rules, self._on_finding, self._raise_on, self._include, self._trace)
-        return WatchContext(self.mode, *given)
+        return WatchContext(self.mode, *given, self._baseline)
 
 
 def _script() -> str:

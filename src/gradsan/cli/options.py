@@ -53,6 +53,13 @@ _SHARED = (
         help="Exit with status 1 on a finding at least this severe.",
     ),
     click.option("--tensorboard", metavar="DIR", help="Write norms and losses as TensorBoard scalars."),
+    click.option("--baseline", metavar="FILE", help="Report only findings that are not in FILE."),
+    click.option("--no-baseline", is_flag=True, help="Report all findings, whatever the settings say."),
+    click.option(
+        "--write-baseline",
+        metavar="FILE",
+        help="Write the findings to FILE, for --baseline; they do not fail.",
+    ),
     click.option(
         "--config", metavar="FILE", help="Take defaults from FILE, not from the nearest pyproject.toml."
     ),
@@ -129,5 +136,6 @@ def scalars_folder(path: str | None) -> str | None:
         stop(str(error))
 
 
-def fails(report: Report, fail_on: str) -> bool:
-    return fail_on != NEVER and report.worst() >= SEVERITIES.index(fail_on)
+def fails(report: Report, fail_on: str, written: bool = False) -> bool:
+    """Findings that were just written down as known do not fail."""
+    return not written and fail_on != NEVER and report.worst() >= SEVERITIES.index(fail_on)

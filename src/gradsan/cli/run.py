@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from gradsan.cli import options
+from gradsan.cli import baselines, options
 from gradsan.cli.following import Following
 from gradsan.cli.publish import Publisher
 from gradsan.judge.engine import Engine
@@ -71,17 +71,19 @@ def command(ctx: click.Context, /, words: tuple[str, ...], **given: Any) -> None
     include = options.known_packages(given["include"], program.path0)
     output, html = options.output_file(given["output"]), options.output_file(given["html"])
     scalars = options.scalars_folder(given["tensorboard"])
+    baseline, target = baselines.chosen(given), options.output_file(given["write_baseline"])
     if given["live"] and given["quiet"]:
         options.stop("give --live or --quiet, not both")
     pin_base()
     publisher = Publisher(program.shown, given["format_"], output, given["quiet"], html)
-    engine, writer = Engine(rules, publisher.live), _writer(given, program)
-    watch = Watch(engine, writer, given["mode"], include, draws=html is not None)
+    live = baseline.listener(publisher.live) if baseline and publisher.live else publisher.live
+    engine, writer = Engine(rules, live), _writer(given, program)
+    watch = Watch(engine, writer, given["mode"], include, html is not None, baseline)
     following = Following(watch, scalars, given["live"])
 
     def end_at_once() -> None:
         following.close()
-        publisher.publish(watch.finish_at_once())
+        publisher.publish(watch.finish_at_once())  # a baseline is left as it was: the run was not whole
 
     watch.start()
     with last_words(end_at_once), pinned(defaults):
@@ -91,9 +93,10 @@ def command(ctx: click.Context, /, words: tuple[str, ...], **given: Any) -> None
     report = watch.finish(outcome.error)
     following.close()
     publisher.publish(report)
+    kept = target is not None and publisher.keep(report, target, baseline)
     if outcome.interrupted:
         raise Interrupted
-    ctx.exit(1 if options.fails(report, given["fail_on"]) else outcome.status)
+    ctx.exit(1 if options.fails(report, given["fail_on"], kept) else outcome.status)
 
 
 def _program(module: str | None, code: str | None, words: tuple[str, ...]) -> programs.Program:

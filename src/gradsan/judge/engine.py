@@ -188,6 +188,8 @@ class Engine:
             attention=[{"iteration": i, "reason": r} for i, r in history.attention],
             findings=findings,
             not_evaluated=not_evaluated,
+            reached=frozenset((shown_path(s.file), s.function) for s in history.sites.values()),
+            evaluated=frozenset(evaluated),
             suppressed=[silenced.as_dict() for silenced in self.suppressions.silenced.values()],
             suppression_problems=self.suppressions.problems(reached, evaluated if sure else set()),
             faults=[{"tap": f.tap, "traceback": f.traceback} for f in history.faults],
