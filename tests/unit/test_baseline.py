@@ -106,6 +106,12 @@ def test_what_could_have_occurred_and_did_not_is_gone(folder: Path) -> None:
         assert [entry["rule"] for entry in found.baseline["gone"]] == ["GS401", "GS999"]
 
 
+def test_an_entry_cannot_make_us_read_a_device(folder: Path) -> None:
+    found = report(reached=())
+    written(finding(file="/dev/zero")).apply(found)
+    assert found.baseline["gone"] == []
+
+
 def test_an_update_keeps_what_was_not_reached_and_drops_what_is_gone(folder: Path) -> None:
     Path("a.py").write_text("opt.step()\n")
     Path("train.py").write_text("opt.step()\n")

@@ -17,7 +17,9 @@ from gradsan.render.page import plain
 def chosen(given: dict[str, Any]) -> Baseline | None:
     """One that is going to be written need not be there yet; if it is, it is brought up to date."""
     path, target = given["baseline"], given["write_baseline"]
-    if given["no_baseline"] or path is None:
+    if given["no_baseline"] and path is not None:
+        options.stop("give --baseline or --no-baseline, not both")
+    if path is None:
         return None
     if target is not None and os.path.realpath(target) == os.path.realpath(path) and not os.path.exists(path):
         return None

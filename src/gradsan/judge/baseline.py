@@ -6,6 +6,7 @@ moves is still known, code that changes is looked at again.
 
 from __future__ import annotations
 
+import stat
 from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -74,8 +75,11 @@ class Baseline:
         """Whether the line is still in the file, as far as that can be told."""
         if entry.file.startswith(("<", INSTALLED)) or not entry.file:
             return True
+        file = self.path.parent / entry.file
         try:
-            lines = (self.path.parent / entry.file).read_text(encoding="utf-8").splitlines()
+            if not stat.S_ISREG(file.stat().st_mode):  # what a file says must not make us read a device
+                return True
+            lines = file.read_text(encoding="utf-8").splitlines()
         except FileNotFoundError:
             return False
         except (OSError, ValueError):

@@ -87,8 +87,8 @@ def _tokens(lines: Sequence[str]) -> Iterator[tuple[int, str, bool]]:
         return
     for token in tokens:
         if token.type == tokenize.COMMENT:
-            line, column = token.start
-            yield line, token.string, not lines[line - 1][:column].strip()
+            row, column = token.start
+            yield row, token.string, not lines[row - 1][:column].strip()
 
 
 def _statements(source: str) -> Iterator[range]:
