@@ -60,4 +60,4 @@ class Sandbox:
         self, command: list[str], env: dict[str, str] | None = None, **options: Any
     ) -> subprocess.CompletedProcess[str]:
         options = {"capture_output": True, "text": True, "timeout": PATIENCE, **options}
-        return subprocess.run(command, cwd=self.path, env=self.env | (env or {}), **options)
+        return subprocess.run(command, **{"cwd": self.path, **options}, env=self.env | (env or {}))

@@ -291,3 +291,110 @@ def test_it():
 """
     )
     pytester.runpytest_subprocess("-p", "no:xdist").assert_outcomes(passed=1)
+
+
+# -- settings, comments, baseline ------------------------------------------------------------------
+
+
+def test_select_and_the_other_options_also_stand_in_the_ini_file(run, pytester: pytest.Pytester) -> None:
+    both = STALE + RETAINED.replace('(fail_on="warning")', "()")
+    pytester.makeini("[pytest]\ngradsan = true\ngradsan_select = GS406 GS402\ngradsan_fail_on = warning")
+    result = run(both, "-v", "-k", "stale or plain")
+    result.stdout.fnmatch_lines(["*::test_stale PASSED*", "*::test_plain FAILED*"])
+    result = run(both, "-v", "-k", "stale or plain", "--gradsan-select", "GS401")
+    result.stdout.fnmatch_lines(["*::test_stale FAILED*", "*::test_plain PASSED*"])
+
+
+def test_pyproject_counts_less_than_the_ini_file_and_can_be_left_out(run, pytester: pytest.Pytester) -> None:
+    pytester.makepyprojecttoml("[tool.gradsan]\nignore = ['GS401']\nfail-on = 'warning'")
+    run(STALE + RETAINED, "--gradsan", "-k", "stale or plain").assert_outcomes(
+        passed=1, failed=1, deselected=4
+    )
+    run(STALE, "--gradsan", "--gradsan-no-config").assert_outcomes(passed=1, failed=1)
+    pytester.makeini("[pytest]\ngradsan_ignore = GS402")
+    run(STALE, "--gradsan").assert_outcomes(passed=1, failed=1)
+
+
+@pytest.mark.parametrize(
+    ("ini", "args", "words"),
+    [
+        ("gradsan_mode = deeep", [], "*gradsan_mode = deeep: it must be one of adaptive, deep, light*"),
+        ("gradsan_select = GS999", [], "*there is no rule 'GS999'*"),
+        ("", ["--gradsan-include", "tortch"], "*no package 'tortch'; did you mean torch?*"),
+        ("", ["--gradsan-baseline", "no.json"], "*cannot read the baseline 'no.json': No such file*"),
+        ("", ["--gradsan-write-baseline", "no/b.json"], "*cannot write 'no/b.json': No such file*"),
+        ("", ["--gradsan-config", "no.toml"], "*no.toml: No such file or directory*"),
+        ("", ["--gradsan-config", "a", "--gradsan-no-config"], "*not both*"),
+    ],
+)
+def test_a_wrong_setting_is_told_before_any_test_runs(
+    run, pytester, ini: str, args: list, words: str
+) -> None:
+    pytester.makeini(f"[pytest]\n{ini}")
+    result = run(STALE, "--gradsan", *args)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([words])
+
+
+def test_a_baseline_is_written_and_then_only_new_findings_fail(run, pytester: pytest.Pytester) -> None:
+    two = STALE + "\ndef test_stale_again():\n    train(zero=False)\n"
+    result = run(two, "--gradsan", "--gradsan-write-baseline", "known.json")
+    result.assert_outcomes(passed=3)
+    result.stdout.fnmatch_lines(["*the findings are written to known.json"])
+    text = (pytester.path / "known.json").read_text()
+    assert text.count('"rule"') == 1  # one line of code, in two tests
+    result = run(two, "--gradsan", "--gradsan-baseline", "known.json")
+    result.assert_outcomes(passed=3)
+    result.stdout.fnmatch_lines(["1 finding is known from the baseline"])
+    result = run(RETAINED, "--gradsan", "--gradsan-baseline", "known.json", "--gradsan-fail-on", "warning")
+    result.assert_outcomes(passed=2, failed=2)
+    result.stdout.fnmatch_lines(["baseline GS401 *.py in train: `opt.step()` did not occur"])
+
+
+def test_a_baseline_in_pyproject_is_brought_up_to_date(run, pytester: pytest.Pytester) -> None:
+    pytester.makepyprojecttoml("[tool.gradsan]\nbaseline = 'known.json'")
+    run(STALE, "--gradsan", "--gradsan-write-baseline", "known.json").assert_outcomes(passed=2)
+    run(STALE, "--gradsan").assert_outcomes(passed=2)
+    run(STALE.replace("False", "True"), "--gradsan", "--gradsan-write-baseline", "known.json")
+    assert "opt.step" not in (pytester.path / "known.json").read_text()
+
+
+def test_a_test_that_judges_by_itself_sees_everything(run) -> None:
+    itself = """
+def test_itself(gradsan_report):
+    train(zero=False)
+    assert [f.rule for f in gradsan_report.findings] == ["GS401"]
+"""
+    run(itself + STALE, "--gradsan", "--gradsan-write-baseline", "known.json").assert_outcomes(passed=3)
+    run(itself + STALE, "--gradsan", "--gradsan-baseline", "known.json").assert_outcomes(passed=3)
+
+
+COMMENTED = """
+def update(net, opt, zero):
+    (net(torch.ones(8, 3)) - 1.0).pow(2).mean().backward()
+    opt.step()  # gradsan: allow stale-gradient
+    if zero:
+        opt.zero_grad()
+
+@pytest.mark.parametrize("zero", [True, False])
+def test_commented(zero):
+    net = torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(20):
+        update(net, opt, zero)
+        x = 1  # gradsan: allow stale-gradiant
+"""
+
+
+@pytest.mark.parametrize("workers", [["-p", "no:xdist"], ["-n", "1"]], ids=["here", "xdist"])
+def test_comments_are_told_for_all_tests_together(pytester: pytest.Pytester, workers: list[str]) -> None:
+    pytester.makepyfile("import pytest\nimport torch\n" + COMMENTED)
+    result = pytester.runpytest_inprocess("-p", "no:cacheprovider", *workers, "--gradsan")
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(
+        [
+            "comment *:*: there is no rule 'stale-gradiant'; did you mean stale-gradient?",
+            "1 finding is silenced*",
+        ]
+    )
+    result.stdout.no_fnmatch_line("*silenced nothing*")  # in one of the tests, but not in the other

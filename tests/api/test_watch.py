@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import threading
+from collections import Counter
+from pathlib import Path
 
 import pytest
 import torch
 
 import gradsan
 from gradsan.api.report import WatchReport
+from gradsan.judge.baseline import Baseline
 from training import bug_line, clean, mutated, net, raised_line, stale
 
 
@@ -315,3 +319,31 @@ def test_a_trace_can_be_judged_again(tmp_path) -> None:
         stale()
     again = judge(tmp_path / "run.trace", list(catalogue().values()))
     assert [f.rule for f in again.findings] == ["GS401"]
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"select": ""}, "'' names no rule"),
+        ({"ignore": ["GS"]}, "no rule is left"),
+        ({"include": "tortch"}, "there is no package 'tortch'; did you mean torch?"),
+    ],
+)
+def test_what_would_be_ignored_in_silence_is_refused(given: dict[str, str], words: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(words)):
+        gradsan.watch(**given)
+
+
+def test_what_is_in_the_baseline_is_neither_reported_nor_raised(tmp_path: Path) -> None:
+    with gradsan.watch() as report:
+        stale()
+    known = Baseline(str(tmp_path / "known.json"), Counter())
+    known.path.write_text(known.updated(report.snapshot()))
+    told: list[gradsan.Finding] = []
+    with gradsan.watch(baseline=known.path, raise_on="error", on_finding=told.append) as report:
+        stale()
+        assert report.findings == []
+    assert (report.findings, told) == ([], [])
+    assert report.as_dict()["baseline"]["hidden"] == 1
+    with pytest.raises(ValueError, match="cannot read the baseline"):
+        gradsan.watch(baseline="no.json")

@@ -34,3 +34,11 @@ def test_code_without_a_source_is_nobodys():
     space = {"sys": sys}
     exec(compile("def here():\n    return sys._getframe()\n", "<string>", "exec"), space)
     assert not Sites(lambda event: None).is_user(space["here"]().f_code)
+
+
+def test_an_included_package_may_be_a_module_or_a_part_of_one(tmp_path):
+    installed = tmp_path / "site-packages"
+    files = [installed / "six.py", installed / "sixth.py", installed / "a" / "b" / "c.py"]
+    for include, mine in ((), []), (("six",), files[:1]), (("a.b",), files[2:]), (("a", "six"), files[::2]):
+        sites = Sites(lambda event: None, include)
+        assert [file for file in files if sites.is_user_file(str(file))] == mine

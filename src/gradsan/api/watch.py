@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import os
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal, ParamSpec, TypedDict, TypeVar, Unpack, overload
 
+from gradsan import settings
 from gradsan.api.watch_context import Wanted, WatchContext
+from gradsan.judge.baseline import Baseline
+from gradsan.judge.baseline_file import BaselineError
 from gradsan.judge.findings import Finding
 from gradsan.judge.selection import UnknownRule, select
 from gradsan.rules.base import Rule
+from gradsan.runner.packages import UnknownPackage, check_packages
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -27,14 +32,15 @@ class WatchOptions(TypedDict, total=False):
     raise_on: Severity | None
     include: Codes
     trace: str | Path | None
+    baseline: str | Path | None
 
 
 @overload
 def watch(mode: Callable[P, R], /) -> Callable[P, R]: ...
 @overload
-def watch(mode: Mode = "adaptive", **options: Unpack[WatchOptions]) -> WatchContext: ...
+def watch(mode: Mode | None = None, **options: Unpack[WatchOptions]) -> WatchContext: ...
 def watch(
-    mode: Any = "adaptive",
+    mode: Any = None,
     *,
     select: Codes = (),
     ignore: Codes = (),
@@ -42,6 +48,7 @@ def watch(
     raise_on: Severity | None = None,
     include: Codes = (),
     trace: str | Path | None = None,
+    baseline: str | Path | None = None,
 ) -> Any:
     """Watch everything that autograd and the optimizers do inside the block.
 
@@ -53,24 +60,53 @@ def watch(
     names, or the beginning of codes. `on_finding` is called with every finding the moment it is made;
     what it raises is raised on the training's own line. `raise_on="error"` raises `GradientError` on the
     line where the first such finding is made. `include`: installed packages that count as your own code.
-    `trace`: a file for `gradsan report`.
+    `trace`: a file for `gradsan report`. `baseline`: a file of findings that are known and left out
+    (`gradsan run --write-baseline`). What is not given is taken from `[tool.gradsan]` in the nearest
+    pyproject.toml: mode, select, ignore, include and baseline.
 
     Inside another watch, or under `gradsan run`, it joins the one that is running: the outer one's mode
     and rules apply, the report holds what happened inside.
     """
     if callable(mode):
         return watch()(mode)
+    defaults = _defaults()
+    mode = defaults.get("mode", "adaptive") if mode is None else mode
     if mode not in ("adaptive", "deep", "light"):
         raise ValueError(f"mode must be 'adaptive', 'deep' or 'light', not {mode!r}")
     if raise_on not in (None, "error", "warning", "info"):
         raise ValueError(f"raise_on must be None, 'error', 'warning' or 'info', not {raise_on!r}")
-    rules = chosen(select, ignore)
+    given = {"select": words(select), "ignore": words(ignore), "include": words(include)}
+    asked = {key: value or defaults.get(key, ()) for key, value in given.items()}
+    rules = chosen(asked["select"], asked["ignore"])
     path = Path(trace) if trace is not None else None
-    return WatchContext(Wanted(mode, rules, on_finding, raise_on, words(include), path))
+    known = read_baseline(defaults.get("baseline") if baseline is None else baseline)
+    return WatchContext(Wanted(mode, rules, on_finding, raise_on, packages(asked["include"]), path, known))
+
+
+def _defaults() -> Mapping[str, Any]:
+    try:
+        return settings.current().values
+    except settings.SettingsError as error:
+        raise ValueError(str(error)) from None
 
 
 def words(given: Codes) -> tuple[str, ...]:
     return (given,) if isinstance(given, str) else tuple(given)
+
+
+def read_baseline(path: str | Path | None) -> Baseline | None:
+    try:
+        return None if path is None else Baseline.read(os.fspath(path))
+    except BaselineError as error:
+        raise ValueError(str(error)) from None
+
+
+def packages(given: Codes) -> tuple[str, ...]:
+    try:
+        check_packages(words(given))
+    except UnknownPackage as error:
+        raise ValueError(f"include: {error}") from None
+    return words(given)
 
 
 def chosen(selected: Codes, ignored: Codes) -> list[type[Rule]]:

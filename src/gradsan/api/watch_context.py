@@ -14,6 +14,7 @@ from typing import NamedTuple, ParamSpec, TypeVar
 
 from gradsan.api import errors
 from gradsan.api.report import WatchReport
+from gradsan.judge.baseline import Baseline
 from gradsan.judge.engine import Engine
 from gradsan.judge.findings import Finding
 from gradsan.judge.source import pin_base, shown_path
@@ -35,6 +36,7 @@ class Wanted(NamedTuple):
     raise_on: str | None
     include: tuple[str, ...]
     trace: Path | None
+    baseline: Baseline | None
 
 
 class WatchContext:
@@ -44,6 +46,7 @@ class WatchContext:
         self._wanted = wanted
         self._watch: Watch | None = None
         self._owner = False
+        self._listener: Callable[[Finding], None] = self._found
         self._late: BaseException | None = None
         self._ending = False
         self.report = self._new_report()
@@ -64,7 +67,9 @@ class WatchContext:
             self._owner = outer is None
             self._watch = outer or self._begin()
         self.report.begin(self._watch)
-        self._watch.engine.listeners.append(self._found)
+        known = self._watch.baseline  # the outer one's, like its mode and its rules
+        self._listener = self._found if known is None else known.listener(self._found)
+        self._watch.engine.listeners.append(self._listener)
         return self.report
 
     def _begin(self) -> Watch:
@@ -72,7 +77,7 @@ class WatchContext:
         about = {"script": self.report.script, "mode": self._wanted.mode, "python": sys.version.split()[0]}
         wanted = self._wanted
         writer = TraceWriter(wanted.trace, **about) if wanted.trace is not None else None
-        watch = Watch(Engine(wanted.rules), writer, wanted.mode, wanted.include)
+        watch = Watch(Engine(wanted.rules), writer, wanted.mode, wanted.include, baseline=wanted.baseline)
         watch.start()
         return watch
 
@@ -89,7 +94,7 @@ class WatchContext:
         else:
             report = watch.snapshot()
         with contextlib.suppress(ValueError):
-            watch.engine.listeners.remove(self._found)
+            watch.engine.listeners.remove(self._listener)
         self.report.end(report)
         if self._late is not None and error is None:
             raise self._late

@@ -7,6 +7,8 @@ import io
 import os
 import sys
 
+from gradsan.cli import baselines
+from gradsan.judge.baseline import Baseline
 from gradsan.judge.findings import Report
 from gradsan.render import render
 from gradsan.render.live import Live
@@ -49,6 +51,17 @@ class Publisher:
         self._publish(report)
         if self._html is not None:
             self._publish_html(report, self._html)
+
+    def keep(self, report: Report, file: OutputFile, old: Baseline | None) -> bool:
+        """Write the findings down as known; whether that was possible."""
+        try:
+            said = baselines.write(report, file, old)
+        except OutputError as error:
+            self._say(f"gradsan: {error}\n")
+            return False
+        if self.live is not None:
+            self._say(f"gradsan: {said}\n")
+        return True
 
     def _publish(self, report: Report) -> None:
         if self._output is None:

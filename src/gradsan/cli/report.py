@@ -10,9 +10,10 @@ from typing import Any
 
 import click
 
-from gradsan.cli import options
+from gradsan.cli import baselines, options
 from gradsan.cli.publish import write_html
 from gradsan.follow.scalars import Scalars
+from gradsan.judge.baseline import Baseline
 from gradsan.judge.engine import Engine
 from gradsan.judge.findings import Report
 from gradsan.judge.source import pin_base
@@ -40,12 +41,14 @@ def command(ctx: click.Context, /, trace: str, **given: Any) -> None:
     The report goes to standard output, or to --output FILE. The trace of a run that was killed
     counts as far as it goes.
     """
+    options.with_defaults(ctx, given)
     rules = options.chosen_rules(given["select"], given["ignore"])
     output, html = options.output_file(given["output"]), options.output_file(given["html"])
     scalars = options.scalars_folder(given["tensorboard"])
+    baseline, target = baselines.chosen(given), options.output_file(given["write_baseline"])
     pin_base()
     try:
-        report = judge(Path(trace), rules, draws=html is not None, scalars=scalars)
+        report = judge(Path(trace), rules, html is not None, scalars, baseline)
     except TraceError as error:
         options.stop(str(error))
     page = Page.of(sys.stdout) if output is None else Page(width=100)
@@ -55,14 +58,23 @@ def command(ctx: click.Context, /, trace: str, **given: Any) -> None:
             output.write(text)
         if html is not None:
             write_html(report, html)
+        said = baselines.write(report, target, baseline) if target is not None else ""
     except OutputError as error:
         options.stop(str(error))
     if output is None:
         click.echo(text, nl=False, color=True)
-    ctx.exit(1 if options.fails(report, given["fail_on"]) else 0)
+    if said:
+        click.echo(f"gradsan: {said}", err=True)
+    ctx.exit(1 if options.fails(report, given["fail_on"], target is not None) else 0)
 
 
-def judge(path: Path, rules: list[type[Rule]], draws: bool = False, scalars: str | None = None) -> Report:
+def judge(
+    path: Path,
+    rules: list[type[Rule]],
+    draws: bool = False,
+    scalars: str | None = None,
+    baseline: Baseline | None = None,
+) -> Report:
     engine, picture = Engine(rules), PictureCollector() if draws else None
     follower = Scalars(scalars) if scalars is not None else None
     given: list[Sink | None] = [engine, picture, follower]
@@ -79,6 +91,8 @@ def judge(path: Path, rules: list[type[Rule]], draws: bool = False, scalars: str
         sinks.feed(record)
     sinks.finish()
     report = engine.report()
+    if baseline is not None:
+        baseline.apply(report)
     if picture is not None:
         draw(report, picture)
     report.script, report.mode = str(about.get("script", "")), str(about.get("mode", ""))

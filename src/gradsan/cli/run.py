@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from gradsan.cli import options
+from gradsan.cli import baselines, options
 from gradsan.cli.following import Following
 from gradsan.cli.publish import Publisher
 from gradsan.judge.engine import Engine
@@ -19,6 +19,7 @@ from gradsan.runner import program as programs
 from gradsan.runner.execute import execute
 from gradsan.runner.signals import Interrupted, last_words
 from gradsan.runner.watch import Watch
+from gradsan.settings import MODES, pinned
 
 
 class ProgramCommand(click.Command):
@@ -44,7 +45,7 @@ class ProgramCommand(click.Command):
 @click.option("-c", "code", metavar="CODE", help="Run a string of code, as `python -c` does.")
 @click.option(
     "--mode",
-    type=click.Choice(["adaptive", "deep", "light"]),
+    type=click.Choice(MODES),
     default="adaptive",
     show_default=True,
     help="Trace every operation while something is new, always, or never.",
@@ -54,8 +55,8 @@ class ProgramCommand(click.Command):
 @click.option(
     "--include", multiple=True, metavar="PACKAGE", help="Count an installed package as your own code."
 )
-@click.option("--quiet", is_flag=True, help="Say nothing while the script runs, and nothing if all is well.")
-@click.option("--live", is_flag=True, help="Show a status line on the terminal while the script runs.")
+@click.option("--quiet/--no-quiet", help="Say nothing while the script runs, and nothing if all is well.")
+@click.option("--live/--no-live", help="Show a status line on the terminal while the script runs.")
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="SCRIPT [ARGS]...")
 @click.pass_context
 def command(ctx: click.Context, /, words: tuple[str, ...], **given: Any) -> None:
@@ -64,33 +65,38 @@ def command(ctx: click.Context, /, words: tuple[str, ...], **given: Any) -> None
     The script's own output, exit status and tracebacks stay what they are; findings go to stderr.
     Exit status: 1 on a finding at or above --fail-on, else the script's own; 2 on bad usage.
     """
+    defaults = options.with_defaults(ctx, given)
     program = _program(given["module"], given["code"], words)
     rules = options.chosen_rules(given["select"], given["ignore"])
+    include = options.known_packages(given["include"], program.path0)
     output, html = options.output_file(given["output"]), options.output_file(given["html"])
     scalars = options.scalars_folder(given["tensorboard"])
+    baseline, target = baselines.chosen(given), options.output_file(given["write_baseline"])
     if given["live"] and given["quiet"]:
         options.stop("give --live or --quiet, not both")
     pin_base()
     publisher = Publisher(program.shown, given["format_"], output, given["quiet"], html)
-    engine, writer = Engine(rules, publisher.live), _writer(given, program)
-    watch = Watch(engine, writer, given["mode"], given["include"], draws=html is not None)
+    live = baseline.listener(publisher.live) if baseline and publisher.live else publisher.live
+    engine, writer = Engine(rules, live), _writer(given, program)
+    watch = Watch(engine, writer, given["mode"], include, html is not None, baseline)
     following = Following(watch, scalars, given["live"])
 
     def end_at_once() -> None:
         following.close()
-        publisher.publish(watch.finish_at_once())
+        publisher.publish(watch.finish_at_once())  # a baseline is left as it was: the run was not whole
 
     watch.start()
-    with last_words(end_at_once):
+    with last_words(end_at_once), pinned(defaults):
         outcome = execute(program)
     if watch.is_in_child:  # the program forked by itself, and this is not the process that we watch
         ctx.exit(outcome.status)
     report = watch.finish(outcome.error)
     following.close()
     publisher.publish(report)
+    kept = target is not None and publisher.keep(report, target, baseline)
     if outcome.interrupted:
         raise Interrupted
-    ctx.exit(1 if options.fails(report, given["fail_on"]) else outcome.status)
+    ctx.exit(1 if options.fails(report, given["fail_on"], kept) else outcome.status)
 
 
 def _program(module: str | None, code: str | None, words: tuple[str, ...]) -> programs.Program:

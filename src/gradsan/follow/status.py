@@ -79,7 +79,7 @@ class Status:
         return f"  {_short((after - before) / (now - then))}/s" if now > then else ""
 
     def _findings(self) -> Text:
-        found = [finding.severity for finding in list(self._watch.engine.findings.values())]
+        found = [finding.severity for finding in self._watch.findings]
         text = Text("" if found else "  no findings", "fix")
         for severity in reversed(SEVERITIES):
             if number := found.count(severity):

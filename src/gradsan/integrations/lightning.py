@@ -24,7 +24,7 @@ class GradsanCallback(Callback):
     """
 
     def __init__(
-        self, mode: Mode = "adaptive", *, quiet: bool = False, **options: Unpack[WatchOptions]
+        self, mode: Mode | None = None, *, quiet: bool = False, **options: Unpack[WatchOptions]
     ) -> None:
         self._quiet = quiet or options.get("on_finding") is not None
         self._open = False

@@ -27,7 +27,7 @@ class watched(Generic[T]):
     def __init__(
         self,
         items: Iterable[T],
-        mode: Mode = "adaptive",
+        mode: Mode | None = None,
         *,
         quiet: bool = False,
         **options: Unpack[WatchOptions],

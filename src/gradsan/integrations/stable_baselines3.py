@@ -10,6 +10,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 from gradsan.api.report import WatchReport
 from gradsan.api.watch import Mode, WatchOptions, watch, words
 from gradsan.api.watch_context import WatchContext
+from gradsan.runner.packages import is_installed
 
 # The update is the library's own code: without its lines, every finding would point at `model.learn(…)`.
 PACKAGES = ("stable_baselines3", "sb3_contrib")
@@ -26,10 +27,12 @@ class GradsanCallback(BaseCallback):
     the error explained. Findings are logged as `gradsan/errors`, `gradsan/warnings` and `gradsan/infos`.
     """
 
-    def __init__(self, mode: Mode = "adaptive", *, verbose: int = 0, **options: Unpack[WatchOptions]) -> None:
+    def __init__(
+        self, mode: Mode | None = None, *, verbose: int = 0, **options: Unpack[WatchOptions]
+    ) -> None:
         super().__init__(verbose)
         self._open = False
-        options["include"] = (*PACKAGES, *words(options.get("include", ())))
+        options["include"] = (*filter(is_installed, PACKAGES), *words(options.get("include", ())))
         self._watching: WatchContext = watch(mode, **options)
 
     @property

@@ -10,7 +10,8 @@ from gradsan.judge import reasons
 from gradsan.judge.arbitration import arbitrate
 from gradsan.judge.findings import SEVERITIES, Finding, Report, RoleSite
 from gradsan.judge.history import History
-from gradsan.judge.source import allowed
+from gradsan.judge.source import shown_path
+from gradsan.judge.suppressions import Suppressions
 from gradsan.judge.wording import describe_params, location
 from gradsan.record.events import (
     Backward,
@@ -42,6 +43,8 @@ HANDLERS = {
     Sample: "on_sample",
 }
 
+ENOUGH = 16  # iterations: by then most rules would have had their say
+
 
 class Engine:
     """One per run or per re-judged trace. All rules judge; those `selected` (all, if not given) are reported."""
@@ -56,6 +59,7 @@ class Engine:
         self.rules = [rule(self.history) for rule in (catalogue().values() if rules is None else rules)]
         self._selected = {rule.code for rule in (self.rules if selected is None else selected)}
         self.findings: dict[Any, Finding] = {}
+        self.suppressions = Suppressions()
         self.listeners = [on_finding] if on_finding is not None else []
         self._handlers = {
             kind: [h for r in self.rules if (h := _overridden(r, method))]
@@ -136,10 +140,13 @@ class Engine:
         if known is not None:
             known.count += 1
             return
-        if self._is_allowed(rule, verdict):
+        if key in self.suppressions.silenced:
             self._fired.discard(key)
             return
         finding = self._finding(rule, verdict)
+        if self.suppressions.silence(key, finding):
+            self._fired.discard(key)
+            return
         self.findings[key] = finding
         for listener in list(self.listeners):
             listener(finding)
@@ -159,22 +166,23 @@ class Engine:
             tuple(dict.fromkeys(sites)), tuple(subjects), 1, self.history.iteration + 1,
         )  # fmt: skip
 
-    def _is_allowed(self, rule: Rule, verdict: Verdict) -> bool:
-        for site in (verdict.culprit, *(s for _, s in verdict.sites)):
-            seen = self.history.sites.get(site)
-            if seen is not None and {rule.code, rule.name} & allowed(seen.file, seen.line):
-                return True
-        return False
-
     def report(self) -> Report:
         history = self.history
         findings = sorted(self.findings.values(), key=lambda f: -SEVERITIES.index(f.severity))
+        not_evaluated = self._not_evaluated()
+        reached = {(shown_path(site.file), site.line) for site in history.sites.values()}
+        evaluated = self._selected - {entry["rule"] for entry in not_evaluated}
+        sure = history.iteration >= ENOUGH and not history.faults
         return Report(
             iterations=history.iteration,
             deep_iterations=min(history.deep_iterations, history.iteration),
             attention=[{"iteration": i, "reason": reasons.ATTENTION[r]} for i, r in history.attention],
             findings=findings,
-            not_evaluated=self._not_evaluated(),
+            not_evaluated=not_evaluated,
+            reached=frozenset((shown_path(s.file), s.function) for s in history.sites.values()),
+            evaluated=frozenset(evaluated),
+            suppressed=[silenced.as_dict() for silenced in self.suppressions.silenced.values()],
+            suppression_problems=self.suppressions.problems(reached, evaluated if sure else set()),
             faults=[{"tap": f.tap, "traceback": f.traceback} for f in history.faults],
         )
 

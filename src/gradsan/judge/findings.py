@@ -78,6 +78,15 @@ class Report:
     findings: list[Finding] = field(default_factory=list)
     not_evaluated: list[dict[str, str]] = field(default_factory=list)
     faults: list[dict[str, str]] = field(default_factory=list)
+    suppressed: list[dict[str, Any]] = field(default_factory=list)  # findings that a comment silenced
+    suppression_problems: list[dict[str, Any]] = field(default_factory=list)  # comments that do nothing
+    baseline: dict[str, Any] | None = (
+        None  # its file, how many findings it hides, which of its entries are gone
+    )
+    # Not part of the JSON: what the baseline hides, and what could have been found at all.
+    known: list[Finding] = field(default_factory=list)
+    reached: frozenset[tuple[str, str]] = frozenset()  # files and functions
+    evaluated: frozenset[str] = frozenset()  # rules
     picture: Picture | None = None  # where somebody asked for one; not part of the JSON
 
     def worst(self) -> int:
@@ -97,4 +106,7 @@ class Report:
             "findings": [finding.as_dict() for finding in self.findings],
             "not_evaluated": self.not_evaluated,
             "faults": self.faults,
+            "suppressed": self.suppressed,
+            "suppression_problems": self.suppression_problems,
+            "baseline": self.baseline,
         }

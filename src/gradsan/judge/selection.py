@@ -16,14 +16,23 @@ class UnknownRule(Exception):
 
 def select(chosen: Iterable[str], ignored: Iterable[str]) -> list[type[Rule]]:
     """The rules chosen (all, where none is named) without those ignored, in the catalogue's order."""
-    wanted = _codes(chosen) or set(catalogue())
-    unwanted = _codes(ignored)
-    return [rule for code, rule in catalogue().items() if code in wanted - unwanted]
+    wanted = codes(chosen) or set(catalogue())
+    left = wanted - codes(ignored)
+    if not left:
+        raise UnknownRule("no rule is left to judge by: all that are selected are ignored, too")
+    return [rule for code, rule in catalogue().items() if code in left]
 
 
-def _codes(texts: Iterable[str]) -> set[str]:
-    words = (word.strip() for text in texts for word in text.split(","))
-    return {code for word in words if word for code in matching(word)}
+def codes(texts: Iterable[str]) -> set[str]:
+    return {code for text in texts for word in _words(text) for code in matching(word)}
+
+
+def _words(text: str) -> list[str]:
+    """An empty text is a shell variable that was never set: not a wish for all rules."""
+    words = [word.strip() for word in text.split(",") if word.strip()]
+    if not words:
+        raise UnknownRule(f"{text!r} names no rule (`gradsan explain --list` shows all of them)")
+    return words
 
 
 def matching(word: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Reading the user's source: excerpts, assignments, and the comment that silences a rule."""
+"""Reading the user's source: excerpts and assignments."""
 
 from __future__ import annotations
 
@@ -6,10 +6,7 @@ import ast
 import functools
 import linecache
 import os
-import re
 from typing import NamedTuple
-
-ALLOW = re.compile(r"#\s*gradsan:\s*allow\s+([\w\-, ]+)")
 
 
 def line_of(file: str, line: int) -> str:
@@ -35,14 +32,6 @@ def shown_path(file: str) -> str:
 def real_path(shown: str) -> str:
     """The way back from `shown_path`."""
     return shown if shown.startswith("<") else os.path.join(*_base, shown)
-
-
-def allowed(file: str, line: int) -> set[str]:
-    """The rule names and codes that a comment on this line silences."""
-    match = ALLOW.search(linecache.getline(file, line))
-    if match is None:
-        return set()
-    return {word for word in re.split(r"[\s,]+", match.group(1)) if word}
 
 
 class Binding(NamedTuple):

@@ -42,7 +42,9 @@ class Sites:
 
     def __init__(self, emit: Callable[[SiteSeen], None], include: tuple[str, ...] = ()) -> None:
         self._emit = emit
-        self._include = tuple(include)
+        # A package is a folder, a module a file: `a.b` is found as `/a/b/` and as `/a/b.py`.
+        parts = [os.sep + name.replace(".", os.sep) for name in include]
+        self._include = tuple(part + end for part in parts for end in (os.sep, ".py"))
         # By identity: equal code in two files compares equal. The code is kept, so that its id stays its own.
         self._met: dict[int, CodeType] = {}
         self.users: set[int] = set()
@@ -121,7 +123,7 @@ class Sites:
         path = os.path.realpath(file)
         if os.path.basename(path) in LAUNCHERS:
             return LIBRARY, None
-        if any(f"{os.sep}{name}{os.sep}" in path for name in self._include):
+        if any(part in path for part in self._include):
             return USER, None
         if path.startswith(PACKAGE):
             return (USER if path.startswith(OWN_TRAINING_CODE) else LIBRARY), None

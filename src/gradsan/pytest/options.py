@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-SEVERITIES = ("error", "warning", "info", "never")
-MODES = ("adaptive", "deep", "light", "off")
+from gradsan.pytest.defaults import LISTS, MODES, SEVERITIES, defaults_of
+
 MARK = (
     "gradsan(fail_on='error', select=(), ignore=(), mode='deep', include=()): run this test under the gradient "
     "sanitizer; fail_on: 'error', 'warning', 'info' or 'never'; mode: 'off' takes it out of --gradsan"
@@ -24,19 +24,24 @@ class Wish:
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     include: tuple[str, ...] = ()
+    is_judged_by_test: bool = False
 
 
 def wish_of(item: pytest.Item) -> Wish | None:
     config = item.config
     given = _marked(item)
     asks_for_report = "gradsan_report" in getattr(item, "fixturenames", ())
-    if not (config.getoption("--gradsan") or given is not None or asks_for_report):
+    everything = config.getoption("--gradsan") or config.getini("gradsan")
+    if not (everything or given is not None or asks_for_report):
         return None
-    fail_on = "never" if asks_for_report else config.getoption("--gradsan-fail-on")
-    wish = Wish(config.getoption("--gradsan-mode"), fail_on)
+    defaults = defaults_of(config)
+    wish = Wish(defaults.mode, "never" if asks_for_report else defaults.fail_on)
+    wish.is_judged_by_test = asks_for_report
     for key, value in (given or {}).items():
         setattr(wish, key, value)
-    wish.ignore += tuple(config.getoption("--gradsan-ignore"))
+    wish.select = wish.select or defaults.select
+    wish.ignore += defaults.ignore
+    wish.include += defaults.include
     if wish.mode == "off" and asks_for_report:
         raise pytest.UsageError(f"{item.nodeid}: gradsan_report needs a watch, and the mark says mode='off'")
     return None if wish.mode == "off" else wish
@@ -51,14 +56,14 @@ def _marked(item: pytest.Item) -> dict[str, Any] | None:
     for mark in reversed(marks):
         _check(item, mark)
         for key, value in mark.kwargs.items():
-            several = key in ("select", "ignore", "include")
+            several = key in LISTS
             found[key] = (*found.get(key, ()), *_words(value)) if several else value
     return found
 
 
 def _check(item: pytest.Item, mark: pytest.Mark) -> None:
     allowed = {"mode": MODES, "fail_on": SEVERITIES}
-    unknown = [key for key in mark.kwargs if key not in Wish.__dataclass_fields__]
+    unknown = [key for key in mark.kwargs if key not in ("mode", "fail_on", *LISTS)]
     if mark.args or unknown:
         what = f"no {unknown[0]!r}" if unknown else "no positional arguments"
         raise pytest.UsageError(f"{item.nodeid}: the gradsan mark takes {what}; it is {MARK.split(':')[0]}")

@@ -2,35 +2,43 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from gradsan.pytest.options import MARK, MODES, SEVERITIES, Wish, wish_of
+from gradsan.pytest.defaults import add_options, baseline_of
+from gradsan.pytest.options import MARK, Wish, wish_of
+from gradsan.pytest.summary import Collector, facts
 
 if TYPE_CHECKING:
     from gradsan.api.report import WatchReport
-    from gradsan.api.watch_context import WatchContext
+    from gradsan.api.watch_context import Wanted, WatchContext
+    from gradsan.judge.baseline import Baseline
 
 PROPERTY = "gradsan"  # of a test's report: one line per finding, in JUnit XML and across xdist workers
+COLLECTOR: pytest.StashKey[Collector] = pytest.StashKey()
+FACTS: pytest.StashKey[dict[str, Any]] = pytest.StashKey()
 WATCHING: pytest.StashKey[tuple[WatchContext, Wish]] = pytest.StashKey()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    group = parser.getgroup("gradsan", "gradient sanitizer")
-    group.addoption("--gradsan", action="store_true", help="Run every test under the gradient sanitizer.")
-    group.addoption("--gradsan-mode", choices=MODES[:3], default="deep", help="How closely to look (deep).")
-    group.addoption(
-        "--gradsan-fail-on", choices=SEVERITIES, default="error", help="Fail a test on such findings (error)."
-    )
-    group.addoption(
-        "--gradsan-ignore", action="append", default=[], metavar="CODES", help="Judge by all rules but these."
-    )
+    add_options(parser)
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", MARK)
+    config.stash[COLLECTOR] = Collector(config)
+    config.pluginmanager.register(config.stash[COLLECTOR], "gradsan-collector")
+    target = config.getoption("--gradsan-write-baseline")
+    if target:
+        from gradsan.render.output import OutputError, OutputFile
+
+        try:
+            OutputFile(target)
+        except OutputError as error:
+            raise pytest.UsageError(str(error)) from None
 
 
 @pytest.fixture
@@ -46,11 +54,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """A mark that is wrong is said before any test runs."""
     for item in items:
         wish = wish_of(item)
-        if wish is not None and (wish.select or wish.ignore):
-            from gradsan.api.watch import chosen
+        if wish is not None:
+            from gradsan.api.watch import chosen, packages
 
+            baseline_of(item.config)
             try:
                 chosen(wish.select, wish.ignore)
+                packages(wish.include)
             except ValueError as error:
                 raise pytest.UsageError(f"{item.nodeid}: {error}") from None
 
@@ -64,10 +74,12 @@ def pytest_runtest_setup(item: pytest.Item) -> Generator[None]:
     __tracebackhide__ = True
     wish = wish_of(item)
     if wish is not None:
-        from gradsan.api.watch import watch
+        from gradsan.api.watch import chosen
+        from gradsan.api.watch_context import WatchContext
 
-        chosen = {"select": wish.select, "ignore": wish.ignore, "include": wish.include}
-        watching = watch(wish.mode, **chosen)  # type: ignore[call-overload]
+        known = None if wish.is_judged_by_test else baseline_of(item.config)
+        rules = chosen(wish.select, wish.ignore)
+        watching = WatchContext(Wanted(wish.mode, rules, None, None, wish.include, None, known))
         watching.__enter__()
         item.stash[WATCHING] = watching, wish
     return (yield)
@@ -82,7 +94,8 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
         _add_section(item, _end(item, error))
         raise
     report = _end(item, None)
-    if report is not None and _fails(report, item.stash[WATCHING][1]):
+    writes = item.config.getoption("--gradsan-write-baseline")
+    if report is not None and not writes and _fails(report, item.stash[WATCHING][1]):
         pytest.fail(report.text(), pytrace=False)
     _add_section(item, report)
     return result
@@ -96,14 +109,31 @@ def pytest_runtest_teardown(item: pytest.Item) -> Generator[None]:
 
 
 def _end(item: pytest.Item, error: BaseException | None) -> WatchReport | None:
-    watching, _ = item.stash.get(WATCHING, (None, None))
-    if watching is None or watching.report.finished:
+    watching, wish = item.stash.get(WATCHING, (None, None))
+    if watching is None or wish is None or watching.report.finished:
         return None
     skipped = isinstance(error, pytest.skip.Exception | pytest.xfail.Exception)
     told = None if skipped else error
     watching.__exit__(type(told) if told else None, told, None)
     report = watching.report
     item.user_properties.extend((PROPERTY, line(finding)) for finding in report.findings)
+    item.stash[FACTS] = facts(report.snapshot(), None if wish.is_judged_by_test else _book(item.config))
+    return report
+
+
+def _book(config: pytest.Config) -> Baseline | None:
+    """The baseline that is read, or else an empty one in the place of the one to be written."""
+    from gradsan.judge.baseline import Baseline
+
+    target = config.getoption("--gradsan-write-baseline")
+    return baseline_of(config) or (Baseline(target, Counter()) if target else None)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, Any]:
+    report = yield
+    if call.when == "call" and FACTS in item.stash:
+        report.gradsan = item.stash[FACTS]
     return report
 
 
@@ -135,7 +165,13 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
             if getattr(report, "when", "") == "call":
                 for text in dict.fromkeys(v for k, v in report.user_properties if k == PROPERTY):
                     tests[text] = tests.get(text, 0) + 1
-    if tests:
+    more = terminalreporter.config.stash[COLLECTOR].lines()
+    target = terminalreporter.config.getoption("--gradsan-write-baseline")
+    if target:
+        more.append(f"the findings are written to {target}")
+    if tests or more:
         terminalreporter.section("gradsan")
         for text, count in sorted(tests.items()):
             terminalreporter.line(text + (f" (in {count} tests)" if count > 1 else ""))
+        for text in more:
+            terminalreporter.line(text)

@@ -7,7 +7,7 @@ import os
 from gradsan.judge.findings import Finding, Report
 from gradsan.judge.source import real_path
 from gradsan.render.page import Page, plain
-from gradsan.render.text import ROLES, summary
+from gradsan.render.text import ROLES, gone, summary
 
 COMMANDS = {"error": "error", "warning": "warning", "info": "notice"}
 
@@ -20,6 +20,11 @@ def render(report: Report, page: Page) -> str:
     for reason, rules in reasons.items():
         title = {"title": "gradsan: not evaluated"}
         lines.append(command("notice", title, f"{', '.join(rules)}: {plain(reason)}"))
+    for problem in report.suppression_problems:
+        place = {"file": plain(_in_workspace(problem["file"])), "line": str(problem["line"])}
+        title = {"title": "gradsan: a comment that does nothing"}
+        lines.append(command("warning", place | title, plain(problem["message"])))
+    lines += [command("notice", {"title": "gradsan: baseline"}, text) for text in gone(report)]
     for fault in report.faults:
         title = {"title": f"gradsan fault in {plain(fault['tap'])}"}
         lines.append(command("warning", title, _lines(fault["traceback"])))

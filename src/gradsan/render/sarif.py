@@ -14,7 +14,7 @@ from gradsan.fix.one_line import mend
 from gradsan.judge.findings import Finding, Location, Report
 from gradsan.render import explanation
 from gradsan.render.page import Page, plain
-from gradsan.render.text import ROLES
+from gradsan.render.text import ROLES, gone
 from gradsan.rules import catalogue
 from gradsan.rules.base import Rule
 
@@ -150,7 +150,16 @@ def _invocation(report: Report, index: dict[str, int]) -> Json:
                 "associatedRule": {"id": entry["rule"], "index": index[entry["rule"]]},
             }
             for entry in report.not_evaluated
-        ],
+        ]
+        + [
+            {
+                "level": "warning",
+                "message": _text(f"a comment does nothing: {problem['message']}"),
+                "locations": [_location(Location(problem["file"], problem["line"], "", ""))],
+            }
+            for problem in report.suppression_problems
+        ]
+        + [{"level": "note", "message": _text(f"baseline {text}")} for text in gone(report)],
     }
 
 

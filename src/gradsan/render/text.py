@@ -43,6 +43,8 @@ def draw(console: Console, report: Report) -> None:
     for finding in report.findings:
         _finding(console, finding)
     _not_evaluated(console, report)
+    _suppressions(console, report)
+    _baseline(console, report)
     _faults(console, report)
     _deep_looks(console, report)
     console.print(summary(report))
@@ -121,6 +123,32 @@ def _not_evaluated(console: Console, report: Report) -> None:
         console.print()
 
 
+def _suppressions(console: Console, report: Report) -> None:
+    for problem in report.suppression_problems:
+        place = (f"{plain(problem['file'])}:{problem['line']}", "place")
+        console.print(Text.assemble(("comment ", "warning"), place, f": {plain(problem['message'])}"))
+    if report.suppression_problems:
+        console.print()
+
+
+def _baseline(console: Console, report: Report) -> None:
+    for text in gone(report):
+        console.print(Text.assemble(("baseline ", "warning"), text))
+    if report.baseline and report.baseline["gone"]:
+        console.print()
+
+
+def gone(report: Report) -> list[str]:
+    """One sentence for each entry of the baseline that can be taken out."""
+    if report.baseline is None:
+        return []
+    return [
+        f"{plain(report.baseline['file'])} {plain(entry['rule'])} {plain(entry['file'])}"
+        f"{_in(entry['function'])}: `{plain(entry['code'])}` did not occur in this run"
+        for entry in report.baseline["gone"]
+    ]
+
+
 def _faults(console: Console, report: Report) -> None:
     for fault in report.faults:
         title = f"gradsan fault in {plain(fault['tap'])}"
@@ -147,7 +175,11 @@ def summary(report: Report) -> Text:
     parts = [(_plural(n, s) if s != "info" else f"{n} info", s) for s, n in counts.items() if n]
     text = Text.assemble(("gradsan: ", "quiet"))
     text.append_text(Text(", ").join(Text(*part) for part in parts) if parts else Text("no findings", "fix"))
+    if report.baseline is not None:
+        text.append(f", {report.baseline['hidden']:,} known from {plain(report.baseline['file'])}")
     text.append(f" in {_plural(report.iterations, 'iteration')} ({report.deep_iterations:,} deep)")
+    if silenced := len(report.suppressed):
+        text.append(f", {silenced:,} silenced by {'a comment' if silenced == 1 else 'comments'}")
     if rules := {entry["rule"] for entry in report.not_evaluated}:
         text.append(f", {_plural(len(rules), 'rule')} not evaluated")
     if report.faults:

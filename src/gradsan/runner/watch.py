@@ -8,8 +8,9 @@ import sys
 import traceback
 from typing import TYPE_CHECKING
 
+from gradsan.judge.baseline import Baseline
 from gradsan.judge.engine import Engine
-from gradsan.judge.findings import Report
+from gradsan.judge.findings import Finding, Report
 from gradsan.record.events import Fault
 from gradsan.record.recorder import Recorder
 from gradsan.record.sinks import Sink
@@ -45,7 +46,9 @@ class Watch:
         mode: str,
         include: tuple[str, ...] = (),
         draws: bool = False,
+        baseline: Baseline | None = None,
     ) -> None:
+        self.baseline = baseline
         self.engine = engine
         self.writer = writer
         self.mode = mode
@@ -85,6 +88,12 @@ class Watch:
         return self.recorder.iteration if self.session is None else self.session.iteration
 
     @property
+    def findings(self) -> list[Finding]:
+        """Those so far that are not in the baseline."""
+        found = list(self.engine.findings.values())
+        return found if self.baseline is None else self.baseline.new(found)
+
+    @property
     def is_in_child(self) -> bool:
         return os.getpid() != self._owner
 
@@ -115,6 +124,8 @@ class Watch:
     def snapshot(self) -> Report:
         """What is known so far; nothing is ended by asking."""
         report = self.engine.report()
+        if self.baseline is not None:  # before anything is drawn: pictures refer to findings by number
+            self.baseline.apply(report)
         if self._picture is not None:
             draw(report, self._picture)
         report.mode = self.mode

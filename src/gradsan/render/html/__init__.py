@@ -24,7 +24,7 @@ from gradsan.picture.model import Picture
 from gradsan.render.explanation import sections
 from gradsan.render.html.listing import highlighted, listing, styles
 from gradsan.render.page import plain
-from gradsan.render.text import ROLES
+from gradsan.render.text import ROLES, gone
 from gradsan.rules import find
 
 ASSETS = files("gradsan.render.html") / "assets"
@@ -44,6 +44,7 @@ def render(report: Report) -> str:
         picture=picture,
         rules=_rules(report),
         not_evaluated=_not_evaluated(report),
+        gone=gone(report),
         scripts=[Markup(script) for script in scripts],
         style=Markup("\n".join([*(_asset(name) for name in STYLES), styles()])),
         policy="; ".join(_policy(scripts)),
