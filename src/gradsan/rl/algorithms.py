@@ -81,7 +81,17 @@ def preset(algorithm: str, env: str, **overrides: Any) -> Config:
     """Defaults of the algorithm, with what is known to suit the environment."""
     if algorithm not in ALGORITHMS:
         raise ConfigError(f"Unknown algorithm {algorithm!r}: choose from {', '.join(ALGORITHMS)}.")
-    return ALGORITHMS[algorithm].config(**{"env": env, **PRESETS.get((algorithm, env), {}), **overrides})
+    return ALGORITHMS[algorithm].config(**{"env": env, **own_defaults(algorithm, env), **overrides})
+
+
+def own_defaults(algorithm: str, env: str) -> dict[str, Any]:
+    """Where the environment wants something else than the algorithm's defaults."""
+    return PRESETS.get((algorithm, env), {})
+
+
+def tuned_environments(algorithm: str) -> list[str]:
+    """Environments with defaults of their own for the algorithm."""
+    return [env for name, env in PRESETS if name == algorithm]
 
 
 def build(config: Config, envs: Envs) -> Agent:
