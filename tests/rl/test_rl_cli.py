@@ -150,6 +150,29 @@ def test_an_environment_without_images_is_not_filmed(tmp_path: Path) -> None:
     assert result.output == "Error: toys/Identity-v0 renders no images, so there is nothing to film.\n"
 
 
+def test_an_environment_that_cannot_be_rendered_here_gets_one_sentence(tmp_path: Path) -> None:
+    gradsan("train", "a2c", "--env", "toys/Dark-v0", *FAST, "--out", tmp_path / "run")
+    result = gradsan("play", tmp_path / "run", "--film", tmp_path / "film.gif")
+    assert result.exit_code == 1
+    assert result.output.startswith(
+        "Error: toys/Dark-v0 cannot be filmed here: video system not initialized."
+    )
+    assert "SDL_VIDEODRIVER=dummy" in result.output
+    assert not (tmp_path / "film.gif").exists()
+
+
+def test_without_a_display_a_film_ends_in_one_sentence(run: Path, tmp_path: Path) -> None:
+    pytest.importorskip("pygame")
+    hidden = {key: value for key, value in os.environ.items() if not key.endswith("DISPLAY")}
+    command = [Path(sys.executable).with_name("gradsan"), "play", run, "--film", tmp_path / "film.gif"]
+    done = subprocess.run(
+        command, env={**hidden, "SDL_VIDEODRIVER": "x11"}, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert "CartPole-v1 cannot be filmed here" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_the_algorithm_may_stand_anywhere_and_the_environment_in_a_file_beside(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(
         "import gymnasium\ngymnasium.register('Mine-v0', 'gymnasium.envs.classic_control:CartPoleEnv')\n"

@@ -21,7 +21,7 @@ NATIVE_FROM = 4
 def make_env(
     env_id: str, render_mode: str | None = None, max_episode_steps: int | None = None
 ) -> gym.Env[Any, Any]:
-    """One environment, discrete observations one-hot; its own time limit by default."""
+    """One environment, whose observations are vectors or images; its own time limit by default."""
     try:
         # Named only when asked for: an environment need not take a render mode.
         render: dict[str, Any] = {} if render_mode is None else {"render_mode": render_mode}
@@ -36,9 +36,7 @@ def make_env(
         raise EnvironmentFault(
             f"{env_id} raised {type(error).__name__} when made: {in_a_line(error)}"
         ) from error
-    if isinstance(env.observation_space, spaces.Discrete):
-        return gym.wrappers.FlattenObservation(env)
-    return env
+    return gym.wrappers.FlattenObservation(env) if _to_be_flattened(env.observation_space) else env
 
 
 def make_envs(env_id: str, num_envs: int = 1, vectorization: str = "auto") -> Envs:
@@ -64,6 +62,18 @@ def make_envs(env_id: str, num_envs: int = 1, vectorization: str = "auto") -> En
     envs = Envs(vectorize([make] * num_envs, autoreset_mode=AutoresetMode.DISABLED))
     envs.name = env_id
     return envs
+
+
+def _to_be_flattened(space: gym.Space[Any]) -> bool:
+    """What becomes one vector: numbers one-hot, the parts of a Dict or Tuple one after another. Not where an image is
+    among them: nobody would recognise it."""
+    if isinstance(space, spaces.Box):
+        return len(space.shape) not in (1, 3)
+    parts = space.spaces if isinstance(space, spaces.Tuple) else ()
+    parts = tuple(space.spaces.values()) if isinstance(space, spaces.Dict) else parts
+    if any(isinstance(part, spaces.Box) and len(part.shape) == 3 for part in parts):
+        return False
+    return space.is_np_flattenable
 
 
 def _has_native(env_id: str) -> bool:
