@@ -34,6 +34,11 @@ class Observations:
     def image(self) -> bool:
         return len(self.shape) == 3
 
+    @property
+    def frames(self) -> int:
+        """How many pictures an image may be a stack of: its channels, where they come first."""
+        return self.shape[0] if self.image and self.shape[0] < self.shape[-1] else 1
+
     @classmethod
     def of(cls, space: gym.Space[Any]) -> Observations:
         if not isinstance(space, spaces.Box) or len(space.shape) not in (1, 3) or 0 in space.shape:
