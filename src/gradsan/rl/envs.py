@@ -83,7 +83,8 @@ class Envs:
         # A copy: environments may reuse their observation buffer for the next step.
         next_obs = np.array(obs)
         self.obs = next_obs
-        self._count(info[SCORE] if SCORE in info else reward, valid, ended)
+        earned: Any = info.get(SCORE, reward)
+        self._count(earned, valid, ended)
         if self.mode is AutoresetMode.NEXT_STEP:
             self._ended = ended
         elif np.count_nonzero(ended):
