@@ -104,12 +104,15 @@ def _whose_defaults(algo: str, env: str | None, resume: Path | None) -> str:
         return f"The defaults are those of the run in {resume}."
     if env is None:
         tuned = ", ".join(tuned_environments(algo))
-        others = f" Tuned ones for {tuned}: give --env to see them." if tuned else ""
-        return textwrap.fill(f"The defaults are those of {algo}.{others}", 80)
+        others = f" Others for {tuned}: give --env to see them." if tuned else ""
+        return _in_80_columns(f"The defaults are those of {algo}.{others}")
     own = ", ".join(option(name) for name in own_defaults(algo, env))
-    return textwrap.fill(
-        f"The defaults are those of {algo} for {env}" + (f", tuned: {own}." if own else "."), 80
-    )
+    unusual = f" Its own, other than usual: {own}." if own else ""
+    return _in_80_columns(f"The defaults are those of {algo} for {env}.{unusual}")
+
+
+def _in_80_columns(text: str) -> str:
+    return textwrap.fill(text, 80, break_on_hyphens=False)
 
 
 def _value_of(option: str, options: list[str]) -> str | None:
