@@ -62,6 +62,7 @@ DELETED = {
 
 HALF_WAY = {
     "clone": ("features.clone()", "features.detach().clone()"),  # a copy, but the gradient stops
+    "slice_snapshot": (".detach().clone()", ".clone()"),  # own memory, but still part of the graph
     "sum_backward": ("y.sum()", "y.mean()"),  # every slope divided by the batch
     "backward_twice": ("    w.grad = None\n", ""),  # the second gradient holds the first as well
     "soft_update": ("slow.mul_(1 - tau).add_(tau * fast)", "slow = (1 - tau) * slow + tau * fast"),

@@ -50,6 +50,31 @@ def test_a_check_says_what_is_wrong_then_that_it_is_right(tmp_path: Path) -> Non
     assert progress.load(tmp_path).done == {"two_variables"}
 
 
+def test_the_official_solution_follows_success_and_only_success(tmp_path: Path) -> None:
+    exercise = find("two_variables")
+    lay_out(tmp_path, course())
+    assert "official" not in learn("--check", exercise.name, str(tmp_path)).output
+    refused = learn("--solution", exercise.name, str(tmp_path))
+    assert refused.exit_code == 1
+    assert "is shown when two_variables is right" in refused.output
+    (tmp_path / exercise.file).write_text("import math\n" + solution(exercise), encoding="utf-8")
+    assert "The official solution" in learn("--check", exercise.name, str(tmp_path)).output
+    shown = learn("--solution", exercise.name, str(tmp_path)).output
+    changed = set(solution(exercise).splitlines()) - set(exercise.task.splitlines())
+    assert {f"+ {line}" for line in changed} <= {line.rstrip() for line in shown.splitlines()}
+
+
+def test_an_answer_that_is_the_official_one_is_told_so(tmp_path: Path) -> None:
+    exercise = find("slope")
+    (tmp_path / exercise.file).write_text("# mine\n" + solution(exercise), encoding="utf-8")
+    output = learn("--check", "slope", str(tmp_path)).output
+    assert "Your answer is the official solution" in output
+
+
+def test_an_assessment_shows_no_solution(solved: Path) -> None:
+    assert "official" not in learn("--assess", str(solved)).output
+
+
 def test_the_assessment_scores_each_topic_and_gives_no_hint(solved: Path) -> None:
     for name in ("slope", "dqn", "sac"):
         (solved / find(name).file).write_text(find(name).task, encoding="utf-8")

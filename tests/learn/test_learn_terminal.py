@@ -81,6 +81,11 @@ def save(folder: Path, name: str, text: str) -> None:
     draft.replace(folder / find(name).file)
 
 
+def own_answer(name: str) -> str:
+    """Right, but not the official solution word for word."""
+    return "import math\n" + solution(find(name))
+
+
 def test_a_sitting_and_its_continuation(tmp_path: Path) -> None:
     folder = tmp_path / "course"
     with running(folder) as terminal:
@@ -92,12 +97,16 @@ def test_a_sitting_and_its_continuation(tmp_path: Path) -> None:
         terminal.expect("Hint 1 of 3")
         terminal.press("h")
         terminal.expect("Hint 2 of 3")
-        right = solution(find("requires_grad"))
+        right = own_answer("requires_grad")
         save(folder, "requires_grad", right.replace("requires_grad=True", "requires_grad=False"))
         terminal.expect("requires_grad is not right yet")
         save(folder, "requires_grad", right)
         terminal.expect("requires_grad is right")
         terminal.expect("1 of 33")
+        terminal.expect("The official solution")
+        terminal.expect("+     return torch.tensor(values, requires_grad=True)")
+        assert "The slope of x² at 2" not in terminal.expect("Press Enter for the next exercise")
+        terminal.press("\n")
         terminal.expect("The slope of x² at 2")
         terminal.expect("slope is not right yet")
         terminal.press("l")
@@ -121,6 +130,50 @@ def test_a_sitting_and_its_continuation(tmp_path: Path) -> None:
         terminal.expect("Your progress is kept")
         assert terminal.process.wait(PATIENCE) == 130
     assert progress.load(folder).done == {"requires_grad", "slope"}
+
+
+def test_a_check_that_never_ends_is_stopped_by_ctrl_c_and_the_course_goes_on(tmp_path: Path) -> None:
+    with running(tmp_path) as terminal:
+        terminal.expect("q quit")
+        save(tmp_path, "requires_grad", "while True: pass")
+        terminal.expect("Ctrl-C stops it")
+        terminal.press("\x03")
+        terminal.expect("You stopped the check")
+        terminal.expect("q quit")
+        save(tmp_path, "requires_grad", solution(find("requires_grad")))
+        terminal.expect("requires_grad is right")
+        terminal.expect("Press Enter")
+
+
+def test_the_solution_is_shown_after_success_only_and_again_on_request(tmp_path: Path) -> None:
+    with running(tmp_path) as terminal:
+        terminal.expect("q quit")
+        terminal.press("s")
+        terminal.expect("is shown when requires_grad is right")
+        save(tmp_path, "requires_grad", own_answer("requires_grad"))
+        terminal.expect("The official solution")
+        terminal.expect("Press Enter")
+        terminal.press("s")
+        terminal.expect("The official solution")
+
+
+def test_a_reset_asks_and_brings_the_exercise_back(tmp_path: Path) -> None:
+    file = tmp_path / find("requires_grad").file
+    with running(tmp_path) as terminal:
+        terminal.expect("q quit")
+        save(tmp_path, "requires_grad", solution(find("requires_grad")))
+        terminal.expect("Press Enter")
+        terminal.press("x")
+        terminal.expect("Throw away your work on 1_01_requires_grad.py?")
+        terminal.press("n")
+        terminal.expect("Nothing was changed")
+        assert file.read_text(encoding="utf-8") == solution(find("requires_grad"))
+        terminal.press("x")
+        terminal.expect("Throw away")
+        terminal.press("y")
+        terminal.expect("requires_grad is not right yet")
+        assert file.read_text(encoding="utf-8") == find("requires_grad").source
+    assert progress.load(tmp_path).done == set()
 
 
 def test_the_last_solved_exercise_ends_the_course(solved: Path) -> None:

@@ -208,10 +208,65 @@ class Elsewhere(Toy):
 
 
 class TwoEyes(Toy):
-    observation_space = spaces.Tuple((spaces.Discrete(3), spaces.Box(-1, 1, (3,))))
+    """Something that has no fixed length cannot be a vector."""
+
+    observation_space = spaces.Tuple((spaces.Discrete(3), spaces.Sequence(spaces.Discrete(3))))
 
     def see(self) -> Any:
-        return 1, np.zeros(3, np.float32)
+        return 1, (1, 2)
+
+
+class TwoScreens(Toy):
+    """A number and a picture: what is flattened would not be seen as a picture any more."""
+
+    observation_space = spaces.Dict({"level": spaces.Discrete(3), "screen": spaces.Box(0, 255, (36, 36, 1))})
+
+
+class Parts(Toy):
+    """What to name stands in one of several things to see."""
+
+    observation_space = spaces.Dict(
+        {
+            "noise": spaces.Box(-1, 1, (2, 2), np.float32),
+            "number": spaces.Discrete(3, start=4),
+            "switches": spaces.MultiBinary(2),
+        }
+    )
+
+    def see(self) -> Any:
+        noise = self.np_random.uniform(-1, 1, (2, 2)).astype(np.float32)
+        return {"noise": noise, "number": 4 + self.hidden, "switches": np.array([0, 1], np.int8)}
+
+
+class Numbers(Toy):
+    """The second of two numbers is what to name."""
+
+    observation_space = spaces.MultiDiscrete([2, 3])
+
+    def see(self) -> Any:
+        return np.array([self.np_random.integers(2), self.hidden])
+
+
+class Chord(Toy):
+    """Two choices at once, counted from 0 and from 5; each earns its half."""
+
+    action_space = spaces.MultiDiscrete([3, 2], start=[0, 5])
+
+    def earn(self, action: Any) -> float:
+        assert self.action_space.contains(action), action
+        return 0.5 * float(action[0] == self.hidden) + 0.5 * float(action[1] == 5 + self.hidden % 2)
+
+
+class Dark(Toy):
+    """Says that it renders images, and cannot."""
+
+    metadata: dict[str, Any] = {"render_modes": ["rgb_array"]}  # noqa: RUF012 (Gymnasium's own way)
+
+    def __init__(self, render_mode: str | None = None) -> None:
+        self.render_mode = render_mode
+
+    def render(self) -> Any:
+        raise RuntimeError("video system not initialized")
 
 
 class NoEyes(Toy):
@@ -222,12 +277,12 @@ class NoEyes(Toy):
 
 
 class TwoHands(Toy):
-    action_space = spaces.MultiDiscrete([2, 2])
+    action_space = spaces.MultiBinary(2)
 
 
 CLASSES = (
     *(Identity, DiscreteIdentity, Bandit, Reach, Halves, Mirrored, Memory, Far),
-    *(Counter, Faulty, Elsewhere, TwoHands, TwoEyes, NoEyes),
+    *(Counter, Faulty, Elsewhere, TwoHands, TwoEyes, NoEyes, TwoScreens, Parts, Numbers, Chord, Dark),
 )
 
 

@@ -71,6 +71,17 @@ def test_learns_to_choose(algorithm: str, toy: str) -> None:
     assert score(learned(make(algorithm, toy))) >= GOALS[toy]
 
 
+@pytest.mark.parametrize("toy", ["Parts", "Numbers"])
+@pytest.mark.parametrize("algorithm", ["dqn", "ppo"])
+def test_learns_from_observations_of_several_parts(algorithm: str, toy: str) -> None:
+    assert score(learned(make(algorithm, toy))) >= GOALS["Identity"]
+
+
+@pytest.mark.parametrize("algorithm", ["ppo", "a2c", "reinforce"])
+def test_learns_to_choose_several_things_at_once(algorithm: str) -> None:
+    assert score(learned(make(algorithm, "Chord"))) >= GOALS["Identity"]
+
+
 @pytest.mark.parametrize("algorithm", CONTINUOUS)
 def test_learns_to_reach_a_number_in_one_step(algorithm: str) -> None:
     more = {"sac": {}, "td3": {"steps": 2_500}, "ppo": {"steps": 16_000}, "a2c": {"steps": 24_000}}
@@ -258,12 +269,14 @@ def test_unsuitable_environments_and_options_get_one_sentence() -> None:
         make("dqn", "Reach")
     with pytest.raises(EnvironmentFault, match="needs Box"):
         make("sac", "Identity")
-    for toy in ("TwoEyes", "NoEyes"):
+    for toy in ("TwoEyes", "NoEyes", "TwoScreens"):
         with pytest.raises(EnvironmentFault, match="Unsupported observation space"):
             make("ppo", toy)
+    with pytest.raises(EnvironmentFault, match="needs Discrete actions; for MultiDiscrete, try"):
+        make("dqn", "Chord")
     with pytest.raises(ConfigError, match=r"1,000,000,000,000,000 transitions does not fit into memory"):
         make("dqn", "Identity", buffer_size=10**15)
-    with pytest.raises(EnvironmentFault, match="Unsupported action space MultiDiscrete"):
+    with pytest.raises(EnvironmentFault, match="Unsupported action space MultiBinary"):
         make("ppo", "TwoHands")
     with pytest.raises(ConfigError, match="--steps must be at least 1"):
         preset("ppo", "CartPole-v1", steps=0)

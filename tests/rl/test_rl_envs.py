@@ -10,7 +10,7 @@ import pytest
 import rl_toys
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
-from gradsan.rl.envs import Envs, Step
+from gradsan.rl.envs import Envs, EnvStep
 from gradsan.rl.errors import EnvironmentFault
 from gradsan.rl.journal import Journal
 from gradsan.rl.make import make_env, make_envs
@@ -60,7 +60,7 @@ def test_episodes_are_counted_once_with_return_and_length(mode: AutoresetMode) -
     assert envs.finished == [(6.0, 3), (6.0, 3)]
 
 
-def rollout(envs: Envs, count: int, seed: int) -> list[Step]:
+def rollout(envs: Envs, count: int, seed: int) -> list[EnvStep]:
     rng = np.random.default_rng(seed)
     shape, high = envs.vector.action_space.shape, 2
     discrete = isinstance(envs.vector.single_action_space, gym.spaces.Discrete)

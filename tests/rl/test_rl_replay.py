@@ -10,7 +10,7 @@ import rl_toys
 import torch
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
-from gradsan.rl.envs import Envs, Step
+from gradsan.rl.envs import Envs, EnvStep
 from gradsan.rl.errors import ConfigError
 from gradsan.rl.replay import Batch, Replay
 from gradsan.rl.rollout import Rollout
@@ -116,7 +116,7 @@ def test_a_full_ring_goes_on_in_a_larger_one_with_nothing_empty_in_between() -> 
 def test_what_is_pending_goes_on_with_fewer_steps() -> None:
     def add(replay: Replay, time: int) -> None:
         flag = np.zeros(1, np.bool_)
-        step = Step(np.full((1, 2), time + 1), np.ones(1, np.float32), flag, flag, ~flag)
+        step = EnvStep(np.full((1, 2), time + 1), np.ones(1, np.float32), flag, flag, ~flag)
         replay.add(np.full((1, 2), time), np.zeros(1, np.int64), step)
 
     long, short = replay_of(20, n_step=5), replay_of(20, n_step=2)
@@ -145,7 +145,7 @@ def collected(mode: AutoresetMode, length: int) -> Any:
     rollout = Rollout(length, 1, SEEN, np.zeros((), np.int64))
     for _ in range(length):
         obs = envs.obs
-        step: Step = envs.step(np.zeros(1, dtype=np.int64))
+        step: EnvStep = envs.step(np.zeros(1, dtype=np.int64))
         rollout.add(obs, np.zeros(1, dtype=np.int64), step, following=envs.obs)
     # The value of a state is 100 × episode + time: an advantage shows which state it bootstrapped from.
     return rollout.samples(lambda obs: obs @ np.array([100, 1], np.float32), 1.0, 0.0, CPU)

@@ -18,8 +18,18 @@ from gradsan.cli._rl import need_rl, plain_errors
     show_default=True,
     help="Where to write the plot.",
 )
-def command(runs: tuple[Path, ...], output: Path) -> None:
-    """Compare RUNS: those of one algorithm and environment are taken together as seeds."""
+@click.option(
+    "--by",
+    multiple=True,
+    metavar="OPTION",
+    help="Group by this option only, such as learning_rate; may be given several times.",
+)
+def command(runs: tuple[Path, ...], output: Path, by: tuple[str, ...]) -> None:
+    """Compare RUNS: those that differ in their seed alone are taken together.
+
+    Every environment has an axis of its own in the plot. With --by, runs that differ in other options
+    are taken together as well, and what is mixed is said; `--by algorithm` mixes all options.
+    """
     need_rl()
     with plain_errors():
         from rich.console import Console
@@ -27,18 +37,21 @@ def command(runs: tuple[Path, ...], output: Path) -> None:
 
         from gradsan.rl.comparing import load_groups, plot
 
-        groups = load_groups(list(runs))
+        groups = load_groups(list(runs), by)
         try:
             plot(groups, output)
         except ValueError as error:  # what matplotlib says of an ending that it does not know
             raise click.ClickException(f"Cannot write {output}: {error}") from error
-        table = Table("runs", "seeds", "steps", "final return", "95 % interval")
-        for group in groups:
-            mean, low, high = (values[-1] for values in group.interval())
-            cells = (group.label, str(len(group.curves)), f"{group.steps[-1]:.0f}", f"{mean:.1f}")
-            table.add_row(*cells, f"{low:.1f} … {high:.1f}" if len(group.curves) > 1 else "–")
-        Console().print(table)
+        for env in dict.fromkeys(group.env for group in groups):
+            table = Table(
+                "runs", "seeds", "steps", "final return", "95 % interval", title=env, title_justify="left"
+            )
+            for group in (group for group in groups if group.env == env):
+                mean, low, high = (values[-1] for values in group.interval())
+                cells = (group.label, str(len(group.curves)), f"{group.steps[-1]:.0f}", f"{mean:.1f}")
+                table.add_row(*cells, f"{low:.1f} … {high:.1f}" if len(group.curves) > 1 else "–")
+            Console().print(table)
         for group in groups:
             for caution in group.cautions:
-                click.echo(f"careful with {group.label}: {caution}")
+                click.echo(f"careful with {group.label} on {group.env}: {caution}")
         click.echo(f"plot: {output}")

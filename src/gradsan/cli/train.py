@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -85,9 +86,33 @@ def parse(algo: str | None, options: list[str], resume: Path | None) -> Config:
     elif (env := _value_of("--env", options)) is not None:
         default = preset(str(algo), env)
     config: Config = tyro.cli(
-        AGENTS[str(algo)].config, args=options, default=default, prog=f"gradsan train {algo}"
+        AGENTS[str(algo)].config,
+        args=options,
+        default=default,
+        prog=f"gradsan train {algo}",
+        description=_whose_defaults(str(algo), _value_of("--env", options), resume),
     )
     return config
+
+
+def _whose_defaults(algo: str, env: str | None, resume: Path | None) -> str:
+    """The head of the list of hyperparameters: what the defaults below it are."""
+    from gradsan.rl.algorithms import own_defaults, tuned_environments
+    from gradsan.rl.config import option
+
+    if resume is not None:
+        return f"The defaults are those of the run in {resume}."
+    if env is None:
+        tuned = ", ".join(tuned_environments(algo))
+        others = f" Others for {tuned}: give --env to see them." if tuned else ""
+        return _in_80_columns(f"The defaults are those of {algo}.{others}")
+    own = ", ".join(option(name) for name in own_defaults(algo, env))
+    unusual = f" Its own, other than usual: {own}." if own else ""
+    return _in_80_columns(f"The defaults are those of {algo} for {env}.{unusual}")
+
+
+def _in_80_columns(text: str) -> str:
+    return textwrap.fill(text, 80, break_on_hyphens=False)
 
 
 def _value_of(option: str, options: list[str]) -> str | None:

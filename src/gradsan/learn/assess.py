@@ -19,7 +19,7 @@ def assess(folder: Path, console: Console) -> bool:
     if made:
         console.print(Text(f"{len(made)} tasks were put into {folder}. Solve them and run this again."))
     results = []
-    with Checker() as checker:
+    with Checker(lambda sentence: console.print(sentence, style="yellow", markup=False)) as checker:
         for exercise in course():
             passed = checker.check(exercise, folder / exercise.file).right
             mark = Text("✓", style="green") if passed else Text("✗", style="red")

@@ -36,6 +36,11 @@ class Exercise:
         return (files("gradsan.learn") / "exercises" / self.file).read_text(encoding="utf-8")
 
     @property
+    def solution(self) -> str:
+        """The official answer, without the lesson. Nothing shows it before the exercise is solved."""
+        return (files("gradsan.learn") / "solutions" / self.file).read_text(encoding="utf-8")
+
+    @property
     def task(self) -> str:
         """The file without its lesson: what an assessment shows."""
         lines = self.source.splitlines(keepends=True)

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import IO
@@ -16,14 +17,23 @@ from gradsan.learn.catalogue import Exercise
 from gradsan.learn.errors import CourseError
 from gradsan.learn.verdict import Grade
 
-LIMIT = 60.0  # seconds; a check takes well under one, so this is an endless loop
+# In seconds. A check takes well under one, once torch is loaded; loading it may take long on a busy machine.
+PATIENCE, LIMIT, LOADING = 3.0, 20.0, 120.0
 
 
 class Checker:
     """Keeps one checking process ready, because importing torch is most of the wait."""
 
-    def __init__(self, limit: float = LIMIT) -> None:
-        self._limit = limit
+    def __init__(
+        self,
+        slow: Callable[[str], None] = lambda sentence: None,
+        *,
+        patience: float = PATIENCE,
+        limit: float = LIMIT,
+    ) -> None:
+        """`slow` is given a sentence when a check takes longer than `patience`; after `limit` it is stopped."""
+        self.slow, self.patience, self.limit = slow, patience, limit
+        self._loaded = False
         self._process: subprocess.Popen[str] | None = None
         self._stderr: IO[str] | None = None
 
@@ -61,6 +71,27 @@ class Checker:
         """The verdict on `path`; a process that ends or hangs meanwhile makes it a wrong one."""
         process = self.warm()
         assert process.stdin
+        if not self._loaded:
+            line, late = self._answer(process, LOADING)
+            if not line:
+                return _late("PyTorch was not loaded", LOADING) if late else self._no_answer()
+            self._loaded = True
+        reminder = threading.Timer(self.patience, self._remind)
+        reminder.start()
+        try:
+            process.stdin.write(json.dumps([exercise.name, str(path.resolve())]) + "\n")
+            process.stdin.flush()
+            line, late = self._answer(process, self.limit)
+        except BrokenPipeError:
+            line, late = "", False
+        finally:
+            reminder.cancel()
+        if late and not line:
+            return _late("Your code was still running. Look for a loop that never ends", self.limit)
+        return Grade.from_json(line) if line else self._no_answer()
+
+    def _answer(self, process: subprocess.Popen[str], limit: float) -> tuple[str, bool]:
+        """The next line of the process, which is killed after `limit` seconds: then it is late."""
         assert process.stdout
         late = threading.Event()
 
@@ -68,17 +99,18 @@ class Checker:
             late.set()  # before the kill: afterwards, the verdict's reader is already on its way
             process.kill()
 
-        timer = threading.Timer(self._limit, expire)
+        timer = threading.Timer(limit, expire)
         timer.start()
         try:
-            process.stdin.write(json.dumps([exercise.name, str(path.resolve())]) + "\n")
-            process.stdin.flush()
-            line = process.stdout.readline()
-        except BrokenPipeError:
-            line = ""
+            return process.stdout.readline(), late.is_set()
         finally:
             timer.cancel()
-        return Grade.from_json(line) if line else self._no_answer(late.is_set())
+
+    def _remind(self) -> None:
+        self.slow(
+            f"Your code is still running after {self.patience:g} seconds. Is there a loop that never ends? "
+            f"Ctrl-C stops it; after {self.limit:g} seconds the check stops by itself."
+        )
 
     def renew(self) -> None:
         """A fresh process for the next check: nothing the answer did to torch carries over."""
@@ -92,14 +124,16 @@ class Checker:
         if self._stderr:
             self._stderr.close()
         self._process = self._stderr = None
+        self._loaded = False
 
-    def _no_answer(self, late: bool) -> Grade:
-        if late:
-            seconds = f"{self._limit:g} seconds"
-            return Grade((f"The file was still running after {seconds}. Look for a loop without an end.",))
+    def _no_answer(self) -> Grade:
         assert self._process
         assert self._stderr
         status = self._process.wait()
         self._stderr.seek(0)
         last = self._stderr.read().strip().splitlines()[-1:]
         return Grade((f"Python ended (status {status}) before the check was over. " + " ".join(last),))
+
+
+def _late(sentence: str, limit: float) -> Grade:
+    return Grade((f"The check was stopped after {limit:g} seconds. {sentence}.",))

@@ -1,4 +1,4 @@
-"""The checking process: one request per line in, one verdict per line out."""
+"""The checking process: says that torch is loaded, then one request per line in, one verdict per line out."""
 
 from __future__ import annotations
 
@@ -9,9 +9,12 @@ from pathlib import Path
 from gradsan.learn.catalogue import find
 from gradsan.learn.judge import judge
 
+READY = "ready"
+
 
 def main() -> None:
     out = sys.stdout
+    print(READY, file=out, flush=True)
     for line in sys.stdin:
         name, path = json.loads(line)
         print(judge(find(name), Path(path)).to_json(), file=out, flush=True)

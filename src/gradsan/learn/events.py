@@ -34,9 +34,7 @@ def listen(folder: Path) -> Iterator[queue.Queue[Event]]:
     try:
         from watchfiles import watch
     except ImportError as error:
-        raise CourseError(
-            'WatchContext files needs one more package: pip install "gradsan[learn]".'
-        ) from error
+        raise CourseError('Watching files needs one more package: pip install "gradsan[learn]".') from error
     events: queue.Queue[Event] = queue.Queue()
     stop = threading.Event()
 

@@ -1,4 +1,4 @@
-"""The learner's folder: exercises are laid out once and never written again."""
+"""The learner's folder: exercises are laid out once and never written again, but where a reset is asked for."""
 
 from __future__ import annotations
 
@@ -24,6 +24,40 @@ def lay_out(folder: Path, exercises: Iterable[Exercise], *, lessons: bool = True
             "Give another folder: gradsan learn DIR."
         ) from error
     return made
+
+
+def answer(folder: Path, exercise: Exercise) -> str:
+    """The learner's file as text; empty where it is gone."""
+    return _text(folder / exercise.file).decode(errors="replace")
+
+
+def changed(folder: Path, exercises: Iterable[Exercise]) -> list[Exercise]:
+    """Those with work of the learner's in them: their files are there, and not as they were given out."""
+    return [exercise for exercise in exercises if _text(folder / exercise.file) not in _given(exercise)]
+
+
+def put_back(folder: Path, exercises: Iterable[Exercise], *, lessons: bool = True) -> None:
+    """Write every exercise as it was given out, over what is there."""
+    for exercise in exercises:
+        path = folder / exercise.file
+        try:
+            path.write_text(exercise.source if lessons else exercise.task, encoding="utf-8")
+        except OSError as error:
+            raise CourseError(f"{path} cannot be written: {error.strerror or error}.") from error
+
+
+def _given(exercise: Exercise) -> tuple[bytes, ...]:
+    return b"", exercise.source.encode(), exercise.task.encode()
+
+
+def _text(path: Path) -> bytes:
+    try:
+        # Line ends as Python would read them: a file of Windows is no work of the learner's.
+        return path.read_bytes().replace(b"\r\n", b"\n")
+    except FileNotFoundError:
+        return b""
+    except OSError as error:
+        raise CourseError(f"{path} cannot be read: {error.strerror or error}.") from error
 
 
 def _create(path: Path, text: str) -> bool:

@@ -6,6 +6,8 @@ import contextlib
 import sys
 from collections.abc import Iterator
 
+ENTER = "enter"
+
 
 @contextlib.contextmanager
 def unbuffered() -> Iterator[None]:
@@ -26,7 +28,19 @@ def unbuffered() -> Iterator[None]:
 
 def pressed() -> Iterator[str]:
     """Every key, in lower case; "q" once the input is closed, so that a closed terminal ends the course."""
-    while key := sys.stdin.read(1):
-        if not key.isspace():
-            yield key.lower()
+    yield from _single() if sys.stdin.isatty() and sys.platform != "win32" else _from_lines()
     yield "q"
+
+
+def _single() -> Iterator[str]:
+    while key := sys.stdin.read(1):
+        if key in "\r\n":
+            yield ENTER
+        elif not key.isspace():
+            yield key.lower()
+
+
+def _from_lines() -> Iterator[str]:
+    """Here a key is followed by Enter, which counts only where it stands alone."""
+    for line in sys.stdin:
+        yield from "".join(line.split()).lower() or [ENTER]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,14 @@ class Progress:
         self.done.add(exercise.name)
         following = self.next_open(after=exercise)
         self.current = following.name if following else ""
+        self.save()
+
+    def forget(self, exercises: Sequence[Exercise]) -> None:
+        """As if `exercises` had never been tried; the first of them is open again."""
+        for exercise in exercises:
+            self.done.discard(exercise.name)
+            self.hints.pop(exercise.name, None)
+        self.current = exercises[0].name
         self.save()
 
     def save(self) -> None:

@@ -8,12 +8,13 @@ from queue import Queue
 from rich.console import Console
 from rich.text import Text
 
-from gradsan.learn import progress, show
+from gradsan.learn import progress, reset, show
 from gradsan.learn.catalogue import Exercise, course
 from gradsan.learn.checker import Checker
 from gradsan.learn.errors import CourseError
 from gradsan.learn.events import Event, Key, listen
-from gradsan.learn.folder import lay_out
+from gradsan.learn.folder import answer, lay_out
+from gradsan.learn.keys import ENTER
 
 
 class CourseSession:
@@ -23,6 +24,7 @@ class CourseSession:
         self.folder, self.console, self.checker = folder, console, checker
         self.progress = progress.load(folder)
         self.exercise = self.progress.exercise
+        self._asked = False  # whether the next key answers "throw it away?"
 
     def run(self, events: Queue[Event]) -> None:
         """Until everything is solved or the learner leaves."""
@@ -32,26 +34,54 @@ class CourseSession:
             if isinstance(event, CourseError):
                 raise event
             if isinstance(event, Key):
-                if event.name == "q":
+                if self._asked:
+                    self._on_answer(event.name, self.exercise)
+                elif event.name == "q":
                     self.console.print("Your progress is kept. See you.")
                     return
-                self._on_key(event.name, self.exercise)
+                else:
+                    self._on_key(event.name, self.exercise)
             else:
                 self._on_save(event.files, self.exercise)
 
     def _on_key(self, key: str, exercise: Exercise) -> None:
-        if key == "h":
+        solved = exercise.name in self.progress.done
+        if key == ENTER:
+            if solved:
+                self._open(self.progress.next_open(after=exercise))
+        elif key == "h":
             self._hint(exercise)
         elif key == "l":
             show.contents(self.console, self.progress)
         elif key == "r":
             self._check(exercise)
+        elif key == "s" and solved:
+            self._solution(exercise)
+        elif key == "s":
+            show.not_yet(self.console, exercise)
+        elif key == "x":
+            self._ask_to_reset(exercise)
         elif key in "np":
             exercises = course()
             step = 1 if key == "n" else -1
             self._open(exercises[(exercises.index(exercise) + step) % len(exercises)])
         else:
             self.console.print(Text(show.KEYS, style="dim"))
+
+    def _ask_to_reset(self, exercise: Exercise) -> None:
+        if question := reset.question(self.folder, [exercise]):
+            self._asked = True
+            self.console.print(Text(f"{question} y/n"))
+        else:
+            self.console.print(Text(f"{exercise.file} is as it was given out."))
+
+    def _on_answer(self, key: str, exercise: Exercise) -> None:
+        self._asked = False
+        if key != "y":
+            self.console.print("Nothing was changed.")
+            return
+        reset.reset(self.folder, [exercise])  # the file is written, so it is checked like any other save
+        self.progress = progress.load(self.folder)
 
     def _on_save(self, files: frozenset[str], exercise: Exercise) -> None:
         """A save of another exercise opens that one: it is what the learner works on now."""
@@ -66,6 +96,9 @@ class CourseSession:
         self.progress.save()
         show.hint(self.console, exercise, shown)
 
+    def _solution(self, exercise: Exercise) -> None:
+        show.solution(self.console, exercise, answer(self.folder, exercise))
+
     def _open(self, exercise: Exercise | None) -> None:
         self.exercise = exercise
         if exercise is None:
@@ -78,18 +111,32 @@ class CourseSession:
 
     def _check(self, exercise: Exercise) -> None:
         self.console.print(Text("Checking …", style="dim"))
-        verdict = self.checker.check(exercise, self.folder / exercise.file)
+        try:
+            verdict = self.checker.check(exercise, self.folder / exercise.file)
+        except KeyboardInterrupt:
+            self.checker.renew()
+            self.console.print("You stopped the check. Ctrl-C once more, or q, leaves the course.")
+            self.console.print(Text(show.KEYS, style="dim"))
+            return
         self.checker.renew()
         show.verdict(self.console, exercise, verdict)
-        # A solved exercise that is opened again is for looking at: only news moves the course on.
-        if verdict.right and exercise.name not in self.progress.done:
+        if verdict.right:
+            self._right(exercise)
+        else:
+            self.console.print(Text(show.KEYS, style="dim"))
+
+    def _right(self, exercise: Exercise) -> None:
+        # A solved exercise that is opened again is for looking at: only news is celebrated.
+        if exercise.name not in self.progress.done:
             self.progress.solved(exercise)
             show.progress(self.console, self.progress)
-            self._open(self.progress.exercise)
+            self._solution(exercise)
+        following = self.progress.next_open(after=exercise)
+        if following is None:
+            self._open(None)
             return
-        if verdict.right:
-            self.console.print("It was solved before; n takes you on.")
         self.console.print(Text(show.KEYS, style="dim"))
+        show.onwards(self.console, following)
 
     def _finish(self) -> None:
         show.progress(self.console, self.progress)
@@ -103,7 +150,7 @@ def learn(folder: Path, console: Console) -> None:
     made = lay_out(folder, course())
     if made:
         console.print(Text(f"{len(made)} exercises were put into {folder}. What was there is untouched."))
-    with Checker() as checker:
+    with Checker(lambda sentence: console.print(sentence, style="yellow", markup=False)) as checker:
         session = CourseSession(folder, console, checker)
         with listen(folder) as events:
             session.run(events)

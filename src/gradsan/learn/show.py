@@ -10,10 +10,11 @@ from rich.table import Table
 from rich.text import Text
 
 from gradsan.learn.catalogue import PARTS, Exercise, course
+from gradsan.learn.official import changes, same_program
 from gradsan.learn.progress import Progress
 from gradsan.learn.verdict import Grade, Note
 
-KEYS = "h hint · l list · n next · p previous · r run again · q quit"
+KEYS = "h hint · l list · n next · p previous · r rerun · s solution · x reset · q quit"
 BAR = 30
 
 
@@ -53,6 +54,27 @@ def hint(console: Console, exercise: Exercise, shown: int) -> None:
     """The first `shown` hints, because the earlier ones have scrolled away."""
     for number, text in enumerate(exercise.hints[:shown], start=1):
         console.print(Text.assemble((f"Hint {number} of {len(exercise.hints)}: ", "magenta"), text))
+
+
+def solution(console: Console, exercise: Exercise, answer: str) -> None:
+    """What the official solution changes; `answer` is the learner's own, which is right as well."""
+    if same_program(answer, exercise):
+        console.print("Your answer is the official solution.")
+        return
+    console.print(Text(f"The official solution of {exercise.file} (yours is right as well):", style="bold"))
+    styles = {"+": "green", "-": "red"}
+    for line in changes(exercise):
+        console.print(Text(line, style=styles.get(line[:1], "dim")))
+
+
+def not_yet(console: Console, exercise: Exercise) -> None:
+    """The answer to everybody who asks for the solution too early."""
+    console.print(f"The official solution is shown when {exercise.name} is right; h gives a hint.")
+
+
+def onwards(console: Console, following: Exercise) -> None:
+    """The pause after an exercise: there is something to read first."""
+    console.print(Text.assemble(("Press Enter for the next exercise", "bold"), f" ({following.title})."))
 
 
 def progress(console: Console, state: Progress) -> None:

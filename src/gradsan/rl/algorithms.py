@@ -73,6 +73,36 @@ PRESETS: dict[tuple[str, str], dict[str, Any]] = {
 }
 
 
+# Games take long, and so do their evaluations; the rest is the custom of the field (Mnih et al. 2015, Schulman et al.
+# 2017, with the sizes of today's libraries).
+GAMES = {"steps": 1_000_000, "eval_every": 50_000, "eval_episodes": 3, "checkpoint_every": 50_000}
+PRESETS |= {
+    ("dqn", "ALE/*"): GAMES
+    | {
+        "learning_rate": 1e-4,
+        "batch_size": 32,
+        "learning_starts": 10_000,
+        "train_every": 4,
+        "updates_per_round": 1,
+        "target_every": 1_000,
+        "epsilon_end": 0.01,
+        "epsilon_fraction": 0.1,
+        "loss": "huber",
+    },
+    ("ppo", "ALE/*"): GAMES
+    | {
+        "rollout": 128,
+        "epochs": 4,
+        "learning_rate": 2.5e-4,
+        "clip": 0.1,
+        "gamma": 0.99,
+        "trace": 0.95,
+        "entropy_bonus": 0.01,
+    },
+    ("a2c", "ALE/*"): GAMES | {"num_envs": 16, "entropy_bonus": 0.01, "value_weight": 0.25},
+}
+
+
 def name_of(config: Config) -> str:
     return next(name for name, algorithm in ALGORITHMS.items() if type(config) is algorithm.config)
 
@@ -81,7 +111,19 @@ def preset(algorithm: str, env: str, **overrides: Any) -> Config:
     """Defaults of the algorithm, with what is known to suit the environment."""
     if algorithm not in ALGORITHMS:
         raise ConfigError(f"Unknown algorithm {algorithm!r}: choose from {', '.join(ALGORITHMS)}.")
-    return ALGORITHMS[algorithm].config(**{"env": env, **PRESETS.get((algorithm, env), {}), **overrides})
+    return ALGORITHMS[algorithm].config(**{"env": env, **own_defaults(algorithm, env), **overrides})
+
+
+def own_defaults(algorithm: str, env: str) -> dict[str, Any]:
+    """Where the environment wants something else than the algorithm's defaults."""
+    name = env.rpartition(":")[2]
+    family = f"{name.partition('/')[0]}/*"
+    return PRESETS.get((algorithm, name), PRESETS.get((algorithm, family), {}))
+
+
+def tuned_environments(algorithm: str) -> list[str]:
+    """Environments with defaults of their own for the algorithm."""
+    return [env for name, env in PRESETS if name == algorithm]
 
 
 def build(config: Config, envs: Envs) -> Agent:

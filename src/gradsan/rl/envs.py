@@ -16,6 +16,7 @@ import torch
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
+from gradsan.rl.atari import SCORE
 from gradsan.rl.errors import EnvironmentFault, in_a_line
 from gradsan.rl.journal import native_snapshot, restore_native
 
@@ -82,7 +83,8 @@ class Envs:
         # A copy: environments may reuse their observation buffer for the next step.
         next_obs = np.array(obs)
         self.obs = next_obs
-        self._count(reward, valid, ended)
+        earned: Any = info.get(SCORE, reward)
+        self._count(earned, valid, ended)
         if self.mode is AutoresetMode.NEXT_STEP:
             self._ended = ended
         elif np.count_nonzero(ended):

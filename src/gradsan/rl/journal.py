@@ -15,6 +15,8 @@ import gymnasium as gym
 import numpy as np
 import torch
 
+from gradsan.rl.atari import emulator_state, restore_emulator
+
 PLAIN = (bool, int, float, str, np.ndarray, np.generic, type(None))
 # Descriptions of the environment, which are built again, not restored.
 DESCRIPTIVE = {"spec", "metadata", "render_mode", "closed", "_np_random", "_np_random_seed"}
@@ -27,6 +29,7 @@ class Journal(gym.Wrapper[Any, Any, Any, Any]):
         super().__init__(env)
         self._seed: int | None = None
         self._random: Mapping[str, Any] | None = None
+        self._emulator: torch.Tensor | None = None
         self._actions: list[Any] = []
         self._latest: Any = None
 
@@ -35,6 +38,7 @@ class Journal(gym.Wrapper[Any, Any, Any, Any]):
     ) -> tuple[Any, dict[str, Any]]:
         self._seed = seed
         self._random = None if seed is not None else self.unwrapped.np_random.bit_generator.state
+        self._emulator = None if seed is not None else emulator_state(self.unwrapped)
         self._actions = []
         self._latest, info = self.env.reset(seed=seed, options=options)
         return self._latest, info
@@ -49,14 +53,17 @@ class Journal(gym.Wrapper[Any, Any, Any, Any]):
     def snapshot(self) -> dict[str, Any]:
         actions = torch.from_numpy(np.array(self._actions)) if self._actions else None
         latest = torch.from_numpy(np.array(self._latest))
-        return {"seed": self._seed, "random": self._random, "actions": actions, "latest": latest}
+        chance = {"seed": self._seed, "random": self._random, "emulator": self._emulator}
+        return {**chance, "actions": actions, "latest": latest}
 
     @snapshot.setter
     def snapshot(self, saved: dict[str, Any]) -> None:
         if saved["random"] is not None:
             self.unwrapped.np_random.bit_generator.state = saved["random"]
+        if saved.get("emulator") is not None:
+            restore_emulator(self.unwrapped, saved["emulator"])
         self.reset(seed=saved["seed"])
-        self._random = saved["random"]
+        self._random, self._emulator = saved["random"], saved.get("emulator")
         for action in saved["actions"].numpy() if saved["actions"] is not None else ():
             self.step(action)
         if not np.array_equal(self._latest, saved["latest"].numpy(), equal_nan=True):

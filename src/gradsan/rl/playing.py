@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 from gradsan.rl.agent import Agent
 from gradsan.rl.algorithms import build
 from gradsan.rl.checkpoint import MISFITS
+from gradsan.rl.envs import FAULTS
 from gradsan.rl.errors import CheckpointError, EnvironmentFault, in_a_line
 from gradsan.rl.evaluate import evaluate
 from gradsan.rl.make import make_env, make_envs
 from gradsan.rl.runs import Run
 
 FILMS = (".gif", ".webp", ".mp4")
+HEADLESS = "Without a display, try SDL_VIDEODRIVER=dummy (pygame) or MUJOCO_GL=egl (MuJoCo)."
 
 
 def load_agent(run: Run, *, best: bool = False) -> Agent:
@@ -45,7 +47,12 @@ def play(agent: Agent, episodes: int, seed: int, film: Path | None = None) -> ND
     frames: list[NDArray[np.uint8]] = []
 
     def record() -> None:
-        frames.append(np.asarray(env.render()))
+        try:
+            frames.append(np.asarray(env.render()))
+        except FAULTS as error:
+            raise EnvironmentFault(
+                f"{agent.base.env} cannot be filmed here: {in_a_line(error)} {HEADLESS}"
+            ) from error
 
     try:
         if film is None:

@@ -17,19 +17,31 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 
+# Per label: steps, mean over seeds, and the ends of its interval.
+Lines = dict[str, tuple[Floats, Floats, Floats, Floats]]
+
+
 def canvas() -> tuple[Figure, Axes]:
-    """A figure of its own, without pyplot: no window, no global state."""
+    figure, (axes,) = grid(1)
+    return figure, axes
+
+
+def grid(count: int) -> tuple[Figure, list[Axes]]:
+    """A figure of its own, without pyplot (no window, no global state), with axes in two columns."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(7, 4.2), layout="constrained")
+    columns = min(count, 2)
+    rows = -(-count // columns)
+    figure = Figure(figsize=(7 if columns == 1 else 11, 4.2 * rows), layout="constrained")
     FigureCanvasAgg(figure)
-    axes = figure.add_subplot()
-    axes.grid(alpha=0.25)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.set_xlabel("environment steps")
-    axes.set_ylabel("return")
-    return figure, axes
+    every = [figure.add_subplot(rows, columns, place + 1) for place in range(count)]
+    for axes in every:
+        axes.grid(alpha=0.25)
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.set_xlabel("environment steps")
+        axes.set_ylabel("return")
+    return figure, every
 
 
 def column(rows: list[Row], name: str) -> tuple[Floats, Floats]:
@@ -55,13 +67,16 @@ def plot_curve(run: Run) -> None:
     figure.savefig(run.curve, dpi=120)
 
 
-def plot_groups(groups: dict[str, tuple[Floats, Floats, Floats, Floats]], path: Path, title: str) -> None:
-    """Per label: steps, mean over seeds, and the ends of its interval."""
-    figure, axes = canvas()
-    for index, (label, (steps, mean, low, high)) in enumerate(groups.items()):
-        colour: Any = f"C{index % 10}"
-        axes.plot(steps, mean, color=colour, label=label)
-        axes.fill_between(steps, low, high, color=colour, alpha=0.2, linewidth=0)
-    axes.set_title(title)
-    axes.legend(frameon=False)
+def plot_groups(environments: dict[str, Lines], path: Path, title: str) -> None:
+    """One axis per environment. A label has the same colour in all of them."""
+    figure, every = grid(len(environments))
+    labels = list(dict.fromkeys(label for lines in environments.values() for label in lines))
+    for axes, (environment, lines) in zip(every, environments.items(), strict=True):
+        for label, (steps, mean, low, high) in lines.items():
+            colour: Any = f"C{labels.index(label) % 10}"
+            axes.plot(steps, mean, color=colour, label=label, marker="o" if len(steps) == 1 else None)
+            axes.fill_between(steps, low, high, color=colour, alpha=0.2, linewidth=0)
+        axes.set_title(environment, loc="left", fontweight="bold")
+        axes.legend(frameon=False, fontsize="small")
+    figure.suptitle(title, fontsize="medium")
     figure.savefig(path, dpi=120)

@@ -1,4 +1,4 @@
-"""Stochastic policies of REINFORCE, A2C and PPO: categorical for choices, Gaussian for vectors."""
+"""Stochastic policies of REINFORCE, A2C and PPO: categorical for choices (one or several), Gaussian for vectors."""
 
 from __future__ import annotations
 
@@ -39,6 +39,25 @@ class Categorical(NamedTuple):
         return choice
 
 
+class MultiCategorical(NamedTuple):
+    """Several independent choices at once; their log-probabilities and entropies add up."""
+
+    choices: tuple[Categorical, ...]
+
+    def log_prob(self, action: Tensor) -> Tensor:
+        own = zip(self.choices, action.unbind(dim=1), strict=True)
+        return torch.stack([choice.log_prob(taken) for choice, taken in own]).sum(dim=0)
+
+    def entropy(self) -> Tensor:
+        return torch.stack([choice.entropy() for choice in self.choices]).sum(dim=0)
+
+    def sample(self, rng: np.random.Generator) -> Array:
+        return np.stack([choice.sample(rng) for choice in self.choices], axis=1)
+
+    def greedy(self) -> Array:
+        return np.stack([choice.greedy() for choice in self.choices], axis=1)
+
+
 class Gaussian(NamedTuple):
     """The same over vectors."""
 
@@ -61,7 +80,7 @@ class Gaussian(NamedTuple):
         return mean
 
 
-Distribution = Categorical | Gaussian
+Distribution = Categorical | MultiCategorical | Gaussian
 
 
 class Head(nn.Module):
@@ -69,9 +88,12 @@ class Head(nn.Module):
 
     def __init__(self, actions: Actions) -> None:
         super().__init__()
-        self.log_std = None if actions.discrete else nn.Parameter(torch.zeros(actions.size))
+        self.choices, self.several = actions.choices, actions.several
+        self.log_std = None if self.choices else nn.Parameter(torch.zeros(actions.size))
 
     def forward(self, output: Tensor) -> Distribution:
+        if self.several:
+            return MultiCategorical(tuple(map(Categorical, torch.split(output, list(self.choices), dim=1))))
         if self.log_std is None:
             return Categorical(output)
         # Even under no_grad, a view of a leaf says that it requires grad; what the agent acts with must not.

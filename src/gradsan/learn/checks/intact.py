@@ -81,6 +81,11 @@ def _(attempt: Attempt) -> None:
         "first_row_change(…)",
         "Was `before` overwritten by the update?",
     )
+    if got.requires_grad:
+        raise Wrong(
+            "first_row_change(…) is right in its numbers, but it still hangs on the graph: `before` is a copy "
+            "that autograd follows back to the weights. A snapshot is out of the graph as well."
+        )
 
 
 @values("functional")
