@@ -4,6 +4,8 @@ before it.
 Class: gradients by hand
 """
 
+from itertools import pairwise
+
 import torch
 
 torch.manual_seed(43)
@@ -11,7 +13,7 @@ torch.manual_seed(43)
 
 def init(sizes):
     weights = []
-    for rows, cols in zip(sizes, sizes[1:]):
+    for rows, cols in pairwise(sizes):
         weights.append((torch.randn(rows, cols) / rows**0.5).requires_grad_())
         weights.append(torch.zeros(cols, requires_grad=True))
     return weights

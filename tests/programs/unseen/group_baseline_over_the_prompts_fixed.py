@@ -34,8 +34,8 @@ def advantages(rewards):
 
 
 model = Answerer()
-optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
-for update in range(150):
+optimizer = torch.optim.Adam(model.parameters(), lr=4e-3)
+for update in range(120):
     prompt = torch.randint(0, VOCAB, (PROMPTS, 1)).expand(PROMPTS, GROUP)
     log_probs = model(prompt)
     answer = torch.distributions.Categorical(logits=log_probs.detach()).sample()

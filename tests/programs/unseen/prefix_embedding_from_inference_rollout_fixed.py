@@ -45,7 +45,7 @@ def log_probs(policy, context, prompt, tokens):
 
 
 policy = TokenPolicy()
-optimizer = torch.optim.AdamW(policy.parameters(), lr=1e-2)
+optimizer = torch.optim.AdamW(policy.parameters(), lr=3e-3)
 for update in range(60):
     prompt = torch.randint(0, VOCAB, (1, 4)).expand(GROUP, 4)
     tokens, _ = generate(policy, prompt)

@@ -3,6 +3,8 @@
 Class: stays alive
 """
 
+from itertools import pairwise
+
 import numpy as np
 import torch
 from torch import nn
@@ -23,7 +25,7 @@ class WorldModel(nn.Module):
 
     def observe(self, chunk, state):
         losses = []
-        for now, following in zip(chunk[:-1], chunk[1:]):
+        for now, following in pairwise(chunk):
             state = self.cell(now, state)
             losses.append((self.decoder(state) - following).pow(2).mean())
         return torch.stack(losses).mean(), state
