@@ -22,7 +22,7 @@ class PolicyTerms(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, grad_log_prob, grad_entropy):  # BUG GS211
-        log_probs, action, entropy = ctx.saved_tensors
+        log_probs, action, _ = ctx.saved_tensors
         probs = log_probs.exp()
         one_hot = torch.zeros_like(probs).scatter(-1, action.unsqueeze(-1), 1.0)
         grad = grad_log_prob.unsqueeze(-1) * (one_hot - probs)

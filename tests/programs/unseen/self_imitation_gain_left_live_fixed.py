@@ -33,8 +33,8 @@ def imitate():
     gain = (returns - value.detach()).clamp(min=0)
     log_prob = Categorical(logits=actor(obs)).log_prob(action)
     imitation = -(log_prob * gain).mean()
-    regression = 0.5 * (returns - value).clamp(min=0).pow(2).mean()
-    return imitation + 0.1 * regression
+    regression = 0.5 * (returns - value).pow(2).mean()
+    return imitation + regression
 
 
 for step in range(150):
