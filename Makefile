@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: run test format picture accuracy bench bench-taps bench-memory bench-rl bench-averaging third-party docs docs-rules clean
+.PHONY: run test format picture accuracy unseen bench bench-taps bench-memory bench-rl bench-averaging third-party docs docs-rules clean
 
 run: $(READY)
 	$(BIN)/gradsan run --fail-on never examples/leaky_dqn.py
@@ -26,6 +26,10 @@ picture: $(READY)
 # The corpus is not part of the project: give its folder, as in `make accuracy CORPUS=../corpus`.
 accuracy: $(READY)
 	$(BIN)/python benchmarks/accuracy.py $(CORPUS)
+
+# Bugs that no rule was written for; see benchmarks/unseen.py for what UNSEEN can be.
+unseen: $(READY)
+	$(BIN)/python benchmarks/unseen.py $(UNSEEN)
 
 bench: $(READY)
 	$(BIN)/python -m pip install --quiet -c constraints.txt matplotlib

@@ -1,0 +1,31 @@
+"""A value network of fourteen sigmoid layers: the first layers' gradient is smaller by many powers of ten
+from the start.
+Repaired here.
+
+Class: magnitude
+"""
+
+import torch
+from torch import nn
+
+torch.manual_seed(277)
+
+
+def deep(depth=14, width=24):
+    layers = [nn.Linear(4, width)]
+    for _ in range(depth):
+        layers += [nn.ReLU(), nn.Linear(width, width)]
+        nn.init.kaiming_normal_(layers[-1].weight)
+    return nn.Sequential(*layers, nn.Tanh(), nn.Linear(width, 1))
+
+
+value = deep()
+optimizer = torch.optim.Adam(value.parameters(), lr=1e-4)
+for update in range(120):
+    obs = torch.randn(64, 4)
+    returns = torch.tanh(obs[:, 0] + obs[:, 1])
+    loss = (value(obs).squeeze(-1) - returns).pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+print("loss", loss.item())
