@@ -86,6 +86,13 @@ class Values:
     def forget(self, tensor: Tensor) -> None:
         self._known.pop(id(tensor), None)
 
+    def forget_leaves(self) -> None:
+        """Parameters are read anew: nobody watched who wrote them."""
+        for key, known in list(self._known.items()):
+            tensor = known[0]()
+            if tensor is not None and self._leaves.find(tensor) is not None:
+                del self._known[key]
+
     def forget_dead(self) -> None:
         self._known = {key: known for key, known in self._known.items() if known[0]() is not None}
         alive = {known[1] for known in self._known.values()}
