@@ -20,9 +20,11 @@ class Provenance:
         self.ops: dict[int, Op] = {}
         self.consumers: dict[int, list[int]] = {}
         self.iteration_of: dict[int, int] = {}
+        self.newest = 0  # the number of the last value: they are counted upwards
 
     def add(self, op: Op, iteration: int) -> None:
         self.ops[op.nid] = op
+        self.newest = max(self.newest, op.nid)
         self.iteration_of[op.nid] = iteration
         for source in op.inputs:
             self.consumers.setdefault(source, []).append(op.nid)

@@ -18,6 +18,7 @@ ROLES = {
     "saved": "saved here",
     "mutation": "changed here",
     "needed": "needed here",
+    "kept": "kept from here",
     "created": "made here",
     "optimizer": "optimizer made here",
     "cut": "cut here",
