@@ -64,7 +64,9 @@ def test_an_exception_of_the_training_passes_through() -> None:
 def test_an_error_makes_the_exit_status_of_train_one(
     spoil: bool, status: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def descend(agent: Agent, name: str, loss: torch.Tensor, optimizer: torch.optim.Optimizer, **_: object) -> None:
+    def descend(
+        agent: Agent, name: str, loss: torch.Tensor, optimizer: torch.optim.Optimizer, **_: object
+    ) -> None:
         loss.backward()  # type: ignore[no-untyped-call]
         if spoil:
             optimizer.zero_grad()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gradsan.judge.provenance import note, params_of
-from gradsan.record.events import Op, Site, Sync
+from gradsan.record.events import FOUND, Op, Site, Sync
 
 if TYPE_CHECKING:
     from gradsan.judge.history import History
@@ -98,7 +98,7 @@ class Networks:
     def _copied(self, pid: int, source: int, site: Site, how: str) -> None:
         history = self._history
         # Perhaps only meant to be trained: no optimizer may own it, by mistake.
-        trained = history.params[source].epoch > 0 or source in history.ever_fed
+        trained = how != FOUND and (history.params[source].epoch > 0 or source in history.ever_fed)
         known = self.copies.get(pid)
         times = known.times + 1 if known is not None and known.source == source else 1
         self.copies[pid] = Copying(source, site, how, history.iteration, trained, times)

@@ -12,9 +12,10 @@ import torch
 from torch.optim import optimizer as optim
 
 from gradsan.observe.context import Context
+from gradsan.observe.earlier_copies import earlier_copies
 from gradsan.observe.patches import Patches
 from gradsan.observe.registry import GradState, grad_state
-from gradsan.record.events import OptimizerSeen, ParamFlag, Step, StepDone, ZeroGrad
+from gradsan.record.events import FOUND, NOWHERE, OptimizerSeen, ParamFlag, Step, StepDone, Sync, ZeroGrad
 
 CLEAR, STEP = 1, 2  # what happens to the object whose id they are added to
 NOTHING: Any = slice  # takes the three arguments of a hook, makes nothing of them, and is no Python function
@@ -79,7 +80,18 @@ class OptimizerTap:
             oid = context.optimizers.add(opt)
             pids = context.leaves.pids(context.optimizers.params(opt))
             context.emit(OptimizerSeen(oid, type(opt).__name__, pids, 0))
+            context.contain("earlier copies", self._find_copies, opt, frame)
         return oid
+
+    def _find_copies(self, opt: torch.optim.Optimizer, frame: FrameType) -> None:
+        """A target network may be as old as the optimizer."""
+        context = self.context
+        others = [o for o in context.optimizers.alive() if o is not opt]
+        elsewhere = [p for other in others for p in context.optimizers.params(other)]
+        pairs = earlier_copies(context.optimizers.params(opt), elsewhere, frame, context.sites)
+        if pairs:
+            numbers = tuple((context.leaves.pid(copy), context.leaves.pid(source)) for copy, source in pairs)
+            context.emit(Sync(NOWHERE, FOUND, numbers))
 
     # -- step -------------------------------------------------------------------------------------
 

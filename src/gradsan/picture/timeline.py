@@ -9,7 +9,7 @@ from gradsan.judge.findings import Finding, Location
 from gradsan.judge.history import History, Optimizer
 from gradsan.judge.provenance import SOURCES
 from gradsan.picture.model import Entry, Timeline
-from gradsan.record.events import Backward, Clip, Event, Ops, Site, Step, Sync, ZeroGrad
+from gradsan.record.events import FOUND, Backward, Clip, Event, Ops, Site, Step, Sync, ZeroGrad
 
 MOST = 200  # entries of one iteration: what is longer has been folded badly, or is no iteration
 SETTLED = 8  # the first iterations are full of firsts; of equally rich ones the later is the better
@@ -75,7 +75,7 @@ def _boundary(event: Event) -> Boundary | None:
         return Boundary("step", event.site, frozenset(event.held), event.oid)
     if isinstance(event, ZeroGrad):
         return Boundary("zero_grad", event.site, frozenset(event.params))
-    if isinstance(event, Sync) and event.how != "deepcopy":
+    if isinstance(event, Sync) and event.how not in ("deepcopy", FOUND):
         return Boundary("sync", event.site, frozenset(pid for pid, _ in event.pairs))
     return None
 

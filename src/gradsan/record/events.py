@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 Site = int
 NOWHERE: Site = 0
+FOUND = "found"  # how a network was copied before anybody watched
 
 
 class SiteSeen(NamedTuple):

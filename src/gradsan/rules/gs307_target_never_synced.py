@@ -5,7 +5,7 @@ from __future__ import annotations
 from gradsan.judge.history import History
 from gradsan.judge.provenance import note, params_of
 from gradsan.judge.wording import line, networks
-from gradsan.record.events import Backward, Op, Ops, Site, Sync
+from gradsan.record.events import FOUND, Backward, Op, Ops, Site, Sync
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 PATIENCE = 5_000  # updates; hard syncs every few thousand updates are common
@@ -219,6 +219,7 @@ class TargetNeverSynced(Rule):
         still = [
             p for p in self._used if p in copies and not copies[p].after_training and not history.owner_of(p)
         ]
+        still = [p for p in still if copies[p].how != FOUND]  # when that one was synced last, nobody knows
         if still:
             site = self._used[still[0]]
             yield Verdict(
