@@ -6,6 +6,7 @@ import traceback
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from gradsan.judge.counting import Counting
 from gradsan.judge.findings import SEVERITIES, Finding, Location, Report, RoleSite
 from gradsan.judge.history import History
 from gradsan.judge.source import allowed, line_of, shown_path
@@ -13,6 +14,7 @@ from gradsan.judge.wording import describe_params
 from gradsan.picture.collector import PictureCollector
 from gradsan.picture.model import Picture
 from gradsan.record.events import (
+    Attention,
     Backward,
     Clip,
     Event,
@@ -63,13 +65,15 @@ class Engine:
             for kind, method in (BEFORE | AFTER).items()
         }
         self._settlers = [h for r in self.rules if (h := _overridden(r, "on_settled"))]
-        self._fired: set[Any] = set()  # in this iteration
-        self._fired_before: set[Any] = set()  # in the one before
+        self.counting = Counting()
+        self._judging: int | None = None  # the iteration a verdict is about, where that is an earlier one
+        self._last: type | None = None  # kind of event
         self._broken: set[int] = set()
         self._quiet: set[str] = set()
 
     def feed(self, event: Event) -> None:
         kind = type(event)
+        previous, self._last = self._last, kind
         self._show(self.picture_collector.see, event)
         if kind in BEFORE:
             if kind is Step:
@@ -83,27 +87,34 @@ class Engine:
         if isinstance(event, Repeated):
             self._settle()
             self._leave_unsettled()
-            for key in self._fired | self._fired_before:
-                self.findings[key].count += event.times
+            self.counting.repeated(event.times)
         before = self.history.iteration
         self.history.apply(event)
         if kind in AFTER:
             self._ask(self._handlers[kind], event)
         if kind in (StepDone, Turn) and self.history.iteration != before:
             self._show(self.picture_collector.end_iteration)
-            self._fired_before, self._fired = self._fired, set()
+            self.counting.ended(before)
             self._settle()
+            self.counting.judged(self.history.iteration - SETTLE_AFTER)
+        elif isinstance(event, Attention):
+            self.counting.attention(event.deep, from_start=previous in (None, StepDone, Turn))
 
     def finish(self) -> None:
         self._settle(everything=True)
+        self._judging = max(0, self.history.iteration - 1)
         self._ask([h for r in self.rules if (h := _overridden(r, "at_end"))])
+        self._judging = None
+        self.counting.finish()
 
     def _settle(self, everything: bool = False) -> None:
         due = self.history.iteration - SETTLE_AFTER
         for contribution in list(self.history.ledger.recent.values()):
             if not contribution.settled and (everything or contribution.iteration <= due):
                 contribution.settled = True
+                self._judging = contribution.iteration
                 self._ask(self._settlers, contribution)
+                self._judging = None
                 self._show(self.picture_collector.settled, contribution, len(self.findings))
 
     def _show(self, look: Callable[..., None], *args: Any) -> None:
@@ -137,20 +148,21 @@ class Engine:
 
     def _add(self, rule: Rule, verdict: Verdict) -> None:
         key = (rule.code, verdict.culprit, verdict.key)
+        iteration = self.history.iteration if self._judging is None else self._judging
         known = self.findings.get(key)
-        self._fired.add(key)
         if known is not None:
             known.count += 1
+            self.counting.met(key, known, iteration)
             return
         if self._is_allowed(rule, verdict):
-            self._fired.discard(key)
             return
-        finding = self._finding(rule, verdict)
+        finding = self._finding(rule, verdict, iteration)
         self.findings[key] = finding
+        self.counting.met(key, finding, iteration)
         for listener in list(self.listeners):
             listener(finding)
 
-    def _finding(self, rule: Rule, verdict: Verdict) -> Finding:
+    def _finding(self, rule: Rule, verdict: Verdict, iteration: int) -> Finding:
         culprit = self.location(verdict.culprit)
         sites = [
             RoleSite(role, where) for role, s in verdict.sites if (where := self.location(s)) is not None
@@ -160,7 +172,7 @@ class Engine:
         assert severity in SEVERITIES
         return Finding(
             rule.code, rule.name, severity, verdict.message, verdict.fix or rule.fix, culprit,
-            tuple(dict.fromkeys(sites)), tuple(subjects), 1, self.history.iteration + 1,
+            tuple(dict.fromkeys(sites)), tuple(subjects), 1, iteration + 1,
         )  # fmt: skip
 
     def location(self, site: Site) -> Location | None:
