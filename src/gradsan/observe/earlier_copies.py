@@ -10,7 +10,8 @@ import torch
 from gradsan.observe.names import networks_in_sight
 from gradsan.observe.sites import Sites
 
-Tensor, Module = torch.Tensor, torch.nn.Module
+Tensor = torch.Tensor
+Module = torch.nn.Module
 Pairs = list[tuple[Tensor, Tensor]]
 # A target that lags behind points the same way as what it follows; two networks of different seeds do not.
 ALIKE = 0.9

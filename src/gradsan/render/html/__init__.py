@@ -22,8 +22,8 @@ from gradsan.fix.one_line import diff
 from gradsan.judge.findings import SEVERITIES, Finding, Report
 from gradsan.picture.model import Picture
 from gradsan.render.explanation import sections
-from gradsan.render.html.listing import highlighted, listing, styles
 from gradsan.render.how_often import how_often
+from gradsan.render.html.listing import highlighted, listing, styles
 from gradsan.render.page import plain
 from gradsan.render.text import ROLES
 from gradsan.rules import find
