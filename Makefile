@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: run test format picture accuracy unseen bench bench-taps bench-memory bench-rl bench-averaging third-party docs docs-rules clean
+.PHONY: run test format picture accuracy unseen bench bench-taps bench-memory bench-rl bench-averaging clean-agents third-party docs docs-rules clean
 
 run: $(READY)
 	$(BIN)/gradsan run --fail-on never examples/leaky_dqn.py
@@ -50,6 +50,10 @@ bench-rl: $(READY)
 # What playing with averaged weights is worth, as in BENCH="ppo Acrobot-v1 --seeds 8".
 bench-averaging: $(READY)
 	$(BIN)/python -W ignore benchmarks/rl_averaging.py $(BENCH)
+
+# Every reference agent under its own sanitizer, as a user would run it; some minutes.
+clean-agents: $(READY)
+	$(BIN)/python -W ignore benchmarks/clean_agents.py
 
 # The documentation site, in build/site; its tools are installed only here.
 docs: docs-rules $(VENV)/.docs-ready

@@ -78,10 +78,33 @@ def sb3(kind: str = "clean") -> DQN:
             values += 1  # changed
             values.mean().backward()
 
-    made = {"clean": DQN, "stale": Stale, "failing": Failing}[kind]
+    class Wasteful(DQN):
+        def train(self, gradient_steps: int, batch_size: int = 8) -> None:
+            for _ in range(gradient_steps):
+                data = self.replay_buffer.sample(batch_size)
+                following = (
+                    self.q_net_target(data.next_observations).max(1, keepdim=True).values
+                )  # not held still
+                goal = data.rewards + 0.9 * following
+                values = self.q_net(data.observations).gather(1, data.actions)
+                self.policy.optimizer.zero_grad()
+                (values - goal).pow(2).mean().backward()
+                self.policy.optimizer.step()
+
+    made = {"clean": DQN, "stale": Stale, "failing": Failing, "wasteful": Wasteful}[kind]
     return made(
         "MlpPolicy", "CartPole-v1", learning_starts=20, target_update_interval=20, seed=0, device="cpu"
     )
+
+
+@pytest.mark.usefixtures("one_thread")
+def test_stable_baselines3_a_target_network_is_known_though_it_is_older_than_the_watch() -> None:
+    callback = Sb3Callback()
+    model = sb3("wasteful")
+    model.target_update_interval = 10_000
+    model.learn(120, callback=callback)
+    assert not callback.report.faults
+    assert [(f.rule, f.severity) for f in callback.report.findings] == [("GS302", "info")]
 
 
 @pytest.mark.usefixtures("one_thread")

@@ -634,3 +634,30 @@ def test_what_was_told_with_its_line_is_not_told_again_without_it():
     (finding,) = [f for f in report.findings if f.rule == "GS302"]
     assert finding.count > 12
     assert "requires_grad_(False)" in finding.fix
+
+
+def test_steps_of_a_fused_kernel_between_two_looks_are_known_of():
+    """They leave no trace in the version counter: what was read before them is no longer what is there."""
+    code = """
+    import torch
+    actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(5, 1)
+    actor_opt = torch.optim.Adam(actor.parameters(), fused=True)
+    critic_opt = torch.optim.Adam(critic.parameters(), fused=True)
+    for update in range(40):
+        s = torch.randn(8, 3)
+        with torch.no_grad():
+            a = actor(s)
+        critic_opt.zero_grad()
+        (critic(torch.cat([s, a], -1)) - 1.0).pow(2).mean().backward()
+        critic_opt.step()
+        if update == 14:
+            critic_opt.zero_grad()
+        if update % 2:
+            loss = -critic(torch.cat([s, actor(s)], -1)).mean()
+            actor_opt.zero_grad()
+            loss.backward()
+            actor_opt.step()
+    """
+    report = run_code(code, mode="adaptive")
+    assert len(report.attention) > 1
+    assert not report.findings

@@ -32,7 +32,7 @@ def test_findings_appear_the_moment_they_occur_and_once(sandbox: Sandbox) -> Non
     output, errors = process.communicate("x")
     assert output == "ready\n"
     assert errors.count("gradsan: error GS401") == 0
-    assert "error GS401 stale-gradient  3×, from iteration 2" in errors
+    assert "error GS401 stale-gradient  in all 3 traced iterations, from iteration 2" in errors
     assert process.returncode == 1
 
 

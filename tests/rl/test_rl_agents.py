@@ -14,6 +14,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 import gradsan
 from gradsan.rl.agent import Agent
 from gradsan.rl.algorithms import ALGORITHMS, build, preset
+from gradsan.rl.config import Sanitize
 from gradsan.rl.denormals import denormals_flushed, flushing
 from gradsan.rl.envs import Envs
 from gradsan.rl.errors import ConfigError, ContractError, EnvironmentFault
@@ -227,13 +228,16 @@ def test_a_broken_contract_stops_before_it_trains() -> None:
     assert torch.equal(weights(agent)[0], before)
 
 
-@pytest.mark.parametrize("algorithm", list(ALGORITHMS))
-def test_every_agent_runs_clean_under_the_deep_sanitizer(algorithm: str) -> None:
-    toy = "Reach" if algorithm in ("sac", "td3") else "Identity"
-    agent = make(algorithm, toy, sanitize="deep")
-    with gradsan.watch(mode="deep") as report:
-        learned(agent, steps=200)
-    assert [finding for finding in report.findings if finding.severity == "error"] == []
+@pytest.mark.parametrize("mode", ["adaptive", "deep"])
+@pytest.mark.parametrize(
+    ("algorithm", "toy"), [(a, "Identity") for a in DISCRETE] + [(a, "Reach") for a in CONTINUOUS]
+)
+def test_every_agent_runs_clean_under_the_sanitizer(algorithm: str, toy: str, mode: Sanitize) -> None:
+    """`make clean-agents` does the same with networks, environments and options as they come, for longer."""
+    agent = make(algorithm, toy, sanitize=mode)
+    with gradsan.watch(mode) as report:
+        learned(agent, steps=250)
+    assert report.findings == []
 
 
 @pytest.mark.parametrize("double", [False, True])

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 import torch
+from click.testing import CliRunner
 
+from gradsan.cli import main
+from gradsan.rl.agent import Agent
 from gradsan.rl.config import Sanitize
 from gradsan.rl.sanitize import sanitized
 from gradsan.runner.watch import running
@@ -26,8 +31,10 @@ def test_a_bug_inside_is_said_at_once_and_listed_at_the_end(mode: Sanitize) -> N
     with sanitized(mode, said.append) as findings:
         train_with_a_bug()
         assert findings == []
-    assert said == [f"{finding.rule} {finding.name}: {finding.message}" for finding in findings]
-    assert findings
+    [finding] = findings
+    assert finding.culprit is not None
+    where = f"{finding.culprit.file}:{finding.culprit.line}"
+    assert said == [f"{finding.severity} {finding.rule} {finding.name} at {where}: {finding.message}"]
 
 
 @pytest.mark.parametrize("mode", ["adaptive", "deep"])
@@ -51,3 +58,25 @@ def test_an_exception_of_the_training_passes_through() -> None:
     with pytest.raises(ZeroDivisionError), sanitized("adaptive", print):
         raise ZeroDivisionError
     assert running() is None
+
+
+@pytest.mark.parametrize(("spoil", "status"), [(True, 1), (False, 0)])
+def test_an_error_makes_the_exit_status_of_train_one(
+    spoil: bool, status: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def descend(
+        agent: Agent, name: str, loss: torch.Tensor, optimizer: torch.optim.Optimizer, **_: object
+    ) -> None:
+        loss.backward()  # type: ignore[no-untyped-call]
+        if spoil:
+            optimizer.zero_grad()
+        optimizer.step()
+        optimizer.zero_grad()
+
+    monkeypatch.setattr(Agent, "descend", descend)
+    monkeypatch.setattr(torch, "set_num_threads", lambda count: None)
+    fast = ("--steps", "300", "--eval-episodes", "1", "--out", str(tmp_path / "run"))
+    done = CliRunner().invoke(main, ["train", "a2c", "--env", "CartPole-v1", *fast])
+    assert done.exit_code == status, done.output
+    assert ("GS405" in done.output) == spoil
+    assert (tmp_path / "run" / "checkpoint.pt").exists()

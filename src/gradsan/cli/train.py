@@ -48,6 +48,7 @@ def command(
     gradsan train --resume runs/ppo-CartPole-v1-seed3
 
     Writes checkpoints, CSV and TensorBoard logs and a plot of the learning curve. Ctrl-C saves and stops.
+    The exit status is 1 where the sanitizer found an error, as with `gradsan run`.
     """
     # The algorithm may stand anywhere; click takes the first of the words that it does not know for it.
     words = [word for word in (algo, *options) if word is not None]
@@ -136,3 +137,5 @@ def _train(config: Config, out: Path | None, resume: Path | None) -> None:
     click.echo(f"{outcome.step} steps in {outcome.seconds:.0f} s ({speed:.0f} steps/s): {outcome.folder}")
     if not outcome.finished:
         raise SystemExit(130)
+    if any(finding.severity == "error" for finding in outcome.findings):
+        raise SystemExit(1)

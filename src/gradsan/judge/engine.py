@@ -8,12 +8,14 @@ from typing import Any
 
 from gradsan.judge import reasons
 from gradsan.judge.arbitration import arbitrate
+from gradsan.judge.counting import Counting
 from gradsan.judge.findings import SEVERITIES, Finding, Report, RoleSite
-from gradsan.judge.history import History
+from gradsan.judge.history import SETTLE_AFTER, History
 from gradsan.judge.source import shown_path
 from gradsan.judge.suppressions import Suppressions
 from gradsan.judge.wording import describe_params, location
 from gradsan.record.events import (
+    Attention,
     Backward,
     Clip,
     Event,
@@ -66,8 +68,9 @@ class Engine:
             for kind, method in HANDLERS.items()
         }
         self._settlers = [h for r in self.rules if (h := _overridden(r, "on_settled"))]
-        self._fired: set[Any] = set()  # in this iteration
-        self._fired_before: set[Any] = set()  # in the one before
+        self.counting = Counting()
+        self._judging: int | None = None  # the iteration a verdict is about, where that is an earlier one
+        self._last: type | None = None  # kind of event
         self._broken: set[int] = set()
         self._faulty: set[str] = set()
 
@@ -80,6 +83,7 @@ class Engine:
 
     def _feed(self, event: Event) -> None:
         history, handlers = self.history, self._handlers.get(type(event), [])
+        previous, self._last = self._last, type(event)
         if isinstance(event, Step):
             history.apply(event)
             self._ask(handlers, event)
@@ -92,25 +96,31 @@ class Engine:
         if isinstance(event, Repeated):
             self._settle()
             history.leave_unsettled()
-            for key in self._fired | self._fired_before:
-                self.findings[key].count += event.times
+            self.counting.repeated(event.times)
         history.apply(event)
         self._ask(handlers, event)
         if isinstance(event, IterationEnd):
-            self._fired_before, self._fired = self._fired, set()
+            self.counting.ended(history.iteration - 1)
             self._settle()
+            self.counting.judged(self.history.iteration - SETTLE_AFTER)
+        elif isinstance(event, Attention):
+            self.counting.attention(event.deep, from_start=previous in (None, IterationEnd))
 
     def finish(self) -> None:
         try:
             self._settle(everything=True)
+            self._judging = max(0, self.history.iteration - 1)
             self._ask([h for r in self.rules if (h := _overridden(r, "at_end"))])
+            self.counting.finish()
         except Exception:
             self._fault("judging the end")
 
     def _settle(self, everything: bool = False) -> None:
         for contribution in self.history.settle(everything):
             contribution.cuts = self.history.cuts.of(contribution)
+            self._judging = contribution.iteration
             self._ask(self._settlers, contribution)
+            self._judging = None
 
     def _fault(self, part: str) -> None:
         if part in self._faulty:  # once is enough to know
@@ -135,23 +145,23 @@ class Engine:
 
     def _add(self, rule: Rule, verdict: Verdict) -> None:
         key = (rule.code, verdict.culprit, verdict.key)
+        iteration = self.history.iteration if self._judging is None else self._judging
         known = self.findings.get(key)
-        self._fired.add(key)
         if known is not None:
             known.count += 1
+            self.counting.met(key, known, iteration)
             return
         if key in self.suppressions.silenced:
-            self._fired.discard(key)
             return
-        finding = self._finding(rule, verdict)
+        finding = self._finding(rule, verdict, iteration)
         if self.suppressions.silence(key, finding):
-            self._fired.discard(key)
             return
         self.findings[key] = finding
+        self.counting.met(key, finding, iteration)
         for listener in list(self.listeners):
             listener(finding)
 
-    def _finding(self, rule: Rule, verdict: Verdict) -> Finding:
+    def _finding(self, rule: Rule, verdict: Verdict, iteration: int) -> Finding:
         culprit = location(self.history, verdict.culprit)
         sites = [
             RoleSite(role, where)
@@ -163,7 +173,7 @@ class Engine:
         assert severity in SEVERITIES
         return Finding(
             rule.code, rule.name, severity, verdict.message, verdict.fix or rule.fix, culprit,
-            tuple(dict.fromkeys(sites)), tuple(subjects), 1, self.history.iteration + 1,
+            tuple(dict.fromkeys(sites)), tuple(subjects), 1, iteration + 1,
         )  # fmt: skip
 
     def report(self) -> Report:

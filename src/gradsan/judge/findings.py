@@ -49,6 +49,11 @@ class Finding:
     subjects: tuple[str, ...] = ()
     count: int = 1
     first_iteration: int = 0
+    # Iterations from the first one on: `traced` were looked at closely enough to tell, it was `met` in so many of
+    # them, and `repeated` went like those, without a close look.
+    met: int = 0
+    traced: int = 0
+    repeated: int = 0
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -62,6 +67,9 @@ class Finding:
             "subjects": list(self.subjects),
             "count": self.count,
             "first_iteration": self.first_iteration,
+            "met": self.met,
+            "traced": self.traced,
+            "repeated": self.repeated,
         }
 
 

@@ -54,6 +54,7 @@ class Param:
     frozen_at: Site = NOWHERE
     epoch: int = 0  # how many steps have changed it
     last_step: Site = NOWHERE
+    stepped_after: int = 0  # the newest value when it was last stepped
     seen_at: int = 0  # iteration
 
 
@@ -191,6 +192,7 @@ class History:
         for pid in event.held:
             self.params[pid].epoch += 1
             self.params[pid].last_step = event.site
+            self.params[pid].stepped_after = self.graph.newest
 
     def _step(self, event: Step) -> None:
         self.handed.update(event.by_hand)

@@ -100,7 +100,7 @@ class Networks:
     def _copied(self, pid: ParamId, source: ParamId, site: Site, how: str) -> None:
         history = self._history
         # Perhaps only meant to be trained: no optimizer may own it, by mistake.
-        trained = history.params[source].epoch > 0 or source in history.ever_fed
+        trained = how != "found" and (history.params[source].epoch > 0 or source in history.ever_fed)
         known = self.copies.get(pid)
         times = known.times + 1 if known is not None and known.source == source else 1
         self.copies[pid] = Copying(source, site, how, history.iteration, trained, times)

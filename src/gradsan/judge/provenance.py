@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from gradsan.record.events import Op, ParamId, ValueId
+from gradsan.record.events import NOTHING, Op, ParamId, ValueId
 
 KEEP = 60_000
 SOURCES = ("parameter", "data", "foreign")
@@ -19,9 +19,11 @@ class Provenance:
         self.ops: dict[ValueId, Op] = {}
         self.consumers: dict[ValueId, list[ValueId]] = {}
         self.iteration_of: dict[ValueId, int] = {}
+        self.newest = NOTHING  # the number of the last value: they are counted upwards
 
     def add(self, op: Op, iteration: int) -> None:
         self.ops[op.nid] = op
+        self.newest = max(self.newest, op.nid)
         self.iteration_of[op.nid] = iteration
         for source in op.inputs:
             self.consumers.setdefault(source, []).append(op.nid)

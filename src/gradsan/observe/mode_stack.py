@@ -34,7 +34,9 @@ class StackedMode(TorchFunctionMode):
         elif not self._is_on_stack():
             self._go_below_the_users_modes()
             self._pauses.depth = 0
-            self.has_entered()
+        else:
+            return
+        self.has_entered()
 
     def _go_below_the_users_modes(self) -> None:
         """`with torch.device(…)` ends by popping the top of the stack: were that us, the device would stay.

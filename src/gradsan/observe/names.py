@@ -55,6 +55,13 @@ def find_names(wanted: set[int], frame: FrameType | None, sites: Sites) -> dict[
     return found
 
 
+def networks_in_sight(frame: FrameType | None, sites: Sites) -> Iterator[torch.nn.Module]:
+    """Those that the user's variables hold."""
+    for _, holder in _walk(list(_roots(frame, sites))):
+        if isinstance(holder, torch.nn.Module):
+            yield holder
+
+
 def _badness(name: str) -> tuple[bool, bool, int, int]:
     unnamed = name.endswith("]")  # an item of `list(net.parameters())` does not say whose it is
     return name.split(".", 1)[0] in ("self", "cls"), unnamed, name.count(".") + name.count("["), len(name)

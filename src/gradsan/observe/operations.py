@@ -57,6 +57,7 @@ class OperationTap(StackedMode):
 
     def has_entered(self) -> None:
         self.writes.forget_old()
+        self.values.forget_leaves()  # a fused kernel may have stepped them meanwhile: it does not count its write
 
     def flush(self) -> None:
         if self.pending:

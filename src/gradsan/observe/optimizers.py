@@ -12,6 +12,7 @@ import torch
 from torch.optim import optimizer as optim
 
 from gradsan.observe.containment import Containment
+from gradsan.observe.earlier_copies import earlier_copies
 from gradsan.observe.fast_path import FastPath
 from gradsan.observe.gradient_sketch import GradientSketch
 from gradsan.observe.magnitudes import Magnitudes
@@ -22,12 +23,14 @@ from gradsan.observe.tracing import Tracing
 from gradsan.record.events import (
     NO_OPTIMIZER,
     NOWHERE,
+    Copy,
     OptimizerId,
     OptimizerSeen,
     ParamFlag,
     ParamId,
     Step,
     StepDone,
+    Sync,
     ZeroGrad,
 )
 
@@ -97,7 +100,17 @@ class OptimizerTap:
             oid = self._optimizers.add(opt)
             pids = self._leaves.pids(self._optimizers.params(opt))
             self._emit(OptimizerSeen(oid, type(opt).__name__, pids, NOWHERE))
+            self._contain("earlier copies", self._find_copies, opt, frame)
         return oid
+
+    def _find_copies(self, opt: torch.optim.Optimizer, frame: FrameType) -> None:
+        """A target network may be as old as the optimizer."""
+        others = [o for o in self._optimizers.alive() if o is not opt]
+        elsewhere = [p for other in others for p in self._optimizers.params(other)]
+        pairs = earlier_copies(self._optimizers.params(opt), elsewhere, frame, self._sites)
+        if pairs:
+            copies = tuple(Copy(self._leaves.pid(copy), self._leaves.pid(source)) for copy, source in pairs)
+            self._emit(Sync(NOWHERE, "found", copies))
 
     # -- step -------------------------------------------------------------------------------------
 

@@ -87,6 +87,13 @@ class Values:
     def forget(self, tensor: Tensor) -> None:
         self._known.pop(id(tensor), None)
 
+    def forget_leaves(self) -> None:
+        """Parameters are read anew: nobody watched who wrote them."""
+        for key, known in list(self._known.items()):
+            tensor = known[0]()
+            if tensor is not None and self._leaves.find(tensor) is not None:
+                del self._known[key]
+
     def end_of_iteration(self) -> int:
         """The number of the one that begins."""
         self._iteration += 1

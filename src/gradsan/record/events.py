@@ -87,10 +87,11 @@ class Copy(NamedTuple):
 
 
 class Sync(NamedTuple):
-    """Parameters were overwritten. `values`: what was loaded, where it was computed under our eyes."""
+    """Parameters were overwritten, or `found` to be copies that are older than the session. `values`: what was loaded,
+    where it was computed under our eyes."""
 
     site: Site
-    how: Literal["deepcopy", "load_state_dict"]
+    how: Literal["deepcopy", "load_state_dict", "found"]
     pairs: tuple[Copy, ...]
     aliased: bool = False
     values: tuple[ValueId, ...] = ()

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from gradsan.judge.findings import SEVERITIES, Finding, Report, RoleSite
 from gradsan.render.excerpt import excerpt
+from gradsan.render.how_often import how_often
 from gradsan.render.page import Page, plain
 
 SUBJECTS = 6  # as many names as one takes in
@@ -18,6 +19,7 @@ ROLES = {
     "saved": "saved here",
     "mutation": "changed here",
     "needed": "needed here",
+    "kept": "kept from here",
     "created": "made here",
     "optimizer": "optimizer made here",
     "cut": "cut here",
@@ -74,12 +76,10 @@ def _finding(console: Console, finding: Finding) -> None:
 
 
 def _headline(finding: Finding) -> Text:
-    times = f"{finding.count:,}×, from iteration {finding.first_iteration}"
-    once = f"once, in iteration {finding.first_iteration}"
     return Text.assemble(
         (finding.severity, finding.severity),
         (f" {finding.rule} {finding.name}", "culprit"),
-        ("  " + (once if finding.count == 1 else times), "quiet"),
+        (f"  {how_often(finding)}", "quiet"),
     )
 
 

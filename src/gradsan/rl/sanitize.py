@@ -19,7 +19,8 @@ def sanitized(mode: Sanitize, say: Callable[[str], None]) -> Iterator[list[grads
 
     def found(finding: gradsan.Finding) -> None:
         message = finding.message.replace("--mode deep", "--sanitize deep")  # what it is called here
-        say(f"{finding.rule} {finding.name}: {message}")
+        where = "" if finding.culprit is None else f" at {finding.culprit.file}:{finding.culprit.line}"
+        say(f"{finding.severity} {finding.rule} {finding.name}{where}: {message}")
 
     with gradsan.watch(mode, on_finding=found) as report:
         yield findings

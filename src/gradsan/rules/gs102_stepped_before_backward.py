@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from gradsan.judge.flow import param_users
 from gradsan.judge.history import History
+from gradsan.judge.kept_values import kept_over_step
 from gradsan.judge.ledger import Contribution
-from gradsan.judge.wording import line, networks
+from gradsan.judge.wording import line, networks, value_at
 from gradsan.record.events import NOBODY, NOWHERE, Backward, BackwardId, ParamId, Site
 from gradsan.record.torch_errors import SAVED_TENSOR_CHANGED
 from gradsan.rules.base import Rule, Verdict, Verdicts
@@ -17,7 +18,8 @@ class SteppedBeforeBackward(Rule):
     severity = "error"
     what = """
         A loss was computed, then an optimizer stepped parameters that the loss was computed with, and only
-        then backward ran.
+        then backward ran. Or a value that was computed before the step, with gradients on, was kept, and a
+        loss that is computed afterwards leads back to it: the log-probs and values of a rollout.
     """
     why = """
         The gradient belongs to weights that are gone. PyTorch raises where it had saved the weight, and stays
@@ -67,6 +69,25 @@ class SteppedBeforeBackward(Rule):
             opt.zero_grad()
             policy.pow(2).mean().backward()
             opt.step()
+        """,
+        """
+        # A rollout with gradients on: its values are constants to PPO's clipped loss, and here they are trained.
+        import torch
+        critic = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(critic.parameters(), lr=0.1)
+        for _ in range(3):
+            s, returns = torch.randn(8, 3), torch.randn(8)
+            kept = []
+            for state in s:
+                kept.append(critic(state))  # BUG
+            old_value = torch.cat(kept)
+            for epoch in range(3):
+                value = critic(s).squeeze(1)
+                clipped = old_value + (value - old_value).clamp(-0.2, 0.2)
+                loss = torch.max((value - returns).pow(2), (clipped - returns).pow(2)).mean()
+                opt.zero_grad()
+                loss.backward(retain_graph=True)
+                opt.step()
         """,
     )
     good = (
@@ -158,11 +179,23 @@ class SteppedBeforeBackward(Rule):
 
     def _verdict(self, event: Backward, step: Site, forward: Site, pids: set[ParamId]) -> Verdict:
         history = self.history
+        then = [("step", step), ("backward", event.site)]
+        if kept := kept_over_step(history, [r.nid for r in event.roots], pids):
+            return Verdict(
+                kept[0].site,
+                f"{value_at(history, kept[0].site, 'a value')} was computed with gradients on and kept while "
+                f"{line(history, step)} stepped {networks(history, pids)}: the backward on "
+                f"{line(history, event.site)} leads back through it to weights that are gone",
+                [*(("kept", op.site) for op in kept), *then],
+                pids,
+                fix="collect what is kept as a constant (a rollout's log-probs and values) under "
+                "`with torch.no_grad():`; compute what is to be trained anew after the step",
+            )
         return Verdict(
             step,
             f"this step changes {networks(history, pids)} while the loss computed with it on "
             f"{line(history, forward)} still waits for its backward on {line(history, event.site)}",
-            [("forward", forward), ("step", step), ("backward", event.site)],
+            [("forward", forward), *then],
             pids,
         )
 

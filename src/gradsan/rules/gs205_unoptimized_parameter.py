@@ -123,12 +123,13 @@ class UnoptimizedParameter(Rule):
             return  # a replacement: GS206
         optimizer = history.optimizers[contribution.consumed[0].oid]
         created = next((s for pid in ready if (s := history.params[pid].created)), NOWHERE)
-        culprit = self._collected(optimizer.site)
+        # An optimizer that is older than the watch is known by the line that steps it.
+        culprit = self._collected(optimizer.site) or optimizer.last_step
         yield Verdict(
             culprit,
             f"{networks(history, ready)} receives gradient, but no optimizer owns it",
-            [("parameters collected", culprit), ("optimizer", optimizer.site), ("parameter made", created),
-             ("backward", contribution.site)],
+            [("parameters collected" if optimizer.site else "step", culprit), ("optimizer", optimizer.site),
+             ("parameter made", created), ("backward", contribution.site)],
             ready,
             explains=ready,
             unless_explained=ready,

@@ -141,6 +141,21 @@ class TargetCarriesGradient(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # The ratio of PPO: the deviation stands on the side of the old log-probability, and is no value.
+        import torch
+        mean, log_std = torch.nn.Linear(3, 2), torch.nn.Parameter(torch.zeros(2))
+        opt = torch.optim.SGD([*mean.parameters(), log_std], lr=0.1)
+        for _ in range(5):
+            s, a, old, advantage = torch.randn(8, 3), torch.randn(8, 2), torch.randn(8), torch.randn(8)
+            scaled = (a - mean(s)) * torch.exp(-log_std.clamp(-5, 2))
+            log_prob = (-0.5 * scaled * scaled - log_std.clamp(-5, 2)).sum(1)
+            ratio = torch.exp(log_prob - old)
+            loss = -torch.min(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
 
     def on_settled(self, contribution: Contribution) -> Verdicts:
@@ -217,7 +232,19 @@ class TargetCarriesGradient(Rule):
     def _own_pass(self, one: Op, other: Op) -> bool:
         graph = self.history.graph
         mine, theirs = (graph.live_ancestors([op.nid]) for op in (one, other))
-        return not any(mine[nid].inputs for nid in mine.keys() & theirs.keys())
+        shared = any(mine[nid].inputs for nid in mine.keys() & theirs.keys())
+        return not shared and self._says_something_of_data(one)
+
+    def _says_something_of_data(self, op: Op) -> bool:
+        """The value of a state depends on the state. What is made of parameters alone (a learned deviation, an
+        offset) is no value, unless it is an entry chosen from a table."""
+        made_of = self.history.graph.ancestors([op.nid])
+        return any(
+            source.name in SELECTING
+            or (not source.inputs and source.kind != "parameter")
+            or any(nid not in made_of for nid in source.inputs)  # forgotten: it may have been data
+            for source in made_of.values()
+        )
 
     def _verdict(self, residual: Residual, target: list[Term], contribution: Contribution) -> Verdict:
         history = self.history

@@ -219,6 +219,7 @@ class TargetNeverSynced(Rule):
         still = [
             p for p in self._used if p in copies and not copies[p].after_training and not history.owner_of(p)
         ]
+        still = [p for p in still if copies[p].how != "found"]  # when that one was synced last, nobody knows
         if still:
             site = self._used[still[0]]
             yield Verdict(

@@ -22,6 +22,7 @@ from gradsan.fix.one_line import diff
 from gradsan.judge.findings import SEVERITIES, Finding, Report
 from gradsan.picture.model import Picture
 from gradsan.render.explanation import sections
+from gradsan.render.how_often import how_often
 from gradsan.render.html.listing import highlighted, listing, styles
 from gradsan.render.page import plain
 from gradsan.render.text import ROLES, gone
@@ -63,6 +64,7 @@ def _environment() -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
     )
     environment.filters["prose"] = prose
+    environment.filters["how_often"] = how_often
     return environment
 
 
