@@ -12,7 +12,7 @@ from gradsan.observe.fast_path import FULL_LENGTH, FastPath
 from gradsan.observe.gradient_sketch import GradientSketch
 from gradsan.observe.late_starters import LateStarters
 from gradsan.observe.operations import OperationTap
-from gradsan.observe.outlet import Outlet, Sink
+from gradsan.observe.outlet import Outlet, Recording
 from gradsan.observe.patches import Patches
 from gradsan.observe.registry import Known
 from gradsan.observe.tracing import Tracing
@@ -27,7 +27,7 @@ AT_RANDOM = 2_000  # one iteration in so many is deep for no reason at all
 
 class AttentionPolicy:
     def __init__(
-        self, mode: str, sink: Sink, containment: Containment, outlet: Outlet, known: Known,
+        self, mode: str, sink: Recording, containment: Containment, outlet: Outlet, known: Known,
         tracing: Tracing, sketch: GradientSketch, patches: Patches,
     ) -> None:  # fmt: skip
         self.mode = mode

@@ -6,7 +6,7 @@ import math
 
 import torch
 
-from gradsan.observe.outlet import Sink
+from gradsan.observe.outlet import Recording
 from gradsan.observe.registry import Leaves
 from gradsan.record.events import LossValue, Magnitude, OptimizerId, Sample, Site
 
@@ -41,7 +41,7 @@ def _norm(tensor: torch.Tensor | None) -> float:
 
 
 class Magnitudes:
-    def __init__(self, leaves: Leaves, sink: Sink) -> None:
+    def __init__(self, leaves: Leaves, sink: Recording) -> None:
         self._leaves = leaves
         self._sink = sink
         self._next: dict[OptimizerId, int] = {}

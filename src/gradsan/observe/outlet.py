@@ -13,7 +13,7 @@ from gradsan.observe.tracing import Tracing
 from gradsan.record.events import Blind, BlindSpot, Event
 
 
-class Sink(Protocol):
+class Recording(Protocol):
     """Whoever takes the events, and counts iterations by them."""
 
     familiar: bool

@@ -22,7 +22,7 @@ from gradsan.observe.names import Namer
 from gradsan.observe.networks import NetworkTap
 from gradsan.observe.operations import OperationTap
 from gradsan.observe.optimizers import OptimizerTap
-from gradsan.observe.outlet import BlindSpots, Outlet, Sink
+from gradsan.observe.outlet import BlindSpots, Outlet, Recording
 from gradsan.observe.patches import Patches, Tap
 from gradsan.observe.registry import Known, Leaves, Optimizers
 from gradsan.observe.sites import Sites
@@ -37,7 +37,7 @@ P = ParamSpec("P")
 class Session:
     """`with Session(sink, mode): …` watches everything that happens inside."""
 
-    def __init__(self, sink: Sink, mode: str = "adaptive", include: tuple[str, ...] = ()) -> None:
+    def __init__(self, sink: Recording, mode: str = "adaptive", include: tuple[str, ...] = ()) -> None:
         self.watching = True
         """False where the taps without which there is nothing to judge could not be installed."""
         self._sink = sink

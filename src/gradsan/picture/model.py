@@ -54,7 +54,7 @@ class LossPicture:
 
 
 @dataclass(slots=True)
-class Entry:
+class TimelineEntry:
     """One thing that happened: its place in the order, and the optimizers that it concerns."""
 
     kind: str  # forward, backward, clip, step, zero_grad
@@ -72,7 +72,7 @@ class Timeline:
 
     iteration: int = 0
     lanes: list[str] = field(default_factory=list)
-    entries: list[Entry] = field(default_factory=list)
+    entries: list[TimelineEntry] = field(default_factory=list)
     held: list[list[list[int]]] = field(default_factory=list)
     spent: list[list[bool]] = field(default_factory=list)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from gradsan.judge.findings import Finding, Location
 from gradsan.judge.history import History, Optimizer
 from gradsan.judge.provenance import SOURCES
-from gradsan.picture.model import Entry, Timeline
+from gradsan.picture.model import Timeline, TimelineEntry
 from gradsan.record.events import (
     NOWHERE,
     Backward,
@@ -151,7 +151,7 @@ def _entry(
     lanes: list[int],
     locate: Callable[[Site], Location | None],
     findings: list[Finding],
-) -> Entry:
+) -> TimelineEntry:
     where = locate(boundary.until or boundary.site)
     text = where.code if where is not None else ""
     if boundary.kind == "forward":
@@ -161,7 +161,7 @@ def _entry(
         for i, f in enumerate(findings)
         if where is not None and boundary.kind != "forward" and where in (f.culprit, *_told(f))
     ]
-    return Entry(boundary.kind, where, lanes, text, boundary.times, about)
+    return TimelineEntry(boundary.kind, where, lanes, text, boundary.times, about)
 
 
 def _told(finding: Finding) -> list[Location]:
