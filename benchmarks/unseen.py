@@ -15,7 +15,6 @@ import os
 import sys
 import warnings
 from collections import Counter
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
@@ -122,8 +121,11 @@ def main() -> int:
     options = parser.parse_args()
     chosen = [p for p in pairs() if options.only in p.name or options.only in p.kind]
     # A fresh process now and then: what a program leaves behind must not change the next one's verdict.
-    with ProcessPoolExecutor(options.jobs, get_context("spawn"), max_tasks_per_child=10) as pool:
-        results = list(pool.map(judge, chosen))
+    with get_context("spawn").Pool(options.jobs, maxtasksperchild=10) as pool:
+        results = []
+        for result in pool.imap(judge, chosen):
+            results.append(result)
+            print(f"{len(results)}/{len(chosen)}", end="\r", file=sys.stderr, flush=True)
     text = tables(results, options.held)
     print(text)
     faults = [r.pair.name for r in results if r.faults]
@@ -139,15 +141,15 @@ def page(text: str, note: str) -> str:
 
 {note}
 
-Written by `make unseen UNSEEN="--page docs/unseen.md"`. Each pair is a whole training program with one bug
-taken from a report of the public, and its repaired twin; both run in the default mode. They were written
-before any rule was mended for them, by somebody who had read the catalogue but not the rules, and each bug was
-checked with PyTorch alone: the twin's gradients differ, or the bug raises, or it keeps graphs alive. *Code and
-line* means that a finding has a code that is right on the line that a person would change. *Line only* and
-*code only* are near misses; *other finding* names something else. Some wanted codes belong to rules that are
-planned and do not exist yet (GS210, GS211, GS407, GS507, GS508, GS603, GS604, GS809). The pairs are
-split into two halves by a hash of their names: what was said about the held one is not listed here, so that
-mends are not made to measure.
+Written by `make unseen UNSEEN="--page docs/unseen.md"`; `--note` gives the sentence above. Each pair is a
+whole training program with one bug of a kind that people reported, and its repaired twin; both run in the
+default mode. They were written from the catalogue, without a look at the rules' code and before any rule was
+mended for them. `make unseen-check` asks PyTorch alone whether each bug is real: the program raises, its
+gradients or weights are not its twin's, or it keeps graphs alive. *Code and line* means that a finding has a
+code that is right on the line that a person would change. *Line only* and *code only* are near misses; *other
+finding* names something else. Some wanted codes belong to rules that are planned and do not exist yet (GS210,
+GS211, GS407, GS507, GS508, GS603, GS604, GS809). The pairs are split into two halves by a hash of their names:
+what was said about the held one is not listed here, so that mends are not made to measure.
 
 {text}"""
 
