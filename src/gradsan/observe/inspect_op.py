@@ -33,11 +33,8 @@ def notes(name: str, args: Any, kwargs: Any, inputs: list[Tensor], outputs: list
         return found
     if name in DROPOUTS:
         chance, training = (*args[1:], *[None] * 2)[:2]
-        return (
-            (("idle", True),)
-            if kwargs.get("p", chance) == 0.0 or kwargs.get("training", training) is False
-            else ()
-        )
+        idle = kwargs.get("p", chance) == 0.0 or kwargs.get("training", training) is False
+        return (("idle", True),) if idle else ()
     if name in WITH_SCALARS:
         found = tuple(("scalar", float(a)) for a in args if isinstance(a, int | float))
         if "alpha" in kwargs:
