@@ -44,13 +44,13 @@ PLANS = {
 WARM_UP = 24
 TURNS = 16  # per mode and round
 
-ManualLoops = list[tuple[float, float]]
+Pairs = list[tuple[float, float]]
 
 
 def measure(name: str, rounds: int) -> dict[str, Any]:
     make, plan = WORKLOADS[name], PLANS[name]
-    pairs: dict[str, ManualLoops] = {mode: [] for mode in MODES if mode != "adaptive"}
-    runs: list[ManualLoops] = []
+    pairs: dict[str, Pairs] = {mode: [] for mode in MODES if mode != "adaptive"}
+    runs: list[Pairs] = []
     for _ in range(rounds):
         for mode, measured in pairs.items():
             gc.collect()
@@ -63,7 +63,7 @@ def measure(name: str, rounds: int) -> dict[str, Any]:
     return {"workload": name, "bare_microseconds": round(bare * 1e6, 1), "modes": modes}
 
 
-def _whole_run(runs: list[ManualLoops], plan: Plan) -> dict[str, float]:
+def _whole_run(runs: list[Pairs], plan: Plan) -> dict[str, float]:
     """The first turns hold the deep iterations and cost more than the later ones: hence the median over the rounds
     for each turn, and the mean of those. The spread is that of the rounds' own means."""
     typical = [statistics.median(a / b for a, b in turns) for turns in zip(*runs, strict=True)]

@@ -38,7 +38,7 @@ def test_parameters_have_their_names_though_the_module_overrides_named_parameter
 def test_an_array_is_known_by_its_memory_while_it_lives() -> None:
     departures, memory = Departures(), bytearray(8)
     left = np.frombuffer(memory, np.float32)
-    departures.array(left, 7)
+    departures.left("numpy", left, 7)
     left[:] = 0.1234
     assert departures.recognise(left) == [7]
 
@@ -46,7 +46,7 @@ def test_an_array_is_known_by_its_memory_while_it_lives() -> None:
 def test_another_array_on_the_memory_of_a_dead_one_is_not_taken_for_it() -> None:
     departures, memory = Departures(), bytearray(8)
     left = np.frombuffer(memory, np.float32)
-    departures.array(left, 7)
+    departures.left("numpy", left, 7)
     del left
     other = np.frombuffer(memory, np.float32)
     other[:] = 0.1234

@@ -211,13 +211,8 @@ class BackwardTap:
         pids = self._known.leaves.pids(leaves)
         fed: tuple[ParamId, ...] = ()
         if call == "backward":
-            fed = tuple(
-                [
-                    pid
-                    for pid, leaf, before in zip(pids, leaves, probe.states, strict=True)
-                    if grad_state(leaf) != before
-                ]
-            )
+            states = zip(pids, leaves, probe.states, strict=True)
+            fed = tuple([pid for pid, leaf, before in states if grad_state(leaf) != before])
         facts = probe.facts
         if probe.watcher is not None:
             probe.watcher.remove()

@@ -11,19 +11,9 @@ import torch
 from gradsan.observe.containment import Containment
 from gradsan.observe.patches import Parts, Patches, class_function
 from gradsan.observe.sites import Sites
+from gradsan.observe.special_calls import Call
 from gradsan.observe.switches import GradientSwitches
 from gradsan.observe.tracing import Tracing
-from gradsan.observe.values import Departures
-from gradsan.record.events import ValueId
-
-
-def depart(departures: Departures, name: str, result: Any, nid: ValueId) -> None:
-    if name in ("numpy", "array"):
-        departures.array(result, nid)
-    elif name == "tolist":
-        departures.many(result, nid)
-    else:
-        departures.number(result, nid)
 
 
 class InteropTap:
@@ -48,8 +38,8 @@ class InteropTap:
         def from_numpy(array: Any) -> Any:
             result = original(array)
             if (tap := tracing.tap) is not None:
-                arrived = tap.special.arrived
-                contain("arrival", arrived, "from_numpy", array, [], (), result, sys._getframe(1))
+                call = Call("from_numpy", (array,), [], (), result, sys._getframe(1))
+                contain("arrival", tap.special.arrival, call)
             return result
 
         patches.set(torch, "from_numpy", from_numpy, rests=True)

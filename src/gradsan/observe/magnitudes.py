@@ -10,10 +10,8 @@ from gradsan.observe.outlet import Recording
 from gradsan.observe.registry import Leaves
 from gradsan.record.events import LossValue, Magnitude, OptimizerId, Sample, Site
 
-EVERY_STEP = (
-    32  # at first every step is sampled; then some, later about every hundredth part of the run so far
-)
-SOME = 8
+# At first every step is sampled; then some, later about every hundredth part of the run so far.
+EVERY_STEP, SOME = 32, 8
 COPY_UP_TO = 65_536  # elements: the norm of an update needs the weights from before it
 
 

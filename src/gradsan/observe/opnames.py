@@ -28,15 +28,8 @@ VALUE_ATTRIBUTES = {"data", "grad", "T", "mT", "H", "mH", "real", "imag"}
 DEPARTURES = {"item", "__float__", "tolist", "numpy", "__array__", "__complex__"}
 CHOICES = {"__bool__", "__int__", "__index__"}
 ARRIVALS = {
-    "tensor",
-    "as_tensor",
-    "asarray",
-    "from_numpy",
-    "new_tensor",
-    "FloatTensor",
-    "Tensor",
-    "DoubleTensor",
-}
+    "tensor", "as_tensor", "asarray", "from_numpy", "new_tensor", "FloatTensor", "Tensor", "DoubleTensor",
+}  # fmt: skip
 
 # Operations whose result or derivative is infinite or undefined somewhere.
 AT_RISK = {
@@ -51,13 +44,8 @@ AT_RISK = {
 CLIPPING = {"clamp", "mul", "div", "where", "nan_to_num", "renorm", "masked_fill"}
 
 _REFLECTED = {
-    "radd": "add",
-    "rmul": "mul",
-    "rsub": "rsub",
-    "rpow": "rpow",
-    "rdiv": "rdiv",
-    "rtruediv": "rdiv",
-}
+    "radd": "add", "rmul": "mul", "rsub": "rsub", "rpow": "rpow", "rdiv": "rdiv", "rtruediv": "rdiv",
+}  # fmt: skip
 _PLAIN = {
     "truediv": "div", "true_divide": "div", "divide": "div", "subtract": "sub", "multiply": "mul",
     "negative": "neg", "clip": "clamp", "iadd": "add", "isub": "sub", "imul": "mul", "itruediv": "div",

@@ -97,9 +97,7 @@ class Leaves:
         seen = ParamSeen(number, kind, shape_of(leaf), leaf.requires_grad, created)
         pid = self._number_of_a_dead_one(seen[1:]) or seen.pid
         key, died = id(leaf), self._died
-        ref = weakref.ref(
-            leaf, lambda _: died.append((key, pid))
-        )  # may be called anywhere: no more than this
+        ref = weakref.ref(leaf, lambda _: died.append((key, pid)))  # called anywhere: no more than this
         self._known[key] = (ref, pid)
         self._refs[pid] = ref
         if storage := storage_of(leaf):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gradsan.observe import interop
 from gradsan.observe.outlet import Outlet
 from gradsan.observe.registry import shape_of
 from gradsan.observe.switches import GradientSwitches
@@ -52,7 +51,7 @@ class SpecialCalls:
         place, nid = self._sites.place(call.frame), self._values.fresh()
         shape = tuple(call.inputs[0].shape)
         self._tap.record(Op(nid, call.name, place.site, call.numbers[:1], False, shape, True, place.tags))
-        interop.depart(self._tap.departures, call.name, call.result, nid)
+        self._tap.departures.left(call.name, call.result, nid)
         if call.name in ("numpy", "array"):
             self._writes.share_with_numpy(call.inputs[0], place.site)
 
@@ -60,24 +59,14 @@ class SpecialCalls:
         """`bool`, `int` and indices select; no value flows."""
 
     def arrival(self, call: Call) -> None:
-        self.arrived(
-            call.name, call.args[0] if call.args else None, call.inputs, call.numbers, call.result, call.frame
-        )
-
-    def arrived(
-        self,
-        name: str,
-        data: Any,
-        inputs: list[Tensor],
-        numbers: tuple[ValueId, ...],
-        result: Any,
-        frame: FrameType,
-    ) -> None:
+        data, result = call.args[0] if call.args else None, call.result
         if not isinstance(result, Tensor) or self._values.find(result) is not None:
             return
-        place = self._sites.place(frame)
-        sources = numbers or tuple(self._tap.departures.recognise(data))
-        nid = self._tap.define(name, result, sources, place.site, place.tags, PLAIN, inputs, frame)
+        place = self._sites.place(call.frame)
+        sources = call.numbers or tuple(self._tap.departures.recognise(data))
+        nid = self._tap.define(
+            call.name, result, sources, place.site, place.tags, PLAIN, call.inputs, call.frame
+        )
         if result.requires_grad and result.is_leaf and sources:  # `torch.tensor(…, requires_grad=True)`
             self._tap.last_is_a_constant()
             self._revived(result, nid, place.site)

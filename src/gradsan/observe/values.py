@@ -152,32 +152,29 @@ class Departures:
         self._numbers: dict[float, ValueId] = {}
         self._memory: dict[int, tuple[weakref.ref[Any], ValueId]] = {}
 
-    def number(self, value: Any, nid: ValueId) -> None:
+    def left(self, by: str, result: Any, nid: ValueId) -> None:
+        if by in ("numpy", "array"):
+            self._array(result, nid)
+        else:
+            self._many(result, nid)  # a number is one of them
+
+    def _many(self, values: Any, nid: ValueId) -> None:
+        if len(self._numbers) > MAX_KNOWN:
+            self._numbers.clear()
         # Whole numbers and simple fractions turn up everywhere: only a distinctive value is evidence.
-        if isinstance(value, float) and is_distinctive(value):
-            if len(self._numbers) > MAX_KNOWN:
-                self._numbers.clear()
-            self._numbers[value] = nid
+        self._numbers.update((value, nid) for value in flatten(values, 4096) if is_distinctive(value))
 
-    def many(self, values: Any, nid: ValueId) -> None:
-        for value in flatten(values, 4096):
-            self.number(value, nid)
-
-    def array(self, array: Any, nid: ValueId) -> None:
+    def _array(self, array: Any, nid: ValueId) -> None:
         if getattr(array, "dtype", None) is not None and array.dtype.kind == "f":
             if len(self._memory) > MAX_KNOWN:
                 self._memory.clear()
             self._memory[array.__array_interface__["data"][0]] = (weakref.ref(array), nid)
-            self.many(array.ravel()[:4096].tolist(), nid)
+            self._many(array.ravel()[:4096].tolist(), nid)
 
     def returned(self, tensor: Tensor) -> tuple[ValueId, ...]:
         """The same for a tensor that came up from nowhere: a legacy constructor, or another library."""
-        if (
-            not self._numbers
-            or tensor.numel() > 1024
-            or tensor.device.type != "cpu"
-            or tensor.layout != STRIDED
-        ):
+        plain = tensor.device.type == "cpu" and tensor.layout == STRIDED
+        if not self._numbers or not plain or tensor.numel() > 1024:
             return ()
         with torch.no_grad():
             return tuple(self.recognise(tensor.tolist()))
