@@ -14,6 +14,8 @@ from typing import ParamSpec, TypeVar
 
 from gradsan.api import errors
 from gradsan.api.report import WatchReport
+from gradsan.api.showing import show
+from gradsan.judge.cells import is_notebook
 from gradsan.judge.engine import Engine
 from gradsan.judge.findings import Finding
 from gradsan.judge.source import pin_base, shown_path
@@ -84,6 +86,7 @@ class WatchContext:
         assert watch is not None
         if watch.session is not None:
             self._late = watch.session.context.take_stop()
+        watch.draws = watch.draws or is_notebook()  # now, not while the block asks for findings
         if self._owner:
             ours = isinstance(error, errors.GradientError)
             report = watch.finish(None if ours else error)
@@ -130,7 +133,7 @@ class WatchContext:
                     return function(*args, **kwargs)
             finally:
                 if self._on_finding is None and watching.report.findings:
-                    print(watching.report, file=sys.stderr)
+                    show(watching.report)
 
         return watched
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import Any
 
 from lightning.pytorch import Callback, LightningModule, Trainer
 
 from gradsan.api.report import WatchReport
+from gradsan.api.showing import show
 from gradsan.api.watch import Codes, Mode, Severity, watch
 from gradsan.api.watch_context import WatchContext
 from gradsan.judge.findings import Finding
@@ -71,4 +71,4 @@ class GradsanCallback(Callback):
         kind: Any = type(error) if error is not None else None
         self._watching.__exit__(kind, error, None)
         if not self._quiet and self.report.findings:
-            print(self.report, file=sys.stderr)
+            show(self.report)

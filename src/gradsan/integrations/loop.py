@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Generic, TypeVar
 
 from gradsan.api.report import WatchReport
+from gradsan.api.showing import show
 from gradsan.api.watch import Codes, Mode, Severity, watch
 from gradsan.api.watch_context import WatchContext
 from gradsan.judge.findings import Finding
@@ -53,4 +53,4 @@ class watched(Generic[T]):
                 yield from self._items
         finally:
             if not self._quiet and self.report.findings:
-                print(self.report, file=sys.stderr)
+                show(self.report)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import Any
 
 from stable_baselines3.common.callbacks import BaseCallback
 
 from gradsan.api.report import WatchReport
+from gradsan.api.showing import show
 from gradsan.api.watch import Codes, Mode, Severity, watch, words
 from gradsan.api.watch_context import WatchContext
 from gradsan.judge.findings import Finding
@@ -66,7 +66,7 @@ class GradsanCallback(BaseCallback):
     def _on_training_end(self) -> None:
         self.close()
         if self.verbose and self.report.findings:
-            print(self.report, file=sys.stderr)
+            show(self.report)
 
     def close(self, error: BaseException | None = None) -> None:
         """Ends the watch, if it is open."""

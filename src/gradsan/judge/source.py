@@ -9,6 +9,8 @@ import os
 import re
 from typing import NamedTuple
 
+from gradsan.judge.cells import cell_of, file_of
+
 ALLOW = re.compile(r"#\s*gradsan:\s*allow\s+([\w\-, ]+)")
 
 
@@ -25,7 +27,9 @@ def pin_base() -> None:
 
 
 def shown_path(file: str) -> str:
-    """Relative to the working directory where it lies below it."""
+    """Relative to the working directory where it lies below it; a notebook's cell by its number."""
+    if cell := cell_of(file):
+        return cell
     if file.startswith("<"):
         return file
     relative = os.path.relpath(file, *_base)
@@ -34,6 +38,8 @@ def shown_path(file: str) -> str:
 
 def real_path(shown: str) -> str:
     """The way back from `shown_path`."""
+    if cell := file_of(shown):
+        return cell
     return shown if shown.startswith("<") else os.path.join(*_base, shown)
 
 

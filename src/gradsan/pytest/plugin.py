@@ -120,7 +120,7 @@ def _fails(report: WatchReport, wish: Wish) -> bool:
 
 def line(finding: Any) -> str:
     at = finding.culprit
-    where = f"{at.file}:{at.line}: `{at.code}`: " if at is not None else ""
+    where = f"{at.place}: `{at.code}`: " if at is not None else ""
     return f"{finding.severity} {finding.rule} {finding.name} {where}{finding.message}"
 
 

@@ -39,7 +39,7 @@ def line(finding: Finding, page: Page) -> str:
         ("gradsan: ", "quiet"),
         (finding.severity, finding.severity),
         f" {finding.rule} {finding.name} ",
-        (f"{plain(where.file)}:{where.line}: " if where else "", "place"),
+        (f"{plain(where.place)}: " if where else "", "place"),
         plain(finding.message),
     )
     console = page.console()

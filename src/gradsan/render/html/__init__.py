@@ -28,6 +28,7 @@ from gradsan.render.text import ROLES
 from gradsan.rules import find
 
 ASSETS = files("gradsan.render.html") / "assets"
+FLOW_SCRIPTS = ("vendor/dagre.js", "page.js", "flow.js")
 SCRIPTS = ("vendor/dagre.js", "vendor/uplot.js", "page.js", "flow.js", "charts.js")
 STYLES = ("vendor/uplot.css", "style.css")
 LICENCES = ("uplot", "dagre")
@@ -49,6 +50,19 @@ def render(report: Report) -> str:
         policy="; ".join(_policy(scripts)),
         licences={name: _asset(f"vendor/{name}.LICENSE") for name in LICENCES},
         data=_data(report, picture),
+    )  # fmt: skip
+
+
+def frame(report: Report) -> str:
+    """The gradient flow alone, as a page of its own: what a notebook shows below the findings."""
+    picture = report.picture or Picture()
+    scripts = [_asset(name) for name in FLOW_SCRIPTS]
+    return _environment().get_template("frame.html").render(
+        picture=picture,
+        scripts=[Markup(script) for script in scripts],
+        style=Markup(_asset("style.css")),
+        policy="; ".join(_policy(scripts)),
+        data=_data(report, Picture(losses=picture.losses)),
     )  # fmt: skip
 
 
