@@ -71,6 +71,8 @@ class Engine:
     def feed(self, event: Event) -> None:
         kind = type(event)
         self._show(self.picture_collector.see, event)
+        if isinstance(event, Sample) and event.for_charts:
+            return
         if kind in BEFORE:
             if kind is Step:
                 self.history.apply(event)

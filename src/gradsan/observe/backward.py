@@ -43,10 +43,12 @@ class BackwardTap:
         self._losses: dict[int, int] = {}  # how many each line has had
         self._largest: dict[int, float] = {}
         self._shapes = Shapes()
+        self._sites: dict[int, int] = {}  # the line of each call
 
     def install(self, patches: Patches) -> None:
         tap, fast_path, sites, largest = self, self.context.fast_path, self.context.sites, self._largest
         users, is_user, frame_above = sites.users, sites.is_user, sys._getframe
+        charts, contain = self.context.charts, self.context.contain
 
         # In passing, a call costs more than what it does: hence all in one piece.
         def backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
@@ -67,6 +69,8 @@ class BackwardTap:
                     (fast_path.skipped + 1) % GRAPH_EVERY or tap.has_usual_graph(tensors, token)
                 ):
                     fast_path.node = node
+                    if charts.on:
+                        contain("charts", tap.note_loss, tensors, token)
                     if node is fast_path.root:  # a loop without optimizers
                         fast_path.passed_iteration()
                     try:
@@ -113,6 +117,10 @@ class BackwardTap:
             self.context.contain("attention", self.context.on_news, "a loss out of its history")
             return False
         return True
+
+    def note_loss(self, loss: Any, token: int) -> None:
+        if token in self._sites:
+            self.context.charts.losses[self._sites[token]] = value_of(loss)
 
     def has_usual_graph(self, loss: Any, token: int) -> bool:
         """The one look at a graph that is taken in passing, every so often."""
@@ -199,7 +207,8 @@ class BackwardTap:
         first = 1 if call == "backward" else 2  # grad() takes `inputs` before the rest
         retain = _argument(args, kwargs, first, "retain_graph")
         create = _argument(args, kwargs, first + 1, "create_graph")
-        context.magnitudes.losses[probe.site] = probe.loss
+        context.magnitudes.losses[probe.site] = context.charts.losses[probe.site] = probe.loss
+        self._sites[probe.token] = probe.site
         context.holding.update(fed)
         context.fresh.update(fed)
         context.ever_fed.update(fed)

@@ -31,14 +31,18 @@ class ClipTap:
             patches.set(torch.nn.utils, name, wrapper)
 
     def _wrapper(self, original: Any, how: str) -> Any:
-        fast_path, token = self.context.fast_path, id(original)
+        fast_path, token, charts = self.context.fast_path, id(original), self.context.charts
         first, second = list(inspect.signature(original).parameters)[:2]
 
         @functools.wraps(original)
         def clip(*args: Any, **kwargs: Any) -> Any:
             if fast_path.on and (node := fast_path.node.get(token)) is not None:
                 fast_path.node = node
-                return original(*args, **kwargs)
+                norm = original(*args, **kwargs)
+                if charts.on:
+                    limit = args[1] if len(args) > 1 else kwargs.get(second)
+                    self.context.contain("charts", self._clipped, norm, limit)
+                return norm
             fast_path.end()
             fast_path.note(token)
             given = dict(zip((first, second), args, strict=False)) | kwargs
@@ -59,7 +63,8 @@ class ClipTap:
     def _clipped(self, norm: Any, limit: Any) -> None:
         """How far above the limit the gradient was; `clip_grad_value_` does not say."""
         if isinstance(norm, torch.Tensor) and float(limit) > 0:
-            self.context.magnitudes.clipped = float(norm) / float(limit)
+            share = float(norm) / float(limit)
+            self.context.magnitudes.clipped = self.context.charts.clipped = share
 
     def _clipping(self, parameters: Any, how: str, limit: Any, frame: FrameType) -> None:
         context = self.context

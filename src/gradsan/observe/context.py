@@ -15,7 +15,7 @@ import torch
 from gradsan.observe.fast_path import FastPath
 from gradsan.observe.inspect_op import context_site
 from gradsan.observe.line_recall import LineRecall
-from gradsan.observe.magnitudes import Magnitudes
+from gradsan.observe.magnitudes import ChartMagnitudes, Magnitudes
 from gradsan.observe.manual_loops import ManualLoops
 from gradsan.observe.registry import Leaves, Optimizers
 from gradsan.observe.sites import Sites
@@ -41,6 +41,7 @@ class Context:
         self.operations: OperationTap | None = None
         self.fast_path = FastPath()
         self.magnitudes = Magnitudes(self.leaves)
+        self.charts = ChartMagnitudes(self.leaves)
         self.manual_loops = ManualLoops()
         self.line_recall = LineRecall()
         self.iteration = 0

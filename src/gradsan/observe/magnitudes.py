@@ -13,6 +13,7 @@ EVERY_STEP = (
     32  # at first every step is sampled; then some, later about every hundredth part of the run so far
 )
 SOME = 8
+DRAWN_WHOLE = 1_000  # updates
 COPY_UP_TO = 65_536  # elements: the norm of an update needs the weights from before it
 
 
@@ -40,8 +41,9 @@ def _norm(tensor: torch.Tensor | None) -> float:
 
 
 class Magnitudes:
-    def __init__(self, leaves: Leaves) -> None:
+    def __init__(self, leaves: Leaves, for_charts: bool = False) -> None:
         self._leaves = leaves
+        self._for_charts = for_charts
         self._next: dict[int, int] = {}
         self._before: list[torch.Tensor | None] = []
         self._grads: list[float] = []
@@ -57,10 +59,7 @@ class Magnitudes:
 
     def after_step(self, oid: int, params: list[torch.Tensor], iteration: int) -> Sample:
         weights = norms_of(list(params))
-        moved = [
-            _norm(p.detach() - b) if b is not None else -1.0
-            for p, b in zip(params, self._before, strict=True)
-        ]
+        moved = self._moved(params)
         pids = self._leaves.pids(params)
         rows = zip(pids, self._grads, weights, moved, strict=True)
         sample = Sample(
@@ -69,12 +68,51 @@ class Magnitudes:
             tuple((pid, _short(g), _short(w), _short(u)) for pid, g, w, u in rows),
             tuple((site, _short(value)) for site, value in self.losses.items()),
             _short(self.clipped),
+            self._for_charts,
         )
         self._before = []
         self.losses.clear()
         self.clipped = 0.0
-        self._next[oid] = iteration + max(SOME, iteration // 128) if iteration >= EVERY_STEP else 0
+        self._next[oid] = self._after(iteration)
         return sample
+
+    def _moved(self, params: list[torch.Tensor]) -> list[float]:
+        return [
+            _norm(p.detach() - b) if b is not None else -1.0
+            for p, b in zip(params, self._before, strict=True)
+        ]
+
+    def _after(self, iteration: int) -> int:
+        return iteration + max(SOME, iteration // 128) if iteration >= EVERY_STEP else 0
+
+
+class ChartMagnitudes(Magnitudes):
+    """The steps between those samples, for whoever draws charts: a run of less than DRAWN_WHOLE updates step by
+    step, a longer one ever more rarely. Taken in passing, too, so it is off unless somebody draws."""
+
+    def __init__(self, leaves: Leaves) -> None:
+        super().__init__(leaves, for_charts=True)
+        self.on = False
+        self._kept: list[int] = []  # the parameters that are small enough to be copied
+
+    def before_step(self, params: list[torch.Tensor]) -> None:
+        """As above, in as few calls as can be: this one is made a thousand times."""
+        self._grads = norms_of([p.grad for p in params])
+        self._kept = [n for n, p in enumerate(params) if p.numel() <= COPY_UP_TO]
+        with torch.no_grad():
+            self._before = list(torch._foreach_mul([params[n] for n in self._kept], 1)) if self._kept else []
+
+    def _moved(self, params: list[torch.Tensor]) -> list[float]:
+        moved = [-1.0] * len(params)
+        if self._kept:
+            with torch.no_grad():
+                steps = torch._foreach_sub([params[n] for n in self._kept], self._before)
+            for n, length in zip(self._kept, norms_of(list(steps)), strict=True):
+                moved[n] = length
+        return moved
+
+    def _after(self, iteration: int) -> int:
+        return iteration + max(1, iteration // (DRAWN_WHOLE // 4))
 
 
 def _short(value: float) -> float:

@@ -28,6 +28,8 @@ class OptimizerTap:
         self._hooks: list[Any] = []
         self._step_site = 0
         self._sampling = False
+        self._charting: list[torch.Tensor] = []  # what the step that is running is drawn by
+        self._charted_at = 0
         self._after_step: dict[int, GradState] = {}
         self._frozen: set[int] = set()
         self._zeros: dict[int, GradState] = {}
@@ -84,7 +86,8 @@ class OptimizerTap:
     # -- step -------------------------------------------------------------------------------------
 
     def _hook_steps(self) -> None:
-        fast_path, in_passing = self.context.fast_path, False  # the step that is running
+        fast_path, charts = self.context.fast_path, self.context.charts
+        in_passing = False  # the step that is running
 
         def before(opt: Any, args: Any, kwargs: Any) -> None:
             nonlocal in_passing
@@ -94,6 +97,8 @@ class OptimizerTap:
                 self._pre_step(opt, _has_closure(args, kwargs), sys._getframe(1))
                 return
             fast_path.node = node
+            if charts.on:
+                self.context.contain("charts", self._before_charted, opt, fast_path.skipped)
             if node is fast_path.root:
                 fast_path.skipped += 1
                 if fast_path.skipped >= fast_path.due:
@@ -102,14 +107,17 @@ class OptimizerTap:
         def after(opt: Any, args: Any, kwargs: Any) -> None:
             if not in_passing:
                 self.context.contain("step", self._stepped, opt)
-            elif fast_path.skipped >= fast_path.due:
+                return
+            if self._charting:
+                self.context.contain("charts", self._after_charted, opt)
+            if fast_path.skipped >= fast_path.due:
                 fast_path.on_due()
 
         self._hooks = [
             optim.register_optimizer_step_pre_hook(before),
             optim.register_optimizer_step_post_hook(after),
         ]
-        fast_path.on_begin.append(lambda: self._after_steps(NOTHING))
+        fast_path.on_begin.append(lambda: self._after_steps(after if charts.on else NOTHING))
         fast_path.on_end.append(lambda: self._after_steps(after))
 
     def _after_steps(self, hook: Callable[..., Any]) -> None:
@@ -154,6 +162,8 @@ class OptimizerTap:
         self._sampling = bool(held) and context.magnitudes.is_due(oid, context.iteration)
         if self._sampling:
             context.magnitudes.before_step([p for p in context.optimizers.params(opt) if p.grad is not None])
+        elif context.charts.on:
+            self._before_charted(opt)
         if context.operations is not None and not closure:
             context.operations.pause()
 
@@ -167,12 +177,28 @@ class OptimizerTap:
             self._sampling = False
             held = [p for p in context.optimizers.params(opt) if p.grad is not None]
             context.emit(context.magnitudes.after_step(oid, held, context.iteration))
+            context.charts.losses.clear()
+        elif self._charting:
+            self._after_charted(opt)
         for param in context.optimizers.params(opt):
             if param.grad is not None:
                 self._after_step[context.leaves.pid(param)] = grad_state(param)
         context.optimizers.has_stepped(opt)
         context.manual_loops.stepped()
         context.emit(StepDone(oid))
+
+    def _before_charted(self, opt: torch.optim.Optimizer, skipped: int = 0) -> None:
+        context, oid = self.context, self.context.optimizers.oid(opt)
+        at = context.iteration + skipped
+        if oid is not None and context.charts.is_due(oid, at):
+            self._charted_at = at
+            self._charting = [p for p in context.optimizers.params(opt) if p.grad is not None]
+            context.charts.before_step(self._charting)
+
+    def _after_charted(self, opt: torch.optim.Optimizer) -> None:
+        params, self._charting = self._charting, []
+        oid = self.context.optimizers.oid(opt) or 0
+        self.context.emit(self.context.charts.after_step(oid, params, self._charted_at))
 
     def _lenders(self, by_hand: list[int], held: list[int]) -> tuple[int, ...]:
         """Parameters whose very `.grad` was handed to one of these, as A3C's workers do: the step consumes theirs."""

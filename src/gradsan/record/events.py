@@ -198,6 +198,9 @@ class Sample(NamedTuple):
     norms: tuple[tuple[int, float, float, float], ...]
     losses: tuple[tuple[Site, float], ...] = ()
     clipped: float = 0.0
+    for_charts: bool = (
+        False  # taken for those who draw; no rule judges by it, so that drawing changes no finding
+    )
 
 
 class Attention(NamedTuple):

@@ -66,7 +66,8 @@ class Recorder:
     def emit(self, event: Event) -> None:
         kind = type(event)
         if kind is Sample:  # a remark on the side: it does not make an iteration special
-            self._flush_repeats()
+            if not event.for_charts:  # type: ignore[union-attr]
+                self._flush_repeats()
             self._pass_on(event)
             return
         if kind not in _KEYED:

@@ -65,6 +65,7 @@ class Watch:
             if self.writer is not None:
                 self.writer.note(torch=_torch_version())
             self.session = Session(self.recorder, self.mode, self.include)
+            self.session.context.charts.on = self.draws
             self.session.__enter__()
         except Exception:
             self._fault("session")
