@@ -14,7 +14,7 @@ from typing import ParamSpec, TypeVar
 
 from gradsan.api import errors
 from gradsan.api.report import WatchReport
-from gradsan.api.showing import show
+from gradsan.api.showing import say_in_short, show_findings
 from gradsan.judge.cells import is_notebook
 from gradsan.judge.engine import Engine
 from gradsan.judge.findings import Finding
@@ -50,7 +50,13 @@ class WatchContext:
         self._owner = False
         self._late: BaseException | None = None
         self._ending = False
+        self.speaks = True  # in short, at the end; whoever shows the whole report turns it off
         self.report = self._new_report()
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it has not joined another watch, which will tell the same."""
+        return self._owner
 
     def _new_report(self) -> WatchReport:
         codes = {rule.code for rule in self._rules}
@@ -95,6 +101,9 @@ class WatchContext:
         with contextlib.suppress(ValueError):
             watch.engine.listeners.remove(self._found)
         self.report.end(report)
+        if self._owner and self.speaks and self._on_finding is None and error is None and self._late is None:
+            with contextlib.suppress(Exception):
+                say_in_short(self.report)
         if self._late is not None and error is None:
             raise self._late
 
@@ -132,14 +141,16 @@ class WatchContext:
                 with watching:
                     return function(*args, **kwargs)
             finally:
-                if self._on_finding is None and watching.report.findings:
-                    show(watching.report)
+                if self._on_finding is None:
+                    show_findings(watching)
 
         return watched
 
     def _again(self) -> WatchContext:
         given = (self._rules, self._on_finding, self._raise_on, self._include, self._trace)
-        return WatchContext(self.mode, *given)
+        again = WatchContext(self.mode, *given)
+        again.speaks = False
+        return again
 
 
 def _script() -> str:

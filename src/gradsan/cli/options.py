@@ -10,7 +10,7 @@ import click
 from gradsan.judge.findings import SEVERITIES, Report
 from gradsan.judge.selection import UnknownRule, select
 from gradsan.render import FORMATS
-from gradsan.render.output import OutputError, OutputFile
+from gradsan.render.output import Output, OutputError, OutputFile, StandardOutput
 from gradsan.rules.base import Rule
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -32,7 +32,7 @@ _SHARED = (
         show_default=True,
         help="How the report is written.",
     ),
-    click.option("--output", metavar="FILE", help="Write the report to FILE."),
+    click.option("--output", metavar="FILE", help="Write the report to FILE; - is standard output."),
     click.option(
         "--html", metavar="FILE", help="Write a report for the browser: findings, gradient flow, charts."
     ),
@@ -64,6 +64,10 @@ def chosen_rules(selected: tuple[str, ...], ignored: tuple[str, ...]) -> list[ty
         return select(selected, ignored)
     except UnknownRule as error:
         stop(str(error))
+
+
+def report_output(path: str | None) -> Output | None:
+    return StandardOutput() if path == "-" else output_file(path)
 
 
 def output_file(path: str | None) -> OutputFile | None:

@@ -40,7 +40,8 @@ def command(ctx: click.Context, /, trace: str, **given: Any) -> None:
     counts as far as it goes.
     """
     rules = options.chosen_rules(given["select"], given["ignore"])
-    output, html = options.output_file(given["output"]), options.output_file(given["html"])
+    wanted = None if given["output"] == "-" else given["output"]
+    output, html = options.output_file(wanted), options.output_file(given["html"])
     scalars = options.scalars_folder(given["tensorboard"])
     pin_base()
     try:

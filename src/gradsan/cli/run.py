@@ -66,7 +66,7 @@ def command(ctx: click.Context, /, words: tuple[str, ...], **given: Any) -> None
     """
     program = _program(given["module"], given["code"], words)
     rules = options.chosen_rules(given["select"], given["ignore"])
-    output, html = options.output_file(given["output"]), options.output_file(given["html"])
+    output, html = options.report_output(given["output"]), options.output_file(given["html"])
     scalars = options.scalars_folder(given["tensorboard"])
     if given["live"] and given["quiet"]:
         options.stop("give --live or --quiet, not both")

@@ -8,7 +8,7 @@ from typing import Any
 from lightning.pytorch import Callback, LightningModule, Trainer
 
 from gradsan.api.report import WatchReport
-from gradsan.api.showing import show
+from gradsan.api.showing import show_findings
 from gradsan.api.watch import Codes, Mode, Severity, watch
 from gradsan.api.watch_context import WatchContext
 from gradsan.judge.findings import Finding
@@ -41,6 +41,7 @@ class GradsanCallback(Callback):
         self._watching: WatchContext = watch(
             mode, select=select, ignore=ignore, on_finding=on_finding, raise_on=raise_on, include=include
         )
+        self._watching.speaks = False
 
     @property
     def report(self) -> WatchReport:
@@ -70,5 +71,5 @@ class GradsanCallback(Callback):
         self._open = False
         kind: Any = type(error) if error is not None else None
         self._watching.__exit__(kind, error, None)
-        if not self._quiet and self.report.findings:
-            show(self.report)
+        if not self._quiet:
+            show_findings(self._watching)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Generic, TypeVar
 
 from gradsan.api.report import WatchReport
-from gradsan.api.showing import show
+from gradsan.api.showing import show_findings
 from gradsan.api.watch import Codes, Mode, Severity, watch
 from gradsan.api.watch_context import WatchContext
 from gradsan.judge.findings import Finding
@@ -42,6 +42,7 @@ class watched(Generic[T]):
         self._watching: WatchContext = watch(
             mode, select=select, ignore=ignore, on_finding=on_finding, raise_on=raise_on, include=include
         )
+        self._watching.speaks = False
 
     @property
     def report(self) -> WatchReport:
@@ -52,5 +53,5 @@ class watched(Generic[T]):
             with self._watching:
                 yield from self._items
         finally:
-            if not self._quiet and self.report.findings:
-                show(self.report)
+            if not self._quiet:
+                show_findings(self._watching)

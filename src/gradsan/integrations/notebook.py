@@ -42,6 +42,7 @@ class GradsanMagics(Magics):
         shell: Any = self.shell
         options = parse_argstring(self.gradsan, line)
         watching = _watch(options)
+        watching.speaks = False
         try:
             with watching:
                 value = self._run(line, cell)

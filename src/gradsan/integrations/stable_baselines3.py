@@ -8,7 +8,7 @@ from typing import Any
 from stable_baselines3.common.callbacks import BaseCallback
 
 from gradsan.api.report import WatchReport
-from gradsan.api.showing import show
+from gradsan.api.showing import show_findings
 from gradsan.api.watch import Codes, Mode, Severity, watch, words
 from gradsan.api.watch_context import WatchContext
 from gradsan.judge.findings import Finding
@@ -45,6 +45,7 @@ class GradsanCallback(BaseCallback):
             mode, select=select, ignore=ignore, on_finding=on_finding, raise_on=raise_on,
             include=(*PACKAGES, *words(include)),
         )  # fmt: skip
+        self._watching.speaks = False
 
     @property
     def report(self) -> WatchReport:
@@ -65,8 +66,8 @@ class GradsanCallback(BaseCallback):
 
     def _on_training_end(self) -> None:
         self.close()
-        if self.verbose and self.report.findings:
-            show(self.report)
+        if self.verbose:
+            show_findings(self._watching)
 
     def close(self, error: BaseException | None = None) -> None:
         """Ends the watch, if it is open."""

@@ -106,7 +106,8 @@ class ChartMagnitudes(Magnitudes):
         moved = [-1.0] * len(params)
         if self._kept:
             with torch.no_grad():
-                steps = torch._foreach_sub([params[n] for n in self._kept], self._before)
+                before = [b for b in self._before if b is not None]
+                steps = torch._foreach_sub([params[n] for n in self._kept], before)
             for n, length in zip(self._kept, norms_of(list(steps)), strict=True):
                 moved[n] = length
         return moved

@@ -8,6 +8,7 @@ import threading
 from types import FrameType
 from typing import Any
 
+from gradsan.observe import warning_places
 from gradsan.observe.attention import AttentionPolicy
 from gradsan.observe.backward import BackwardTap
 from gradsan.observe.clipping import ClipTap
@@ -43,6 +44,7 @@ class Session:
         self._stack.callback(self._patches.restore)  # first: a tap that cannot be installed leaves none
         for tap in taps:
             tap.install(self._patches)
+        warning_places.install(self._patches)
         self._optimizers.install(self._patches)
         self.attention.compiled.install(self._patches)
         self._stack.callback(self._optimizers.remove)

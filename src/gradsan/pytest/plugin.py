@@ -68,6 +68,7 @@ def pytest_runtest_setup(item: pytest.Item) -> Generator[None]:
 
         chosen = {"select": wish.select, "ignore": wish.ignore, "include": wish.include}
         watching = watch(wish.mode, **chosen)  # type: ignore[call-overload]
+        watching.speaks = False
         watching.__enter__()
         item.stash[WATCHING] = watching, wish
     return (yield)

@@ -32,6 +32,7 @@ class Page:
     width: int = 80
     colour: bool = False
     unicode: bool = True
+    terminal: bool = False
 
     @classmethod
     def of(cls, stream: TextIO) -> Page:
@@ -39,7 +40,8 @@ class Page:
         console = Console(file=stream, force_jupyter=False)
         dumb = os.environ.get("TERM", "") in ("dumb", "unknown") or bool(os.environ.get("NO_COLOR"))
         encoding = (getattr(stream, "encoding", None) or "utf-8").lower()
-        return cls(console.width, console.is_terminal and not dumb, encoding.startswith("utf"))
+        colour = console.is_terminal and not dumb
+        return cls(console.width, colour, encoding.startswith("utf"), console.is_terminal)
 
     def console(self, width: int | None = None) -> Console:
         """A console that writes into memory; read it with `text_of`."""
