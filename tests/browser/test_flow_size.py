@@ -44,6 +44,14 @@ def test_buttons_zoom_in_and_out_and_fit_again(browser: Browser, reports: Report
     assert browser.ask(SCALE) == pytest.approx(fitted, rel=PIXEL)
 
 
+def test_on_a_phone_the_button_brings_the_whole_picture_into_view(browser: Browser, reports: Reports) -> None:
+    browser.size(*PHONE)
+    browser.open(reports("leaky_dqn"))
+    browser.driver.execute_script("showLoss(1)")
+    browser.one("[data-zoom=fit]").click()
+    assert browser.ask(OUTSIDE) == 0
+
+
 def test_a_picture_that_was_fitted_follows_the_window(browser: Browser, reports: Reports) -> None:
     browser.size(1600, 900)
     browser.open(reports("sac"))

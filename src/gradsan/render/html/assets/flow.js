@@ -144,9 +144,10 @@ function arrow(name, index) {
 }
 
 // How much a picture of this size has to shrink to be in view as a whole. On a phone it may be taller than
-// the screen: the page scrolls that way anyhow, and letters must stay legible.
-function fit(place, { width, height }) {
-  const frame = getComputedStyle(place), narrow = isNarrow(place);
+// the screen: the page scrolls that way anyhow, and letters must stay legible,
+// unless it is asked for as a whole.
+function fit(place, { width, height }, whole = false) {
+  const frame = getComputedStyle(place), narrow = isNarrow(place) && !whole;
   const wide = place.clientWidth - parseFloat(frame.paddingLeft) - parseFloat(frame.paddingRight);
   const high = parseFloat(frame.maxHeight) - parseFloat(frame.paddingTop) - parseFloat(frame.paddingBottom) - 2;
   return Math.max(narrow ? 0.6 : 0.2, Math.min(1, wide / width, narrow ? 1 : high / height));
@@ -200,6 +201,7 @@ function drawLoss(loss, place) {
   picture.append(...marks);
   place.replaceChildren(picture);
   resize(place, fit(place, graph.graph()));
+  place.scrollLeft = (place.scrollWidth - place.clientWidth) / 2;
   place.dataset.drawn = `${place.clientWidth}×${innerHeight}`;
 }
 
@@ -219,7 +221,7 @@ for (const button of document.querySelectorAll("[data-zoom]")) {
     const place = shown(), picture = place.querySelector("svg"), size = picture.viewBox.baseVal;
     const now = picture.getBoundingClientRect().width / size.width;
     const by = ZOOM[button.dataset.zoom];
-    resize(place, by ? Math.min(4, Math.max(0.1, now * by)) : fit(place, size));
+    resize(place, by ? Math.min(4, Math.max(0.1, now * by)) : fit(place, size, true));
   });
 }
 document.addEventListener("loss", drawShown);
