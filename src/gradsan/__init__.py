@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from gradsan.api.guard import guard as guard
     from gradsan.api.report import WatchReport as WatchReport
     from gradsan.api.watch import watch as watch
+    from gradsan.integrations.notebook import load_ipython_extension as load_ipython_extension
     from gradsan.judge.findings import Finding as Finding
 
 _HOME = {
@@ -43,6 +44,7 @@ _HOME = {
     "FrozenTensorError": "gradsan.api.errors",
     "GuardError": "gradsan.api.errors",
     "Finding": "gradsan.judge.findings",
+    "load_ipython_extension": "gradsan.integrations.notebook",  # for `%load_ext gradsan`
 }
 __all__ = [
     "Finding",

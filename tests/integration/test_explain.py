@@ -7,7 +7,10 @@ import json
 import pytest
 from click.testing import CliRunner, Result
 
+import gradsan
 from gradsan.cli import main
+from gradsan.render.explanation import code_of, text
+from gradsan.render.page import Page
 from gradsan.rules import catalogue
 
 
@@ -45,3 +48,23 @@ def test_markdown_is_a_page() -> None:
     page = ask("GS401", "--format", "markdown").stdout
     assert page.startswith("# GS401 stale-gradient\n")
     assert page.count("```python\n") == 3
+
+
+LONGEST = max((line for rule in catalogue().values() for line in code_of(rule.bad).split("\n")), key=len)
+
+
+def test_code_is_cropped_on_a_terminal_and_whole_in_a_pipe() -> None:
+    rule = next(rule for rule in catalogue().values() if LONGEST in code_of(rule.bad))
+    narrow = text(rule, Page(width=40, terminal=True)).split("\n")
+    assert max(map(len, narrow)) <= 40
+    assert sum(line.endswith("…") for line in narrow) >= 1
+    assert "    " + LONGEST in text(rule, Page(width=40)).split("\n")
+
+
+def test_the_api_explains_a_rule_by_code_or_name() -> None:
+    told = gradsan.explain("GS301")
+    assert told == gradsan.explain("target-carries-gradient")
+    assert told.startswith("error GS301 target-carries-gradient\n")
+    assert repr(told) == str(told)
+    with pytest.raises(ValueError, match="GS3O1"):
+        gradsan.explain("GS3O1")

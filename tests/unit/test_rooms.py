@@ -28,8 +28,13 @@ MAY_KNOW: dict[str, set[str]] = {
 }
 # The engine asks the rules, and the catalogue says which there are; no rule knows either of them.
 ENGINE = {"judge.engine", "judge.arbitration", "judge.selection"}
-# A report may carry a picture to whoever draws it; for its type only.
-ALSO = {"judge.findings": {"picture.model"}, **{key: {"rules"} for key in ENGINE}}
+# A report may carry a picture to whoever draws it, for its type only; `print(finding)` reads like the terminal.
+# A warning is put back on the user's line by what a traceback would leave out.
+ALSO = {
+    "judge.findings": {"picture.model", "render.text"},
+    "observe.warning_places": {"runner.tracebacks"},
+    **{module: {"rules"} for module in ENGINE},
+}
 WITHOUT_TORCH = ("record", "judge", "rules", "render", "picture", "fix", "follow")
 
 

@@ -39,7 +39,7 @@ def of_finding(finding: Finding) -> GradientError:
 
 
 def place(where: Location) -> str:
-    return f"{where.file}:{where.line}"
+    return where.place
 
 
 def is_at_least(finding: Finding, severity: str) -> bool:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from types import TracebackType
-from typing import Any
+from typing import Any, overload
 
 from gradsan.api.errors import GradientError
 from gradsan.judge.engine import Engine
 from gradsan.judge.findings import Finding
+from gradsan.judge.selection import suggestion
 from gradsan.judge.wording import location
 from gradsan.record.events import (
     NOTHING,
@@ -22,7 +23,7 @@ from gradsan.record.events import (
     SiteSeen,
 )
 from gradsan.record.torch_errors import OPERATIONS, kind_of
-from gradsan.rules import catalogue
+from gradsan.rules import catalogue, find
 from gradsan.runner.watch import Watch, running
 
 # The rules that an error of PyTorch's is a case of.
@@ -38,8 +39,20 @@ DETAIL = re.compile(r"\[\S+ (\[[\d, ]*\])\](?:, which is output \d+ of (?:\w+::)
 HERE = Site(1)
 
 
-def explain(error: BaseException) -> Finding | None:
-    """The finding behind an autograd error; None where the error is of another kind.
+class Explanation(str):
+    """A rule's own text; an interactive session shows it as it is."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+@overload
+def explain(error: str) -> Explanation: ...
+@overload
+def explain(error: BaseException) -> Finding | None: ...
+def explain(error: BaseException | str) -> Finding | Explanation | None:
+    """The finding behind an autograd error, None where the error is of another kind; or what a rule means, by its
+    code or name: `print(gradsan.explain("GS301"))`.
 
         try:
             loss.backward()
@@ -49,6 +62,8 @@ def explain(error: BaseException) -> Finding | None:
     Inside a watch, or under `gradsan run`, the finding names the line to change. Without one it says what the
     message and the traceback tell, and names the way to see more.
     """
+    if isinstance(error, str):
+        return _of_rule(error)
     seen: set[int] = set()
     current: BaseException | None = error
     while current is not None and id(current) not in seen:
@@ -58,6 +73,16 @@ def explain(error: BaseException) -> Finding | None:
             return found
         current = current.__cause__ or current.__context__
     return None
+
+
+def _of_rule(name: str) -> Explanation:
+    from gradsan.render.explanation import text
+    from gradsan.render.page import Page
+
+    rule = find(name)
+    if rule is None:
+        raise ValueError(f"there is no rule {name!r}{suggestion(name)}")
+    return Explanation(text(rule, Page(width=100)).rstrip("\n"))
 
 
 def _explain(error: BaseException) -> Finding | None:

@@ -14,7 +14,9 @@ from typing import NamedTuple, ParamSpec, TypeVar
 
 from gradsan.api import errors
 from gradsan.api.report import WatchReport
+from gradsan.api.showing import say_in_short, show_findings
 from gradsan.judge.baseline import Baseline
+from gradsan.judge.cells import is_notebook
 from gradsan.judge.engine import Engine
 from gradsan.judge.findings import Finding
 from gradsan.judge.source import pin_base, shown_path
@@ -49,7 +51,13 @@ class WatchContext:
         self._listener: Callable[[Finding], None] = self._found
         self._late: BaseException | None = None
         self._ending = False
+        self.speaks = True  # in short, at the end; whoever shows the whole report turns it off
         self.report = self._new_report()
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it has not joined another watch, which will tell the same."""
+        return self._owner
 
     def _new_report(self) -> WatchReport:
         codes = {rule.code for rule in self._wanted.rules}
@@ -77,7 +85,9 @@ class WatchContext:
         about = {"script": self.report.script, "mode": self._wanted.mode, "python": sys.version.split()[0]}
         wanted = self._wanted
         writer = TraceWriter(wanted.trace, **about) if wanted.trace is not None else None
-        watch = Watch(Engine(wanted.rules), writer, wanted.mode, wanted.include, baseline=wanted.baseline)
+        watch = Watch(
+            Engine(wanted.rules), writer, wanted.mode, wanted.include, is_notebook(), wanted.baseline
+        )
         watch.start()
         return watch
 
@@ -96,6 +106,15 @@ class WatchContext:
         with contextlib.suppress(ValueError):
             watch.engine.listeners.remove(self._listener)
         self.report.end(report)
+        if (
+            self._owner
+            and self.speaks
+            and self._wanted.on_finding is None
+            and error is None
+            and self._late is None
+        ):
+            with contextlib.suppress(Exception):
+                say_in_short(self.report)
         if self._late is not None and error is None:
             raise self._late
 
@@ -128,13 +147,14 @@ class WatchContext:
         @functools.wraps(function)
         def watched(*args: P.args, **kwargs: P.kwargs) -> R:
             watching = WatchContext(self._wanted)
+            watching.speaks = False
             watched.gradsan_report = watching.report  # type: ignore[attr-defined]
             try:
                 with watching:
                     return function(*args, **kwargs)
             finally:
-                if self._wanted.on_finding is None and watching.report.findings:
-                    print(watching.report, file=sys.stderr)
+                if self._wanted.on_finding is None:
+                    show_findings(watching)
 
         return watched
 

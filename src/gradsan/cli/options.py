@@ -12,7 +12,7 @@ from click.core import ParameterSource
 from gradsan.judge.findings import SEVERITIES, Report
 from gradsan.judge.selection import UnknownRule, select
 from gradsan.render import FORMATS
-from gradsan.render.output import OutputError, OutputFile
+from gradsan.render.output import Output, OutputError, OutputFile, StandardOutput
 from gradsan.rules.base import Rule
 from gradsan.runner.packages import UnknownPackage, check_packages
 from gradsan.settings import FAIL_ON, PATHS, Settings, SettingsError, load, nearest
@@ -41,7 +41,7 @@ _SHARED = (
         show_default=True,
         help="How the report is written.",
     ),
-    click.option("--output", metavar="FILE", help="Write the report to FILE."),
+    click.option("--output", metavar="FILE", help="Write the report to FILE; - is standard output."),
     click.option(
         "--html", metavar="FILE", help="Write a report for the browser: findings, gradient flow, charts."
     ),
@@ -118,6 +118,10 @@ def known_packages(names: tuple[str, ...], home: str) -> tuple[str, ...]:
     except UnknownPackage as error:
         stop(str(error))
     return names
+
+
+def report_output(path: str | None) -> Output | None:
+    return StandardOutput() if path == "-" else output_file(path)
 
 
 def output_file(path: str | None) -> OutputFile | None:

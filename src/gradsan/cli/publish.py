@@ -11,8 +11,9 @@ from gradsan.cli import baselines
 from gradsan.judge.baseline import Baseline
 from gradsan.judge.findings import Report
 from gradsan.render import render
+from gradsan.render.fresh_line import FreshLine
 from gradsan.render.live import Live
-from gradsan.render.output import OutputError, OutputFile
+from gradsan.render.output import Output, OutputError, OutputFile, StandardOutput
 from gradsan.render.page import Page, plain
 from gradsan.render.text import summary
 
@@ -30,7 +31,7 @@ class Publisher:
         self,
         script: str,
         format_: str,
-        output: OutputFile | None,
+        output: Output | None,
         quiet: bool = False,
         html: OutputFile | None = None,
     ) -> None:
@@ -42,7 +43,8 @@ class Publisher:
         self._stream = sys.stderr or io.StringIO()  # there is none where the caller closed it
         # A machine reads what goes to stderr in another format than text: no lines in between.
         talks = not quiet and (format_ == "text" or output is not None)
-        self.live = Live(self._stream) if talks else None
+        self._fresh = FreshLine(self._stream)
+        self.live = Live(self._stream, self._fresh) if talks else None
 
     def publish(self, report: Report) -> None:
         report.script = self._script
@@ -51,6 +53,7 @@ class Publisher:
         self._publish(report)
         if self._html is not None:
             self._publish_html(report, self._html)
+        self._fresh.leave()
 
     def keep(self, report: Report, file: OutputFile, old: Baseline | None) -> bool:
         """Write the findings down as known; whether that was possible."""
@@ -87,17 +90,18 @@ class Publisher:
             if not self._quiet:
                 self._say(f"gradsan: the HTML report is in {plain(file.shown)}\n")
 
-    def _say_in_short(self, report: Report, output: OutputFile) -> None:
+    def _say_in_short(self, report: Report, output: Output) -> None:
         page = Page.of(self._stream)
         console = page.console()
         console.print(summary(report), soft_wrap=True)
-        console.print(f"gradsan: the report is in {plain(output.shown)}", soft_wrap=True)
+        if not isinstance(output, StandardOutput):
+            console.print(f"gradsan: the report is in {plain(output.shown)}", soft_wrap=True)
         self._say(page.text_of(console))
 
     def _say(self, text: str) -> None:
         with contextlib.suppress(OSError, ValueError):
             try:
-                self._stream.write(text)
+                self._stream.write(self._fresh.start() + text)
                 self._stream.flush()
             except RuntimeError:  # a signal stopped the program in the middle of a write of its own
                 os.write(self._stream.fileno(), text.encode())

@@ -43,7 +43,8 @@ def command(ctx: click.Context, /, trace: str, **given: Any) -> None:
     """
     options.with_defaults(ctx, given)
     rules = options.chosen_rules(given["select"], given["ignore"])
-    output, html = options.output_file(given["output"]), options.output_file(given["html"])
+    wanted = None if given["output"] == "-" else given["output"]
+    output, html = options.output_file(wanted), options.output_file(given["html"])
     scalars = options.scalars_folder(given["tensorboard"])
     baseline, target = baselines.chosen(given), options.output_file(given["write_baseline"])
     pin_base()

@@ -69,7 +69,7 @@ def command(ctx: click.Context, /, words: tuple[str, ...], **given: Any) -> None
     program = _program(given["module"], given["code"], words)
     rules = options.chosen_rules(given["select"], given["ignore"])
     include = options.known_packages(given["include"], program.path0)
-    output, html = options.output_file(given["output"]), options.output_file(given["html"])
+    output, html = options.report_output(given["output"]), options.output_file(given["html"])
     scalars = options.scalars_folder(given["tensorboard"])
     baseline, target = baselines.chosen(given), options.output_file(given["write_baseline"])
     if given["live"] and given["quiet"]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any, Unpack
 
 from lightning.pytorch import Callback, LightningModule, Trainer
 
 from gradsan.api.report import WatchReport
+from gradsan.api.showing import show_findings
 from gradsan.api.watch import Mode, WatchOptions, watch
 from gradsan.api.watch_context import WatchContext
 
@@ -29,6 +29,7 @@ class GradsanCallback(Callback):
         self._quiet = quiet or options.get("on_finding") is not None
         self._open = False
         self._watching: WatchContext = watch(mode, **options)
+        self._watching.speaks = False
 
     @property
     def report(self) -> WatchReport:
@@ -58,5 +59,5 @@ class GradsanCallback(Callback):
         self._open = False
         kind: Any = type(error) if error is not None else None
         self._watching.__exit__(kind, error, None)
-        if not self._quiet and self.report.findings:
-            print(self.report, file=sys.stderr)
+        if not self._quiet:
+            show_findings(self._watching)

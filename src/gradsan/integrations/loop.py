@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Iterator
 from typing import Generic, TypeVar, Unpack
 
 from gradsan.api.report import WatchReport
+from gradsan.api.showing import show_findings
 from gradsan.api.watch import Mode, WatchOptions, watch
 from gradsan.api.watch_context import WatchContext
 
@@ -35,6 +35,7 @@ class watched(Generic[T]):
         self._items = items
         self._quiet = quiet or options.get("on_finding") is not None
         self._watching: WatchContext = watch(mode, **options)
+        self._watching.speaks = False
 
     @property
     def report(self) -> WatchReport:
@@ -45,5 +46,5 @@ class watched(Generic[T]):
             with self._watching:
                 yield from self._items
         finally:
-            if not self._quiet and self.report.findings:
-                print(self.report, file=sys.stderr)
+            if not self._quiet:
+                show_findings(self._watching)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any, Unpack
 
 from stable_baselines3.common.callbacks import BaseCallback
 
 from gradsan.api.report import WatchReport
+from gradsan.api.showing import show_findings
 from gradsan.api.watch import Mode, WatchOptions, watch, words
 from gradsan.api.watch_context import WatchContext
 from gradsan.runner.packages import is_installed
@@ -34,6 +34,7 @@ class GradsanCallback(BaseCallback):
         self._open = False
         options["include"] = (*filter(is_installed, PACKAGES), *words(options.get("include", ())))
         self._watching: WatchContext = watch(mode, **options)
+        self._watching.speaks = False
 
     @property
     def report(self) -> WatchReport:
@@ -54,8 +55,8 @@ class GradsanCallback(BaseCallback):
 
     def _on_training_end(self) -> None:
         self.close()
-        if self.verbose and self.report.findings:
-            print(self.report, file=sys.stderr)
+        if self.verbose:
+            show_findings(self._watching)
 
     def close(self, error: BaseException | None = None) -> None:
         """Ends the watch, if it is open."""

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from gradsan import __version__
+from gradsan.judge.cells import CELL
 
 if TYPE_CHECKING:
     from gradsan.picture.model import Picture
@@ -22,6 +23,12 @@ class Location:
     line: int
     function: str
     code: str
+
+    @property
+    def place(self) -> str:
+        """As one says it: `train.py:41`, or `In[7], line 12` in a notebook."""
+        cell = CELL.fullmatch(self.file) is not None
+        return f"{self.file}, line {self.line}" if cell else f"{self.file}:{self.line}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +61,12 @@ class Finding:
     met: int = 0
     traced: int = 0
     repeated: int = 0
+
+    def __str__(self) -> str:
+        """As the terminal shows it."""
+        from gradsan.render.text import of_finding  # only here: the judge itself knows no renderer
+
+        return of_finding(self)
 
     def as_dict(self) -> dict[str, Any]:
         return {

@@ -8,6 +8,8 @@ import linecache
 import os
 from typing import NamedTuple
 
+from gradsan.judge.cells import cell_of, file_of
+
 
 def line_of(file: str, line: int) -> str:
     return linecache.getline(file, line).strip()
@@ -22,7 +24,9 @@ def pin_base() -> None:
 
 
 def shown_path(file: str) -> str:
-    """Relative to the working directory where it lies below it."""
+    """Relative to the working directory where it lies below it; a notebook's cell by its number."""
+    if cell := cell_of(file):
+        return cell
     if file.startswith("<"):
         return file
     relative = os.path.relpath(file, *_base)
@@ -31,6 +35,8 @@ def shown_path(file: str) -> str:
 
 def real_path(shown: str) -> str:
     """The way back from `shown_path`."""
+    if cell := file_of(shown):
+        return cell
     return shown if shown.startswith("<") else os.path.join(*_base, shown)
 
 

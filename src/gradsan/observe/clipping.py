@@ -5,6 +5,8 @@ from __future__ import annotations
 import functools
 import inspect
 import sys
+import types
+from collections.abc import Iterator
 from types import FrameType
 from typing import Any, Literal
 
@@ -22,6 +24,10 @@ from gradsan.record.events import Clip
 
 How = Literal["norm", "value"]
 CLIPS: dict[str, How] = {"clip_grad_norm_": "norm", "clip_grad_value_": "value"}
+
+
+def iter_of(parameters: list[torch.Tensor]) -> Iterator[torch.Tensor]:
+    yield from parameters
 
 
 class ClipTap:
@@ -59,12 +65,16 @@ class ClipTap:
             if first not in given or second not in given:
                 return original(*args, **kwargs)  # which says what is missing
             parameters, limit = given.pop(first), given.pop(second)
+            was_generator = False
             # A generator can be read once only; the original gets the list we made of it.
             if not isinstance(parameters, torch.Tensor | list | tuple):
+                was_generator = isinstance(parameters, types.GeneratorType)
                 parameters = list(parameters)
             self._contain("clip", self._clipping, parameters, how, limit, sys._getframe(1))
+            # Of a generator without anything in it PyTorch warns; of an empty list it does not.
+            again = iter_of(parameters) if was_generator else parameters
             with self._tracing.paused():
-                norm = original(parameters, limit, *args[2:], **given)
+                norm = original(again, limit, *args[2:], **given)
             self._contain("clip", self._clipped, norm, limit)
             return norm
 

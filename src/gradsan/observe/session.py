@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable
 from typing import ParamSpec
 
+from gradsan.observe import warning_places
 from gradsan.observe.attention import AttentionPolicy
 from gradsan.observe.backward import BackwardTap
 from gradsan.observe.backward_diagnosis import BackwardDiagnosis
@@ -74,6 +75,7 @@ class Session:
         self._stack.callback(self._patches.restore)
         self._stack.callback(self._optimizers.remove)
         self._try("threads", self._follow_threads)
+        self._try("warnings", warning_places.install, self._patches)
         for tap in (self._backward, self._optimizers):
             self.watching = self._install(tap) and self.watching
         for other in self._others:

@@ -80,6 +80,7 @@ def pytest_runtest_setup(item: pytest.Item) -> Generator[None]:
         known = None if wish.is_judged_by_test else baseline_of(item.config)
         rules = chosen(wish.select, wish.ignore)
         watching = WatchContext(Wanted(wish.mode, rules, None, None, wish.include, None, known))
+        watching.speaks = False
         watching.__enter__()
         item.stash[WATCHING] = watching, wish
     return (yield)
@@ -150,7 +151,7 @@ def _fails(report: WatchReport, wish: Wish) -> bool:
 
 def line(finding: Any) -> str:
     at = finding.culprit
-    where = f"{at.file}:{at.line}: `{at.code}`: " if at is not None else ""
+    where = f"{at.place}: `{at.code}`: " if at is not None else ""
     return f"{finding.severity} {finding.rule} {finding.name} {where}{finding.message}"
 
 

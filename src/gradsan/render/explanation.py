@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
+from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -58,8 +59,16 @@ def text(rule: type[Rule], page: Page) -> str:
         if prose:
             console.print(Padding(Text(prose), (0, 0, 0, 2)))
         for line in code.split("\n") if code else ():
-            console.print(Padding(Text(line), (0, 0, 0, 4)), no_wrap=True, overflow="fold", soft_wrap=True)
+            _code(console, f"    {line}", page.terminal)
     return page.text_of(console)
+
+
+def _code(console: Console, line: str, crop: bool) -> None:
+    """Never wrapped: cropped where a terminal ends, whole in a pipe or a file."""
+    if crop:
+        console.print(Text(line), no_wrap=True, overflow="ellipsis", crop=True)
+    else:
+        console.print(Text(line), soft_wrap=True)
 
 
 def text_list(rules: list[type[Rule]], page: Page) -> str:

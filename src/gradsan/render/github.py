@@ -39,7 +39,7 @@ def _finding(finding: Finding) -> str:
         properties = {"file": plain(_in_workspace(where.file)), "line": str(where.line)}
     properties["title"] = f"{finding.rule} {finding.name}"
     story = [
-        f"{ROLES.get(site.role, site.role)}: {site.location.file}:{site.location.line}  {site.location.code}"
+        f"{ROLES.get(site.role, site.role)}: {site.location.place}  {site.location.code}"
         for site in finding.sites
     ]
     parts = [finding.message, *story, f"Fix: {finding.fix}", f"Why: gradsan explain {finding.rule}"]

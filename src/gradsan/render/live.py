@@ -9,14 +9,16 @@ from typing import TextIO
 from rich.text import Text
 
 from gradsan.judge.findings import Finding
+from gradsan.render.fresh_line import FreshLine
 from gradsan.render.page import Page, plain
 
 
 class Live:
     """Writes to the stream that was standard error when the run began."""
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: TextIO, fresh: FreshLine) -> None:
         self._stream = stream
+        self._fresh = fresh
         self._page = Page.of(stream)
         self._held = ""
 
@@ -29,7 +31,8 @@ class Live:
         text, self._held = self._held, ""
         # A closed or full stderr is the user's business; it must not end the rule that found something.
         with contextlib.suppress(OSError, ValueError):
-            self._stream.write(text)
+            if text:
+                self._stream.write(self._fresh.start() + text)
             self._stream.flush()
 
 
@@ -39,7 +42,7 @@ def line(finding: Finding, page: Page) -> str:
         ("gradsan: ", "quiet"),
         (finding.severity, finding.severity),
         f" {finding.rule} {finding.name} ",
-        (f"{plain(where.file)}:{where.line}: " if where else "", "place"),
+        (f"{plain(where.place)}: " if where else "", "place"),
         plain(finding.message),
     )
     console = page.console()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 from contextlib import suppress
 from pathlib import Path
 
@@ -63,3 +64,23 @@ class OutputFile:
 
     def _sentence(self, error: OSError) -> str:
         return f"cannot write {self.shown!r}: {error.strerror or error}"
+
+
+class StandardOutput:
+    """`--output -`: after everything that the script has written there, in one piece."""
+
+    shown = "standard output"
+
+    def __init__(self) -> None:
+        self._stream = sys.stdout  # the script may put another in its place
+
+    def write(self, text: str) -> None:
+        try:
+            self._stream.write(text)
+            self._stream.flush()
+        except (OSError, ValueError, AttributeError) as error:  # closed, or there is none
+            reason = getattr(error, "strerror", None) or error
+            raise OutputError(f"cannot write to standard output: {reason}") from error
+
+
+Output = OutputFile | StandardOutput

@@ -32,20 +32,22 @@ class Page:
     width: int = 80
     colour: bool = False
     unicode: bool = True
+    terminal: bool = False
 
     @classmethod
     def of(cls, stream: TextIO) -> Page:
         """Colour on a terminal, unless NO_COLOR or TERM=dumb ask for none; plain in a pipe."""
-        console = Console(file=stream)
+        console = Console(file=stream, force_jupyter=False)
         dumb = os.environ.get("TERM", "") in ("dumb", "unknown") or bool(os.environ.get("NO_COLOR"))
         encoding = (getattr(stream, "encoding", None) or "utf-8").lower()
-        return cls(console.width, console.is_terminal and not dumb, encoding.startswith("utf"))
+        colour = console.is_terminal and not dumb
+        return cls(console.width, colour, encoding.startswith("utf"), console.is_terminal)
 
     def console(self, width: int | None = None) -> Console:
         """A console that writes into memory; read it with `text_of`."""
         return Console(
             file=io.StringIO(), width=width or self.width, theme=THEME, highlight=False, markup=False,
-            emoji=False, force_terminal=self.colour, no_color=not self.colour,
+            emoji=False, force_jupyter=False, force_terminal=self.colour, no_color=not self.colour,
             color_system="standard" if self.colour else None, _environ={},
         )  # fmt: skip
 

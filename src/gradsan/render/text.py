@@ -41,6 +41,14 @@ def render(report: Report, page: Page) -> str:
     return page.text_of(console)
 
 
+def of_finding(finding: Finding, width: int = 100) -> str:
+    """One finding by itself, for `print(finding)`."""
+    page = Page(width=width)
+    console = page.console()
+    _finding(console, finding)
+    return page.text_of(console).rstrip("\n")
+
+
 def draw(console: Console, report: Report) -> None:
     for finding in report.findings:
         _finding(console, finding)
@@ -56,7 +64,7 @@ def _finding(console: Console, finding: Finding) -> None:
     console.print(_headline(finding))
     if finding.culprit is not None:
         where = finding.culprit
-        place = Text.assemble((f"{plain(where.file)}:{where.line}", "place"), _in(where.function))
+        place = Text.assemble((plain(where.place), "place"), _in(where.function))
         console.print(Padding(place, (0, 0, 0, 2)))
         if lines := excerpt(where):
             console.print()
@@ -96,7 +104,7 @@ def _sites(console: Console, sites: tuple[RoleSite, ...]) -> None:
     console.print()
     for index, (role, site) in enumerate(zip(roles, sites, strict=True)):
         where = site.location
-        place = (f"{plain(where.file)}:{where.line}", "place")
+        place = (plain(where.place), "place")
         head = Text.assemble("→ " if index else "  ", role.ljust(width), "  ", place)
         code = Text(plain(where.code), "quiet")
         if head.cell_len + code.cell_len + 4 <= console.width:

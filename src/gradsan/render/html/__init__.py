@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import os
 import textwrap
 from dataclasses import asdict
 from importlib.resources import files
@@ -20,6 +21,7 @@ from markupsafe import Markup, escape
 from gradsan import __version__
 from gradsan.fix.one_line import diff
 from gradsan.judge.findings import SEVERITIES, Finding, Report
+from gradsan.judge.source import shown_path
 from gradsan.picture.model import Picture
 from gradsan.render.explanation import sections
 from gradsan.render.how_often import how_often
@@ -29,6 +31,7 @@ from gradsan.render.text import ROLES, gone
 from gradsan.rules import find
 
 ASSETS = files("gradsan.render.html") / "assets"
+FLOW_SCRIPTS = ("vendor/dagre.js", "page.js", "flow.js")
 SCRIPTS = ("vendor/dagre.js", "vendor/uplot.js", "page.js", "flow.js", "charts.js")
 STYLES = ("vendor/uplot.css", "style.css")
 LICENCES = ("uplot", "dagre")
@@ -39,6 +42,7 @@ def render(report: Report) -> str:
     scripts = [_asset(name) for name in SCRIPTS]
     return _environment().get_template("report.html").render(
         report=report,
+        script=_script(report.script),
         version=__version__,
         counts={s: sum(f.severity == s for f in report.findings) for s in reversed(SEVERITIES)},
         findings=[_finding(number, finding, picture) for number, finding in enumerate(report.findings)],
@@ -51,6 +55,28 @@ def render(report: Report) -> str:
         policy="; ".join(_policy(scripts)),
         licences={name: _asset(f"vendor/{name}.LICENSE") for name in LICENCES},
         data=_data(report, picture),
+    )  # fmt: skip
+
+
+def _script(script: str) -> str:
+    """Relative to the working directory, or the name alone: a report is passed on, and the machine's own
+    folders are nobody's business."""
+    if not os.path.isabs(script):
+        return script
+    shown = shown_path(script)
+    return os.path.basename(script) if os.path.isabs(shown) else shown
+
+
+def frame(report: Report) -> str:
+    """The gradient flow alone, as a page of its own: what a notebook shows below the findings."""
+    picture = report.picture or Picture()
+    scripts = [_asset(name) for name in FLOW_SCRIPTS]
+    return _environment().get_template("frame.html").render(
+        picture=picture,
+        scripts=[Markup(script) for script in scripts],
+        style=Markup(_asset("style.css")),
+        policy="; ".join(_policy(scripts)),
+        data=_data(report, Picture(losses=picture.losses)),
     )  # fmt: skip
 
 

@@ -71,6 +71,10 @@ function pathOf(points, dx, dy) {
 }
 
 function linkTo(findings, element, text) {
+  if (!document.getElementById("finding-" + findings[0])) { // a picture alone has nowhere to lead to
+    explain(element, text.replace("\nselect to read the finding", ""));
+    return element;
+  }
   const link = svg("a", { href: "#finding-" + findings[0], "aria-label": text }, element);
   explain(link, text);
   return link;
@@ -139,9 +143,38 @@ function arrow(name, index) {
     markerUnits: "userSpaceOnUse", orient: "auto" }, svg("path", { d: "M0 0L8 4L0 8z", class: "arrow-" + name }));
 }
 
+// How much a picture of this size has to shrink to be in view as a whole. On a phone it may be taller than
+// the screen: the page scrolls that way anyhow, and letters must stay legible,
+// unless it is asked for as a whole.
+function fit(place, { width, height }, whole = false) {
+  const frame = getComputedStyle(place), narrow = isNarrow(place) && !whole;
+  const wide = place.clientWidth - parseFloat(frame.paddingLeft) - parseFloat(frame.paddingRight);
+  const high = parseFloat(frame.maxHeight) - parseFloat(frame.paddingTop) - parseFloat(frame.paddingBottom) - 2;
+  return Math.max(narrow ? 0.6 : 0.2, Math.min(1, wide / width, narrow ? 1 : high / height));
+}
+const isNarrow = place => place.clientWidth < NARROW;
+
+// From left to right where that leaves letters large enough, else whichever way is larger.
+function chooseLayout(loss, place) {
+  if (isNarrow(place)) return [layout(loss, true), true];
+  const across = layout(loss, false), shrunk = fit(place, across.graph());
+  if (shrunk >= 0.72) return [across, false];
+  const down = layout(loss, true);
+  return fit(place, down.graph()) > shrunk * 1.15 ? [down, true] : [across, false];
+}
+
+function resize(place, scale) {
+  const picture = place.querySelector("svg"), { width, height } = picture.viewBox.baseVal;
+  const middle = [place.scrollLeft + place.clientWidth / 2, place.scrollTop + place.clientHeight / 2];
+  const grown = scale * width / (picture.getBoundingClientRect().width || 1);
+  picture.setAttribute("width", width * scale);
+  picture.setAttribute("height", height * scale);
+  place.scrollLeft = middle[0] * grown - place.clientWidth / 2;
+  place.scrollTop = middle[1] * grown - place.clientHeight / 2;
+}
+
 function drawLoss(loss, place) {
-  const narrow = place.clientWidth < NARROW;
-  const graph = layout(loss, narrow);
+  const [graph, narrow] = chooseLayout(loss, place);
   const { width, height } = graph.graph();
   const picture = svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "group",
     "aria-label": `Gradient flow of ${loss.title}` });
@@ -166,19 +199,30 @@ function drawLoss(loss, place) {
   }
   for (const node of loss.nodes) picture.append(drawNode(node, graph.node(String(node.id))));
   picture.append(...marks);
-  // Shrink to fit where letters stay legible; beyond that the frame scrolls.
-  const scale = Math.max(0.72, Math.min(1, (place.clientWidth - 34) / width));
-  picture.setAttribute("width", width * scale);
-  picture.setAttribute("height", height * scale);
   place.replaceChildren(picture);
+  resize(place, fit(place, graph.graph()));
   place.scrollLeft = (place.scrollWidth - place.clientWidth) / 2;
-  place.dataset.drawn = narrow;
+  place.dataset.drawn = `${place.clientWidth}×${innerHeight}`;
 }
 
+function shown() {
+  return document.querySelector(".picture:not([hidden])");
+}
+
+// Again after every change of the window: it is fitted to that.
 function drawShown() {
-  for (const place of document.querySelectorAll(".picture:not([hidden])")) {
-    if (place.dataset.drawn !== String(place.clientWidth < NARROW)) drawLoss(data.losses[place.dataset.loss], place);
-  }
+  const place = shown();
+  if (place && place.dataset.drawn !== `${place.clientWidth}×${innerHeight}`) drawLoss(data.losses[place.dataset.loss], place);
+}
+
+const ZOOM = { in: 1.25, out: 1 / 1.25 };
+for (const button of document.querySelectorAll("[data-zoom]")) {
+  button.addEventListener("click", () => {
+    const place = shown(), picture = place.querySelector("svg"), size = picture.viewBox.baseVal;
+    const now = picture.getBoundingClientRect().width / size.width;
+    const by = ZOOM[button.dataset.zoom];
+    resize(place, by ? Math.min(4, Math.max(0.1, now * by)) : fit(place, size, true));
+  });
 }
 document.addEventListener("loss", drawShown);
 addEventListener("resize", drawShown);

@@ -11,7 +11,8 @@ function setTheme(theme) {
 const darkly = matchMedia("(prefers-color-scheme: dark)");
 setTheme(darkly.matches ? "dark" : "light");
 darkly.addEventListener("change", () => setTheme(darkly.matches ? "dark" : "light"));
-document.getElementById("theme").addEventListener("click", () =>
+// In a notebook the picture stands alone, without the page's own button.
+document.getElementById("theme")?.addEventListener("click", () =>
   setTheme(root.dataset.theme === "dark" ? "light" : "dark"));
 
 const tabs = [...document.querySelectorAll("[role=tab]")];
