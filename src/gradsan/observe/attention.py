@@ -54,7 +54,7 @@ class AttentionPolicy:
         self._late.stop_waiting()
         self._leave_fast_path()
         self.go_light()
-        self._tap.leave()  # another thread may have made the run light; the stack is this one's
+        self._tap.leave_for_good()  # another thread may have made the run light; the stack is this one's
 
     # -- deep and light -------------------------------------------------------------------------------
 
