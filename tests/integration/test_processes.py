@@ -94,5 +94,5 @@ def test_a_fork_in_the_middle_of_a_write_leaves_the_line_to_the_parent(tmp_path:
         writer.forget_in_child()
         os._exit(0)
     os.waitpid(child, 0)
-    writer.end()
+    writer.finish()
     assert (tmp_path / "trace").read_text().count("half a line") == 1

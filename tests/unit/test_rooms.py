@@ -20,9 +20,9 @@ MAY_KNOW: dict[str, set[str]] = {
     "render": {"judge.findings", "judge.source", "picture.model", "fix", "rules", *PUBLIC},
     "follow": {*FACTS, "render.page", "runner.watch"},
     "runner": {*FACTS, "observe.session", "picture.collector"},
-    "api": {*FACTS, "observe", "render", "rules", "runner"},
-    "integrations": {"api", "judge.findings"},
-    "pytest": {"api"},
+    "api": {*FACTS, "observe", "render", "rules", "runner", *PUBLIC},
+    "integrations": {"api", "judge.cells", "judge.findings", "runner.packages"},
+    "pytest": {"api", "judge.baseline", "judge.baseline_file", "judge.findings", "render.output", *PUBLIC},
     "rl": PUBLIC,
     "learn": PUBLIC,
 }
@@ -33,7 +33,7 @@ ENGINE = {"judge.engine", "judge.arbitration", "judge.selection"}
 ALSO = {
     "judge.findings": {"picture.model", "render.text"},
     "observe.warning_places": {"runner.tracebacks"},
-    **{module: {"rules"} for module in ENGINE},
+    **{module: {"rules"} for module in (*ENGINE, "judge.baseline", "judge.comments", "judge.suppressions")},
 }
 WITHOUT_TORCH = ("record", "judge", "rules", "render", "picture", "fix", "follow")
 

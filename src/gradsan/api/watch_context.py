@@ -55,6 +55,10 @@ class WatchContext:
         self.report = self._new_report()
 
     @property
+    def mode(self) -> str:
+        return self._wanted.mode
+
+    @property
     def is_own(self) -> bool:
         """Whether it has not joined another watch, which will tell the same."""
         return self._owner

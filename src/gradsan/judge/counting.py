@@ -80,7 +80,9 @@ class Counting:
         self._met.clear()
 
     def finish(self) -> None:
-        """The last iteration may not have come to its end: whatever was met in it was met."""
-        for iteration in self._met:
-            self._ended.setdefault(iteration, PARTLY)
+        """The last iteration may not have come to its end: whatever was met in it was met, and of the rest nothing
+        is known."""
+        for iteration in [i for i in self._met if i not in self._ended]:
+            for key in self._met.pop(iteration):
+                self._records[key].looked(True)
         self.judged(max(self._ended, default=0))

@@ -14,7 +14,7 @@ from gradsan.pytest.summary import Collector, facts
 
 if TYPE_CHECKING:
     from gradsan.api.report import WatchReport
-    from gradsan.api.watch_context import Wanted, WatchContext
+    from gradsan.api.watch_context import WatchContext
     from gradsan.judge.baseline import Baseline
 
 PROPERTY = "gradsan"  # of a test's report: one line per finding, in JUnit XML and across xdist workers
@@ -75,7 +75,7 @@ def pytest_runtest_setup(item: pytest.Item) -> Generator[None]:
     wish = wish_of(item)
     if wish is not None:
         from gradsan.api.watch import chosen
-        from gradsan.api.watch_context import WatchContext
+        from gradsan.api.watch_context import Wanted, WatchContext
 
         known = None if wish.is_judged_by_test else baseline_of(item.config)
         rules = chosen(wish.select, wish.ignore)
