@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from gradsan.observe.context import Context
-from gradsan.observe.patches import Patches
+from gradsan.observe.patches import Patches, class_function
 from gradsan.observe.values import Departures
 
 
@@ -73,7 +73,7 @@ class InteropTap:
     def _patch_functions(self, patches: Patches) -> None:
         """A user's own `autograd.Function` is one operation, whatever its forward does inside."""
         context, function = self.context, torch.autograd.Function
-        original = function.__dict__["apply"].__func__
+        original = class_function(function, "apply")
 
         @functools.wraps(original)
         def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:

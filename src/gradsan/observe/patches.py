@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 MISSING = object()
@@ -46,3 +47,10 @@ def _put(owner: Any, name: str, value: Any) -> None:
         delattr(owner, name)
     else:
         setattr(owner, name, value)
+
+
+def class_function(owner: type, name: str) -> Any:
+    """The function behind a class method, which takes the class as its first argument. Python's own class
+    methods hold it; one that is written in C is called with the class itself."""
+    found = inspect.getattr_static(owner, name)
+    return getattr(found, "__func__", found)
