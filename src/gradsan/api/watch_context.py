@@ -19,6 +19,7 @@ from gradsan.judge.findings import Finding
 from gradsan.judge.source import pin_base, shown_path
 from gradsan.record.trace import TraceWriter
 from gradsan.rules.base import Rule
+from gradsan.runner.versions import TorchTooOld
 from gradsan.runner.watch import Watch, running
 
 P = ParamSpec("P")
@@ -75,6 +76,9 @@ class WatchContext:
         writer = TraceWriter(self._trace, **about) if self._trace is not None else None
         watch = Watch(Engine(self._rules), writer, self.mode, self._include)
         watch.start()
+        if watch.refusal:
+            watch.finish()
+            raise TorchTooOld(watch.refusal)
         return watch
 
     def __exit__(
@@ -129,8 +133,8 @@ class WatchContext:
                 with watching:
                     return function(*args, **kwargs)
             finally:
-                if self._on_finding is None and watching.report.findings:
-                    print(watching.report, file=sys.stderr)
+                if self._on_finding is None or not watching.report.watched:
+                    watching.report.show()
 
         return watched
 

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from gradsan.cli import options
+from gradsan.cli.exit_status import decide
 from gradsan.cli.publish import write_html
 from gradsan.follow.scalars import Scalars
 from gradsan.judge.engine import Engine
@@ -47,6 +48,7 @@ def command(ctx: click.Context, /, trace: str, **given: Any) -> None:
         report = judge(Path(trace), rules, draws=html is not None, scalars=scalars)
     except TraceError as error:
         options.stop(str(error))
+    report.exit = decide(report, given["fail_on"], given["finding_status"])
     page = Page.of(sys.stdout) if output is None else Page(width=100)
     text = render(given["format_"], report, page)
     try:
@@ -58,7 +60,7 @@ def command(ctx: click.Context, /, trace: str, **given: Any) -> None:
         options.stop(str(error))
     if output is None:
         click.echo(text, nl=False, color=True)
-    ctx.exit(1 if options.fails(report, given["fail_on"]) else 0)
+    ctx.exit(report.exit.status)
 
 
 def judge(path: Path, rules: list[type[Rule]], draws: bool = False, scalars: str | None = None) -> Report:
@@ -88,6 +90,7 @@ def judge(path: Path, rules: list[type[Rule]], draws: bool = False, scalars: str
     report.picture = engine.picture(report) if draws else None
     report.script, report.mode = str(about.get("script", "")), str(about.get("mode", ""))
     report.torch = str(about.get("torch", ""))
+    report.not_watched = str(about.get("not_watched", ""))
     return report
 
 

@@ -10,13 +10,14 @@ from typing import Any
 import click
 
 from gradsan.cli import options
+from gradsan.cli.exit_status import decide
 from gradsan.cli.following import Following
 from gradsan.cli.publish import Publisher
 from gradsan.judge.engine import Engine
 from gradsan.judge.source import pin_base
 from gradsan.record.trace import TraceWriter
 from gradsan.runner import program as programs
-from gradsan.runner.execute import execute
+from gradsan.runner.execute import ProgramOutcome, execute
 from gradsan.runner.signals import Interrupted, last_words
 from gradsan.runner.watch import Watch
 
@@ -62,7 +63,8 @@ def command(ctx: click.Context, /, words: tuple[str, ...], **given: Any) -> None
     """Run a training script, unchanged, and say which line broke the gradient.
 
     The script's own output, exit status and tracebacks stay what they are; findings go to stderr.
-    Exit status: 1 on a finding at or above --fail-on, else the script's own; 2 on bad usage.
+    Exit status: 1 (--finding-status) on a finding at or above --fail-on; else the script's own where it
+    failed; else 3 where gradsan could not watch; 2 on bad usage, or a torch that is too old.
     """
     program = _program(given["module"], given["code"], words)
     rules = options.chosen_rules(given["select"], given["ignore"])
@@ -73,7 +75,7 @@ def command(ctx: click.Context, /, words: tuple[str, ...], **given: Any) -> None
     pin_base()
     publisher = Publisher(program.shown, given["format_"], output, given["quiet"], html)
     engine, writer = Engine(rules, publisher.live), _writer(given, program)
-    watch = Watch(engine, writer, given["mode"], given["include"], draws=html is not None)
+    watch = Watch(engine, writer, given["mode"], given["include"], draws=html is not None, refuses=True)
     following = Following(watch, scalars, given["live"])
 
     def end_at_once() -> None:
@@ -82,15 +84,20 @@ def command(ctx: click.Context, /, words: tuple[str, ...], **given: Any) -> None
 
     watch.start()
     with last_words(end_at_once):
-        outcome = execute(program)
+        outcome = execute(program) if not watch.refusal else ProgramOutcome()
     if watch.is_in_child:  # the program forked by itself, and this is not the process that we watch
         ctx.exit(outcome.status)
     report = watch.finish(outcome.error)
     following.close()
+    if watch.refusal:
+        options.refuse(watch.refusal)
+    report.script_status = outcome.status
+    ending = decide(report, given["fail_on"], given["finding_status"], outcome.status)
+    report.exit = None if outcome.interrupted else ending
     publisher.publish(report)
     if outcome.interrupted:
         raise Interrupted
-    ctx.exit(1 if options.fails(report, given["fail_on"]) else outcome.status)
+    ctx.exit(ending.status)
 
 
 def _program(module: str | None, code: str | None, words: tuple[str, ...]) -> programs.Program:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Generic, TypeVar
 
@@ -22,7 +21,8 @@ class watched(Generic[T]):
         loop.report.findings
 
     The watch ends with the loop, be it by `break` or by an exception. Findings are printed to stderr then,
-    unless `quiet` or `on_finding` say otherwise. The other arguments are those of `gradsan.watch`.
+    unless `quiet` or `on_finding` say otherwise; that nothing could be watched always is. The other arguments
+    are those of `gradsan.watch`.
     """
 
     def __init__(
@@ -52,5 +52,5 @@ class watched(Generic[T]):
             with self._watching:
                 yield from self._items
         finally:
-            if not self._quiet and self.report.findings:
-                print(self.report, file=sys.stderr)
+            if not self._quiet or not self.report.watched:
+                self.report.show()

@@ -65,6 +65,14 @@ class Finding:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """The exit status of the command that made the report, and why it is that one."""
+
+    status: int
+    because: str  # "clean", "finding", "script" (it failed by itself), "not watched"
+
+
 @dataclass(slots=True)
 class Report:
     """Everything a renderer gets to see."""
@@ -78,7 +86,17 @@ class Report:
     findings: list[Finding] = field(default_factory=list)
     not_evaluated: list[dict[str, str]] = field(default_factory=list)
     faults: list[dict[str, str]] = field(default_factory=list)
+    not_watched: str = ""  # why torch was there and nothing could be watched; never the same as clean
+    script_status: int | None = (
+        None  # what plain `python` would have ended with; None where no script was run
+    )
+    exit: Exit | None = None  # None where there was no command, or a signal ended it
     picture: Picture | None = None  # where somebody asked for one; not part of the JSON
+
+    @property
+    def watched(self) -> bool:
+        """Whether the taps were in, or not needed: a script that never imports torch has nothing to watch."""
+        return not self.not_watched
 
     def worst(self) -> int:
         """Index into SEVERITIES of the worst finding; -1 where there is none."""
@@ -97,4 +115,8 @@ class Report:
             "findings": [finding.as_dict() for finding in self.findings],
             "not_evaluated": self.not_evaluated,
             "faults": self.faults,
+            "watched": self.watched,
+            "not_watched": self.not_watched or None,
+            "script_status": self.script_status,
+            "exit": None if self.exit is None else asdict(self.exit),
         }

@@ -48,6 +48,8 @@ def _note(finding: Finding, file: Path) -> Note:
 
 
 def _refuse_blindness(report: Report, rules: set[str]) -> None:
+    if not report.watched:
+        raise CannotWatch(report.not_watched)
     for missed in report.not_evaluated:
         if missed["rule"] in rules:
             raise CannotWatch(f"{missed['rule']} was not evaluated, because {missed['reason']}")

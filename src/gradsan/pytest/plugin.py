@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from gradsan.api.watch_context import WatchContext
 
 PROPERTY = "gradsan"  # of a test's report: one line per finding, in JUnit XML and across xdist workers
+NOT_WATCHED = "gradsan could not watch"  # likewise: why
 WATCHING: pytest.StashKey[tuple[WatchContext, Wish]] = pytest.StashKey()
 
 
@@ -65,10 +66,16 @@ def pytest_runtest_setup(item: pytest.Item) -> Generator[None]:
     wish = wish_of(item)
     if wish is not None:
         from gradsan.api.watch import watch
+        from gradsan.runner.versions import TorchTooOld
 
         chosen = {"select": wish.select, "ignore": wish.ignore, "include": wish.include}
         watching = watch(wish.mode, **chosen)  # type: ignore[call-overload]
-        watching.__enter__()
+        try:
+            watching.__enter__()
+        except TorchTooOld as error:
+            item.user_properties.append((NOT_WATCHED, str(error)))
+            yield  # pytest cannot tear down what it has not set up
+            pytest.fail(str(error), pytrace=False)
         item.stash[WATCHING] = watching, wish
     return (yield)
 
@@ -82,6 +89,9 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
         _add_section(item, _end(item, error))
         raise
     report = _end(item, None)
+    if report is not None and not report.watched:
+        _add_section(item, report)
+        pytest.fail(f"{NOT_WATCHED}: {report.not_watched}", pytrace=False)
     if report is not None and _fails(report, item.stash[WATCHING][1]):
         pytest.fail(report.text(), pytrace=False)
     _add_section(item, report)
@@ -104,6 +114,8 @@ def _end(item: pytest.Item, error: BaseException | None) -> WatchReport | None:
     watching.__exit__(type(told) if told else None, told, None)
     report = watching.report
     item.user_properties.extend((PROPERTY, line(finding)) for finding in report.findings)
+    if not report.watched:
+        item.user_properties.append((NOT_WATCHED, report.not_watched))
     return report
 
 
@@ -135,7 +147,28 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
             if getattr(report, "when", "") == "call":
                 for text in dict.fromkeys(v for k, v in report.user_properties if k == PROPERTY):
                     tests[text] = tests.get(text, 0) + 1
+    for reason, nodes in _not_watched(terminalreporter).items():
+        tests[f"{NOT_WATCHED}: {reason}"] = len(nodes)
     if tests:
         terminalreporter.section("gradsan")
         for text, count in sorted(tests.items()):
             terminalreporter.line(text + (f" (in {count} tests)" if count > 1 else ""))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """Tests that could not be watched fail; where all of them were expected to fail, the session does."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if exitstatus == pytest.ExitCode.OK and reporter is not None and _not_watched(reporter):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def _not_watched(terminalreporter: pytest.TerminalReporter) -> dict[str, set[str]]:
+    """The reasons, and the tests that have them."""
+    found: dict[str, set[str]] = {}
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            for key, reason in getattr(report, "user_properties", ()):
+                if key == NOT_WATCHED:
+                    found.setdefault(reason, set()).add(report.nodeid)
+    return found
