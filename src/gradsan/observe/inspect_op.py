@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from gradsan.observe.opnames import AT_RISK
-from gradsan.observe.sites import Sites, variables_of
+from gradsan.observe.sites import Sites, is_context_decorator, variables_of
 from gradsan.observe.values import Tensor
 from gradsan.record.events import Site
 
@@ -116,7 +116,7 @@ def context_site(frame: FrameType | None, sites: Sites) -> tuple[Site, str]:
     """Where gradients were switched off: the `with` line, or the decorator's."""
     current = frame
     while current is not None and not sites.is_user(current.f_code):
-        if current.f_code.co_name == "decorate_context":
+        if is_context_decorator(current.f_code):
             function = inspect.unwrap(variables_of(current).get("func") or _nothing)
             code = getattr(function, "__code__", None)
             if code is not None and sites.is_user(code):
