@@ -64,20 +64,27 @@ def pytest_runtest_setup(item: pytest.Item) -> Generator[None]:
     """The watch begins before the fixtures: networks and optimizers are often made there."""
     __tracebackhide__ = True
     wish = wish_of(item)
-    if wish is not None:
-        from gradsan.api.watch import watch
-        from gradsan.runner.versions import TorchTooOld
+    refusal = _begin(item, wish) if wish is not None else ""
+    result = yield  # in any case: pytest cannot tear down what it has not set up
+    if refusal:
+        pytest.fail(refusal, pytrace=False)
+    return result
 
-        chosen = {"select": wish.select, "ignore": wish.ignore, "include": wish.include}
-        watching = watch(wish.mode, **chosen)  # type: ignore[call-overload]
-        try:
-            watching.__enter__()
-        except TorchTooOld as error:
-            item.user_properties.append((NOT_WATCHED, str(error)))
-            yield  # pytest cannot tear down what it has not set up
-            pytest.fail(str(error), pytrace=False)
-        item.stash[WATCHING] = watching, wish
-    return (yield)
+
+def _begin(item: pytest.Item, wish: Wish) -> str:
+    """Open the test's watch, or say why there is none."""
+    from gradsan.api.watch import watch
+    from gradsan.runner.versions import TorchTooOld
+
+    chosen = {"select": wish.select, "ignore": wish.ignore, "include": wish.include}
+    watching = watch(wish.mode, **chosen)  # type: ignore[call-overload]
+    try:
+        watching.__enter__()
+    except TorchTooOld as error:
+        item.user_properties.append((NOT_WATCHED, str(error)))
+        return str(error)
+    item.stash[WATCHING] = watching, wish
+    return ""
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
