@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: run test format picture accuracy unseen unseen-check bench bench-taps bench-memory bench-rl bench-averaging clean-agents third-party docs docs-rules clean
+.PHONY: run test test-torch test-torch-versions format picture accuracy unseen unseen-check bench bench-taps bench-memory bench-rl bench-averaging clean-agents third-party docs docs-rules clean
 
 run: $(READY)
 	$(BIN)/gradsan run --fail-on never examples/leaky_dqn.py
@@ -92,5 +92,31 @@ $(THIRD_PARTY_READY): pyproject.toml benchmarks/third_party/constraints.txt
 		-e . stable-baselines3 sb3-contrib d3rlpy pfrl pygame
 	touch $@
 
+# The core of the suite (rules, programs, watch, plugin, tutorial, course) on another torch, on the CPU, in an
+# environment of its own: `make test-torch TORCH=2.6.0`, with another Python: `PYTHON=python3.13`. The registry's
+# builds for Linux do not load without their GPU libraries, so each takes some 5 GB.
+OLDEST_TORCH := 2.6.0
+NEWEST_TORCH := 2.15.0
+TORCH ?= $(NEWEST_TORCH)
+TORCH_VENV = .venv-torch-$(TORCH)$(patsubst %,-%,$(filter-out python3.11,$(PYTHON)))
+CORE := tests/unit tests/programs tests/api/test_watch.py tests/api/test_pytest_plugin.py \
+	tests/integration/test_not_watched.py tests/integration/test_leaky_example.py \
+	tests/docs/test_tutorial.py tests/learn/test_learn_exercises.py
+
+test-torch: $(TORCH_VENV)/.ready
+	CUDA_VISIBLE_DEVICES= $(TORCH_VENV)/bin/python -m pytest -q -n 2 $(CORE)
+
+test-torch-versions:
+	$(MAKE) test-torch TORCH=$(OLDEST_TORCH)
+	$(MAKE) test-torch TORCH=$(NEWEST_TORCH)
+
+.venv-torch-%/.ready: pyproject.toml constraints.txt
+	test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	sed '/^torch==/d' constraints.txt > $(@D)/constraints.txt
+	echo "torch==$(TORCH)" >> $(@D)/constraints.txt
+	$(@D)/bin/python -m pip install --quiet -c $(@D)/constraints.txt -e ".[learn,rl]" hypothesis pytest pytest-xdist
+	touch $@
+
 clean:
-	rm -rf $(THIRD_PARTY) $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv-torch-* $(THIRD_PARTY) $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache

@@ -67,13 +67,15 @@ def _state() -> dict[str, Any]:
     from torch.nn.modules import module
     from torch.optim import optimizer
 
+    # There is no way to ask PyTorch 2.6 for them.
+    saved_tensor_hooks = getattr(torch._C._autograd, "_top_saved_tensors_default_hooks", lambda ignore: None)
     return {
         "step hooks before": dict(optimizer._global_optimizer_pre_hooks),
         "step hooks after": dict(optimizer._global_optimizer_post_hooks),
         "module hooks": [len(getattr(module, table)) for table in MODULE_HOOKS],
         "function modes": torch._C._len_torch_function_stack(),
         "dispatch modes": torch._C._len_torch_dispatch_stack(),
-        "saved-tensor hooks": torch._C._autograd._top_saved_tensors_default_hooks(True),
+        "saved-tensor hooks": saved_tensor_hooks(True),
         "anomaly mode": torch.is_anomaly_enabled(),
         "grad mode": torch.is_grad_enabled(),
         "signal handlers": [signal.getsignal(s) for s in SIGNALS],

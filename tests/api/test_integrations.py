@@ -16,6 +16,7 @@ import gradsan
 from gradsan.integrations.lightning import GradsanCallback as LightningCallback
 from gradsan.integrations.loop import watched
 from gradsan.integrations.stable_baselines3 import GradsanCallback as Sb3Callback
+from gradsan.observe.session import Session
 from training import net
 
 # -- a plain loop ----------------------------------------------------------------------------------
@@ -51,6 +52,18 @@ def test_a_loop_whose_body_raises_is_closed() -> None:
     with pytest.raises(gradsan.GradientError):
         stale_turns(loop)
     assert loop.report.finished
+
+
+def test_a_loop_that_could_not_be_watched_says_so_though_it_is_to_be_quiet(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(Session, "__enter__", untappable)
+    stale_turns(watched(range(4), quiet=True))
+    assert "gradsan: nothing was watched" in capsys.readouterr().err
+
+
+def untappable(session: Session) -> Session:
+    raise AttributeError("no tap fits")
 
 
 # -- Stable-Baselines3 -----------------------------------------------------------------------------
@@ -116,6 +129,7 @@ def test_stable_baselines3_clean_agents_are_clean_and_logged() -> None:
     assert callback.report.finished
     assert callback.report.iterations > 10
     assert model.logger.name_to_value["gradsan/errors"] == 0
+    assert model.logger.name_to_value["gradsan/watched"] == 1
 
 
 @pytest.mark.usefixtures("one_thread")
@@ -144,6 +158,17 @@ def test_stable_baselines3_without_the_with_the_next_learn_closes_what_the_last_
     sb3().learn(40, callback=callback)
     assert callback.report.finished
     assert callback.report.findings == []
+
+
+@pytest.mark.usefixtures("one_thread")
+def test_stable_baselines3_that_nothing_could_be_watched_is_logged_and_said(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(Session, "__enter__", untappable)
+    model = sb3("stale")
+    model.learn(60, callback=Sb3Callback())
+    assert model.logger.name_to_value["gradsan/watched"] == 0
+    assert "gradsan: nothing was watched" in capsys.readouterr().err
 
 
 # -- Lightning -------------------------------------------------------------------------------------
@@ -197,6 +222,14 @@ def test_lightning_automatic_optimization_is_clean_and_logged(fit) -> None:
     assert (callback.report.findings, callback.report.faults) == ([], [])
     assert callback.report.iterations == 12
     assert trainer.callback_metrics["gradsan/errors"] == 0
+    assert trainer.callback_metrics["gradsan/watched"] == 1
+
+
+def test_lightning_that_nothing_could_be_watched_is_logged_and_said(fit, monkeypatch, capsys) -> None:
+    monkeypatch.setattr(Session, "__enter__", untappable)
+    trainer = fit(lightning_module("stale"), LightningCallback(quiet=True))
+    assert trainer.callback_metrics["gradsan/watched"] == 0
+    assert "gradsan: nothing was watched" in capsys.readouterr().err
 
 
 def test_lightning_manual_optimization_bugs_are_found_at_their_line(fit, capsys) -> None:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 
 import pytest
+import torch
+
+from gradsan.observe.session import Session
 
 pytest_plugins = ["pytester"]
 
@@ -398,3 +401,48 @@ def test_comments_are_told_for_all_tests_together(pytester: pytest.Pytester, wor
         ]
     )
     result.stdout.no_fnmatch_line("*silenced nothing*")  # in one of the tests, but not in the other
+
+
+# -- what cannot be watched --------------------------------------------------------------------------
+
+
+def untappable(session: Session) -> Session:
+    raise AttributeError("no tap fits")
+
+
+WHY = "the taps could not be installed (AttributeError: no tap fits)"
+EXPECTED = """
+@pytest.mark.xfail
+def test_expected():
+    train(zero=False)
+
+@pytest.mark.gradsan(mode="off")
+def test_off():
+    train(zero=False)
+"""
+
+
+def test_a_test_that_could_not_be_watched_fails(run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Session, "__enter__", untappable)
+    result = run(STALE, "--gradsan", "--gradsan-fail-on", "never")
+    result.assert_outcomes(failed=2)
+    result.stdout.fnmatch_lines([f"gradsan could not watch: {WHY} (in 2 tests)"])
+    run(STALE).assert_outcomes(passed=2)
+
+
+def test_the_session_fails_even_if_all_its_tests_may(run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Session, "__enter__", untappable)
+    result = run(EXPECTED, "--gradsan")
+    result.assert_outcomes(passed=1, xfailed=1)
+    result.stdout.fnmatch_lines([f"gradsan could not watch: {WHY}"])
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+
+
+def test_a_torch_that_is_too_old_is_refused_with_one_sentence(run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch, "__version__", "2.4.1+cu121")
+    result = run(STALE, "--gradsan")
+    result.assert_outcomes(errors=2)
+    result.stdout.no_fnmatch_line("*During handling*")
+    sentence = "gradsan needs torch 2.6 or newer; this is 2.4.1"
+    result.stdout.fnmatch_lines(["*ERROR at setup of test_stale*", sentence])
+    result.stdout.fnmatch_lines([f"gradsan could not watch: {sentence} (in 2 tests)"])

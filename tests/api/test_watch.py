@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
+import tomllib
 from collections import Counter
 from pathlib import Path
 
@@ -13,6 +14,8 @@ import torch
 import gradsan
 from gradsan.api.report import WatchReport
 from gradsan.judge.baseline import Baseline
+from gradsan.observe.session import Session
+from gradsan.runner.versions import OLDEST, too_old
 from training import bug_line, clean, mutated, net, raised_line, stale
 
 
@@ -347,3 +350,60 @@ def test_what_is_in_the_baseline_is_neither_reported_nor_raised(tmp_path: Path) 
     assert report.as_dict()["baseline"]["hidden"] == 1
     with pytest.raises(ValueError, match="cannot read the baseline"):
         gradsan.watch(baseline="no.json")
+
+
+# -- what cannot be watched --------------------------------------------------------------------------
+
+
+def untappable(session: Session) -> Session:
+    raise AttributeError("no tap fits")
+
+
+def test_a_watch_that_could_not_begin_says_so_and_leaves_the_training_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(Session, "__enter__", untappable)
+    with gradsan.watch() as report:
+        stale()
+    assert not report.watched
+    assert report.not_watched == "the taps could not be installed (AttributeError: no tap fits)"
+    assert report.as_dict()["watched"] is False
+    assert f"gradsan: nothing was watched: {report.not_watched}" in report.text()
+    assert "nothing was watched" in repr(report)
+
+
+def test_a_watched_report_says_so() -> None:
+    with gradsan.watch() as report:
+        clean()
+    assert (report.watched, report.not_watched) == (True, "")
+    assert {report.as_dict()[key] for key in ("script_status", "exit", "not_watched")} == {None}
+
+
+def test_a_decorated_function_says_that_it_was_not_watched(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(Session, "__enter__", untappable)
+    gradsan.watch(on_finding=print)(stale)()
+    assert "gradsan: nothing was watched: the taps" in capsys.readouterr().err
+
+
+def test_a_torch_that_is_too_old_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch, "__version__", "2.5.1+cpu")
+    with pytest.raises(RuntimeError, match=r"^gradsan needs torch 2\.6 or newer; this is 2\.5\.1$"):
+        gradsan.watch().__enter__()
+    monkeypatch.undo()
+    with gradsan.watch() as report:  # nothing of the first one is in the way
+        stale()
+    assert [f.rule for f in report.findings] == ["GS401"]
+
+
+@pytest.mark.parametrize(
+    "version", ["2.6.0", "2.10.0+cpu", "3.0.0a0+git1234", "2.16.0.dev20261101", "unknown"]
+)
+def test_every_other_torch_is_tried(version: str) -> None:
+    assert too_old(version) == ""
+
+
+def test_the_oldest_torch_is_the_one_that_the_package_asks_for() -> None:
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))
+    assert project["project"]["optional-dependencies"]["torch"] == ["torch>=" + ".".join(map(str, OLDEST))]

@@ -72,9 +72,10 @@ def test_a_run_writes_only_commands_and_a_summary_to_stderr_with_paths_from_the_
     run = (GRADSAN, "run", "--format", "github", "train.py")
     done = sandbox.python("-c", code, *run, env={"GITHUB_WORKSPACE": str(sandbox.path)})
     assert (done.returncode, done.stdout) == (1, "done\n")
-    annotation, summary = done.stderr.splitlines()
+    annotation, summary, last = done.stderr.splitlines()
     assert parse(annotation)[1]["file"] == "project/train.py"
     assert summary.startswith("gradsan: 1 error")
+    assert last == "gradsan: exit status 1 because of the findings"
 
 
 def test_a_clean_report_has_no_annotation() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +51,16 @@ class WatchReport:
         return self.snapshot().faults
 
     @property
+    def watched(self) -> bool:
+        """False where torch was there and gradsan could not watch it: not the same as clean."""
+        return self.snapshot().watched
+
+    @property
+    def not_watched(self) -> str:
+        """Why nothing could be watched; empty where it could."""
+        return self.snapshot().not_watched
+
+    @property
     def finished(self) -> bool:
         return self._final is not None
 
@@ -79,9 +90,15 @@ class WatchReport:
     def __str__(self) -> str:
         return self.text().rstrip("\n")
 
+    def show(self) -> None:
+        """On stderr, where there is something to say: findings, or that nothing could be watched."""
+        if self.findings or not self.watched:
+            print(self, file=sys.stderr)
+
     def __repr__(self) -> str:
         state = "" if self.finished else ", still watching"
-        codes = ", ".join(f.rule for f in self.findings) or "no findings"
+        codes = ", ".join(f.rule for f in self.findings)
+        codes = codes or ("no findings" if self.watched else "nothing was watched")
         return f"<gradsan report: {codes} in {self.iterations} iterations{state}>"
 
     def _repr_html_(self) -> str:

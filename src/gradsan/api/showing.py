@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def show_findings(watching: WatchContext) -> None:
     """The whole report, where there is something in it; one that joined another leaves it to that one."""
-    if watching.is_own and watching.report.findings:
+    if watching.is_own and (watching.report.findings or not watching.report.watched):
         show(watching.report)
 
 

@@ -22,6 +22,7 @@ from gradsan.judge.findings import Finding
 from gradsan.judge.source import pin_base, shown_path
 from gradsan.record.trace import TraceWriter
 from gradsan.rules.base import Rule
+from gradsan.runner.versions import TorchTooOld
 from gradsan.runner.watch import Watch, running
 
 P = ParamSpec("P")
@@ -93,6 +94,9 @@ class WatchContext:
             Engine(wanted.rules), writer, wanted.mode, wanted.include, is_notebook(), wanted.baseline
         )
         watch.start()
+        if watch.refusal:
+            watch.finish()
+            raise TorchTooOld(watch.refusal)
         return watch
 
     def __exit__(
@@ -157,7 +161,7 @@ class WatchContext:
                 with watching:
                     return function(*args, **kwargs)
             finally:
-                if self._wanted.on_finding is None:
+                if self._wanted.on_finding is None or not watching.report.watched:
                     show_findings(watching)
 
         return watched

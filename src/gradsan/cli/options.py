@@ -52,6 +52,14 @@ _SHARED = (
         show_default=True,
         help="Exit with status 1 on a finding at least this severe.",
     ),
+    click.option(
+        "--finding-status",
+        type=click.IntRange(1, 255),
+        default=1,
+        show_default=True,
+        metavar="N",
+        help="The exit status on such a finding. A script that crashes ends with 1, too.",
+    ),
     click.option("--tensorboard", metavar="DIR", help="Write norms and losses as TensorBoard scalars."),
     click.option("--baseline", metavar="FILE", help="Report only findings that are not in FILE."),
     click.option("--no-baseline", is_flag=True, help="Report all findings, whatever the settings say."),
@@ -75,7 +83,11 @@ def report_options(command: F) -> F:
 
 def stop(sentence: str) -> NoReturn:
     """Bad usage: one clear sentence, exit status 2."""
-    click.echo(f"gradsan: {sentence}", err=True)
+    refuse(f"gradsan: {sentence}")
+
+
+def refuse(sentence: str) -> NoReturn:
+    click.echo(sentence, err=True)
     raise click.exceptions.Exit(2)
 
 

@@ -15,7 +15,7 @@ from gradsan.render.fresh_line import FreshLine
 from gradsan.render.live import Live
 from gradsan.render.output import Output, OutputError, OutputFile, StandardOutput
 from gradsan.render.page import Page, plain
-from gradsan.render.text import summary
+from gradsan.render.text import ending, summary
 
 
 def write_html(report: Report, file: OutputFile) -> None:
@@ -68,7 +68,13 @@ class Publisher:
 
     def _publish(self, report: Report) -> None:
         if self._output is None:
-            if self._format != "text" or not self._quiet or report.findings or report.faults:
+            if (
+                self._format != "text"
+                or not self._quiet
+                or report.findings
+                or report.faults
+                or not report.watched
+            ):
                 apart = "\n" if self.live is not None and report.findings else ""
                 self._say(apart + render(self._format, report, Page.of(self._stream)))
             return
@@ -78,7 +84,7 @@ class Publisher:
             self._say(f"gradsan: {error}\n")
             self._say(render("text", report, Page.of(self._stream)))
         else:
-            if not self._quiet:
+            if not self._quiet or not report.watched:
                 self._say_in_short(report, self._output)
 
     def _publish_html(self, report: Report, file: OutputFile) -> None:
@@ -94,6 +100,8 @@ class Publisher:
         page = Page.of(self._stream)
         console = page.console()
         console.print(summary(report), soft_wrap=True)
+        if last := ending(report):
+            console.print(last, soft_wrap=True)
         if not isinstance(output, StandardOutput):
             console.print(f"gradsan: the report is in {plain(output.shown)}", soft_wrap=True)
         self._say(page.text_of(console))

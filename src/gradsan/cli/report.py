@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from gradsan.cli import baselines, options
+from gradsan.cli.exit_status import decide
 from gradsan.cli.publish import write_html
 from gradsan.follow.scalars import Scalars
 from gradsan.judge.baseline import Baseline
@@ -52,6 +53,7 @@ def command(ctx: click.Context, /, trace: str, **given: Any) -> None:
         report = judge(Path(trace), rules, html is not None, scalars, baseline)
     except TraceError as error:
         options.stop(str(error))
+    report.exit = decide(report, given["fail_on"], given["finding_status"], written=target is not None)
     page = Page.of(sys.stdout) if output is None else Page(width=100)
     text = render(given["format_"], report, page)
     try:
@@ -66,7 +68,7 @@ def command(ctx: click.Context, /, trace: str, **given: Any) -> None:
         click.echo(text, nl=False, color=True)
     if said:
         click.echo(f"gradsan: {said}", err=True)
-    ctx.exit(1 if options.fails(report, given["fail_on"], target is not None) else 0)
+    ctx.exit(report.exit.status)
 
 
 def judge(
@@ -98,6 +100,7 @@ def judge(
         draw(report, picture)
     report.script, report.mode = str(about.get("script", "")), str(about.get("mode", ""))
     report.torch = str(about.get("torch", ""))
+    report.not_watched = str(about.get("not_watched", ""))
     return report
 
 

@@ -10,13 +10,14 @@ from typing import Any
 import click
 
 from gradsan.cli import baselines, options
+from gradsan.cli.exit_status import decide
 from gradsan.cli.following import Following
 from gradsan.cli.publish import Publisher
 from gradsan.judge.engine import Engine
 from gradsan.judge.source import pin_base
 from gradsan.record.trace import TraceWriter
 from gradsan.runner import program as programs
-from gradsan.runner.execute import execute
+from gradsan.runner.execute import ProgramOutcome, execute
 from gradsan.runner.signals import Interrupted, last_words
 from gradsan.runner.watch import Watch
 from gradsan.settings import MODES, pinned
@@ -63,7 +64,8 @@ def command(ctx: click.Context, /, words: tuple[str, ...], **given: Any) -> None
     """Run a training script, unchanged, and say which line broke the gradient.
 
     The script's own output, exit status and tracebacks stay what they are; findings go to stderr.
-    Exit status: 1 on a finding at or above --fail-on, else the script's own; 2 on bad usage.
+    Exit status: 1 (--finding-status) on a finding at or above --fail-on; else the script's own where it
+    failed; else 3 where gradsan could not watch; 2 on bad usage, or a torch that is too old.
     """
     defaults = options.with_defaults(ctx, given)
     program = _program(given["module"], given["code"], words)
@@ -78,7 +80,7 @@ def command(ctx: click.Context, /, words: tuple[str, ...], **given: Any) -> None
     publisher = Publisher(program.shown, given["format_"], output, given["quiet"], html)
     live = baseline.listener(publisher.live) if baseline and publisher.live else publisher.live
     engine, writer = Engine(rules, live), _writer(given, program)
-    watch = Watch(engine, writer, given["mode"], include, html is not None, baseline)
+    watch = Watch(engine, writer, given["mode"], include, html is not None, baseline, refuses=True)
     following = Following(watch, scalars, given["live"])
 
     def end_at_once() -> None:
@@ -87,16 +89,23 @@ def command(ctx: click.Context, /, words: tuple[str, ...], **given: Any) -> None
 
     watch.start()
     with last_words(end_at_once), pinned(defaults):
-        outcome = execute(program)
+        outcome = execute(program) if not watch.refusal else ProgramOutcome()
     if watch.is_in_child:  # the program forked by itself, and this is not the process that we watch
         ctx.exit(outcome.status)
     report = watch.finish(outcome.error)
     following.close()
+    if watch.refusal:
+        options.refuse(watch.refusal)
+    report.script_status = outcome.status
+    ending = decide(report, given["fail_on"], given["finding_status"], outcome.status, target is not None)
+    report.exit = None if outcome.interrupted else ending
     publisher.publish(report)
     kept = target is not None and publisher.keep(report, target, baseline)
     if outcome.interrupted:
         raise Interrupted
-    ctx.exit(1 if options.fails(report, given["fail_on"], kept) else outcome.status)
+    if target is not None and not kept:  # what could not be written down is not known
+        ending = decide(report, given["fail_on"], given["finding_status"], outcome.status)
+    ctx.exit(ending.status)
 
 
 def _program(module: str | None, code: str | None, words: tuple[str, ...]) -> programs.Program:

@@ -20,7 +20,8 @@ class GradsanCallback(Callback):
         callback.report.findings
 
     In automatic optimization Lightning itself calls `backward` and `step`; those sites show as the line that
-    called `fit`. Findings are printed to stderr at the end, unless `quiet` or `on_finding` say otherwise.
+    called `fit`. Findings are printed to stderr at the end, unless `quiet` or `on_finding` say otherwise; that
+    nothing could be watched always is.
     """
 
     def __init__(
@@ -44,7 +45,10 @@ class GradsanCallback(Callback):
     def on_train_epoch_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
         found = self.report.findings
         pl_module.log_dict(
-            {f"gradsan/{s}s": float(sum(f.severity == s for f in found)) for s in ("error", "warning")}
+            {
+                "gradsan/watched": float(self.report.watched),
+                **{f"gradsan/{s}s": float(sum(f.severity == s for f in found)) for s in ("error", "warning")},
+            }
         )
 
     def on_exception(self, trainer: Trainer, pl_module: LightningModule, exception: BaseException) -> None:
@@ -59,5 +63,5 @@ class GradsanCallback(Callback):
         self._open = False
         kind: Any = type(error) if error is not None else None
         self._watching.__exit__(kind, error, None)
-        if not self._quiet:
+        if not self._quiet or not self.report.watched:
             show_findings(self._watching)

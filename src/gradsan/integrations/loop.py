@@ -21,7 +21,8 @@ class watched(Generic[T]):
         loop.report.findings
 
     The watch ends with the loop, be it by `break` or by an exception. Findings are printed to stderr then,
-    unless `quiet` or `on_finding` say otherwise. The other arguments are those of `gradsan.watch`.
+    unless `quiet` or `on_finding` say otherwise; that nothing could be watched always is. The other arguments
+    are those of `gradsan.watch`.
     """
 
     def __init__(
@@ -46,5 +47,5 @@ class watched(Generic[T]):
             with self._watching:
                 yield from self._items
         finally:
-            if not self._quiet:
+            if not self._quiet or not self.report.watched:
                 show_findings(self._watching)

@@ -24,7 +24,8 @@ class GradsanCallback(BaseCallback):
         callback.report.findings
 
     The `with` is for the case that `learn` raises, of which a callback is not told: the watch is closed and
-    the error explained. Findings are logged as `gradsan/errors`, `gradsan/warnings` and `gradsan/infos`.
+    the error explained. Findings are logged as `gradsan/errors`, `gradsan/warnings` and `gradsan/infos`;
+    `gradsan/watched` is 0, and stderr says why, where nothing could be watched.
     """
 
     def __init__(
@@ -52,10 +53,11 @@ class GradsanCallback(BaseCallback):
         found = self.report.findings
         for severity in ("error", "warning", "info"):
             self.logger.record(f"gradsan/{severity}s", sum(f.severity == severity for f in found))
+        self.logger.record("gradsan/watched", int(self.report.watched))
 
     def _on_training_end(self) -> None:
         self.close()
-        if self.verbose:
+        if self.verbose or not self.report.watched:
             show_findings(self._watching)
 
     def close(self, error: BaseException | None = None) -> None:

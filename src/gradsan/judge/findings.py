@@ -86,6 +86,14 @@ class Finding:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """The exit status of the command that made the report, and why it is that one."""
+
+    status: int
+    because: str  # "clean", "finding", "script" (it failed by itself), "not watched"
+
+
 @dataclass(slots=True)
 class Report:
     """Everything a renderer gets to see."""
@@ -108,7 +116,17 @@ class Report:
     known: list[Finding] = field(default_factory=list)
     reached: frozenset[tuple[str, str]] = frozenset()  # files and functions
     evaluated: frozenset[str] = frozenset()  # rules
+    not_watched: str = ""  # why torch was there and nothing could be watched; never the same as clean
+    script_status: int | None = (
+        None  # what plain `python` would have ended with; None where no script was run
+    )
+    exit: Exit | None = None  # None where there was no command, or a signal ended it
     picture: Picture | None = None  # where somebody asked for one; not part of the JSON
+
+    @property
+    def watched(self) -> bool:
+        """Whether the taps were in, or not needed: a script that never imports torch has nothing to watch."""
+        return not self.not_watched
 
     def worst(self) -> int:
         """Index into SEVERITIES of the worst finding; -1 where there is none."""
@@ -130,4 +148,8 @@ class Report:
             "suppressed": self.suppressed,
             "suppression_problems": self.suppression_problems,
             "baseline": self.baseline,
+            "watched": self.watched,
+            "not_watched": self.not_watched or None,
+            "script_status": self.script_status,
+            "exit": None if self.exit is None else asdict(self.exit),
         }

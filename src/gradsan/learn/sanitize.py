@@ -43,6 +43,8 @@ def _note(finding: gradsan.Finding, file: Path) -> Note:
 
 
 def _refuse_blindness(report: gradsan.WatchReport, rules: set[str]) -> None:
+    if not report.watched:
+        raise CannotWatch(report.snapshot().not_watched)
     for missed in report.not_evaluated:
         if missed["rule"] in rules:
             raise CannotWatch(f"{missed['rule']} was not evaluated, because {missed['reason']}")

@@ -113,7 +113,8 @@ class Sites:
     def _classify(self, code: CodeType) -> tuple[int, Tag | None]:
         if code.co_name in INTERCEPTORS:
             return LIBRARY, None
-        return self._classify_file(code.co_filename, code.co_name)
+        kind, tag = self._classify_file(code.co_filename, code.co_name)
+        return kind, "decorated" if kind == LIBRARY and is_context_decorator(code) else tag
 
     def _classify_file(self, file: str, function: str) -> tuple[int, Tag | None]:
         if file.startswith("<"):
@@ -136,11 +137,15 @@ def _tag(path: str, function: str) -> Tag | None:
     """A name for the library functions whose meaning matters to a rule."""
     if f"{os.sep}torch{os.sep}distributions{os.sep}" in path:
         return DISTRIBUTION_METHODS.get(function, "distribution")
-    if function == "decorate_context" and path.endswith("_contextlib.py"):
-        return "decorated"
     if function == "clip_grads_with_norm_" or (function.startswith("clip_grad") and "clip_grad" in path):
         return "clip"
     return None
+
+
+def is_context_decorator(code: CodeType) -> bool:
+    """What `@torch.no_grad()` and its like put around a function. Known by what it holds: from PyTorch 2.15 on
+    it goes by the name of the context."""
+    return {"ctx_factory", "func"} <= set(code.co_freevars) and code.co_filename.endswith("_contextlib.py")
 
 
 def variables_of(frame: FrameType) -> dict[str, Any]:

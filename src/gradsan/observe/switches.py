@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Literal, NamedTuple
 
-from gradsan.observe.sites import Sites, variables_of
+from gradsan.observe.sites import Sites, is_context_decorator, variables_of
 from gradsan.record.events import NOWHERE, Site
 
 SWITCH = "set_grad_enabled"
@@ -103,7 +103,7 @@ def context_site(frame: FrameType | None, sites: Sites) -> SwitchedOff:
     """Where gradients were switched off: the `with` line, or the decorator's."""
     current = frame
     while current is not None and not sites.is_user(current.f_code):
-        if current.f_code.co_name == "decorate_context":
+        if is_context_decorator(current.f_code):
             function = inspect.unwrap(variables_of(current).get("func") or _nothing)
             code = getattr(function, "__code__", None)
             if code is not None and sites.is_user(code):

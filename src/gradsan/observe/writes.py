@@ -147,9 +147,13 @@ def content_of(tensor: Tensor) -> int:
         return 0
     plain = tensor.detach()
     try:
-        return hash(_hash(plain).item())
+        return _digest(_hash(plain).item())
     except (RuntimeError, NotImplementedError):
-        return hash(_sum(plain).item()) if plain.layout == torch.strided else 0
+        return _digest(_sum(plain).item()) if plain.layout == torch.strided else 0
+
+
+def _digest(value: float) -> int:
+    return hash(value) if value == value else 1  # Python gives every NaN a hash of its own
 
 
 def _sum(plain: Tensor) -> Tensor:

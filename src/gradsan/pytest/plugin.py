@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 PROPERTY = "gradsan"  # of a test's report: one line per finding, in JUnit XML and across xdist workers
 COLLECTOR: pytest.StashKey[Collector] = pytest.StashKey()
 FACTS: pytest.StashKey[dict[str, Any]] = pytest.StashKey()
+NOT_WATCHED = "gradsan could not watch"  # a property, too: why
 WATCHING: pytest.StashKey[tuple[WatchContext, Wish]] = pytest.StashKey()
 
 
@@ -73,17 +74,30 @@ def pytest_runtest_setup(item: pytest.Item) -> Generator[None]:
     """The watch begins before the fixtures: networks and optimizers are often made there."""
     __tracebackhide__ = True
     wish = wish_of(item)
-    if wish is not None:
-        from gradsan.api.watch import chosen
-        from gradsan.api.watch_context import Wanted, WatchContext
+    refusal = _begin(item, wish) if wish is not None else ""
+    result = yield  # in any case: pytest cannot tear down what it has not set up
+    if refusal:
+        pytest.fail(refusal, pytrace=False)
+    return result
 
-        known = None if wish.is_judged_by_test else baseline_of(item.config)
-        rules = chosen(wish.select, wish.ignore)
-        watching = WatchContext(Wanted(wish.mode, rules, None, None, wish.include, None, known))
-        watching.speaks = False
+
+def _begin(item: pytest.Item, wish: Wish) -> str:
+    """Open the test's watch, or say why there is none."""
+    from gradsan.api.watch import chosen
+    from gradsan.api.watch_context import Wanted, WatchContext
+    from gradsan.runner.versions import TorchTooOld
+
+    known = None if wish.is_judged_by_test else baseline_of(item.config)
+    rules = chosen(wish.select, wish.ignore)
+    watching = WatchContext(Wanted(wish.mode, rules, None, None, wish.include, None, known))
+    watching.speaks = False
+    try:
         watching.__enter__()
-        item.stash[WATCHING] = watching, wish
-    return (yield)
+    except TorchTooOld as error:
+        item.user_properties.append((NOT_WATCHED, str(error)))
+        return str(error)
+    item.stash[WATCHING] = watching, wish
+    return ""
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -95,6 +109,9 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
         _add_section(item, _end(item, error))
         raise
     report = _end(item, None)
+    if report is not None and not report.watched:
+        _add_section(item, report)
+        pytest.fail(f"{NOT_WATCHED}: {report.not_watched}", pytrace=False)
     writes = item.config.getoption("--gradsan-write-baseline")
     if report is not None and not writes and _fails(report, item.stash[WATCHING][1]):
         pytest.fail(report.text(), pytrace=False)
@@ -118,6 +135,8 @@ def _end(item: pytest.Item, error: BaseException | None) -> WatchReport | None:
     watching.__exit__(type(told) if told else None, told, None)
     report = watching.report
     item.user_properties.extend((PROPERTY, line(finding)) for finding in report.findings)
+    if not report.watched:
+        item.user_properties.append((NOT_WATCHED, report.not_watched))
     item.stash[FACTS] = facts(report.snapshot(), None if wish.is_judged_by_test else _book(item.config))
     return report
 
@@ -166,6 +185,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
             if getattr(report, "when", "") == "call":
                 for text in dict.fromkeys(v for k, v in report.user_properties if k == PROPERTY):
                     tests[text] = tests.get(text, 0) + 1
+    for reason, nodes in _not_watched(terminalreporter).items():
+        tests[f"{NOT_WATCHED}: {reason}"] = len(nodes)
     more = terminalreporter.config.stash[COLLECTOR].lines()
     target = terminalreporter.config.getoption("--gradsan-write-baseline")
     if target:
@@ -176,3 +197,22 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
             terminalreporter.line(text + (f" (in {count} tests)" if count > 1 else ""))
         for text in more:
             terminalreporter.line(text)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """Tests that could not be watched fail; where all of them were expected to fail, the session does."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if exitstatus == pytest.ExitCode.OK and reporter is not None and _not_watched(reporter):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def _not_watched(terminalreporter: pytest.TerminalReporter) -> dict[str, set[str]]:
+    """The reasons, and the tests that have them."""
+    found: dict[str, set[str]] = {}
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            for key, reason in getattr(report, "user_properties", ()):
+                if key == NOT_WATCHED:
+                    found.setdefault(reason, set()).add(report.nodeid)
+    return found

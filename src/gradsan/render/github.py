@@ -7,7 +7,7 @@ import os
 from gradsan.judge.findings import Finding, Report
 from gradsan.judge.source import real_path
 from gradsan.render.page import Page, plain
-from gradsan.render.text import ROLES, gone, summary
+from gradsan.render.text import ROLES, ending, gone, summary
 
 COMMANDS = {"error": "error", "warning": "warning", "info": "notice"}
 
@@ -28,8 +28,12 @@ def render(report: Report, page: Page) -> str:
     for fault in report.faults:
         title = {"title": f"gradsan fault in {plain(fault['tap'])}"}
         lines.append(command("warning", title, _lines(fault["traceback"])))
+    if not report.watched:
+        title = {"title": "gradsan: nothing was watched"}
+        lines.append(command("error", title, plain(report.not_watched)))
+    last = [line.plain for line in (summary(report), ending(report)) if line is not None]
     # An ordinary line for the log; a word of the user's cannot begin it, so it is never a command.
-    return "\n".join([*lines, plain(summary(report).plain)]) + "\n"
+    return "\n".join([*lines, *map(plain, last)]) + "\n"
 
 
 def _finding(finding: Finding) -> str:

@@ -48,6 +48,8 @@ def _run(report: Report) -> Json:
             "mode": report.mode,
             "iterations": report.iterations,
             "deepIterations": report.deep_iterations,
+            "watched": report.watched,
+            "scriptStatus": report.script_status,
         },
     }
 
@@ -137,12 +139,16 @@ def _fingerprint(finding: Finding) -> str:
 
 
 def _invocation(report: Report, index: dict[str, int]) -> Json:
+    notes = [f"gradsan fault in {f['tap']}:\n{f['traceback']}" for f in report.faults]
+    if not report.watched:
+        notes.append(f"nothing was watched: {report.not_watched}")
+    ended = (
+        {"exitCode": report.exit.status, "exitCodeDescription": report.exit.because} if report.exit else {}
+    )
     return {
-        "executionSuccessful": not report.faults,
-        "toolExecutionNotifications": [
-            {"level": "error", "message": _text(f"gradsan fault in {f['tap']}:\n{f['traceback']}")}
-            for f in report.faults
-        ],
+        "executionSuccessful": not notes,
+        **ended,
+        "toolExecutionNotifications": [{"level": "error", "message": _text(note)} for note in notes],
         "toolConfigurationNotifications": [
             {
                 "level": "warning",

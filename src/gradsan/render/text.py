@@ -58,6 +58,8 @@ def draw(console: Console, report: Report) -> None:
     _faults(console, report)
     _deep_looks(console, report)
     console.print(summary(report))
+    if last := ending(report):
+        console.print(last)
 
 
 def _finding(console: Console, finding: Finding) -> None:
@@ -182,6 +184,8 @@ def summary(report: Report) -> Text:
     counts = {s: sum(f.severity == s for f in report.findings) for s in reversed(SEVERITIES)}
     parts = [(_plural(n, s) if s != "info" else f"{n} info", s) for s, n in counts.items() if n]
     text = Text.assemble(("gradsan: ", "quiet"))
+    if not report.watched and not parts:
+        return text.append("nothing was watched", "error").append(f": {plain(report.not_watched)}")
     text.append_text(Text(", ").join(Text(*part) for part in parts) if parts else Text("no findings", "fix"))
     if report.baseline is not None:
         text.append(f", {report.baseline['hidden']:,} known from {plain(report.baseline['file'])}")
@@ -192,10 +196,27 @@ def summary(report: Report) -> Text:
         text.append(f", {_plural(len(rules), 'rule')} not evaluated")
     if report.faults:
         text.append(f", {_plural(len(report.faults), 'gradsan fault')}", "warning")
-    if not report.torch:
+    if not report.watched:
+        text.append(f"; not all was watched: {plain(report.not_watched)}", "error")
+    elif not report.torch:
         text.append("; torch was never imported", "warning")
     elif not report.iterations:
         text.append("; no optimizer step was seen", "warning")
+    return text
+
+
+def ending(report: Report) -> Text | None:
+    """The last line: a failing exit status and whose it is. One and the same number can mean two things."""
+    if report.exit is None or not report.exit.status:
+        return None
+    reason = {
+        "finding": "because of the findings",
+        "script": "is the script's own: it failed by itself",
+        "not watched": "because gradsan could not watch",
+    }[report.exit.because]
+    text = Text.assemble(("gradsan: ", "quiet"), f"exit status {report.exit.status} {reason}")
+    if report.exit.because == "finding" and report.script_status:
+        text.append(f"; the script itself failed, too, with status {report.script_status}")
     return text
 
 

@@ -25,3 +25,5 @@ def sanitized(mode: Sanitize, say: Callable[[str], None]) -> Iterator[list[grads
     with gradsan.watch(mode, on_finding=found) as report:
         yield findings
     findings.extend(report.findings)
+    if not report.watched:
+        say(f"nothing was watched: {report.not_watched}")

@@ -16,6 +16,7 @@ from gradsan.record.recorder import Recorder
 from gradsan.record.sinks import Sink
 from gradsan.record.trace import TraceWriter
 from gradsan.runner.import_hook import TorchImportHook
+from gradsan.runner.versions import too_old
 
 if TYPE_CHECKING:
     from gradsan.observe.session import Session
@@ -47,7 +48,9 @@ class Watch:
         include: tuple[str, ...] = (),
         draws: bool = False,
         baseline: Baseline | None = None,
+        refuses: bool = False,
     ) -> None:
+        """`refuses`: a program that imports a torch which is too old ends there, instead of going on unwatched."""
         self.baseline = baseline
         self.engine = engine
         self.writer = writer
@@ -57,14 +60,29 @@ class Watch:
         sinks: list[Sink | None] = [writer, engine, self._picture]
         self.recorder = Recorder([sink for sink in sinks if sink is not None])
         self.session: Session | None = None
+        self.refusal = ""  # this torch is too old
+        self.not_watched = ""
+        self._refuses = refuses
         self._arrival = TorchImportHook(self._attach)
         self._owner = os.getpid()
 
     def start(self) -> None:
         _open.append(self)
-        self._arrival.start()
+        with contextlib.suppress(SystemExit):  # torch is here already: nothing of the program has run yet
+            self._arrival.start()
 
     def _attach(self) -> None:
+        self.refusal = self.not_watched = too_old(_torch_version())
+        if not self.refusal:
+            self._install()
+        if self.not_watched and self.writer is not None:
+            self.writer.note(not_watched=self.not_watched)
+        if self.refusal and self._refuses:
+            raise SystemExit(2)  # past every `except Exception`, and without a traceback
+
+    def _install(self) -> None:
+        """The one place that decides what "nothing was watched" is: torch is there, and the session, or its tap
+        on backward or on optimizers, could not be installed."""
         try:
             from gradsan.observe.session import Session
 
@@ -72,7 +90,10 @@ class Watch:
                 self.writer.note(torch=_torch_version())
             self.session = Session(self.recorder, self.mode, self.include)
             self.session.__enter__()
-        except Exception:
+            if not getattr(self.session, "watching", True):
+                self.not_watched = "the taps on backward and on optimizers could not be installed"
+        except Exception as error:
+            self.not_watched = f"the taps could not be installed ({type(error).__name__}: {error})"
             self._fault("session")
 
     def forget_in_child(self) -> None:
@@ -130,6 +151,7 @@ class Watch:
             draw(report, self._picture)
         report.mode = self.mode
         report.torch = _torch_version()
+        report.not_watched = self.not_watched
         return report
 
     def report(self) -> Report:
