@@ -22,7 +22,15 @@ MAY_KNOW: dict[str, set[str]] = {
     "runner": {*FACTS, "observe.session", "picture.collector"},
     "api": {*FACTS, "observe", "render", "rules", "runner", *PUBLIC},
     "integrations": {"api", "judge.cells", "judge.findings", "runner.packages"},
-    "pytest": {"api", "judge.baseline", "judge.baseline_file", "judge.findings", "render.output", *PUBLIC},
+    "pytest": {
+        "api",
+        "judge.baseline",
+        "judge.baseline_file",
+        "judge.findings",
+        "render.output",
+        "runner.versions",
+        *PUBLIC,
+    },
     "rl": PUBLIC,
     "learn": PUBLIC,
 }
