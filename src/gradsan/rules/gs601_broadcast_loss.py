@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gradsan.judge.meetings import Meeting, columns_against_all, levels_along_targets
 from gradsan.judge.residuals import LIBRARY_LOSSES
 from gradsan.judge.wording import line
 from gradsan.record.events import Backward, Op
@@ -18,7 +19,9 @@ class BroadcastLoss(Rule):
     needs_deep = True
     what = """
         On the way to the loss a tensor of shape `[B]` meets one of shape `[B, 1]`. Broadcasting makes a
-        `[B, B]` matrix of it: every prediction is compared with every target.
+        `[B, B]` matrix of it: every prediction is compared with every target. Or other axes meet by accident: a
+        target per sample `[B, 1]` with the values of all actions `[B, A]`, the levels of a quantile loss with the
+        targets in place of the predictions.
     """
     why = """
         The loss is finite and falls, but its minimum is the same value for every state: the mean of all
@@ -30,6 +33,10 @@ class BroadcastLoss(Rule):
         for all states, and the return stays near that of a random policy.
     """
     fix = "bring both to one shape: `q.squeeze(-1)` or `target.unsqueeze(-1)`"
+    fix_of_columns = "take the value of the action that was chosen: `q.gather(1, action)`"
+    fix_of_levels = (
+        "lay the levels along the predictions: give them their size on the predictions' axis, 1 on the other"
+    )
     deliberate = (
         "Pairs made on purpose (`x[:, None] - y`, quantile losses with `[B, N, 1]` and `[B, 1, N]`) are not "
         "reported."
@@ -60,6 +67,23 @@ class BroadcastLoss(Rule):
         loss = torch.nn.functional.mse_loss(v(torch.randn(8, 3)), torch.randn(8))  # BUG
         loss.backward()
         """,
+        """
+        import torch
+        q, q_old = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+        s, s2, reward = torch.randn(8, 3), torch.randn(8, 3), torch.randn(8, 1)
+        with torch.no_grad():
+            target = reward + 0.9 * q_old(s2).max(1, keepdim=True)[0]
+        loss = (q(s) - target).pow(2).mean()  # BUG
+        loss.backward()
+        """,
+        """
+        import torch
+        net = torch.nn.Linear(3, 5)
+        predicted, target, levels = net(torch.randn(8, 3)), torch.randn(8, 5), torch.linspace(0.1, 0.9, 5)
+        error = target.unsqueeze(1) - predicted.unsqueeze(2)
+        weight = (levels - (error.detach() < 0).float()).abs()  # BUG
+        (weight * error.abs()).sum(2).mean().backward()
+        """,
     )
     good = (
         """
@@ -84,11 +108,42 @@ class BroadcastLoss(Rule):
         spread = (x[:, None] - x).pow(2).mean()
         spread.backward()
         """,
+        """
+        import torch
+        net = torch.nn.Linear(3, 5)
+        predicted, target, levels = net(torch.randn(8, 3)), torch.randn(8, 5), torch.linspace(0.1, 0.9, 5)
+        error = target.unsqueeze(1) - predicted.unsqueeze(2)
+        weight = (levels.view(1, 5, 1) - (error.detach() < 0).float()).abs()
+        (weight * error.abs()).sum(2).mean().backward()
+        """,
+        """
+        import torch
+        net = torch.nn.Linear(3, 5)
+        predicted, target, levels = net(torch.randn(8, 3)), torch.randn(8, 5), torch.linspace(0.1, 0.9, 5)
+        error = target.t().unsqueeze(-1) - predicted
+        weight = torch.where(error < 0, 1 - levels, levels)
+        (weight * error.abs()).mean().backward()
+        """,
+        """
+        import torch
+        heads, old = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)  # two critics in one layer, one target for both
+        s, s2, reward = torch.randn(8, 3), torch.randn(8, 3), torch.randn(8, 1)
+        with torch.no_grad():
+            target = reward + 0.9 * old(s2).min(1, keepdim=True)[0]
+        (heads(s) - target).pow(2).mean().backward()
+        """,
     )
 
     def on_backward(self, event: Backward) -> Verdicts:
         graph = self.history.graph
-        for op in graph.ancestors(root.nid for root in event.roots).values():
+        within = graph.ancestors(root.nid for root in event.roots)
+        for meeting in columns_against_all(graph, within):
+            what = "is compared with the values of all actions"
+            yield self._verdict(event, meeting, what, self.fix_of_columns)
+        for meeting in levels_along_targets(graph, within):
+            what = "varies along the targets, not along the predictions, of the pairs"
+            yield self._verdict(event, meeting, what, self.fix_of_levels)
+        for op in within.values():
             pair = self._pair(op)
             if pair:
                 column, row = pair
@@ -100,6 +155,17 @@ class BroadcastLoss(Rule):
                     [("broadcast", op.site), ("backward", event.site)],
                     event.reached,
                 )
+
+    def _verdict(self, event: Backward, meeting: Meeting, what: str, fix: str) -> Verdict:
+        shapes = [_shape(o.shape) for o in (meeting.one, meeting.other)]
+        return Verdict(
+            meeting.op.site,
+            f"in `{meeting.op.name}`, {shapes[0]} {what} {shapes[1]}, on the way to the loss on "
+            f"{line(self.history, event.site)}",
+            [("broadcast", meeting.op.site), ("backward", event.site)],
+            event.reached,
+            fix=fix,
+        )
 
     def _pair(self, op: Op) -> tuple[Op, Op] | None:
         """The `[…, B, 1]` and the `[…, B]` that met in this operation by accident."""
