@@ -46,6 +46,10 @@ def operations(code):
         ("torch.cat([x, x], 1)", (1,)),
         ("x.logsumexp(-1, keepdim=True)", (2,)),
         ("x.exp()", ()),
+        ("x[:, 0]", (1,)),
+        ("x[2]", (0,)),
+        ("x[:, None, 0]", ()),
+        ("x[:, -2:]", ()),
     ],
 )
 def test_axes_are_counted_from_the_front(call, axes):
@@ -64,6 +68,8 @@ def test_axes_are_counted_from_the_front(call, axes):
         ("y = torch.stack([net(x), net(x)], 1)", (ROWS, UNKNOWN, ROWS, UNITS)),
         ("y = net(x)[:, None]", (ROWS, UNKNOWN, ROWS, UNITS)),
         ("y = net(x).view(4, 5, 2, 1)", (ROWS, ROWS, UNITS, UNKNOWN)),
+        ("y = net(x)[:, 0]", (ROWS, UNITS)),
+        ("y = net(x)[:, 1:]", (ROWS, ROWS, UNITS)),
         ("y = net(x).view(4, 10)", (ROWS, UNKNOWN)),
         ("y = net(x).transpose(0, 1)", (UNKNOWN, UNKNOWN, UNKNOWN)),
         ("y = net(x).gather(2, index)", (ROWS, ROWS, UNKNOWN)),

@@ -48,12 +48,13 @@ def roles(graph: Provenance, within: dict[ValueId, Op]) -> dict[ValueId, Roles]:
     known: dict[ValueId, Roles] = {}
     for nid in sorted(within):
         op = within[nid]
-        found = _roles(graph, op, known) if op.kind == "operation" else ()
+        found = handed_on(graph, op, known) if op.kind == "operation" else ()
         known[nid] = found if len(found) == len(op.shape) else (UNKNOWN,) * len(op.shape)
     return known
 
 
-def _roles(graph: Provenance, op: Op, known: dict[ValueId, Roles]) -> Roles:
+def handed_on(graph: Provenance, op: Op, known: dict[ValueId, Roles]) -> Roles:
+    """The words for the axes of a result, from those of what it was made of."""
     inputs = [i for i in graph.inputs(op) if i.nid in known]
     if op.name in LAYERS and any(i.kind == "parameter" and len(i.shape) == 2 for i in inputs):
         return (ROWS,) * (len(op.shape) - 1) + (UNITS,)

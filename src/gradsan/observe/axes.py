@@ -11,7 +11,7 @@ REDUCTIONS = {
     "prod", "logsumexp",
 }  # fmt: skip
 ALONG = {"softmax", "log_softmax", "gather", "cumsum", "cumprod", "sort", "argsort", "cat", "stack"}
-WITH_AXES = REDUCTIONS | ALONG
+WITH_AXES = REDUCTIONS | ALONG | {"getitem", "select"}
 MAKES_AN_AXIS = {"stack"}
 ALONG_THE_FIRST = {"cat", "stack"}  # where nothing is said
 
@@ -24,6 +24,8 @@ def axes_of(name: str, args: Any, kwargs: Any, inputs: list[Tensor]) -> tuple[in
     given = kwargs.get("dim", kwargs.get("axis"))
     if given is None:
         given = args[1] if len(args) > 1 else kwargs.get("other")
+    if name == "getitem":
+        return _taken_out(given)
     if isinstance(given, Tensor):
         return ()  # `max(a, b)` compares two tensors
     if given is None or isinstance(given, bool):  # `std(x, False)`: no axis
@@ -34,3 +36,11 @@ def axes_of(name: str, args: Any, kwargs: Any, inputs: list[Tensor]) -> tuple[in
     if not isinstance(chosen, tuple | list) or not all(type(axis) is int for axis in chosen):
         return ()
     return tuple(sorted({axis % dims for axis in chosen})) if dims else ()
+
+
+def _taken_out(index: Any) -> tuple[int, ...]:
+    """The axes of which `x[:, 0]` takes one element; nothing where axes are added or picked by tensors."""
+    parts = index if isinstance(index, tuple) else (index,)
+    if not all(type(part) in (int, slice) for part in parts):
+        return ()
+    return tuple(axis for axis, part in enumerate(parts) if type(part) is int)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gradsan.judge.axis_identity import rows_along_steps
 from gradsan.judge.meetings import Meeting, columns_against_all, levels_along_targets
 from gradsan.judge.residuals import LIBRARY_LOSSES
 from gradsan.judge.wording import line
@@ -21,7 +22,7 @@ class BroadcastLoss(Rule):
         On the way to the loss a tensor of shape `[B]` meets one of shape `[B, 1]`. Broadcasting makes a
         `[B, B]` matrix of it: every prediction is compared with every target. Or other axes meet by accident: a
         target per sample `[B, 1]` with the values of all actions `[B, A]`, the levels of a quantile loss with the
-        targets in place of the predictions.
+        targets in place of the predictions, a weight per sequence `[B]` with the steps of `[B, T]`.
     """
     why = """
         The loss is finite and falls, but its minimum is the same value for every state: the mean of all
@@ -34,6 +35,7 @@ class BroadcastLoss(Rule):
     """
     fix = "bring both to one shape: `q.squeeze(-1)` or `target.unsqueeze(-1)`"
     fix_of_columns = "take the value of the action that was chosen: `q.gather(1, action)`"
+    fix_of_rows = "lay it along the rows: `weight.unsqueeze(-1)`"
     fix_of_levels = (
         "lay the levels along the predictions: give them their size on the predictions' axis, 1 on the other"
     )
@@ -84,6 +86,23 @@ class BroadcastLoss(Rule):
         weight = (levels - (error.detach() < 0).float()).abs()  # BUG
         (weight * error.abs()).sum(2).mean().backward()
         """,
+        """
+        import torch
+        head = torch.nn.Linear(4, 9)
+        hidden, tokens, reward = torch.randn(6, 6, 4), torch.randint(9, (6, 6)), torch.randn(6)
+        mask = torch.ones(6, 6).tril()
+        log_prob = torch.distributions.Categorical(logits=head(hidden)).log_prob(tokens) * mask
+        weight = reward / mask.sum(1)
+        (-(log_prob * weight).sum(1).mean()).backward()  # BUG
+        """,
+        """
+        import torch
+        policy, critic = torch.nn.Linear(4, 9), torch.nn.Linear(4, 1)
+        steps, tokens, reward = torch.randn(6, 6, 4), torch.randint(9, (6, 6)), torch.randn(6)
+        advantage = reward - critic(steps[:, 0]).squeeze(-1).detach()
+        log_prob = torch.distributions.Categorical(logits=policy(steps)).log_prob(tokens)
+        (-(log_prob * advantage).mean()).backward()  # BUG
+        """,
     )
     good = (
         """
@@ -132,6 +151,22 @@ class BroadcastLoss(Rule):
             target = reward + 0.9 * old(s2).min(1, keepdim=True)[0]
         (heads(s) - target).pow(2).mean().backward()
         """,
+        """
+        import torch
+        policy, critic = torch.nn.Linear(4, 9), torch.nn.Linear(4, 1)
+        steps, tokens, reward = torch.randn(6, 6, 4), torch.randint(9, (6, 6)), torch.randn(6)
+        advantage = reward - critic(steps[:, 0]).squeeze(-1).detach()
+        discount = torch.linspace(0.5, 1.0, 6)  # along the steps, on purpose
+        log_prob = torch.distributions.Categorical(logits=policy(steps)).log_prob(tokens)
+        (-(log_prob * advantage[:, None] * discount).mean()).backward()
+        """,
+        """
+        import torch
+        net = torch.nn.Linear(4, 1)  # steps by environments: a bias for each environment, then the mean of the steps
+        x = net(torch.randn(6, 6, 4)).squeeze(-1)
+        centred = x - x.mean(0)
+        ((centred * x.std(0)).sum(0) - centred[0].detach()).pow(2).mean().backward()
+        """,
     )
 
     def on_backward(self, event: Backward) -> Verdicts:
@@ -143,6 +178,9 @@ class BroadcastLoss(Rule):
         for meeting in levels_along_targets(graph, within):
             what = "varies along the targets, not along the predictions, of the pairs"
             yield self._verdict(event, meeting, what, self.fix_of_levels)
+        for meeting in rows_along_steps(graph, within):
+            what = "belongs to the rows and is laid along the columns of"
+            yield self._verdict(event, meeting, what, self.fix_of_rows)
         for op in within.values():
             pair = self._pair(op)
             if pair:

@@ -24,9 +24,9 @@ LINEAR = {
     "stack",
     "cat",
 }
-LINEAR |= RESHAPING
+LINEAR |= RESHAPING | {"sum", "mean"}
 WEIGHING = {"mul", "div"}
-FOLLOWED = BY_SIZE | RESHAPING | {"stack", "cat"}
+FOLLOWED = BY_SIZE | RESHAPING | {"stack", "cat", "sum", "mean"}
 
 
 class LogProbNotReduced(Rule):
@@ -79,6 +79,16 @@ class LogProbNotReduced(Rule):
             entropy = -dist.log_prob(dist.sample())  # BUG
             target = reward + 0.9 * (q(s) + 0.1 * entropy)
         loss = (q(s) - target).pow(2).mean()
+        loss.backward()
+        """,
+        """
+        import torch
+        actor, critic = torch.nn.Linear(4, 3), torch.nn.Linear(7, 1)
+        s = torch.randn(8, 4)
+        dist = torch.distributions.Normal(actor(s), 0.5)
+        a = dist.rsample()
+        log_prob = dist.log_prob(a).sum(0)  # BUG
+        loss = (0.1 * log_prob - critic(torch.cat([s, a], -1))).mean()
         loss.backward()
         """,
     )
