@@ -125,8 +125,8 @@ class OperationTap(StackedMode):
             facts = inspect_op.facts(name, args, kwargs, inputs, outputs, settings)
         else:
             facts = OpFacts(settings=settings) if settings else PLAIN
-        if name in WITH_AXES:
-            facts = facts._replace(axes=axes_of(name, args, kwargs, inputs))
+        if name in WITH_AXES and (axes := axes_of(name, args, kwargs, inputs)):
+            facts = facts._replace(axes=axes)
         if name in CLIPPING:
             facts = self._of_gradient(facts, inputs, outputs, frame)
         written = [

@@ -3,30 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from gradsan.judge.axes import BY_SIZE, ELEMENTWISE, RESHAPING, UNITS, Roles, onward, roles, varies_along
+from gradsan.judge.flow import SHAPING, TAKEN_OUT
 from gradsan.judge.wording import line, value_at
 from gradsan.record.events import Backward, Op, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
-LINEAR = {
-    "add",
-    "sub",
-    "rsub",
-    "neg",
-    "mul",
-    "div",
-    "detach",
-    "to",
-    "float",
-    "clone",
-    "contiguous",
-    "stack",
-    "cat",
-}
-LINEAR |= RESHAPING | {"sum", "mean"}
+LINEAR = {"add", "sub", "rsub", "neg", "mul", "div", "detach", "to", "float", "clone", "contiguous"}
+LINEAR |= RESHAPING | {"stack", "cat", "sum", "mean"}
 WEIGHING = {"mul", "div"}
 FOLLOWED = BY_SIZE | RESHAPING | {"stack", "cat", "sum", "mean"}
+PASSED_ON = SHAPING | TAKEN_OUT | {"stack", "cat", "clamp", "tensor", "as_tensor", "from_numpy"}
+
+
+class _Meeting(NamedTuple):
+    """The operation, what is met there, and how bad that is."""
+
+    op: Op
+    partner: Op
+    severity: str
+
+
+class _Way(NamedTuple):
+    """How far the log-probability was followed: whether it still enters linearly, and its weight per sample."""
+
+    op: Op
+    bent: bool
+    weight: Op | None
 
 
 class LogProbNotReduced(Rule):
@@ -91,6 +96,15 @@ class LogProbNotReduced(Rule):
         loss = (0.1 * log_prob - critic(torch.cat([s, a], -1))).mean()
         loss.backward()
         """,
+        """
+        import torch
+        actor = torch.nn.Linear(4, 3)
+        log_probs, returns = [], torch.randn(8, 1)
+        for _ in range(8):
+            dist = torch.distributions.Normal(actor(torch.randn(4)), 1.0)
+            log_probs.append(dist.log_prob(dist.sample()))  # BUG
+        (-(torch.stack(log_probs) * returns).mean()).backward()
+        """,
     )
     good = (
         """
@@ -133,6 +147,12 @@ class LogProbNotReduced(Rule):
         """,
         """
         import torch
+        model = torch.nn.Linear(4, 3)  # a model of observations, with a mask over the steps
+        seen, following, mask = torch.randn(8, 4), torch.randn(8, 3), torch.ones(8, 1)
+        (-(torch.distributions.Normal(model(seen), 1.0).log_prob(following) * mask).mean()).backward()
+        """,
+        """
+        import torch
         net = torch.nn.Linear(4, 3)  # three agents' means in one layer, and an advantage and a mask for each
         s, a, advantage, mask = torch.randn(8, 4), torch.randn(8, 3), torch.randn(8, 3), torch.ones(8, 1)
         ratio = (torch.distributions.Normal(net(s), 1.0).log_prob(a) + 1.4).exp()
@@ -156,14 +176,16 @@ class LogProbNotReduced(Rule):
         for op in self._log_probs(within, known):
             meeting = self._meeting(op, within, known)
             if meeting is not None:
-                where, partner = meeting
+                where, partner, severity = meeting
                 yield Verdict(
                     op.site,
                     f"{value_at(self.history, op.site, 'the log-probability')} has {op.shape[-1]} columns, one per "
-                    f"action dimension, and meets a value per sample {list(partner.shape)} on "
-                    f"{line(self.history, where.site)} without being summed over them",
+                    f"action dimension, and meets a value per sample {list(partner.shape)} without "
+                    f"being summed over them ({'met' if severity == 'error' else 'averaged'} on "
+                    f"{line(self.history, where.site)})",
                     [("log-prob", op.site), ("meets", where.site), ("backward", event.site)],
                     event.reached,
+                    severity=severity,
                 )
 
     def _log_probs(self, within: dict[ValueId, Op], known: dict[ValueId, Roles]) -> Iterator[Op]:
@@ -174,33 +196,49 @@ class LogProbNotReduced(Rule):
             if any("log_prob" not in user.tags for user in onward(self.history.graph, op, within)):
                 yield op
 
-    def _meeting(
-        self, start: Op, within: dict[ValueId, Op], known: dict[ValueId, Roles]
-    ) -> tuple[Op, Op] | None:
-        """Where it meets something per sample, followed as long as the dimensions are apart: the operation, and
-        what is met. A weight on what is summed later, or averaged, only scales it."""
-        graph, stack, seen = self.history.graph, [(start, False)], set()
-        found: tuple[Op, Op] | None = None
+    def _meeting(self, start: Op, within: dict[ValueId, Op], known: dict[ValueId, Roles]) -> _Meeting | None:
+        """Where it meets something per sample, followed as long as the dimensions are apart. A weight on what is
+        summed later does no harm; one on what is averaged scales it, which is told of sampled actions only."""
+        graph, stack, seen = self.history.graph, [_Way(start, False, None)], set()
+        found: list[_Meeting] = []
         while stack:
-            op, bent = stack.pop()
-            for user in onward(graph, op, within):
-                if (user.nid, bent) in seen or user.name not in FOLLOWED or "log_prob" in user.tags:
+            way = stack.pop()
+            for user in onward(graph, way.op, within):
+                if (user.nid, way.bent) in seen or user.name not in FOLLOWED or "log_prob" in user.tags:
                     continue
-                seen.add((user.nid, bent))
-                if not user.shape or user.shape[-1] != start.shape[-1] or known[user.nid][-1] != UNITS:
+                seen.add((user.nid, way.bent))
+                if not self._is_apart(user, start, known):
+                    averaged = user.name == "mean" and len(way.op.shape) == len(user.facts.axes)
+                    if averaged and way.weight is not None and not way.bent and self._is_sampled(start):
+                        found.append(_Meeting(user, way.weight, "warning"))
                     continue
-                others = [i for i in graph.inputs(user) if i.nid != op.nid and i.floating]
-                if (
-                    user.name in WEIGHING
-                    and bent
-                    and any(self._is_weight_of_each(i, user, start) for i in others)
-                ):
-                    return None  # what is meant is a ratio for each
-                if user.name in ELEMENTWISE and (bent or user.name not in WEIGHING):
-                    met = next((i for i in others if self._is_per_sample(i, user, start)), None)
-                    found = found or ((user, met) if met is not None else None)
-                stack.append((user, bent or user.name not in LINEAR))
-        return found
+                others = [i for i in graph.inputs(user) if i.nid != way.op.nid and i.floating]
+                weighs = user.name in WEIGHING
+                if weighs and any(self._is_weight_of_each(i, user, start) for i in others):
+                    return None  # what is meant is a log-probability for each
+                met = next((i for i in others if self._is_per_sample(i, user, start)), None)
+                if met is not None and user.name in ELEMENTWISE and (way.bent or not weighs):
+                    found.append(_Meeting(user, met, "error"))
+                stack.append(_Way(user, way.bent or user.name not in LINEAR, met or way.weight))
+        return min(found, key=lambda m: m.severity, default=None)
+
+    def _is_apart(self, value: Op, start: Op, known: dict[ValueId, Roles]) -> bool:
+        """Whether the dimensions are still side by side in this value."""
+        return value.shape[-1:] == start.shape[-1:] and known[value.nid][-1] == UNITS
+
+    def _is_sampled(self, start: Op) -> bool:
+        """Whether what was scored is an action that was drawn, not the data that a model is fitted to."""
+        graph, stack, seen = self.history.graph, [start], set()
+        while stack:
+            op = stack.pop()
+            if op.nid in seen:
+                continue
+            seen.add(op.nid)
+            if "sample" in op.tags:
+                return True
+            if "log_prob" in op.tags or op.name in PASSED_ON:
+                stack.extend(graph.inputs(op))
+        return False
 
     def _is_per_sample(self, value: Op, user: Op, start: Op) -> bool:
         along = varies_along(value.shape, user.shape)

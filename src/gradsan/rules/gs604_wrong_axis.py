@@ -25,7 +25,7 @@ class WrongAxis(Rule):
     needs_deep = True
     what = """
         A softmax, a maximum, a `gather` or the mean of a dueling head runs over the batch, while its result is used
-        along the actions.
+        along the actions; or a softmax runs over an axis of one element.
     """
     why = """
         The shapes fit, so nothing raises. But the numbers of one state then depend on which other states are in
@@ -80,8 +80,29 @@ class WrongAxis(Rule):
         chosen = q(s).gather(1, a.unsqueeze(1)).squeeze(1)
         (chosen - target).pow(2).mean().backward()
         """,
+        """
+        import torch
+        score = torch.nn.Linear(4, 1)  # one score for each of five objects
+        objects, a, advantage = torch.randn(8, 5, 4), torch.randint(5, (8, 1)), torch.randn(8, 1)
+        log_probs = score(objects).log_softmax(-1).squeeze(-1)  # BUG
+        (-(log_probs.gather(1, a) * advantage).mean()).backward()
+        """,
     )
     good = (
+        """
+        import torch
+        score = torch.nn.Linear(4, 1)
+        objects, a, advantage = torch.randn(8, 5, 4), torch.randint(5, (8, 1)), torch.randn(8, 1)
+        log_probs = score(objects).log_softmax(1).squeeze(-1)
+        (-(log_probs.gather(1, a) * advantage).mean()).backward()
+        """,
+        """
+        import torch
+        query, key = torch.nn.Linear(4, 6), torch.nn.Linear(4, 6)  # attention to the first and only step so far
+        x = torch.randn(8, 1, 4)
+        weight = (query(x) @ key(x).transpose(1, 2)).softmax(-1)
+        (weight @ key(x)).pow(2).mean().backward()
+        """,
         """
         import torch
         policy = torch.nn.Linear(4, 3)
@@ -147,7 +168,11 @@ class WrongAxis(Rule):
         known = roles(graph, within)
         for op in candidates:
             source = next(graph.inputs(op), None)
-            if source is None or source.nid not in known or not _runs_over_rows(op, source, known):
+            if source is None or source.nid not in known:
+                continue
+            if op.live and _runs_over_one_unit(op, source, known):
+                yield self._constant(event, op, source)
+            if not _runs_over_rows(op, source, known):
                 continue
             used = self._misused(op, source, within, known)
             if used is not None:
@@ -158,6 +183,19 @@ class WrongAxis(Rule):
                     [("wrong axis", op.site), ("used", used.site), ("backward", event.site)],
                     event.reached,
                 )
+
+    def _constant(self, event: Backward, op: Op, source: Op) -> Verdict:
+        """Of one unit the softmax is one. A layer with one action may be configured so; scores of several rows that
+        are to be compared with each other are not."""
+        return Verdict(
+            op.site,
+            f"`{op.name}` of {list(source.shape)} runs along an axis of one element: its result is the same "
+            "whatever it is given, and no gradient comes through",
+            [("wrong axis", op.site), ("backward", event.site)],
+            event.reached,
+            severity="error" if len(source.shape) > 2 else "warning",
+            fix="run it along the axis of what is compared (`dim=1` of scores `[B, N, 1]`); for one unit, `sigmoid`",
+        )
 
     def _misused(
         self, op: Op, source: Op, within: dict[ValueId, Op], known: dict[ValueId, Roles]
@@ -262,6 +300,12 @@ def _runs_over_rows(op: Op, source: Op, known: dict[ValueId, Roles]) -> bool:
     if op.name in CHOOSING and len(shape) - 1 not in axes:
         return all(words[a] == ROWS and shape[a] > 1 for a in axes)
     return 0 in axes and (op.name not in NORMALISING or len(shape) == 2)
+
+
+def _runs_over_one_unit(op: Op, source: Op, known: dict[ValueId, Roles]) -> bool:
+    last = len(source.shape) - 1
+    alone = last > 0 and source.shape[last] == 1 and known[source.nid][last] == UNITS
+    return alone and op.name in NORMALISING and op.facts.axes == (last,)
 
 
 def _takes_units(user: Op, value: Op, known: dict[ValueId, Roles]) -> bool:
