@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 from gradsan.observe import inspect_op
+from gradsan.observe.axes import WITH_AXES, axes_of
 from gradsan.observe.containment import Containment
 from gradsan.observe.graph import is_transforming, label
 from gradsan.observe.mode_stack import StackedMode
@@ -124,6 +125,8 @@ class OperationTap(StackedMode):
             facts = inspect_op.facts(name, args, kwargs, inputs, outputs, settings)
         else:
             facts = OpFacts(settings=settings) if settings else PLAIN
+        if name in WITH_AXES and (axes := axes_of(name, args, kwargs, inputs)):
+            facts = facts._replace(axes=axes)
         if name in CLIPPING:
             facts = self._of_gradient(facts, inputs, outputs, frame)
         written = [

@@ -256,6 +256,7 @@ class OpFacts(NamedTuple):
     pid: ParamId = NOBODY
     leads_to: tuple[ParamId, ...] = ()
     shares: tuple[ParamId, ...] = ()
+    axes: tuple[int, ...] = ()  # it ran along these, counted from the front
 
 
 PLAIN = OpFacts()

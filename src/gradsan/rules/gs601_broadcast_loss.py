@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from gradsan.judge.axis_identity import rows_along_steps
+from gradsan.judge.meetings import Meeting, columns_against_all, levels_along_targets
 from gradsan.judge.residuals import LIBRARY_LOSSES
 from gradsan.judge.wording import line
 from gradsan.record.events import Backward, Op
@@ -18,7 +20,9 @@ class BroadcastLoss(Rule):
     needs_deep = True
     what = """
         On the way to the loss a tensor of shape `[B]` meets one of shape `[B, 1]`. Broadcasting makes a
-        `[B, B]` matrix of it: every prediction is compared with every target.
+        `[B, B]` matrix of it: every prediction is compared with every target. Or other axes meet by accident: a
+        target per sample `[B, 1]` with the values of all actions `[B, A]`, the levels of a quantile loss with the
+        targets in place of the predictions, a weight per sequence `[B]` with the steps of `[B, T]`.
     """
     why = """
         The loss is finite and falls, but its minimum is the same value for every state: the mean of all
@@ -30,6 +34,11 @@ class BroadcastLoss(Rule):
         for all states, and the return stays near that of a random policy.
     """
     fix = "bring both to one shape: `q.squeeze(-1)` or `target.unsqueeze(-1)`"
+    fix_of_columns = "take the value of the action that was chosen: `q.gather(1, action)`"
+    fix_of_rows = "lay it along the rows: `weight.unsqueeze(-1)`"
+    fix_of_levels = (
+        "lay the levels along the predictions: give them their size on the predictions' axis, 1 on the other"
+    )
     deliberate = (
         "Pairs made on purpose (`x[:, None] - y`, quantile losses with `[B, N, 1]` and `[B, 1, N]`) are not "
         "reported."
@@ -60,6 +69,40 @@ class BroadcastLoss(Rule):
         loss = torch.nn.functional.mse_loss(v(torch.randn(8, 3)), torch.randn(8))  # BUG
         loss.backward()
         """,
+        """
+        import torch
+        q, q_old = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+        s, s2, reward = torch.randn(8, 3), torch.randn(8, 3), torch.randn(8, 1)
+        with torch.no_grad():
+            target = reward + 0.9 * q_old(s2).max(1, keepdim=True)[0]
+        loss = (q(s) - target).pow(2).mean()  # BUG
+        loss.backward()
+        """,
+        """
+        import torch
+        net = torch.nn.Linear(3, 5)
+        predicted, target, levels = net(torch.randn(8, 3)), torch.randn(8, 5), torch.linspace(0.1, 0.9, 5)
+        error = target.unsqueeze(1) - predicted.unsqueeze(2)
+        weight = (levels - (error.detach() < 0).float()).abs()  # BUG
+        (weight * error.abs()).sum(2).mean().backward()
+        """,
+        """
+        import torch
+        head = torch.nn.Linear(4, 9)
+        hidden, tokens, reward = torch.randn(6, 6, 4), torch.randint(9, (6, 6)), torch.randn(6)
+        mask = torch.ones(6, 6).tril()
+        log_prob = torch.distributions.Categorical(logits=head(hidden)).log_prob(tokens) * mask
+        weight = reward / mask.sum(1)
+        (-(log_prob * weight).sum(1).mean()).backward()  # BUG
+        """,
+        """
+        import torch
+        policy, critic = torch.nn.Linear(4, 9), torch.nn.Linear(4, 1)
+        steps, tokens, reward = torch.randn(6, 6, 4), torch.randint(9, (6, 6)), torch.randn(6)
+        advantage = reward - critic(steps[:, 0]).squeeze(-1).detach()
+        log_prob = torch.distributions.Categorical(logits=policy(steps)).log_prob(tokens)
+        (-(log_prob * advantage).mean()).backward()  # BUG
+        """,
     )
     good = (
         """
@@ -84,11 +127,61 @@ class BroadcastLoss(Rule):
         spread = (x[:, None] - x).pow(2).mean()
         spread.backward()
         """,
+        """
+        import torch
+        net = torch.nn.Linear(3, 5)
+        predicted, target, levels = net(torch.randn(8, 3)), torch.randn(8, 5), torch.linspace(0.1, 0.9, 5)
+        error = target.unsqueeze(1) - predicted.unsqueeze(2)
+        weight = (levels.view(1, 5, 1) - (error.detach() < 0).float()).abs()
+        (weight * error.abs()).sum(2).mean().backward()
+        """,
+        """
+        import torch
+        net = torch.nn.Linear(3, 5)
+        predicted, target, levels = net(torch.randn(8, 3)), torch.randn(8, 5), torch.linspace(0.1, 0.9, 5)
+        error = target.t().unsqueeze(-1) - predicted
+        weight = torch.where(error < 0, 1 - levels, levels)
+        (weight * error.abs()).mean().backward()
+        """,
+        """
+        import torch
+        heads, old = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)  # two critics in one layer, one target for both
+        s, s2, reward = torch.randn(8, 3), torch.randn(8, 3), torch.randn(8, 1)
+        with torch.no_grad():
+            target = reward + 0.9 * old(s2).min(1, keepdim=True)[0]
+        (heads(s) - target).pow(2).mean().backward()
+        """,
+        """
+        import torch
+        policy, critic = torch.nn.Linear(4, 9), torch.nn.Linear(4, 1)
+        steps, tokens, reward = torch.randn(6, 6, 4), torch.randint(9, (6, 6)), torch.randn(6)
+        advantage = reward - critic(steps[:, 0]).squeeze(-1).detach()
+        discount = torch.linspace(0.5, 1.0, 6)  # along the steps, on purpose
+        log_prob = torch.distributions.Categorical(logits=policy(steps)).log_prob(tokens)
+        (-(log_prob * advantage[:, None] * discount).mean()).backward()
+        """,
+        """
+        import torch
+        net = torch.nn.Linear(4, 1)  # steps by environments: a bias for each environment, then the mean of the steps
+        x = net(torch.randn(6, 6, 4)).squeeze(-1)
+        centred = x - x.mean(0)
+        ((centred * x.std(0)).sum(0) - centred[0].detach()).pow(2).mean().backward()
+        """,
     )
 
     def on_backward(self, event: Backward) -> Verdicts:
         graph = self.history.graph
-        for op in graph.ancestors(root.nid for root in event.roots).values():
+        within = graph.ancestors(root.nid for root in event.roots)
+        for meeting in columns_against_all(graph, within):
+            what = "is compared with the values of all actions"
+            yield self._verdict(event, meeting, what, self.fix_of_columns)
+        for meeting in levels_along_targets(graph, within):
+            what = "varies along the targets, not along the predictions, of the pairs"
+            yield self._verdict(event, meeting, what, self.fix_of_levels)
+        for meeting in rows_along_steps(graph, within):
+            what = "belongs to the rows and is laid along the columns of"
+            yield self._verdict(event, meeting, what, self.fix_of_rows)
+        for op in within.values():
             pair = self._pair(op)
             if pair:
                 column, row = pair
@@ -100,6 +193,17 @@ class BroadcastLoss(Rule):
                     [("broadcast", op.site), ("backward", event.site)],
                     event.reached,
                 )
+
+    def _verdict(self, event: Backward, meeting: Meeting, what: str, fix: str) -> Verdict:
+        shapes = [_shape(o.shape) for o in (meeting.one, meeting.other)]
+        return Verdict(
+            meeting.op.site,
+            f"in `{meeting.op.name}`, {shapes[0]} {what} {shapes[1]}, on the way to the loss on "
+            f"{line(self.history, event.site)}",
+            [("broadcast", meeting.op.site), ("backward", event.site)],
+            event.reached,
+            fix=fix,
+        )
 
     def _pair(self, op: Op) -> tuple[Op, Op] | None:
         """The `[…, B, 1]` and the `[…, B]` that met in this operation by accident."""

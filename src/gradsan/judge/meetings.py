@@ -1,0 +1,108 @@
+"""Two values whose axes meet by accident though their shapes allow it: nothing of the form `[B]` against `[B, 1]`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from gradsan.judge.axes import COMPARING, UNITS, Roles, roles, varies_along
+from gradsan.judge.flow import SHAPING, TAKEN_OUT
+from gradsan.judge.provenance import Provenance
+from gradsan.judge.residuals import LIBRARY_LOSSES
+from gradsan.record.events import Op, ValueId
+
+CHOOSING = {"gather", "argmax", "max", "amax"}
+SQUARING = {"pow", "mul", "abs", *LIBRARY_LOSSES}
+
+
+class Meeting(NamedTuple):
+    """An operation, and what met in it."""
+
+    op: Op
+    one: Op
+    other: Op
+
+
+def columns_against_all(graph: Provenance, within: dict[ValueId, Op]) -> Iterator[Meeting]:
+    """A target per sample `[B, 1]` that is compared with the values of all actions `[B, A]`, on the way to a loss
+    for which other values of that form are chosen from along the actions. Heads that all learn one target are
+    nowhere chosen from."""
+    met = list(_one_against_all(graph, within))
+    known = roles(graph, within) if met else {}  # seldom needed
+    for meeting in met:
+        if known[meeting.other.nid][-1] == UNITS and _is_chosen_from(graph, meeting, known):
+            yield meeting
+
+
+def _one_against_all(graph: Provenance, within: dict[ValueId, Op]) -> Iterator[Meeting]:
+    for op in within.values():
+        if op.name not in LIBRARY_LOSSES and not _is_squared(graph, op, within):
+            continue
+        sides = [i for i in graph.inputs(op) if i.floating and len(i.shape) > 1]
+        for value in sides:
+            for column in sides:
+                fits = column.shape == (*value.shape[:-1], 1) and column.shape[0] > 1 and value.shape[-1] > 1
+                if fits and value.live and not column.live:
+                    yield Meeting(op, column, value)
+
+
+def _is_squared(graph: Provenance, op: Op, within: dict[ValueId, Op]) -> bool:
+    """A difference that becomes an error at once."""
+    users = [within[n] for n in graph.consumers.get(op.nid, ()) if n in within]
+    return op.name in ("sub", "rsub") and any(u.name in SQUARING for u in users)
+
+
+def _is_chosen_from(graph: Provenance, meeting: Meeting, known: dict[ValueId, Roles]) -> bool:
+    """Whether the target was made by choosing from values of this form, one in each row."""
+    shape = meeting.other.shape
+    for op in graph.ancestors([meeting.one.nid]).values():
+        given = next(graph.inputs(op), None)
+        if op.name not in CHOOSING or given is None or given.shape != shape:
+            continue
+        if op.facts.axes == (len(shape) - 1,) and known[given.nid][-1] == UNITS:
+            return True
+    return False
+
+
+def levels_along_targets(graph: Provenance, within: dict[ValueId, Op]) -> Iterator[Meeting]:
+    """Quantile levels that vary along the axis of the targets. In `levels - (target - predicted < 0)` of pairs, each
+    prediction has a level of its own; laid along the other axis, all predictions have all levels."""
+    for op in within.values():
+        if op.name not in ("sub", "rsub", "where") or op.live or len(op.shape) < 2:
+            continue
+        sides = list(graph.inputs(op))
+        for sign in sides:
+            errors = _error_behind(graph, sign)
+            if errors is None:
+                continue
+            for levels in sides:
+                if levels.nid == sign.nid or not levels.floating:
+                    continue
+                along = varies_along(levels.shape, op.shape)
+                if _axes_of_pairs(graph, errors, op, along):
+                    yield Meeting(op, levels, errors)
+
+
+def _error_behind(graph: Provenance, sign: Op) -> Op | None:
+    """The difference of which this is the sign, as 0 or 1."""
+    seen: Op | None = sign
+    while seen is not None and seen.name in SHAPING | TAKEN_OUT:
+        seen = next(graph.inputs(seen), None)
+    if seen is None or seen.name not in COMPARING:
+        return None
+    error = next(graph.inputs(seen), None)
+    while error is not None and error.name in SHAPING | TAKEN_OUT and error.shape == sign.shape:
+        error = next(graph.inputs(error), None)
+    return (
+        error if error is not None and error.name in ("sub", "rsub") and error.shape == sign.shape else None
+    )
+
+
+def _axes_of_pairs(graph: Provenance, error: Op, op: Op, along: set[int]) -> bool:
+    """Whether `along` has the axis of the targets, and not that of the predictions."""
+    sides = list(graph.inputs(error))
+    if len(sides) != 2 or sides[0].live == sides[1].live or error.shape != op.shape:
+        return False
+    predicted, target = sides if sides[0].live else (sides[1], sides[0])
+    own, others = (varies_along(s.shape, error.shape) for s in (predicted, target))
+    return bool(along & (others - own)) and not along & (own - others) and bool(own - others)

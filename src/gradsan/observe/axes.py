@@ -1,0 +1,46 @@
+"""Along which axes an operation ran: `softmax(x, dim=-1)` of a matrix ran along axis 1."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradsan.observe.values import Tensor
+
+REDUCTIONS = {
+    "sum", "mean", "nansum", "nanmean", "std", "var", "max", "min", "amax", "amin", "argmax", "argmin", "median",
+    "prod", "logsumexp",
+}  # fmt: skip
+ALONG = {"softmax", "log_softmax", "gather", "cumsum", "cumprod", "sort", "argsort", "cat", "stack"}
+WITH_AXES = REDUCTIONS | ALONG | {"getitem", "select"}
+MAKES_AN_AXIS = {"stack"}
+ALONG_THE_FIRST = {"cat", "stack"}  # where nothing is said
+
+
+def axes_of(name: str, args: Any, kwargs: Any, inputs: list[Tensor]) -> tuple[int, ...]:
+    """Counted from the front; a reduction to which no axis was given runs over all of them."""
+    if not inputs:
+        return ()
+    dims = inputs[0].dim() + (name in MAKES_AN_AXIS)
+    given = kwargs.get("dim", kwargs.get("axis"))
+    if given is None:
+        given = args[1] if len(args) > 1 else kwargs.get("other")
+    if name == "getitem":
+        return _taken_out(given)
+    if isinstance(given, Tensor):
+        return ()  # `max(a, b)` compares two tensors
+    if given is None or isinstance(given, bool):  # `std(x, False)`: no axis
+        if name in ALONG_THE_FIRST:
+            return (0,)
+        return tuple(range(dims)) if name in REDUCTIONS else ()
+    chosen = (given,) if isinstance(given, int) else given
+    if not isinstance(chosen, tuple | list) or not all(type(axis) is int for axis in chosen):
+        return ()
+    return tuple(sorted({axis % dims for axis in chosen})) if dims else ()
+
+
+def _taken_out(index: Any) -> tuple[int, ...]:
+    """The axes of which `x[:, 0]` takes one element; nothing where axes are added or picked by tensors."""
+    parts = index if isinstance(index, tuple) else (index,)
+    if not all(type(part) in (int, slice) for part in parts):
+        return ()
+    return tuple(axis for axis, part in enumerate(parts) if type(part) is int)

@@ -1,0 +1,259 @@
+"""GS603: a log-probability per action dimension is used as if it were one per action."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from gradsan.judge.axes import BY_SIZE, ELEMENTWISE, RESHAPING, UNITS, Roles, onward, roles, varies_along
+from gradsan.judge.flow import SHAPING, TAKEN_OUT
+from gradsan.judge.wording import line, value_at
+from gradsan.record.events import Backward, Op, ValueId
+from gradsan.rules.base import Rule, Verdict, Verdicts
+
+LINEAR = {"add", "sub", "rsub", "neg", "mul", "div", "detach", "to", "float", "clone", "contiguous"}
+LINEAR |= RESHAPING | {"stack", "cat", "sum", "mean"}
+WEIGHING = {"mul", "div"}
+FOLLOWED = BY_SIZE | RESHAPING | {"stack", "cat", "sum", "mean"}
+PASSED_ON = SHAPING | TAKEN_OUT | {"stack", "cat", "clamp", "tensor", "as_tensor", "from_numpy"}
+
+
+class _Meeting(NamedTuple):
+    """The operation, what is met there, and how bad that is."""
+
+    op: Op
+    partner: Op
+    severity: str
+
+
+class _Way(NamedTuple):
+    """How far the log-probability was followed: whether it still enters linearly, and its weight per sample."""
+
+    op: Op
+    bent: bool
+    weight: Op | None
+
+
+class LogProbNotReduced(Rule):
+    code = "GS603"
+    name = "log-prob-not-reduced"
+    severity = "error"
+    needs_deep = True
+    what = """
+        A distribution that is made of independent parts (`Normal` with a mean per action dimension) gives one
+        log-probability per dimension, `[B, A]`. It meets something that there is once per sample, `[B, 1]`, before
+        it was summed over the dimensions.
+    """
+    why = """
+        The log-probability of an action is the sum over its dimensions. Left apart, an importance ratio is that of
+        each dimension alone and is clipped alone, an entropy term weighs 1/A of what its coefficient says, and a
+        target becomes a different one for every dimension. Broadcasting hides it: nothing raises.
+    """
+    symptom = "It learns with one action dimension, and worse the more there are."
+    fix = "sum over the action dimensions: `dist.log_prob(action).sum(-1, keepdim=True)`, or use `Independent(dist, 1)`"
+    deliberate = """
+        Log-probabilities of tokens or agents that meet a weight for each token or agent are not reported, nor is a
+        plain average of log-probabilities (behaviour cloning). A ratio per dimension on purpose: allow it on the line.
+    """
+    bad = (
+        """
+        import torch
+        actor, critic = torch.nn.Linear(4, 3), torch.nn.Linear(7, 1)
+        s = torch.randn(8, 4)
+        dist = torch.distributions.Normal(actor(s), 0.5)
+        a = dist.rsample()
+        log_prob = dist.log_prob(a)  # BUG
+        loss = (0.1 * log_prob - critic(torch.cat([s, a], -1))).mean()
+        loss.backward()
+        """,
+        """
+        import torch
+        actor = torch.nn.Linear(4, 3)
+        s, a, old, advantage = torch.randn(8, 4), torch.randn(8, 3), torch.randn(8, 3), torch.randn(8, 1)
+        log_prob = torch.distributions.Normal(actor(s), 1.0).log_prob(a)  # BUG
+        ratio = (log_prob - old).exp()
+        loss = -torch.min(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage).mean()
+        loss.backward()
+        """,
+        """
+        import torch
+        actor, q = torch.nn.Linear(4, 3), torch.nn.Linear(4, 1)
+        s, reward = torch.randn(8, 4), torch.randn(8, 1)
+        with torch.no_grad():
+            dist = torch.distributions.Normal(actor(s), 1.0)
+            entropy = -dist.log_prob(dist.sample())  # BUG
+            target = reward + 0.9 * (q(s) + 0.1 * entropy)
+        loss = (q(s) - target).pow(2).mean()
+        loss.backward()
+        """,
+        """
+        import torch
+        actor, critic = torch.nn.Linear(4, 3), torch.nn.Linear(7, 1)
+        s = torch.randn(8, 4)
+        dist = torch.distributions.Normal(actor(s), 0.5)
+        a = dist.rsample()
+        log_prob = dist.log_prob(a).sum(0)  # BUG
+        loss = (0.1 * log_prob - critic(torch.cat([s, a], -1))).mean()
+        loss.backward()
+        """,
+        """
+        import torch
+        actor = torch.nn.Linear(4, 3)
+        log_probs, returns = [], torch.randn(8, 1)
+        for _ in range(8):
+            dist = torch.distributions.Normal(actor(torch.randn(4)), 1.0)
+            log_probs.append(dist.log_prob(dist.sample()))  # BUG
+        (-(torch.stack(log_probs) * returns).mean()).backward()
+        """,
+    )
+    good = (
+        """
+        import torch
+        actor, critic = torch.nn.Linear(4, 3), torch.nn.Linear(7, 1)
+        s = torch.randn(8, 4)
+        dist = torch.distributions.Normal(actor(s), 0.5)
+        a = dist.rsample()
+        log_prob = dist.log_prob(a).sum(-1, keepdim=True)
+        loss = (0.1 * log_prob - critic(torch.cat([s, a], -1))).mean()
+        loss.backward()
+        """,
+        """
+        import torch
+        actor = torch.nn.Linear(4, 3)
+        s, a, advantage = torch.randn(8, 4), torch.randn(8, 3), torch.randn(8, 1)
+        weighted = torch.distributions.Normal(actor(s), 1.0).log_prob(a) * advantage
+        (-weighted.sum(-1).mean()).backward()  # summed, only later
+        """,
+        """
+        import torch
+        actor = torch.nn.Linear(4, 3)
+        s, a, advantage = torch.randn(8, 4), torch.randn(8, 3), torch.randn(8)
+        dist = torch.distributions.Independent(torch.distributions.Normal(actor(s), 1.0), 1)
+        ratio = (dist.log_prob(a) + 3.0).exp()
+        (-(ratio * advantage).mean()).backward()
+        """,
+        """
+        import torch
+        policy = torch.nn.Linear(4, 3)  # five agents, each with its own logits; they share an advantage
+        s, a, advantage = torch.randn(8, 5, 4), torch.randint(3, (8, 5)), torch.randn(8, 1)
+        log_prob = torch.distributions.Categorical(logits=policy(s)).log_prob(a)
+        (-((log_prob + 1.1).exp() * advantage).mean()).backward()
+        """,
+        """
+        import torch
+        actor = torch.nn.Linear(4, 3)  # behaviour cloning: a factor of three in the learning rate, no more
+        loss = -torch.distributions.Normal(actor(torch.randn(8, 4)), 1.0).log_prob(torch.randn(8, 3)).mean()
+        loss.backward()
+        """,
+        """
+        import torch
+        model = torch.nn.Linear(4, 3)  # a model of observations, with a mask over the steps
+        seen, following, mask = torch.randn(8, 4), torch.randn(8, 3), torch.ones(8, 1)
+        (-(torch.distributions.Normal(model(seen), 1.0).log_prob(following) * mask).mean()).backward()
+        """,
+        """
+        import torch
+        net = torch.nn.Linear(4, 3)  # three agents' means in one layer, and an advantage and a mask for each
+        s, a, advantage, mask = torch.randn(8, 4), torch.randn(8, 3), torch.randn(8, 3), torch.ones(8, 1)
+        ratio = (torch.distributions.Normal(net(s), 1.0).log_prob(a) + 1.4).exp()
+        (-(ratio * advantage * mask).mean()).backward()
+        """,
+        """
+        import math, torch
+        means, weights = torch.nn.Linear(4, 3), torch.nn.Linear(4, 3)  # a mixture of three
+        s, x, temperature = torch.randn(8, 4), torch.randn(8, 1), torch.rand(8, 1)
+        parts = torch.distributions.Normal(means(s), 1.0).log_prob(x) + torch.log_softmax(weights(s), -1)
+        (-(parts.logsumexp(-1, keepdim=True) * temperature).mean()).backward()
+        """,
+    )
+
+    def on_backward(self, event: Backward) -> Verdicts:
+        graph = self.history.graph
+        within = graph.ancestors(root.nid for root in event.roots)
+        if not any("log_prob" in op.tags for op in within.values()):
+            return
+        known = roles(graph, within)
+        for op in self._log_probs(within, known):
+            meeting = self._meeting(op, within, known)
+            if meeting is not None:
+                where, partner, severity = meeting
+                yield Verdict(
+                    op.site,
+                    f"{value_at(self.history, op.site, 'the log-probability')} has {op.shape[-1]} columns, one per "
+                    f"action dimension, and meets a value per sample {list(partner.shape)} without "
+                    f"being summed over them ({'met' if severity == 'error' else 'averaged'} on "
+                    f"{line(self.history, where.site)})",
+                    [("log-prob", op.site), ("meets", where.site), ("backward", event.site)],
+                    event.reached,
+                    severity=severity,
+                )
+
+    def _log_probs(self, within: dict[ValueId, Op], known: dict[ValueId, Roles]) -> Iterator[Op]:
+        """What `log_prob` gave back, where its last axis is the dimensions of the action."""
+        for op in within.values():
+            if "log_prob" not in op.tags or not op.shape or op.shape[-1] < 2 or known[op.nid][-1] != UNITS:
+                continue
+            if any("log_prob" not in user.tags for user in onward(self.history.graph, op, within)):
+                yield op
+
+    def _meeting(self, start: Op, within: dict[ValueId, Op], known: dict[ValueId, Roles]) -> _Meeting | None:
+        """Where it meets something per sample, followed as long as the dimensions are apart. A weight on what is
+        summed later does no harm; one on what is averaged scales it, which is told of sampled actions only."""
+        graph, stack, seen = self.history.graph, [_Way(start, False, None)], set()
+        found: list[_Meeting] = []
+        while stack:
+            way = stack.pop()
+            for user in onward(graph, way.op, within):
+                if (user.nid, way.bent) in seen or user.name not in FOLLOWED or "log_prob" in user.tags:
+                    continue
+                seen.add((user.nid, way.bent))
+                if not self._is_apart(user, start, known):
+                    averaged = user.name == "mean" and len(way.op.shape) == len(user.facts.axes)
+                    if averaged and way.weight is not None and not way.bent and self._is_sampled(start):
+                        found.append(_Meeting(user, way.weight, "warning"))
+                    continue
+                others = [i for i in graph.inputs(user) if i.nid != way.op.nid and i.floating]
+                weighs = user.name in WEIGHING
+                if weighs and any(self._is_weight_of_each(i, user, start) for i in others):
+                    return None  # what is meant is a log-probability for each
+                met = next((i for i in others if self._is_per_sample(i, user, start)), None)
+                if met is not None and user.name in ELEMENTWISE and (way.bent or not weighs):
+                    found.append(_Meeting(user, met, "error"))
+                stack.append(_Way(user, way.bent or user.name not in LINEAR, met or way.weight))
+        return min(found, key=lambda m: m.severity, default=None)
+
+    def _is_apart(self, value: Op, start: Op, known: dict[ValueId, Roles]) -> bool:
+        """Whether the dimensions are still side by side in this value."""
+        return value.shape[-1:] == start.shape[-1:] and known[value.nid][-1] == UNITS
+
+    def _is_sampled(self, start: Op) -> bool:
+        """Whether what was scored is an action that was drawn, not the data that a model is fitted to."""
+        graph, stack, seen = self.history.graph, [start], set()
+        while stack:
+            op = stack.pop()
+            if op.nid in seen:
+                continue
+            seen.add(op.nid)
+            if "sample" in op.tags:
+                return True
+            if "log_prob" in op.tags or op.name in PASSED_ON:
+                stack.extend(graph.inputs(op))
+        return False
+
+    def _is_per_sample(self, value: Op, user: Op, start: Op) -> bool:
+        along = varies_along(value.shape, user.shape)
+        last = len(user.shape) - 1
+        return bool(along) and last not in along and not self._is_made_of(value, start)
+
+    def _is_weight_of_each(self, value: Op, user: Op, start: Op) -> bool:
+        same = value.shape == user.shape and not value.live
+        return same and not self._is_made_of(value, start) and not self._is_log_prob(value)
+
+    def _is_made_of(self, value: Op, start: Op) -> bool:
+        return start.nid in self.history.graph.ancestors([value.nid])
+
+    def _is_log_prob(self, value: Op) -> bool:
+        return any("log_prob" in op.tags for op in self.history.graph.ancestors([value.nid]).values())
+
+
+rule = LogProbNotReduced

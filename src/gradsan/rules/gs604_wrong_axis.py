@@ -1,0 +1,331 @@
+"""GS604: an operation runs over the batch where its result is used along the actions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gradsan.judge.axes import BY_SIZE, RESHAPING, ROWS, UNITS, Roles, onward, roles
+from gradsan.judge.wording import line
+from gradsan.record.events import Backward, Op, ValueId
+from gradsan.rules.base import Rule, Verdict, Verdicts
+
+NORMALISING = {"softmax", "log_softmax"}
+CHOOSING = {"max", "argmax", "amax"}
+CHOSEN = {"gather", "argmax", "max", "amax"}
+CONSUMING = CHOSEN | {"sum", "logsumexp"}
+CANDIDATES = NORMALISING | CHOOSING | {"gather", "mean"}
+MIXING = {"matmul", "mm", "bmm", "einsum", "linear", "addmm"}
+COMBINING = {"add", "sub"}
+
+
+class WrongAxis(Rule):
+    code = "GS604"
+    name = "wrong-axis"
+    severity = "error"
+    needs_deep = True
+    what = """
+        A softmax, a maximum, a `gather` or the mean of a dueling head runs over the batch, while its result is used
+        along the actions; or a softmax runs over an axis of one element.
+    """
+    why = """
+        The shapes fit, so nothing raises. But the numbers of one state then depend on which other states are in
+        the batch: a softmax over the batch does not sum to one for any state, a maximum over the batch is the value
+        of another state, a mean over all shifts the values of a state by what the others are worth.
+    """
+    symptom = "The loss falls a little and stays; results change with the batch size, and acting on one state differs."
+    fix = (
+        "run it along the actions: `dim=-1` (with `keepdim=True` where the result meets what it was made of)"
+    )
+    deliberate = """
+        Attention and pooling over rows are used along the rows, and are not reported. A softmax over the samples
+        on purpose: allow it on the line.
+    """
+    bad = (
+        """
+        import torch
+        policy = torch.nn.Linear(4, 3)
+        s, a, advantage = torch.randn(8, 4), torch.randint(3, (8, 1)), torch.randn(8, 1)
+        log_probs = torch.log_softmax(policy(s), dim=0)  # BUG
+        (-(log_probs.gather(1, a) * advantage).mean()).backward()
+        """,
+        """
+        import torch
+        policy = torch.nn.Linear(4, 3)
+        s, advantage = torch.randn(8, 4), torch.randn(8)
+        probs = policy(s).softmax(0)  # BUG
+        dist = torch.distributions.Categorical(probs)
+        (-(dist.log_prob(dist.sample()) * advantage).mean()).backward()
+        """,
+        """
+        import torch
+        value, advantage = torch.nn.Linear(4, 1), torch.nn.Linear(4, 3)
+        s, a, target = torch.randn(8, 4), torch.randint(3, (8, 1)), torch.randn(8, 1)
+        each = advantage(s)
+        q = value(s) + (each - each.mean())  # BUG
+        (q.gather(1, a) - target).pow(2).mean().backward()
+        """,
+        """
+        import torch
+        q = torch.nn.Linear(4, 3)
+        s, a, target = torch.randn(8, 4), torch.randint(3, (8, 1)), torch.randn(8, 1)
+        chosen = q(s).gather(0, a)  # BUG
+        (chosen - target).pow(2).mean().backward()
+        """,
+        """
+        import torch
+        q = torch.nn.Linear(4, 3)
+        s, s2, a, r = torch.randn(8, 4), torch.randn(8, 4), torch.randint(3, (8,)), torch.randn(8)
+        with torch.no_grad():
+            target = r + 0.9 * q(s2).max()  # BUG
+        chosen = q(s).gather(1, a.unsqueeze(1)).squeeze(1)
+        (chosen - target).pow(2).mean().backward()
+        """,
+        """
+        import torch
+        score = torch.nn.Linear(4, 1)  # one score for each of five objects
+        objects, a, advantage = torch.randn(8, 5, 4), torch.randint(5, (8, 1)), torch.randn(8, 1)
+        log_probs = score(objects).log_softmax(-1).squeeze(-1)  # BUG
+        (-(log_probs.gather(1, a) * advantage).mean()).backward()
+        """,
+    )
+    good = (
+        """
+        import torch
+        score = torch.nn.Linear(4, 1)
+        objects, a, advantage = torch.randn(8, 5, 4), torch.randint(5, (8, 1)), torch.randn(8, 1)
+        log_probs = score(objects).log_softmax(1).squeeze(-1)
+        (-(log_probs.gather(1, a) * advantage).mean()).backward()
+        """,
+        """
+        import torch
+        query, key = torch.nn.Linear(4, 6), torch.nn.Linear(4, 6)  # attention to the first and only step so far
+        x = torch.randn(8, 1, 4)
+        weight = (query(x) @ key(x).transpose(1, 2)).softmax(-1)
+        (weight @ key(x)).pow(2).mean().backward()
+        """,
+        """
+        import torch
+        policy = torch.nn.Linear(4, 3)
+        s, a, advantage = torch.randn(8, 4), torch.randint(3, (8, 1)), torch.randn(8, 1)
+        log_probs = torch.log_softmax(policy(s), dim=1)
+        (-(log_probs.gather(1, a) * advantage).mean()).backward()
+        """,
+        """
+        import torch
+        score, body = torch.nn.Linear(4, 3), torch.nn.Linear(4, 3)  # pooling over a set, three heads
+        items = torch.randn(8, 4)
+        pooled = (score(items).softmax(0) * body(items)).sum(0)
+        pooled.pow(2).sum(-1).mean().backward()
+        """,
+        """
+        import torch
+        value, advantage = torch.nn.Linear(4, 1), torch.nn.Linear(4, 3)
+        s, a, target = torch.randn(8, 4), torch.randint(3, (8, 1)), torch.randn(8, 1)
+        each = advantage(s)
+        q = value(s) + each - each.mean(1, keepdim=True)
+        (q.gather(1, a) - target).pow(2).mean().backward()
+        """,
+        """
+        import torch
+        net = torch.nn.Linear(4, 3)  # shifted by its maximum: every row is the same up to a constant
+        s, a = torch.randn(8, 4), torch.randint(3, (8, 1))
+        x = net(s)
+        x = x - x.max().detach()
+        (-(x - x.exp().sum(1, keepdim=True).log()).gather(1, a)).mean().backward()
+        """,
+        """
+        import torch
+        first, second = torch.nn.Linear(4, 3), torch.nn.Linear(4, 3)  # the larger of two critics
+        s, a, r = torch.randn(8, 4), torch.randint(3, (8, 1)), torch.randn(8)
+        with torch.no_grad():
+            target = r + 0.9 * torch.stack([first(s), second(s)]).amax(0).amax(1)
+        for q in (first, second):
+            (q(s).gather(1, a).squeeze(1) - target).pow(2).mean().backward()
+        """,
+        """
+        import torch
+        encoder, q = torch.nn.Linear(4, 6), torch.nn.Linear(6, 3)  # the strongest of five objects
+        s, a, target = torch.randn(8, 5, 4), torch.randint(3, (8, 1)), torch.randn(8, 1)
+        pooled = encoder(s).max(1)[0]
+        (q(pooled).gather(1, a) - target).pow(2).mean().backward()
+        """,
+        """
+        import torch
+        net = torch.nn.Linear(4, 3)  # normalised by hand over the units, and over the batch
+        x = net(torch.randn(8, 4))
+        layer = (x - x.mean(-1, keepdim=True)) / x.std(-1, keepdim=True)
+        batch = (x - x.mean(0)) / x.std(0)
+        (layer - batch.detach()).pow(2).sum(-1).mean().backward()
+        """,
+    )
+
+    def on_backward(self, event: Backward) -> Verdicts:
+        graph = self.history.graph
+        within = graph.ancestors(root.nid for root in event.roots)
+        candidates = [op for op in within.values() if op.name in CANDIDATES and op.facts.axes]
+        if not candidates:
+            return
+        known = roles(graph, within)
+        for op in candidates:
+            source = next(graph.inputs(op), None)
+            if source is None or source.nid not in known:
+                continue
+            if op.live and _runs_over_one_unit(op, source, known):
+                yield self._constant(event, op, source)
+            if not _runs_over_rows(op, source, known):
+                continue
+            used = self._misused(op, source, within, known)
+            if used is not None:
+                yield Verdict(
+                    op.site,
+                    f"`{op.name}` of {list(source.shape)} runs {_in_words(op, source)}, and its result is used for "
+                    f"each row on {line(self.history, used.site)}",
+                    [("wrong axis", op.site), ("used", used.site), ("backward", event.site)],
+                    event.reached,
+                )
+
+    def _constant(self, event: Backward, op: Op, source: Op) -> Verdict:
+        """Of one unit the softmax is one. A layer with one action may be configured so; scores of several rows that
+        are to be compared with each other are not."""
+        return Verdict(
+            op.site,
+            f"`{op.name}` of {list(source.shape)} runs along an axis of one element: its result is the same "
+            "whatever it is given, and no gradient comes through",
+            [("wrong axis", op.site), ("backward", event.site)],
+            event.reached,
+            severity="error" if len(source.shape) > 2 else "warning",
+            fix="run it along the axis of what is compared (`dim=1` of scores `[B, N, 1]`); for one unit, `sigmoid`",
+        )
+
+    def _misused(
+        self, op: Op, source: Op, within: dict[ValueId, Op], known: dict[ValueId, Roles]
+    ) -> Op | None:
+        if op.name in NORMALISING:
+            return self._used_along_units(op, within, known)
+        if op.name == "gather":
+            return self._first_column_only(op, source)
+        if op.name == "mean":
+            return self._dueling(op, source, within)
+        return self._chosen_otherwise(op, source, within, known)
+
+    def _used_along_units(self, op: Op, within: dict[ValueId, Op], known: dict[ValueId, Roles]) -> Op | None:
+        """Who takes one of the units of each row, sums over them or samples one; nobody who is content with rows."""
+        found, stack, seen = None, [op], set()
+        while stack:
+            for user in onward(self.history.graph, value := stack.pop(), within):
+                if user.nid in seen:
+                    continue
+                seen.add(user.nid)
+                if user.name in MIXING or (user.name in CONSUMING and user.facts.axes == op.facts.axes):
+                    return None
+                if _takes_units(user, value, known) or _picks_one_of_each_row(user, value):
+                    found = found or user
+                elif user.name in BY_SIZE and user.shape == op.shape:
+                    stack.append(user)
+        return found
+
+    def _first_column_only(self, op: Op, source: Op) -> Op | None:
+        """`q.gather(0, a)` with an index for every row: of the columns, only the first is ever taken."""
+        whole = op.facts.axes == (0,) and len(op.shape) == 2 and op.shape[1] == 1 < source.shape[1]
+        return op if whole and op.shape[0] == source.shape[0] else None
+
+    def _dueling(self, op: Op, source: Op, within: dict[ValueId, Op]) -> Op | None:
+        """What is subtracted from its own source, in a sum that also holds one value for each row."""
+        graph = self.history.graph
+        for user in onward(graph, op, within):
+            if user.name != "sub":
+                continue
+            summands = list(self._summands(user))
+            own = any(s.nid == source.nid for s in summands)
+            column = (*source.shape[:1], *[1] * (len(source.shape) - 1))
+            around = summands + [s for bigger in onward(graph, user, within) for s in self._summands(bigger)]
+            if own and any(s.live and s.shape[:2] == column[:2] and s.name == "linear" for s in around):
+                return user
+        return None
+
+    def _summands(self, op: Op) -> Iterator[Op]:
+        if op.name not in COMBINING:
+            yield op
+            return
+        for part in self.history.graph.inputs(op):
+            yield from self._summands(part)
+
+    def _chosen_otherwise(
+        self, op: Op, source: Op, within: dict[ValueId, Op], known: dict[ValueId, Roles]
+    ) -> Op | None:
+        """Elsewhere on the way to this loss, values of the same form are chosen from along their units."""
+        if not self._becomes_a_summand(op, source, within):
+            return None
+        for other in within.values():
+            given = next(self.history.graph.inputs(other), None)
+            if other.name not in CHOSEN or given is None or given.nid not in known or given.nid == source.nid:
+                continue
+            last = len(given.shape) - 1
+            if (
+                given.shape == source.shape
+                and other.facts.axes == (last,)
+                and known[given.nid][-1:] == (UNITS,)
+            ):
+                return other
+        return None
+
+    def _becomes_a_summand(self, op: Op, source: Op, within: dict[ValueId, Op]) -> bool:
+        """Whether it is scaled and added to something for each row that it is no part of: a target."""
+        graph, stack, seen = self.history.graph, [op], set()
+        while stack:
+            value = stack.pop()
+            for user in onward(graph, value, within):
+                if user.nid in seen:
+                    continue
+                seen.add(user.nid)
+                if user.name == "add":
+                    others = [
+                        i
+                        for i in graph.inputs(user)
+                        if i.nid != value.nid and i.shape[:1] == source.shape[:1]
+                    ]
+                    if others and not any(i.live for i in others):
+                        return True
+                elif user.name in {"mul", "detach", "item", "float"} | RESHAPING:
+                    stack.append(user)
+        return False
+
+
+def _runs_over_rows(op: Op, source: Op, known: dict[ValueId, Roles]) -> bool:
+    """Along axes that a layer was given, of several rows with several units each. What is chosen among agents or
+    steps counts, too; a softmax over them is attention."""
+    shape, words, axes = source.shape, known[source.nid], op.facts.axes
+    if len(shape) < 2 or shape[0] < 2 or shape[-1] < 2 or words[0] != ROWS or words[-1] != UNITS:
+        return False
+    if op.name in CHOOSING and len(shape) - 1 not in axes:
+        return all(words[a] == ROWS and shape[a] > 1 for a in axes)
+    return 0 in axes and (op.name not in NORMALISING or len(shape) == 2)
+
+
+def _runs_over_one_unit(op: Op, source: Op, known: dict[ValueId, Roles]) -> bool:
+    last = len(source.shape) - 1
+    alone = last > 0 and source.shape[last] == 1 and known[source.nid][last] == UNITS
+    return alone and op.name in NORMALISING and op.facts.axes == (last,)
+
+
+def _takes_units(user: Op, value: Op, known: dict[ValueId, Roles]) -> bool:
+    last = len(value.shape) - 1
+    return user.name in CONSUMING and user.facts.axes == (last,) and known[value.nid][last] == UNITS
+
+
+def _picks_one_of_each_row(user: Op, value: Op) -> bool:
+    """`multinomial`, the parameters of a distribution, `x[torch.arange(n), a]`."""
+    if user.name == "multinomial" or (
+        "distribution" in user.tags and user.facts.axes == (len(value.shape) - 1,)
+    ):
+        return True
+    return user.name == "getitem" and len(user.inputs) == 3 and user.shape == value.shape[:1]
+
+
+def _in_words(op: Op, source: Op) -> str:
+    if len(op.facts.axes) == len(source.shape):
+        return "over everything, rows and columns"
+    return f"along axis {op.facts.axes[0]}, not along the {source.shape[-1]} columns"
+
+
+rule = WrongAxis
