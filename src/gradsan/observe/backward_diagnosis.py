@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from gradsan.observe.containment import Containment
+from gradsan.observe.function_gradients import FunctionWatcher
 from gradsan.observe.graph import Label, labels, operation_of, saved_names
 from gradsan.observe.inspect_op import bad_value
 from gradsan.observe.line_recall import LineRecall, is_traced
@@ -86,6 +87,7 @@ class BackwardDiagnosis:
             norms=tuple(map(GradientNorm, pids, norms)),
             bad_gradient=bad,
             zeroed_by=tuple(watcher.zeroed.values()) if self._hunting_zeros else (),
+            functions=watcher.functions.passes(self._leaves),
         )
 
     def after_failure(
@@ -159,6 +161,7 @@ class GradientWatcher:
         self.bad: BadGradient | None = None
         self.zeroed: dict[int, ValueId] = {}
         self._saved: dict[int, tuple[list[Tensor], list[Tensor]]] = {}
+        self.functions = FunctionWatcher(containment, named)
         self._handles = []
         for order, (node, label) in enumerate(named.items()):
             kind = node.name()
@@ -171,6 +174,7 @@ class GradientWatcher:
     def remove(self) -> None:
         for handle in self._handles:
             handle.remove()
+        self.functions.remove()
         self._saved.clear()
 
     def _contained(self, look: Any) -> Any:

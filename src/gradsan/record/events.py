@@ -157,6 +157,19 @@ class Suspect(NamedTuple):
     site: Site
 
 
+class FunctionPass(NamedTuple):
+    """The backward of a custom function: which of its `outputs` a gradient arrived for, whether all that arrived is
+    the number one, whether it gave anything but zero back, and the leaves behind the inputs that it gave no gradient
+    back for."""
+
+    value: ValueId
+    arrived: tuple[int, ...]
+    outputs: int
+    plain: bool = False
+    gives: bool = True
+    behind: tuple[ParamId, ...] = ()
+
+
 class BackwardFacts(NamedTuple):
     """What looking at the graph around a backward has shown; empty where nobody looked."""
 
@@ -173,6 +186,7 @@ class BackwardFacts(NamedTuple):
     suspects: tuple[Suspect, ...] = ()
     gradients_off: Site = NOWHERE
     asked: tuple[ParamId, ...] = ()  # what `autograd.grad` was to differentiate by
+    functions: tuple[FunctionPass, ...] = ()
 
 
 NO_FACTS = BackwardFacts()
@@ -256,6 +270,7 @@ class OpFacts(NamedTuple):
     pid: ParamId = NOBODY
     leads_to: tuple[ParamId, ...] = ()
     shares: tuple[ParamId, ...] = ()
+    backward: Site = NOWHERE  # of a custom function, where the user's code has one
 
 
 PLAIN = OpFacts()
