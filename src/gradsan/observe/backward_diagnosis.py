@@ -26,6 +26,7 @@ from gradsan.record.events import (
     BackwardFacts,
     BadGradient,
     ChangedTensor,
+    FlatShare,
     GradientNorm,
     HiddenWrite,
     ValueId,
@@ -36,6 +37,9 @@ RISKY = (
     "Log", "Sqrt", "Pow", "Div", "Exp", "Std", "Var", "Norm", "Atanh", "Acos", "Asin", "Rsqrt", "Mul",
     "Reciprocal", "Logsumexp", "Where", "Prod", "Cumprod", "LogSoftmax", "Logit", "Lgamma", "Digamma",
 )  # fmt: skip
+SQUASHING = ("Sigmoid", "Tanh", "Hardtanh", "Hardsigmoid")
+WORTH_A_NOTE = 0.5  # share of a squashing function's elements without gradient
+FADED = 1e-30  # what is smaller before it becomes zero was lost by rounding, not by a flat function
 
 
 class BackwardDiagnosis:
@@ -88,6 +92,8 @@ class BackwardDiagnosis:
             bad_gradient=bad,
             zeroed_by=tuple(watcher.zeroed.values()) if self._hunting_zeros else (),
             functions=watcher.functions.passes(self._leaves),
+            flat=tuple(watcher.flat),
+            faded=tuple(watcher.faded),
         )
 
     def after_failure(
@@ -160,6 +166,8 @@ class GradientWatcher:
         self._containment = containment
         self.bad: BadGradient | None = None
         self.zeroed: dict[int, ValueId] = {}
+        self.flat: list[FlatShare] = []
+        self.faded: list[ValueId] = []
         self._saved: dict[int, tuple[list[Tensor], list[Tensor]]] = {}
         self.functions = FunctionWatcher(containment, named)
         self._handles = []
@@ -167,6 +175,8 @@ class GradientWatcher:
             kind = node.name()
             if hunting_zeros:
                 self._handles.append(node.register_hook(self._contained(self._zero_hook(label[0], order))))
+            if kind.startswith(SQUASHING) and label[0]:
+                self._handles.append(node.register_hook(self._contained(self._flat_hook(label[0]))))
             if kind.startswith(RISKY):
                 self._handles.append(node.register_prehook(self._contained(self._before(order, node))))
                 self._handles.append(node.register_hook(self._contained(self._after(order, label, kind))))
@@ -212,6 +222,20 @@ class GradientWatcher:
             arrives = any(g is not None and bool(g.any()) for g in grad_outputs)
             if into and arrives and not any(bool(g.any()) for g in into):
                 self.zeroed[order] = nid
+                if max(float(g.abs().max()) for g in grad_outputs if g is not None) < FADED:
+                    self.faded.append(nid)
+
+        return hook
+
+    def _flat_hook(self, nid: ValueId) -> Any:
+        def hook(grad_inputs: Any, grad_outputs: Any) -> None:
+            into, arriving = grad_inputs[0], grad_outputs[0]
+            if into is None or arriving is None or into.shape != arriving.shape:
+                return
+            given = arriving != 0
+            ended = float((given & (into == 0)).sum()) / max(1.0, float(given.sum()))
+            if ended >= WORTH_A_NOTE:
+                self.flat.append(FlatShare(nid, round(ended, 4)))
 
         return hook
 
