@@ -40,6 +40,7 @@ RISKY = (
 SQUASHING = ("Sigmoid", "Tanh", "Hardtanh", "Hardsigmoid")
 WORTH_A_NOTE = 0.5  # share of a squashing function's elements without gradient
 FADED = 1e-30  # what is smaller before it becomes zero was lost by rounding, not by a flat function
+ENOUGH_FADED = 64  # operations; those on the last steps to zero
 
 
 class BackwardDiagnosis:
@@ -219,11 +220,16 @@ class GradientWatcher:
     def _zero_hook(self, nid: ValueId, order: int) -> Any:
         def hook(grad_inputs: Any, grad_outputs: Any) -> None:
             into = [g for g in grad_inputs if g is not None]
-            arrives = any(g is not None and bool(g.any()) for g in grad_outputs)
-            if into and arrives and not any(bool(g.any()) for g in into):
-                self.zeroed[order] = nid
-                if max(float(g.abs().max()) for g in grad_outputs if g is not None) < FADED:
+            given = [g for g in grad_outputs if g is not None and bool(g.any())]
+            without = [g for g in into if not bool(g.any())] if given else []
+            if not without:
+                return
+            # A sum over the batch may still be there where each of its rows is gone.
+            if max(float(g.abs().max()) for g in given) < FADED:
+                if len(self.faded) < ENOUGH_FADED:
                     self.faded.append(nid)
+            elif len(without) == len(into):
+                self.zeroed[order] = nid
 
         return hook
 

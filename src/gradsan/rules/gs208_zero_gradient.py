@@ -218,7 +218,7 @@ class ZeroGradient(Rule):
                 zero.add(pid)
         for nid in event.facts.zeroed_by if zero else ():
             op = self.history.graph.get(nid)
-            how = self._how(op, event, zero) if op is not None and nid not in event.facts.faded else ""
+            how = self._how(op, event, zero) if op is not None else ""
             if op is not None and how:
                 message = f"the gradient of {networks(self.history, zero)} is exactly zero: {how}"
                 yield Verdict(op.site, message, [("zeroing op", op.site), ("backward", event.site)], zero)
