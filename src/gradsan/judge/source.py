@@ -170,3 +170,43 @@ def assigned_name(file: str, line: int) -> str:
             if isinstance(target, ast.Name | ast.Attribute):
                 return ast.unparse(target)
     return ""
+
+
+class BackwardSource(NamedTuple):
+    """The backward of a custom function as it is written."""
+
+    returns: (
+        int  # the line of its last return; of the first that spells out a None for an input, if there is one
+    )
+    unread: tuple[int, ...]  # the outputs whose gradient it takes and never reads
+    names: tuple[str, ...]  # what it calls the gradients
+
+
+@functools.lru_cache(maxsize=256)
+def backward_at(file: str, line: int) -> BackwardSource | None:
+    """The function that begins on this line, its decorators included; None where not all of it can be told."""
+    tree = _tree(file)
+    for node in ast.walk(tree) if tree is not None else ():
+        if isinstance(node, ast.FunctionDef):
+            first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+            if first == line:
+                return _read_backward(node)
+    return None
+
+
+def _read_backward(node: ast.FunctionDef) -> BackwardSource:
+    names = tuple(a.arg for a in node.args.args[1:])
+    used = [n for n in ast.walk(node) if isinstance(n, ast.Name)]
+    read = {n.id for n in used if isinstance(n.ctx, ast.Load)}
+    # `locals()` and the like may read anything.
+    opaque = node.args.vararg is not None or read & {"locals", "vars", "eval", "exec"}
+    unread = () if opaque else tuple(i for i, name in enumerate(names) if name not in read)
+    returns = [n for n in ast.walk(node) if isinstance(n, ast.Return)]
+    spelt = [n for n in returns if _has_none(n.value)]
+    last = max((n.lineno for n in returns), default=node.lineno)
+    return BackwardSource(spelt[0].lineno if spelt else last, unread, names)
+
+
+def _has_none(value: ast.expr | None) -> bool:
+    parts = value.elts if isinstance(value, ast.Tuple) else [value]
+    return any(p is None or (isinstance(p, ast.Constant) and p.value is None) for p in parts)

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from gradsan.observe.containment import Containment
+from gradsan.observe.function_gradients import FunctionWatcher
 from gradsan.observe.graph import Label, labels, operation_of, saved_names
 from gradsan.observe.inspect_op import bad_value
 from gradsan.observe.line_recall import LineRecall, is_traced
@@ -25,6 +26,7 @@ from gradsan.record.events import (
     BackwardFacts,
     BadGradient,
     ChangedTensor,
+    FlatShare,
     GradientNorm,
     HiddenWrite,
     ValueId,
@@ -35,6 +37,10 @@ RISKY = (
     "Log", "Sqrt", "Pow", "Div", "Exp", "Std", "Var", "Norm", "Atanh", "Acos", "Asin", "Rsqrt", "Mul",
     "Reciprocal", "Logsumexp", "Where", "Prod", "Cumprod", "LogSoftmax", "Logit", "Lgamma", "Digamma",
 )  # fmt: skip
+SQUASHING = ("Sigmoid", "Tanh", "Hardtanh", "Hardsigmoid")
+WORTH_A_NOTE = 0.5  # share of a squashing function's elements without gradient
+FADED = 1e-30  # what is smaller before it becomes zero was lost by rounding, not by a flat function
+ENOUGH_FADED = 64  # operations; those on the last steps to zero
 
 
 class BackwardDiagnosis:
@@ -86,6 +92,9 @@ class BackwardDiagnosis:
             norms=tuple(map(GradientNorm, pids, norms)),
             bad_gradient=bad,
             zeroed_by=tuple(watcher.zeroed.values()) if self._hunting_zeros else (),
+            functions=watcher.functions.passes(self._leaves),
+            flat=tuple(watcher.flat),
+            faded=tuple(watcher.faded),
         )
 
     def after_failure(
@@ -158,12 +167,17 @@ class GradientWatcher:
         self._containment = containment
         self.bad: BadGradient | None = None
         self.zeroed: dict[int, ValueId] = {}
+        self.flat: list[FlatShare] = []
+        self.faded: list[ValueId] = []
         self._saved: dict[int, tuple[list[Tensor], list[Tensor]]] = {}
+        self.functions = FunctionWatcher(containment, named)
         self._handles = []
         for order, (node, label) in enumerate(named.items()):
             kind = node.name()
             if hunting_zeros:
                 self._handles.append(node.register_hook(self._contained(self._zero_hook(label[0], order))))
+            if kind.startswith(SQUASHING) and label[0]:
+                self._handles.append(node.register_hook(self._contained(self._flat_hook(label[0]))))
             if kind.startswith(RISKY):
                 self._handles.append(node.register_prehook(self._contained(self._before(order, node))))
                 self._handles.append(node.register_hook(self._contained(self._after(order, label, kind))))
@@ -171,6 +185,7 @@ class GradientWatcher:
     def remove(self) -> None:
         for handle in self._handles:
             handle.remove()
+        self.functions.remove()
         self._saved.clear()
 
     def _contained(self, look: Any) -> Any:
@@ -205,9 +220,28 @@ class GradientWatcher:
     def _zero_hook(self, nid: ValueId, order: int) -> Any:
         def hook(grad_inputs: Any, grad_outputs: Any) -> None:
             into = [g for g in grad_inputs if g is not None]
-            arrives = any(g is not None and bool(g.any()) for g in grad_outputs)
-            if into and arrives and not any(bool(g.any()) for g in into):
+            given = [g for g in grad_outputs if g is not None and bool(g.any())]
+            without = [g for g in into if not bool(g.any())] if given else []
+            if not without:
+                return
+            # A sum over the batch may still be there where each of its rows is gone.
+            if max(float(g.abs().max()) for g in given) < FADED:
+                if len(self.faded) < ENOUGH_FADED:
+                    self.faded.append(nid)
+            elif len(without) == len(into):
                 self.zeroed[order] = nid
+
+        return hook
+
+    def _flat_hook(self, nid: ValueId) -> Any:
+        def hook(grad_inputs: Any, grad_outputs: Any) -> None:
+            into, arriving = grad_inputs[0], grad_outputs[0]
+            if into is None or arriving is None or into.shape != arriving.shape:
+                return
+            given = arriving != 0
+            ended = float((given & (into == 0)).sum()) / max(1.0, float(given.sum()))
+            if ended >= WORTH_A_NOTE:
+                self.flat.append(FlatShare(nid, round(ended, 4)))
 
         return hook
 

@@ -24,7 +24,7 @@ COMPARABLE = {int, float, bool, str, slice, torch.dtype, torch.device, type(None
 _unknown = itertools.count()
 WITH_SCALARS = {"add", "sub", "mul", "div", "rsub", "rdiv", "pow", "rpow", "clamp"}
 DROPOUTS = {"dropout", "alpha_dropout", "feature_dropout"}
-NOTEWORTHY = WITH_SCALARS | AT_RISK | DROPOUTS
+NOTEWORTHY = WITH_SCALARS | AT_RISK | DROPOUTS | {"where"}
 
 
 def facts(
@@ -43,6 +43,8 @@ def facts(
         alpha = float(kwargs.get("alpha", 1.0))
     if name == "clamp" and inputs and inputs[0].requires_grad and outputs:
         saturated = _share_changed(inputs[0], outputs[0])
+    if name == "where" and outputs and outputs[0].requires_grad:
+        saturated = _share_of_constant(args, kwargs)
     if name in AT_RISK and outputs and outputs[0].dtype.is_floating_point:
         bad = non_finite_result(name, inputs, outputs[0])
     return OpFacts(scalars, alpha, saturated, bad, settings)
@@ -72,6 +74,20 @@ def _share_changed(before: Tensor, after: Tensor) -> float:
     if before.shape != after.shape or before.data_ptr() == after.data_ptr() or not before.numel():
         return 0.0
     return round(float((before.detach() != after.detach()).double().mean()), 4)
+
+
+def _share_of_constant(args: Any, kwargs: Any) -> float:
+    """How much a `where` took from the one of its two sides that has no gradient."""
+    given = [*args, *kwargs.values()]
+    at = next((i for i, a in enumerate(given) if isinstance(a, Tensor) and a.dtype is torch.bool), None)
+    if at is None or len(given) != 3:
+        return 0.0
+    condition = given.pop(at)
+    live = [isinstance(side, Tensor) and side.requires_grad for side in given]
+    if all(live) or not condition.numel():
+        return 0.0
+    taken = float(condition.double().mean())
+    return round(1.0 - taken if live[0] else taken, 4)
 
 
 def non_finite_result(name: str, inputs: list[Tensor], out: Tensor) -> BadValue | None:

@@ -73,7 +73,7 @@ class InteropTap:
             numbers = contain("function", tap.read, args) if tap is not None else None
             result = original(cls, *args, **kwargs)
             if tap is not None and numbers is not None:
-                contain("function", tap.applied, cls.__name__, args, numbers, result, sys._getframe(1))
+                contain("function", tap.applied, cls, args, numbers, result, sys._getframe(1))
             return result
 
         patches.set(function, "apply", classmethod(apply), rests=True)

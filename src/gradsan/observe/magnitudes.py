@@ -28,7 +28,8 @@ def norms_of(tensors: list[torch.Tensor | None]) -> list[float]:
     norms: list[float] = [float(n) for n in each] if mixed else torch.stack(each).tolist()
     if not all(map(math.isfinite, norms)):  # perhaps only their squares are not
         return [_norm(t) for t in tensors]
-    return norms
+    # Nor is a norm of zero a gradient of zero: the squares of small numbers are.
+    return [norm or _norm(t) for norm, t in zip(norms, tensors, strict=True)]
 
 
 def _norm(tensor: torch.Tensor | None) -> float:

@@ -12,6 +12,7 @@ import torch
 from gradsan.observe import inspect_op
 from gradsan.observe.axes import WITH_AXES, axes_of
 from gradsan.observe.containment import Containment
+from gradsan.observe.function_gradients import backward_site
 from gradsan.observe.graph import is_transforming, label
 from gradsan.observe.mode_stack import StackedMode
 from gradsan.observe.opnames import CLIPPING, IGNORE, OPERATION, classify
@@ -226,14 +227,15 @@ class OperationTap(StackedMode):
         return tuple([self.values.number(t) for t in tensors_in(args, {})])
 
     def applied(
-        self, name: str, args: Any, numbers: tuple[ValueId, ...], result: Any, frame: FrameType
+        self, function: Any, args: Any, numbers: tuple[ValueId, ...], result: Any, frame: FrameType
     ) -> None:
         """A custom function: its results come from its arguments and from what its forward did inside."""
         place, inputs = self.sites.place(frame), tensors_in(args, {})
+        name, facts = function.__name__, OpFacts(backward=backward_site(function, self.sites))
         for out in tensors_in((result,), {}):
             inside = self.values.find(out)
             sources = (*numbers, inside) if inside is not None else numbers
-            self.define(name, out, sources, place.site, (*place.tags, "function"), PLAIN, inputs, frame)
+            self.define(name, out, sources, place.site, (*place.tags, "function"), facts, inputs, frame)
 
     def _returned(self, tensor: Tensor) -> tuple[ValueId, ...]:
         self.pause()

@@ -157,6 +157,26 @@ class Suspect(NamedTuple):
     site: Site
 
 
+class FlatShare(NamedTuple):
+    """Of the gradient that arrived at `value`, this share of the elements ended there: the function is flat."""
+
+    value: ValueId
+    share: float
+
+
+class FunctionPass(NamedTuple):
+    """The backward of a custom function: which of its `outputs` a gradient arrived for, whether all that arrived is
+    the number one, whether it gave anything but zero back, and the leaves behind the inputs that it gave no gradient
+    back for."""
+
+    value: ValueId
+    arrived: tuple[int, ...]
+    outputs: int
+    plain: bool = False
+    gives: bool = True
+    behind: tuple[ParamId, ...] = ()
+
+
 class BackwardFacts(NamedTuple):
     """What looking at the graph around a backward has shown; empty where nobody looked."""
 
@@ -173,6 +193,9 @@ class BackwardFacts(NamedTuple):
     suspects: tuple[Suspect, ...] = ()
     gradients_off: Site = NOWHERE
     asked: tuple[ParamId, ...] = ()  # what `autograd.grad` was to differentiate by
+    functions: tuple[FunctionPass, ...] = ()
+    flat: tuple[FlatShare, ...] = ()
+    faded: tuple[ValueId, ...] = ()  # here a gradient became too small for a float, and zero
 
 
 NO_FACTS = BackwardFacts()
@@ -243,7 +266,9 @@ class OpFacts(NamedTuple):
 
     scalars: tuple[float, ...] = ()
     alpha: float = 1.0
-    saturated: float = 0.0  # share of the elements that a clamp changed
+    saturated: float = (
+        0.0  # share of the elements that a clamp changed, or that a `where` took from a constant
+    )
     bad: BadValue | None = None
     settings: int = 0  # a digest of all arguments that are no tensors
     idle: bool = False  # a dropout that drops nothing
@@ -257,6 +282,7 @@ class OpFacts(NamedTuple):
     leads_to: tuple[ParamId, ...] = ()
     shares: tuple[ParamId, ...] = ()
     axes: tuple[int, ...] = ()  # it ran along these, counted from the front
+    backward: Site = NOWHERE  # of a custom function, where the user's code has one
 
 
 PLAIN = OpFacts()

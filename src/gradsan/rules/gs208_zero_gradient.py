@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from gradsan.judge.flow import SELECTING, SHAPING
 from gradsan.judge.history import History
+from gradsan.judge.provenance import params_of
 from gradsan.judge.wording import networks
-from gradsan.record.events import Backward, Op, Site, ValueId
+from gradsan.record.events import Backward, Op, ParamId, Site, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 STEPS = 5
 SATURATED = 0.3
+SQUASHED = 0.75  # of the elements: a minority of saturated units is what learning makes
+PRODUCTS = {"linear", "matmul", "mm", "bmm", "addmm", "einsum", "baddbmm"}
+MASKING = {"mul", "where", "masked_fill", "index_put", "setitem"}
+LESS, MORE = {"lt", "le", "less", "less_equal"}, {"gt", "ge", "greater", "greater_equal"}
 FLAT = {"relu", "clamp", "tanh", "sigmoid", "hardtanh", "relu6", "hardsigmoid", "threshold", "elu", "softplus",
         "leaky_relu", "hardswish", "hardshrink", "softshrink"}  # fmt: skip
 
@@ -66,8 +71,98 @@ class ZeroGradient(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        import torch
+        q = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(q.parameters(), lr=0.01)
+        for _ in range(8):
+            error = q(torch.randn(8, 3)).squeeze(1) - 3.0 * torch.randn(8)
+            flat = torch.full_like(error, 0.5)
+            loss = torch.where(error.abs() < 1, 0.5 * error.pow(2), flat).mean()  # BUG
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        import torch
+        base, down = torch.nn.Linear(3, 2).requires_grad_(False), torch.nn.Parameter(torch.zeros(3, 2))
+        up = torch.nn.Parameter(torch.zeros(2, 2))
+        opt = torch.optim.SGD([down, up], lr=0.1)
+        for _ in range(8):
+            x = torch.randn(8, 3)
+            adapted = x @ down @ up  # BUG
+            loss = (base(x) + adapted - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        import torch
+        inp, rec, out = torch.nn.Linear(2, 4), torch.nn.Linear(4, 4, bias=False), torch.nn.Linear(4, 1)
+        opt = torch.optim.SGD([*inp.parameters(), *rec.parameters(), *out.parameters()], lr=0.1)
+        for _ in range(8):
+            hidden, loss = torch.zeros(8, 4), 0.0
+            for _ in range(3):
+                hidden = torch.tanh(inp(torch.randn(8, 2)) + rec(hidden))
+                loss = loss + (out(hidden) - 1.0).pow(2).mean()
+                hidden = hidden * 0.0  # BUG
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        import torch
+        first, second = torch.nn.Linear(3, 8), torch.nn.Linear(8, 1)
+        opt = torch.optim.SGD([*first.parameters(), *second.parameters()], lr=0.001)
+        for _ in range(8):
+            h = torch.tanh(first(4000.0 * torch.randn(16, 3)))  # BUG
+            loss = (second(h) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
+        """
+        # Within a tolerance an error is meant to teach nothing.
+        import torch
+        q = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(q.parameters(), lr=0.01)
+        for _ in range(8):
+            error = q(torch.randn(8, 3)).squeeze(1) - torch.randn(8)
+            loss = torch.where(error.abs() > 0.8, error.pow(2), torch.zeros_like(error)).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # An adapter as it should begin: one factor is zero.
+        import torch
+        base, down = torch.nn.Linear(3, 2).requires_grad_(False), torch.nn.Parameter(torch.randn(3, 2))
+        up = torch.nn.Parameter(torch.zeros(2, 2))
+        opt = torch.optim.SGD([down, up], lr=0.1)
+        for _ in range(8):
+            x = torch.randn(8, 3)
+            loss = (base(x) + x @ down @ up - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # Experts of which only one is chosen, and a term that is switched off.
+        import torch
+        experts = [torch.nn.Linear(3, 4) for _ in range(2)]
+        head, aux = torch.nn.Linear(4, 1), torch.nn.Linear(4, 1)
+        params = [p for m in (*experts, head, aux) for p in m.parameters()]
+        opt = torch.optim.SGD(params, lr=0.01)
+        for _ in range(8):
+            x = torch.randn(8, 3)
+            h = experts[0](x) * 1.0 + experts[1](x) * 0.0
+            loss = (head(h) - 1.0).pow(2).mean() + (0.0 * (aux(h) - 1.0)).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
         """
         import torch
         q = torch.nn.Linear(3, 2)
@@ -111,9 +206,11 @@ class ZeroGradient(Rule):
         super().__init__(history)
         self._zero: dict[int, int] = {}
         self._flat: dict[Site, int] = {}
+        self._squashed: dict[Site, dict[Site, int]] = {}  # by backward, then by line
 
     def on_backward(self, event: Backward) -> Verdicts:
         yield from self._saturated(event)
+        yield from self._squashing(event)
         zero = set()
         for pid, norm in event.facts.norms:
             self._zero[pid] = self._zero.get(pid, 0) + 1 if norm == 0.0 else 0
@@ -121,22 +218,75 @@ class ZeroGradient(Rule):
                 zero.add(pid)
         for nid in event.facts.zeroed_by if zero else ():
             op = self.history.graph.get(nid)
-            if op is not None and op.name in FLAT and self.history.graph.live_params([nid]) & zero:
-                message = f"the gradient of {networks(self.history, zero)} is exactly zero: `{op.name}` is flat there"
+            how = self._how(op, event, zero) if op is not None else ""
+            if op is not None and how:
+                message = f"the gradient of {networks(self.history, zero)} is exactly zero: {how}"
                 yield Verdict(op.site, message, [("zeroing op", op.site), ("backward", event.site)], zero)
+
+    def _how(self, op: Op, event: Backward, zero: set[ParamId]) -> str:
+        """What this operation does to all the gradient that arrives at it, where these parameters lie behind it."""
+        graph = self.history.graph
+        behind = graph.live_params([op.nid]) & zero
+        if not behind:
+            return ""
+        if op.name in FLAT:
+            return f"`{op.name}` is flat there"
+        factors = [i for i in graph.inputs(op) if i.live]  # a constant factor has no gradient to lose
+        if op.name in PRODUCTS and len(factors) > 1 and any(set(params_of(i)) & zero for i in factors):
+            return f"both factors of `{op.name}` are zero, and each is the other's gradient"
+        if op.name in MASKING and self._is_used_again(op, event, behind):
+            return f"`{op.name}` clears every row of a state that the same parameters go on with"
+        return ""
+
+    def _is_used_again(self, op: Op, event: Backward, behind: set[ParamId]) -> bool:
+        """A term of the loss with a coefficient of zero, and an expert that was not chosen, are not."""
+        graph = self.history.graph
+        within = graph.live_ancestors(root.nid for root in event.roots)
+        onward = [within[nid] for nid in graph.descendants([op.nid], within)]
+        return any(set(params_of(i)) & behind for later in onward for i in graph.inputs(later))
+
+    def _squashing(self, event: Backward) -> Verdicts:
+        """A `tanh` or `sigmoid` that ends the gradient of nearly everything it is given."""
+        shares: dict[Site, list[float]] = {}
+        ops: dict[Site, Op] = {}
+        for seen in event.facts.flat:
+            if (op := self.history.graph.get(seen.value)) is not None:
+                shares.setdefault(op.site, []).append(seen.share)
+                ops[op.site] = op
+        before = self._squashed.get(event.site, {})
+        means = {site: sum(found) / len(found) for site, found in shares.items()}
+        now = {site: before.get(site, 0) + 1 for site, mean in means.items() if mean >= SQUASHED}
+        self._squashed[event.site] = now
+        for site, times in now.items():
+            share = means[site]
+            if times >= STEPS:
+                yield Verdict(
+                    site,
+                    f"`{ops[site].name}` is flat for {share:.0%} of what it is given: its inputs are far too "
+                    "large, and no gradient passes",
+                    [("zeroing op", site), ("backward", event.site)],
+                    self.history.graph.live_params([ops[site].nid]),
+                    fix="scale the inputs to about ±1 (a running mean and deviation), or normalise before the "
+                    "activation",
+                )
 
     def _saturated(self, event: Backward) -> Verdicts:
         graph = self.history.graph
         live = graph.live_ancestors(root.nid for root in event.roots)
         for op in live.values():
             share = op.facts.saturated
-            if share < SATURATED or not self._is_clamped_error(op, live):
+            if share < SATURATED or not (self._is_clamped_error(op, live) or self._is_dead_tail(op)):
                 continue
+            how = (
+                "is clamped before it enters the loss"
+                if op.name == "clamp"
+                else "gets a constant beyond a limit"
+            )
             seen = self._flat[op.site] = self._flat.get(op.site, 0) + 1
             if seen >= STEPS:
                 yield Verdict(
                     op.site,
-                    f"the error is clamped before it enters the loss, so {share:.0%} of the samples (the most wrong "
+                    f"the error {how}, so {share:.0%} of the samples (the most wrong "
                     "ones) get no gradient at all",
                     [("zeroing op", op.site), ("backward", event.site)],
                     graph.live_params([op.nid]),
@@ -152,6 +302,24 @@ class ZeroGradient(Rule):
             return False
         onward = [n for n in graph.consumers.get(source.nid, ()) if n in live]
         return len(onward) == 1 and self._is_squared(op, live)
+
+    def _is_dead_tail(self, op: Op) -> bool:
+        """`where(error.abs() < limit, live, constant)`: large errors teach nothing. The other way round it is a
+        tolerance, which is meant."""
+        graph = self.history.graph
+        sides = [graph.get(nid) for nid in op.inputs]
+        condition = next((s for s in sides if s is not None and not s.floating), None)
+        if op.name != "where" or condition is None or condition.name not in LESS | MORE:
+            return False
+        compared = next(graph.inputs(condition), None)
+        source = (
+            next(graph.inputs(compared), None) if compared is not None and compared.name == "abs" else None
+        )
+        if source is None or source.name not in ("sub", "rsub", "add") or not source.live:
+            return False
+        branches = [s for s in sides if s is not None and s.floating]
+        # Which side a plain number stands on is not recorded.
+        return len(branches) == 2 and branches[0].live == (condition.name in LESS)
 
     def _is_squared(self, op: Op, live: dict[ValueId, Op]) -> bool:
         graph = self.history.graph

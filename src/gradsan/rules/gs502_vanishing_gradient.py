@@ -11,6 +11,7 @@ from gradsan.record.events import NOWHERE, Backward, ParamId, Sample, Site
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 STEPS = 10
+FADED_STEPS = 5
 ORDERS = 6.0  # below the median of the same step
 
 
@@ -40,6 +41,20 @@ class VanishingGradient(Rule):
         opt = torch.optim.SGD(net.parameters(), lr=0.01)
         for _ in range(14):
             loss = (net(torch.randn(16, 8)) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()  # BUG
+            opt.step()
+        """,
+        """
+        # So many steps that the gradient of the first is too small for a float, and zero.
+        import torch
+        cue, rec, out = torch.nn.Linear(2, 8), torch.nn.Linear(8, 8), torch.nn.Linear(8, 1)
+        opt = torch.optim.SGD([*cue.parameters(), *rec.parameters(), *out.parameters()], lr=0.01)
+        for _ in range(14):
+            state = cue(torch.randn(16, 2))
+            for _ in range(120):
+                state = torch.sigmoid(rec(state))
+            loss = (out(state) - 1.0).pow(2).mean()
             opt.zero_grad()
             loss.backward()  # BUG
             opt.step()
@@ -96,11 +111,24 @@ class VanishingGradient(Rule):
     def __init__(self, history: History) -> None:
         super().__init__(history)
         self._below: dict[int, int] = {}
+        self._faded: dict[int, int] = {}
         self._backward: Site = NOWHERE
 
     def on_backward(self, event: Backward) -> Verdicts:
         self._backward = event.site
-        return ()
+        zero = {pid for pid, norm in event.facts.norms if norm == 0.0}
+        lost = self.history.graph.live_params(event.facts.faded) & zero if event.facts.faded else set()
+        for pid, _ in event.facts.norms:
+            self._faded[pid] = self._faded.get(pid, 0) + 1 if pid in lost else 0
+        for_long = [pid for pid in lost if self._faded[pid] >= FADED_STEPS]
+        if for_long:
+            yield Verdict(
+                event.site,
+                f"the gradient of {networks(self.history, for_long)} becomes smaller from step to step of the "
+                "backward until it is too small for a float, and zero",
+                [("backward", event.site)],
+                for_long,
+            )
 
     def on_sample(self, event: Sample) -> Verdicts:
         weights = [(pid, g) for pid, g, _, _ in event.norms if g > 0 and not self._is_bias(pid)]

@@ -9,11 +9,14 @@ import re
 from gradsan.judge.history import History
 from gradsan.judge.source import line_of
 from gradsan.judge.wording import name_of
-from gradsan.record.events import Clip, Op, Ops, Step
+from gradsan.record.events import Clip, Op, Ops, Site, Step
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 INFINITE = re.compile(r"\binf(inity)?\b", re.IGNORECASE)
 ASSIGNED = re.compile(r"\s*(?P<name>\w+)\s*(:[^=]+)?=(?!=)(?P<value>.*)")
+
+BOUNDLESS = 1e8
+CLIPS = 3  # that were looked at
 
 
 class ClipWithoutEffect(Rule):
@@ -35,8 +38,9 @@ class ClipWithoutEffect(Rule):
     fix = "use `torch.nn.utils.clip_grad_value_(params, 1.0)`, or the in-place form `p.grad.clamp_(-1, 1)`"
     deliberate = """
         `norm = clip_grad_norm_(params, float("inf"))` is the usual way to measure the norm: as long as the
-        result is used, it is not reported. Nor is a limit from a setting that happens to be infinite: that is
-        how clipping is switched off.
+        result is used, it is not reported. A limit that comes from a setting or a default, and that is infinite
+        (or beyond 1e8) at every clip of the run, is a warning: perhaps clipping was switched off on purpose,
+        perhaps the setting has another name.
     """
     bad = (
         """
@@ -74,6 +78,19 @@ class ClipWithoutEffect(Rule):
             torch.nn.utils.clip_grad_norm_(net.parameters(), max_norm=MAX_NORM)  # BUG
             opt.step()
         """,
+        """
+        import torch
+        def update(net, opt, max_norm=float("inf")):
+            loss = (net(torch.randn(8, 3)) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(net.parameters(), max_norm)  # BUG
+            opt.step()
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(4):
+            update(net, opt)
+        """,
     )
     good = (
         """
@@ -102,23 +119,39 @@ class ClipWithoutEffect(Rule):
             opt.step()
         """,
         """
+        # A limit that comes only after a warm-up.
         import torch
-        def update(net, opt, max_norm=float("inf")):  # an option that is off unless somebody wants it
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        limits = [float("inf")] * 4 + [1.0] * 4
+        for limit in limits:
             loss = (net(torch.randn(8, 3)) - 1.0).pow(2).mean()
             opt.zero_grad()
             loss.backward()
-            torch.nn.utils.clip_grad_norm_(net.parameters(), max_norm)
+            torch.nn.utils.clip_grad_norm_(net.parameters(), limit)
             opt.step()
+        """,
+        """
+        # The usual way to measure the norm, with the limit from a setting.
+        import torch
+        config = {}
+        max_norm = config.get("max_norm", float("inf"))
         net = torch.nn.Linear(3, 1)
         opt = torch.optim.SGD(net.parameters(), lr=0.1)
-        for _ in range(4):
-            update(net, opt)
+        for _ in range(6):
+            loss = (net(torch.randn(8, 3)) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            norm = torch.nn.utils.clip_grad_norm_(net.parameters(), max_norm)
+            opt.step()
         """,
     )
 
     def __init__(self, history: History) -> None:
         super().__init__(history)
         self._bound: list[Op] = []
+        self._boundless: dict[Site, list[Clip]] = {}
+        self._acting: set[Site] = set()  # lines that do have a limit, at least now and then
 
     def on_clip(self, event: Clip) -> Verdicts:
         useless = event.limit <= 0 or math.isnan(event.limit)
@@ -129,6 +162,26 @@ class ClipWithoutEffect(Rule):
                 [("clip", event.site)],
                 event.params,
             )
+
+        elif event.limit >= BOUNDLESS and event.dropped:
+            seen = self._boundless.setdefault(event.site, [])
+            del seen[CLIPS:]  # more are not needed
+            seen.append(event)
+        else:
+            self._acting.add(event.site)
+
+    def at_end(self) -> Verdicts:
+        """A limit may come later, after a warm-up: only the whole run can tell."""
+        for site, clips in self._boundless.items():
+            if site not in self._acting and len(clips) >= CLIPS:
+                yield Verdict(
+                    site,
+                    f"the limit was {clips[0].limit:g} at every clip of the run, so nothing was ever clipped",
+                    [("clip", site)],
+                    clips[0].params,
+                    severity="warning",
+                    fix="look where the limit comes from: a default, or a setting that is called otherwise",
+                )
 
     def _says_infinite(self, event: Clip) -> bool:
         """The infinity is written right there, or in an assignment to the very name that stands there; an

@@ -14,7 +14,7 @@ class Quantise(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, gradient):
-        return None, None  # BUG GS202
+        return None, None  # BUG GS211
 
 
 encoder = nn.Sequential(nn.Linear(6, 16), nn.ReLU(), nn.Linear(16, 4))
@@ -23,7 +23,7 @@ codes = torch.randn(10, 4)
 optimizer = torch.optim.Adam([*encoder.parameters(), *decoder.parameters()], lr=1e-3)
 for _ in range(10):
     frames = torch.randn(16, 6)
-    latent = Quantise.apply(encoder(frames), codes)  # BUG GS202
+    latent = Quantise.apply(encoder(frames), codes)
     loss = nn.functional.mse_loss(decoder(latent), frames)
     optimizer.zero_grad()
     loss.backward()

@@ -1,0 +1,197 @@
+"""GS211: a custom Function whose backward loses gradient that was given to it."""
+
+from __future__ import annotations
+
+from gradsan.judge.history import History
+from gradsan.judge.source import BackwardSource, backward_at
+from gradsan.judge.wording import networks
+from gradsan.record.events import Backward, FunctionPass, Op, ParamId, Site
+from gradsan.rules.base import Rule, Verdict, Verdicts
+
+STEPS = 2
+
+
+class CustomBackwardDropsGradient(Rule):
+    code = "GS211"
+    name = "custom-backward-drops-gradient"
+    severity = "error"
+    needs_deep = True
+    what = """
+        The `backward` of a custom `torch.autograd.Function` never reads the gradient of one of its outputs, or
+        returns None for an input that a trained parameter stands behind.
+    """
+    why = """
+        PyTorch takes what `backward` returns on trust: None means "no gradient", and nobody checks whether that
+        is true. The parameters behind that input never learn, or learn from a part of the loss only.
+    """
+    symptom = """
+        One part of the network stays as it was initialised (a spread, a gate, a weight), while the loss falls
+        as far as the rest can take it.
+    """
+    fix = (
+        "return a gradient for every input that needs one, made of the gradients of all outputs; "
+        "`torch.autograd.gradcheck` tells whether it is right"
+    )
+    deliberate = """
+        None is right for inputs that nothing trained stands behind, and an input whose parameters get their
+        gradient another way is not reported. An output that is not to be differentiated is declared with
+        `ctx.mark_non_differentiable`.
+    """
+    bad = (
+        """
+        import torch
+        class Scale(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x, weight):
+                ctx.save_for_backward(x, weight)
+                return x * weight
+            @staticmethod
+            def backward(ctx, grad):
+                x, weight = ctx.saved_tensors
+                return grad * weight, None  # BUG
+        net, weight = torch.nn.Linear(3, 2), torch.nn.Parameter(torch.ones(2))
+        opt = torch.optim.SGD([*net.parameters(), weight], lr=0.01)
+        for _ in range(8):
+            loss = (Scale.apply(net(torch.randn(8, 3)), weight) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        import torch
+        class Heads(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x, a, b):
+                ctx.save_for_backward(x, a, b)
+                return x @ a, x @ b
+            @staticmethod
+            def backward(ctx, grad_a, grad_b):
+                x, a, b = ctx.saved_tensors
+                return grad_a @ a.T, x.T @ grad_a, x.T @ grad_a  # BUG
+        net = torch.nn.Linear(3, 4)
+        a, b = (torch.nn.Parameter(torch.randn(4, 2)) for _ in range(2))
+        opt = torch.optim.SGD([*net.parameters(), a, b], lr=0.01)
+        for _ in range(8):
+            mean, spread = Heads.apply(net(torch.randn(8, 3)), a, b)
+            loss = (mean - 1.0).pow(2).mean() + (spread - 0.5).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+    )
+    good = (
+        """
+        # The scale of a quantiser is a constant by right: its input's gradient goes straight through.
+        import torch
+        class Quantise(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x, scale):
+                return (x / scale).round() * scale
+            @staticmethod
+            def backward(ctx, grad):
+                return grad, None
+        net = torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(net.parameters(), lr=0.01)
+        for _ in range(8):
+            x = net(torch.randn(8, 3))
+            loss = (Quantise.apply(x, x.abs().max() / 127) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # A detach of one's own: what lies behind learns from the other term.
+        import torch
+        class Stop(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                return x.clone()
+            @staticmethod
+            def backward(ctx, grad):
+                return None
+        net, head = torch.nn.Linear(3, 2), torch.nn.Linear(2, 1)
+        opt = torch.optim.SGD([*net.parameters(), *head.parameters()], lr=0.01)
+        for _ in range(8):
+            x = net(torch.randn(8, 3))
+            loss = (head(Stop.apply(x)) - 1.0).pow(2).mean() + (x - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # A second output that the loss does not use, and a loss whose gradient was made in forward.
+        import torch
+        class Fused(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                ctx.save_for_backward(2 * x / x.numel())
+                return x.pow(2).mean(), x.clone()
+            @staticmethod
+            def backward(ctx, grad, grad_copy):
+                return ctx.saved_tensors[0]
+        net = torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(net.parameters(), lr=0.01)
+        for _ in range(8):
+            loss, _ = Fused.apply(net(torch.randn(8, 3)))
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+    )
+
+    def __init__(self, history: History) -> None:
+        super().__init__(history)
+        self._met: dict[Site, int] = {}
+
+    def on_backward(self, event: Backward) -> Verdicts:
+        for seen in event.facts.functions if not event.error else ():
+            op = self.history.graph.get(seen.value)
+            if op is None or not op.facts.backward:
+                continue
+            where = self.history.sites[op.facts.backward]
+            source = backward_at(where.file, where.line)
+            lost = self._starved(event, seen)
+            ignored = self._ignored(seen, source)
+            if not lost and not ignored:
+                continue
+            met = self._met[op.facts.backward] = self._met.get(op.facts.backward, 0) + 1
+            if met >= STEPS:
+                yield self._verdict(event, op, source, lost, ignored)
+
+    def _starved(self, event: Backward, seen: FunctionPass) -> set[ParamId]:
+        """Parameters that an optimizer owns, that lie behind an input without gradient and got none otherwise."""
+        history = self.history
+        without = set(seen.behind) - set(event.fed) - history.ever_fed
+        return {pid for pid in without if history.owner_of(pid)}
+
+    def _ignored(self, seen: FunctionPass, source: BackwardSource | None) -> list[str]:
+        """The gradients that arrived and are never read. Where only the number one arrives, as at the loss itself,
+        a backward may know without reading it; one that gives nothing back at all is a `detach` of somebody's own."""
+        if source is None or seen.plain or not seen.gives or len(source.names) != seen.outputs:
+            return []
+        return [source.names[i] for i in source.unread if i in seen.arrived]
+
+    def _verdict(
+        self, event: Backward, op: Op, source: BackwardSource | None, lost: set[ParamId], ignored: list[str]
+    ) -> Verdict:
+        begins = self.history.sites[op.facts.backward]
+        culprit = op.facts.backward
+        if source is not None:
+            culprit = self.history.site_at(begins.file, source.returns, begins.function)
+        what = []
+        if ignored:
+            what.append(
+                "never reads " + " and ".join(f"`{name}`" for name in ignored) + ", which is not zero"
+            )
+        if lost:
+            what.append(f"gives no gradient back for {networks(self.history, lost)}")
+        return Verdict(
+            culprit,
+            f"`{op.name}.backward` " + " and ".join(what),
+            [("backward of the function", culprit), ("use", op.site), ("backward", event.site)],
+            lost or self.history.graph.live_params([op.nid]),
+            explains=lost,
+        )
+
+
+rule = CustomBackwardDropsGradient
