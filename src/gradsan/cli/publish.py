@@ -65,7 +65,8 @@ class Publisher:
 
     def _publish(self, report: Report) -> None:
         if self._output is None:
-            if self._format != "text" or not self._quiet or report.findings or report.faults:
+            told = report.findings or report.faults or report.errors_explained
+            if self._format != "text" or not self._quiet or told:
                 apart = "\n" if self.live is not None and report.findings else ""
                 self._say(apart + render(self._format, report, Page.of(self._stream)))
             return

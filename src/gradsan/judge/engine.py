@@ -9,6 +9,7 @@ from typing import Any
 from gradsan.judge import reasons
 from gradsan.judge.arbitration import arbitrate
 from gradsan.judge.counting import Counting
+from gradsan.judge.errors import errors_explained
 from gradsan.judge.findings import SEVERITIES, Finding, Report, RoleSite
 from gradsan.judge.history import SETTLE_AFTER, History
 from gradsan.judge.source import shown_path
@@ -193,6 +194,7 @@ class Engine:
             evaluated=frozenset(evaluated),
             suppressed=[silenced.as_dict() for silenced in self.suppressions.silenced.values()],
             suppression_problems=self.suppressions.problems(reached, evaluated if sure else set()),
+            errors_explained=errors_explained(history, findings),
             faults=[{"tap": f.tap, "traceback": f.traceback} for f in history.faults],
         )
 
