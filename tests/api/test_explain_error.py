@@ -129,3 +129,30 @@ def test_other_errors_are_not_explained() -> None:
     with contextlib.suppress(ZeroDivisionError):
         1 / 0  # noqa: B018
     assert gradsan.explain(ZeroDivisionError()) is None
+
+
+def numpy() -> None:
+    (LEAF * 2).numpy()  # numpy
+
+
+def pieces() -> None:
+    first, _, _ = (LEAF * 2).split(1)
+    first.add_(1)  # pieces
+
+
+@pytest.mark.parametrize("watched", [False, True])
+def test_an_error_that_no_rule_is_about_is_explained_all_the_same(watched: bool) -> None:
+    with gradsan.watch("deep") if watched else contextlib.nullcontext():
+        finding = gradsan.explain(caught(numpy))
+    assert finding.rule == ""
+    assert finding.message.startswith("a NumPy array has no graph")
+    assert ".detach().numpy()" in finding.fix
+    assert finding.culprit.code.endswith("# numpy")
+
+
+@pytest.mark.parametrize("watched", [False, True])
+def test_a_write_to_one_of_several_views_is_a_finding(watched: bool) -> None:
+    with gradsan.watch("deep") if watched else contextlib.nullcontext():
+        finding = gradsan.explain(caught(pieces))
+    assert finding.rule == "GS101"
+    assert finding.culprit.code.endswith("# pieces")

@@ -8,9 +8,8 @@ from typing import Any, overload
 
 from gradsan.api.errors import GradientError
 from gradsan.judge.engine import Engine
-from gradsan.judge.findings import Finding
+from gradsan.judge.findings import Finding, Location, RoleSite
 from gradsan.judge.selection import suggestion
-from gradsan.judge.wording import location
 from gradsan.record.events import (
     NOTHING,
     Backward,
@@ -22,19 +21,10 @@ from gradsan.record.events import (
     Site,
     SiteSeen,
 )
-from gradsan.record.torch_errors import OPERATIONS, kind_of
-from gradsan.rules import catalogue, find
+from gradsan.record.torch_errors import TorchError, chain, row_of, text_of
+from gradsan.rules import find
 from gradsan.runner.watch import Watch, running
 
-# The rules that an error of PyTorch's is a case of.
-CASES = {
-    "saved-tensor-changed": ("GS101", "GS102"),
-    "leaf-mutated": ("GS103",),
-    "graph-tensor-copied": ("GS105",),
-    "no-graph": ("GS201",),
-    "graph-freed": ("GS402",),
-    "not-scalar": ("GS403",),
-}
 DETAIL = re.compile(r"\[\S+ (\[[\d, ]*\])\](?:, which is output \d+ of (?:\w+::)?(\w+?)(?:Backward\d*)?,)?")
 HERE = Site(1)
 
@@ -60,19 +50,12 @@ def explain(error: BaseException | str) -> Finding | Explanation | None:
             print(gradsan.explain(error).message)
 
     Inside a watch, or under `gradsan run`, the finding names the line to change. Without one it says what the
-    message and the traceback tell, and names the way to see more.
+    message and the traceback tell, and names the way to see more. Where no rule is about the error, its `rule` is
+    empty, and its message says what PyTorch means.
     """
     if isinstance(error, str):
         return _of_rule(error)
-    seen: set[int] = set()
-    current: BaseException | None = error
-    while current is not None and id(current) not in seen:
-        seen.add(id(current))
-        found = _explain(current)
-        if found is not None:
-            return found
-        current = current.__cause__ or current.__context__
-    return None
+    return next((found for current in chain(error) if (found := _explain(current)) is not None), None)
 
 
 def _of_rule(name: str) -> Explanation:
@@ -88,11 +71,11 @@ def _of_rule(name: str) -> Explanation:
 def _explain(error: BaseException) -> Finding | None:
     if isinstance(error, GradientError) and error.finding is not None:
         return error.finding
-    rules = CASES.get(kind_of(str(error)), ())
-    if not rules or not isinstance(error, RuntimeError):
+    row = row_of(error)
+    if row is None:
         return None
     watch = running()
-    return (_watched(watch, error, rules) if watch is not None else None) or _alone(error, rules)
+    return (_watched(watch, error, row.rules) if watch is not None else None) or _alone(error, row)
 
 
 def _watched(watch: Watch, error: BaseException, rules: tuple[str, ...]) -> Finding | None:
@@ -112,33 +95,39 @@ def _is_among(shown: str, line: int, places: set[tuple[str, int]]) -> bool:
     return any(line == other and (file == shown or file.endswith(shown)) for file, other in places)
 
 
-def _alone(error: BaseException, rules: tuple[str, ...]) -> Finding | None:
+def _alone(error: BaseException, row: TorchError) -> Finding:
     """Let the rule itself speak: it gets the one event that the error is, and no history."""
     engine = Engine()
-    for event in _events(error):
+    for event in _events(error, row):
         engine.feed(event)
-    finding = next((f for f in engine.findings.values() if f.rule in rules), None)
+    finding = next((f for f in engine.findings.values() if f.rule in row.rules), None)
     if finding is None:
-        rule, message = catalogue()[rules[0]], str(error).split("\n", 1)[0]
-        finding = Finding(
-            rule.code, rule.name, rule.severity, message, rule.fix, location(engine.history, HERE)
-        )
-    elif detail := _detail(str(error)):
+        return _without_rule(row, engine.report().errors_explained[0])
+    if detail := _detail(str(error)):
         finding.message = f"{finding.message} ({detail})"
     return finding
 
 
-def _events(error: BaseException) -> list[Event]:
+def _without_rule(row: TorchError, told: dict[str, Any]) -> Finding:
+    where = told["where"] and Location(**told["where"])
+    raised = told["raised"] and Location(**told["raised"])
+    sites = (RoleSite("raised", raised),) if raised else ()
+    return Finding("", row.kind, "error", told["why"], told["fix"], where, sites)
+
+
+def _events(error: BaseException, row: TorchError) -> list[Event]:
     from gradsan.api.locations import sites
 
     users = [frame for frame in _frames(error.__traceback__) if sites().is_user_file(frame[0])]
     file, line, function = users[-1] if users else ("<unknown>", 0, "")
-    text = f"{type(error).__name__}: {error}"
-    site = SiteSeen(HERE, file, line, function)
-    if (kind := kind_of(text)) in OPERATIONS:
-        return [site, Failed(kind, HERE, text)]
-    facts = BackwardFacts(forward_unseen=True)
-    return [site, Backward(BackwardId(1), HERE, "backward", _roots(error), (), (), error=text, facts=facts)]
+    text = text_of(error)
+    events: list[Event] = [SiteSeen(HERE, file, line, function)]
+    if row.raised_by == "backward":
+        facts = BackwardFacts(forward_unseen=True)
+        events.append(
+            Backward(BackwardId(1), HERE, "backward", _roots(error), (), (), error=text, facts=facts)
+        )
+    return [*events, Failed(row.kind, HERE, text, explain=True)]
 
 
 def _roots(error: BaseException) -> tuple[Root, ...]:

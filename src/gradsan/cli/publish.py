@@ -68,13 +68,8 @@ class Publisher:
 
     def _publish(self, report: Report) -> None:
         if self._output is None:
-            if (
-                self._format != "text"
-                or not self._quiet
-                or report.findings
-                or report.faults
-                or not report.watched
-            ):
+            told = report.findings or report.faults or report.errors_explained or not report.watched
+            if self._format != "text" or not self._quiet or told:
                 apart = "\n" if self.live is not None and report.findings else ""
                 self._say(apart + render(self._format, report, Page.of(self._stream)))
             return

@@ -9,6 +9,7 @@ from typing import Any
 from gradsan.judge import reasons
 from gradsan.judge.arbitration import arbitrate
 from gradsan.judge.counting import Counting
+from gradsan.judge.errors import RuleTexts, errors_explained
 from gradsan.judge.findings import SEVERITIES, Finding, Report, RoleSite
 from gradsan.judge.history import SETTLE_AFTER, History
 from gradsan.judge.source import shown_path
@@ -179,6 +180,7 @@ class Engine:
     def report(self) -> Report:
         history = self.history
         findings = sorted(self.findings.values(), key=lambda f: -SEVERITIES.index(f.severity))
+        texts = {r.code: RuleTexts(" ".join(r.what.split()).rstrip("."), r.fix) for r in self.rules}
         not_evaluated = self._not_evaluated()
         reached = {(shown_path(site.file), site.line) for site in history.sites.values()}
         evaluated = self._selected - {entry["rule"] for entry in not_evaluated}
@@ -193,6 +195,7 @@ class Engine:
             evaluated=frozenset(evaluated),
             suppressed=[silenced.as_dict() for silenced in self.suppressions.silenced.values()],
             suppression_problems=self.suppressions.problems(reached, evaluated if sure else set()),
+            errors_explained=errors_explained(history, findings, texts),
             faults=[{"tap": f.tap, "traceback": f.traceback} for f in history.faults],
         )
 

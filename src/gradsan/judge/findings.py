@@ -107,6 +107,9 @@ class Report:
     findings: list[Finding] = field(default_factory=list)
     not_evaluated: list[dict[str, str]] = field(default_factory=list)
     faults: list[dict[str, str]] = field(default_factory=list)
+    errors_explained: list[dict[str, Any]] = field(
+        default_factory=list
+    )  # PyTorch's, where no rule has a finding
     suppressed: list[dict[str, Any]] = field(default_factory=list)  # findings that a comment silenced
     suppression_problems: list[dict[str, Any]] = field(default_factory=list)  # comments that do nothing
     baseline: dict[str, Any] | None = (
@@ -145,6 +148,7 @@ class Report:
             "findings": [finding.as_dict() for finding in self.findings],
             "not_evaluated": self.not_evaluated,
             "faults": self.faults,
+            "errors_explained": self.errors_explained,
             "suppressed": self.suppressed,
             "suppression_problems": self.suppression_problems,
             "baseline": self.baseline,

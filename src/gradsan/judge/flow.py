@@ -185,6 +185,18 @@ def cuts_behind(graph: Provenance, roots: Iterable[ValueId]) -> dict[ValueId, tu
     return found
 
 
+def cut_off(
+    graph: Provenance, roots: Iterable[ValueId], sources: Iterable[ValueId] | None = None
+) -> Op | None:
+    """The last cut before the roots that lies behind one of the sources (any value with a graph, if not given),
+    parameters or not."""
+    cuts = [op for op in graph.ancestors(roots).values() if graph.is_cut(op)]
+    if sources is not None:
+        wanted = set(sources)
+        cuts = [op for op in cuts if wanted.intersection(graph.ancestors([op.nid]))]
+    return max(cuts, key=lambda op: op.nid, default=None)
+
+
 def is_choice(graph: Provenance, op: Op) -> bool:
     """Whether the cut is the choosing of an action: sampling, arg max, a threshold on a random number."""
     if "sample" in op.tags and "rsample" not in op.tags:

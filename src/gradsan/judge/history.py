@@ -17,6 +17,7 @@ from gradsan.record.events import (
     Blind,
     BlindSpot,
     Event,
+    Failed,
     Fault,
     IterationEnd,
     Ops,
@@ -86,6 +87,7 @@ class History:
         self.attention: list[tuple[int, Reason]] = []
         self.blind: dict[BlindSpot, Blind] = {}
         self.faults: list[Fault] = []
+        self.errors: list[Failed] = []  # errors of autograd that ended the script, or were asked about
         self.cuts = CutFinder(self)
         # Parameters whose lack of gradient has been reported. The engine alone adds to it.
         self.explained: set[ParamId] = set()
@@ -236,6 +238,10 @@ class History:
     def _blind(self, event: Blind) -> None:
         self.blind.setdefault(event.spot, event)
 
+    def _failed(self, event: Failed) -> None:
+        if event.explain:
+            self.errors.append(event)
+
     def _fault(self, event: Fault) -> None:
         self.faults.append(event)
 
@@ -258,5 +264,6 @@ _HANDLERS: dict[type, Callable[[History, Any], None]] = {
     Resumed: History._resumed,
     Attention: History._attention,
     Blind: History._blind,
+    Failed: History._failed,
     Fault: History._fault,
 }

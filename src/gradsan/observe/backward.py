@@ -217,8 +217,8 @@ class BackwardTap:
         if probe.watcher is not None:
             probe.watcher.remove()
         if error is not None:
-            facts = facts._replace(asked=self._asked(call, args, kwargs))
-            facts = self._diagnosis.after_failure(facts, probe.roots, probe.token, error)
+            facts = self._asked(facts, call, args, kwargs)
+            facts = self._diagnosis.after_failure(facts, probe.roots, probe.token, error, probe.watcher)
         elif probe.watcher is not None and call == "backward":
             chosen = set(fed)
             written = [leaf for pid, leaf in zip(pids, leaves, strict=True) if pid in chosen]
@@ -246,12 +246,14 @@ class BackwardTap:
             )
         )
 
-    def _asked(self, call: Call, args: Any, kwargs: Any) -> tuple[ParamId, ...]:
-        """The parameters that `autograd.grad` was to differentiate by."""
+    def _asked(self, facts: BackwardFacts, call: Call, args: Any, kwargs: Any) -> BackwardFacts:
+        """With what `autograd.grad` was to differentiate by."""
         if call != "grad":
-            return ()
-        inputs = _as_tensors(_argument(args, kwargs, 0, "inputs"))
-        return self._known.leaves.pids(t for t in inputs if t.is_leaf)
+            return facts
+        inputs, tap = _as_tensors(_argument(args, kwargs, 0, "inputs")), self._tracing.tap
+        pids = self._known.leaves.pids(t for t in inputs if t.is_leaf)
+        values = [tap.values.find(t) for t in inputs] if tap is not None else []
+        return facts._replace(asked=pids, asked_values=tuple([nid for nid in values if nid]))
 
     def _notice_clearing_by_hand(self, leaves: list[torch.Tensor]) -> None:
         """`p.grad = None` and `p.grad.zero_()` pass no tap: see their effect before it is overwritten."""

@@ -98,8 +98,9 @@ class BackwardDiagnosis:
         )
 
     def after_failure(
-        self, facts: BackwardFacts, roots: tuple[Tensor, ...], token: int, error: BaseException
-    ) -> BackwardFacts:
+        self, facts: BackwardFacts, roots: tuple[Tensor, ...], token: int, error: BaseException,
+        watcher: GradientWatcher | None,
+    ) -> BackwardFacts:  # fmt: skip
         """The graph still knows which of its saved tensors were changed: reading those raises."""
         kind = kind_of(str(error))
         if kind == "no-graph" and not torch.is_grad_enabled():
@@ -108,6 +109,8 @@ class BackwardDiagnosis:
             return self._changed(facts, roots, token)
         if kind == "graph-freed":
             return facts._replace(freed=_freed(roots))
+        if kind == "anomaly":
+            return facts._replace(bad_gradient=(watcher.bad if watcher else None) or BadGradient())
         return facts
 
     def _changed(self, facts: BackwardFacts, roots: tuple[Tensor, ...], token: int) -> BackwardFacts:

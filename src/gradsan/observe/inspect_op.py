@@ -15,6 +15,7 @@ from gradsan.observe.opnames import AT_RISK
 from gradsan.observe.sites import Sites, variables_of
 from gradsan.observe.values import Tensor
 from gradsan.record.events import NOBODY, NOTHING, BadValue, Failed, OpFacts
+from gradsan.record.torch_errors import text_of
 
 if TYPE_CHECKING:
     from gradsan.observe.operations import OperationTap
@@ -117,16 +118,15 @@ def bad_value(name: str, inputs: list[Tensor], bad: Tensor, results: Sequence[Te
     return BadValue(name, given, () if given else made, where)
 
 
-def failed(
-    error: RuntimeError, kind: str, inputs: list[Tensor], frame: FrameType, tap: OperationTap
-) -> Failed:
+def failed(error: Exception, kind: str, inputs: list[Tensor], frame: FrameType, tap: OperationTap) -> Failed:
     pid, value = NOBODY, NOTHING
+    if kind == "inference-tensor":
+        inputs = [t for t in inputs if t.is_inference()]
     if inputs:
         leaf = inputs[0] if inputs[0].is_leaf or inputs[0]._base is None else inputs[0]._base
         pid, value = tap.leaves.find(leaf) or NOBODY, tap.values.find(inputs[0]) or NOTHING
     attribute, holder = held_by(frame, tap.sites) if kind == "graph-tensor-copied" else ("", "")
-    text = f"{type(error).__name__}: {error}"
-    return Failed(kind, tap.sites.here(frame), text, pid, value, attribute, holder)
+    return Failed(kind, tap.sites.here(frame), text_of(error), pid, value, attribute, holder)
 
 
 def held_by(frame: FrameType | None, sites: Sites) -> tuple[str, str]:

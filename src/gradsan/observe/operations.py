@@ -25,7 +25,7 @@ from gradsan.observe.tracing import Tracing
 from gradsan.observe.values import Departures, Tensor, Values, is_floating, version_of
 from gradsan.observe.writes import Writes
 from gradsan.record import torch_errors
-from gradsan.record.events import PLAIN, Op, OpFacts, OpKind, Ops, Site, Tag, ValueId
+from gradsan.record.events import PLAIN, Failed, Op, OpFacts, OpKind, Ops, Site, Tag, ValueId
 
 NOTHING_TO_LEARN = 30_000  # operations without a graph: a long warm-up, or a search without gradients
 
@@ -49,6 +49,7 @@ class OperationTap(StackedMode):
         self.values = Values(self.leaves, self.record, self._returned)
         self.writes = Writes(self.leaves)
         self._failures: set[int] = set()
+        self._last_failure: tuple[int, Failed] | None = None  # reported only if nobody catches it
         self._kinds: dict[Any, tuple[str, str]] = {}
         self.special = SpecialCalls(self, outlet, switches)
         self._without_graph = 0  # operations in a row
@@ -95,7 +96,7 @@ class OperationTap(StackedMode):
             return func(*args, **kwargs)
         try:
             result = func(*args, **kwargs)
-        except RuntimeError as error:
+        except (RuntimeError, TypeError) as error:
             self._containment.contain("operation", self._failed, error, inputs, sys._getframe(1))
             raise
         if kind[0] == "iter":
@@ -165,6 +166,8 @@ class OperationTap(StackedMode):
             tags += self._cut_tags(out)
             if (off := self._switches.innermost(tags)) is not None:
                 facts = facts._replace(grad_off=off.site, grad_off_by=off.how)
+        elif not live and (off := self._switches.inference()) is not None:
+            facts = facts._replace(grad_off=off.site, grad_off_by=off.how)
         if live and (depth := self.values.carried(nid, numbers)):
             facts = facts._replace(carried=depth)
         self._without_graph = 0 if live else self._without_graph + 1
@@ -218,6 +221,12 @@ class OperationTap(StackedMode):
         """Whether this very exception has passed here."""
         return id(error) in self._failures
 
+    def failure_of(self, error: BaseException) -> Failed | None:
+        """What was noted when this very exception passed here."""
+        noted = self._last_failure
+        same = noted is not None and noted[0] == id(error) and noted[1].message == torch_errors.text_of(error)
+        return noted[1] if noted is not None and same else None
+
     # -- custom functions --------------------------------------------------------------------------
 
     def read(self, args: Any) -> tuple[ValueId, ...] | None:
@@ -253,11 +262,16 @@ class OperationTap(StackedMode):
                     self.writes.wrote(param, self.values.fresh(), site, "step", by_step=True)
                     self.values.forget(param)  # a fused kernel does not count its write
 
-    def _failed(self, error: RuntimeError, inputs: list[Tensor], frame: FrameType) -> None:
-        kind = torch_errors.kind_of(str(error))
-        if kind in torch_errors.OPERATIONS:
+    def _failed(self, error: Exception, inputs: list[Tensor], frame: FrameType) -> None:
+        row = torch_errors.row_of(error)
+        if row is None:
+            return
+        event = inspect_op.failed(error, row.kind, inputs, frame, self)
+        if row.kind in torch_errors.AT_ONCE:
             self._failures.add(id(error))
-            self._outlet.emit(inspect_op.failed(error, kind, inputs, frame, self))
+            self._outlet.emit(event)
+        else:
+            self._last_failure = id(error), event
 
 
 def tensors_in(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Tensor]:

@@ -15,6 +15,7 @@ from gradsan.observe.backward_diagnosis import BackwardDiagnosis
 from gradsan.observe.clipping import ClipTap
 from gradsan.observe.compiled import Compiled
 from gradsan.observe.containment import Containment
+from gradsan.observe.error_origins import ErrorOrigins, frames_of
 from gradsan.observe.gradient_sketch import GradientSketch
 from gradsan.observe.inspect_op import held_by
 from gradsan.observe.interop import InteropTap
@@ -51,6 +52,7 @@ class Session:
         self.known = known = Known(sites, Leaves(outlet.send, sketch.reborn), Optimizers())
         self._namer = Namer(known, sink.emit)
         blind_spots, switches = BlindSpots(containment, outlet, sites), GradientSwitches(sites)
+        self._error_origins = ErrorOrigins(sites, switches)
         magnitudes = Magnitudes(known.leaves, sink)
         diagnosis = BackwardDiagnosis(containment, known.leaves, tracing, switches, blind_spots)
         self.attention = policy = AttentionPolicy(
@@ -140,20 +142,25 @@ class Session:
 
     def _explain(self, error: BaseException) -> None:
         self.tracing.flush()
-        kind = torch_errors.kind_of(str(error)) if isinstance(error, RuntimeError) else ""
-        if kind not in torch_errors.OPERATIONS or self.operations.has_told(error):
-            return
-        sites, frames, trace = self.known.sites, [], error.__traceback__
-        while trace is not None:
-            frames.append((trace.tb_frame, trace.tb_lineno))
-            trace = trace.tb_next
-        users = [(f, line) for f, line in frames if sites.is_user(f.f_code)]
-        if users:
-            frame, line = users[-1]
-            site = sites.at(frame.f_code.co_filename, line, frame.f_code.co_name)
-            attribute, holder = held_by(frames[-1][0], sites)
-            text = f"{type(error).__name__}: {error}"
-            self._outlet.emit(Failed(kind, site, text, attribute=attribute, holder=holder))
+        for raised in torch_errors.chain(error):
+            if self.operations.has_told(raised):
+                return
+            row = torch_errors.row_of(raised)
+            if row is not None and (event := self._failed(raised, row.kind)) is not None:
+                self._outlet.emit(event)
+                return
+
+    def _failed(self, error: BaseException, kind: str) -> Failed | None:
+        if not (site := self._error_origins.raised(error)):
+            return None
+        origin = self._error_origins.find(error, kind)
+        noted = self.operations.failure_of(error)
+        if noted is not None:
+            return noted._replace(origin=origin, explain=True)
+        innermost = [frame for frame, _ in frames_of(error)][-1]
+        attribute, holder = held_by(innermost, self.known.sites)
+        text = torch_errors.text_of(error)
+        return Failed(kind, site, text, attribute=attribute, holder=holder, origin=origin, explain=True)
 
     def catch_up(self) -> None:
         """Bring the judge up to this very line: somebody is going to ask it."""

@@ -31,6 +31,7 @@ class GradientSwitches:
         self._sites = sites
         self.by_statement: Site = NOWHERE
         self._inference: list[SwitchedOff] = []
+        self._inference_lines: set[Site] = set()
         self._no_grad: list[SwitchedOff] = []  # only known while every operation is traced
 
     def switched(self, enabled: bool, frame: FrameType | None) -> None:
@@ -41,7 +42,10 @@ class GradientSwitches:
         return self.by_statement or found_switch(self._sites)
 
     def entered_inference(self, enabled: bool, frame: FrameType | None) -> None:
-        self._inference.append(context_site(frame, self._sites) if enabled else SwitchedOff())
+        entered = context_site(frame, self._sites) if enabled else SwitchedOff()
+        self._inference.append(entered)
+        if enabled and len(self._inference_lines) < DEEPEST:
+            self._inference_lines.add(entered.site)
 
     def left_inference(self) -> None:
         if self._inference:
@@ -54,6 +58,14 @@ class GradientSwitches:
     def left_no_grad(self) -> None:
         if self._no_grad:
             self._no_grad.pop()
+
+    def inference(self) -> SwitchedOff | None:
+        """The block or function in inference mode that runs now."""
+        return self._inference[-1] if self._inference and self._inference[-1].site else None
+
+    def only_inference(self) -> Site:
+        """The line that has made every inference tensor of this run, where there is just one."""
+        return next(iter(self._inference_lines)) if len(self._inference_lines) == 1 else NOWHERE
 
     def innermost(self, tags: tuple[str, ...]) -> SwitchedOff | None:
         """The one that cut off an operation with these tags."""

@@ -196,6 +196,7 @@ class BackwardFacts(NamedTuple):
     functions: tuple[FunctionPass, ...] = ()
     flat: tuple[FlatShare, ...] = ()
     faded: tuple[ValueId, ...] = ()  # here a gradient became too small for a float, and zero
+    asked_values: tuple[ValueId, ...] = ()  # …those and all others, where their making was traced
 
 
 NO_FACTS = BackwardFacts()
@@ -316,8 +317,10 @@ class Ops(NamedTuple):
 
 
 class Failed(NamedTuple):
-    """PyTorch raised outside of backward (an in-place write on a leaf, a deepcopy of a graph tensor …). The tensor
-    was this parameter or value, and an object of the class `holder` had it in an attribute."""
+    """PyTorch's autograd refused (an in-place write on a leaf, a deepcopy of a graph tensor …), for a reason that
+    `torch_errors.TABLE` lists as `kind`. The tensor was this parameter or value, and an object of the class `holder`
+    had it in an attribute. `origin`: the line behind the one that raised, such as an `inference_mode` block, the
+    backward of a custom function or a checkpointed function. `explain`: it ended the script, or somebody asks."""
 
     kind: str
     site: Site
@@ -326,6 +329,8 @@ class Failed(NamedTuple):
     value: ValueId = NOTHING
     attribute: str = ""
     holder: str = ""
+    origin: Site = NOWHERE
+    explain: bool = False
 
 
 # -- the course of the run --------------------------------------------------------------------------

@@ -52,6 +52,7 @@ def of_finding(finding: Finding, width: int = 100) -> str:
 def draw(console: Console, report: Report) -> None:
     for finding in report.findings:
         _finding(console, finding)
+    _errors_explained(console, report)
     _not_evaluated(console, report)
     _suppressions(console, report)
     _baseline(console, report)
@@ -120,6 +121,23 @@ def _sites(console: Console, sites: tuple[RoleSite, ...]) -> None:
 def _subjects(names: tuple[str, ...]) -> str:
     more = f" and {len(names) - SUBJECTS} more" if len(names) > SUBJECTS else ""
     return ", ".join(plain(name) for name in names[:SUBJECTS]) + more
+
+
+def _errors_explained(console: Console, report: Report) -> None:
+    """PyTorch's errors that no finding is about."""
+    for told in report.errors_explained:
+        where = told["where"]
+        place = f"{plain(where['file'])}:{where['line']}" if where else "somewhere"
+        inside = _in(where["function"]) if where else ""
+        console.print(Text.assemble(("PyTorch's error ", "warning"), (place, "place"), inside))
+        if where and where["code"]:
+            console.print(
+                Padding(Text(plain(where["code"]), "quiet"), (0, 0, 0, 4)), no_wrap=True, overflow="ellipsis"
+            )
+        notes = Table.grid(padding=(0, 2, 0, 0))
+        notes.add_row(Text("why", "quiet"), Text(plain(told["why"])))
+        notes.add_row(Text("fix", "fix"), Text(plain(told["fix"])))
+        console.print(Padding(notes, (0, 0, 1, 2)))
 
 
 def _not_evaluated(console: Console, report: Report) -> None:

@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 from gradsan.judge.wording import line, value_at
-from gradsan.record.events import NOWHERE, Backward
+from gradsan.record.events import NOWHERE, Backward, Failed
 from gradsan.record.torch_errors import SAVED_TENSOR_CHANGED
 from gradsan.rules.base import Rule, Verdict, Verdicts
+
+# PyTorch refuses these writes at once: what the view is, and why a write into it cannot be undone in backward.
+REFUSED = {
+    "one-of-several-views": "one of several views of one tensor ({}): autograd would lose track of the others",
+    "view-of-function": "what a custom function returned as a view of its input ({}): its backward would be passed by",
+    "view-without-gradient": "a view that was made while gradients were off ({}), and gradients are on now",
+}
 
 
 class SavedTensorMutated(Rule):
@@ -80,6 +87,13 @@ class SavedTensorMutated(Rule):
             view.clamp_(max=1.0)  # BUG
         y.mean().backward()
         """,
+        """
+        import torch
+        net = torch.nn.Linear(3, 4)
+        mean, log_std = net(torch.randn(8, 3)).chunk(2, dim=-1)
+        log_std.clamp_(-20, 2)  # BUG
+        (mean + log_std.exp()).mean().backward()
+        """,
     )
     good = (
         """
@@ -98,6 +112,13 @@ class SavedTensorMutated(Rule):
         h += 1.0
         h.relu_()
         h.mean().backward()
+        """,
+        """
+        import torch
+        net = torch.nn.Linear(3, 4)
+        mean, log_std = net(torch.randn(8, 3)).chunk(2, dim=-1)
+        log_std = log_std.clamp(-20, 2)
+        (mean + log_std.exp()).mean().backward()
         """,
     )
 
@@ -126,6 +147,19 @@ class SavedTensorMutated(Rule):
             f"({line(history, kept_at)}) has kept for backward on {line(history, event.site)}",
             [("saved", kept_at), ("mutation", changed.site), ("backward", event.site)],
             event.reached,
+        )
+
+    def on_failed(self, event: Failed) -> Verdicts:
+        if event.kind not in REFUSED:
+            return
+        made = self.history.graph.get(event.value)
+        made_at = made.site if made is not None else NOWHERE
+        off = made.facts.grad_off if made is not None else NOWHERE
+        where = line(self.history, made_at) if made_at else "run with `--mode deep` to see where it was made"
+        yield Verdict(
+            event.site,
+            f"this writes in place into {REFUSED[event.kind].format(where)}",
+            [("gradients off", off), ("view", made_at), ("mutation", event.site)],
         )
 
 

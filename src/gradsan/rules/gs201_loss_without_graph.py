@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradsan.judge.cuts import Cut, cause
-from gradsan.judge.flow import culprit_of, cuts_behind
+from gradsan.judge.flow import culprit_of, cut_off, cuts_behind
 from gradsan.judge.wording import line, networks
 from gradsan.record.events import Backward, Op, ParamId, ValueId
 from gradsan.record.torch_errors import NO_GRAPH
@@ -158,6 +158,10 @@ class LossWithoutGraph(Rule):
         elif off := event.facts.gradients_off:
             message = "gradients were switched off here and never on again: nothing after it records a graph"
             yield Verdict(off, message, [("cut", off), *sites])
+        elif (op := cut_off(graph, roots)) is not None:
+            why = cause(history, Cut(op, set(), False))
+            message = f"nothing that requires grad leads to this loss any more: {why}{hack}"
+            yield Verdict(culprit_of(op), message, [("cut", culprit_of(op)), *sites])
         else:
             known = (
                 "no parameter had a part in it" if roots else "run with `--mode deep` to see where it was cut"

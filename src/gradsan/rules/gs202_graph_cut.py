@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from gradsan.judge.cuts import Cut, cause
-from gradsan.judge.flow import culprit_of
+from gradsan.judge.flow import culprit_of, cut_off
 from gradsan.judge.ledger import Contribution
-from gradsan.judge.wording import networks, value_at
-from gradsan.record.events import Site
+from gradsan.judge.wording import line, networks, value_at
+from gradsan.record.events import NOTHING, Backward, Failed, Op, Site, ValueId
+from gradsan.record.torch_errors import kind_of
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 
@@ -161,6 +162,53 @@ class GraphCut(Rule):
             opt.step()
         """,
     )
+
+    def on_backward(self, event: Backward) -> Verdicts:
+        """`autograd.grad` by a tensor that the output does not lead to."""
+        if not event.error or kind_of(event.error) != "input-unused":
+            return
+        history, roots = self.history, [root.nid for root in event.roots if root.nid]
+        missing = set(event.facts.asked).difference(event.reached)
+        cut = history.cuts.in_loss(roots, missing)
+        if cut is None:
+            live = history.graph.live_ancestors(roots)
+            unused = [nid for nid in event.facts.asked_values if nid not in live]
+            op = cut_off(history.graph, roots, unused)
+            cut = Cut(op, missing, False) if op is not None else None
+        if cut is not None:
+            what = networks(history, cut.pids) or "what it is to be differentiated by"
+            yield Verdict(
+                culprit_of(cut.op),
+                f"no gradient comes back to {what} from the output on {line(history, event.site)}: "
+                f"{cause(history, cut)}",
+                [("cut", culprit_of(cut.op)), ("cut", cut.op.site), ("backward", event.site)],
+                cut.pids,
+            )
+
+    def on_failed(self, event: Failed) -> Verdicts:
+        """A tensor made in inference mode can never be part of a graph again: PyTorch refuses its use."""
+        if event.kind != "inference-tensor":
+            return
+        made = self._made_in_inference(event.value)
+        off = (made.facts.grad_off if made is not None else event.origin) or event.origin
+        made_at = made.site if made is not None else off
+        what = value_at(self.history, made_at, "a tensor") if made is not None else "a tensor"
+        where = f" ({line(self.history, made_at)})" if made_at else "; run with `--mode deep` to see where"
+        yield Verdict(
+            off or event.site,
+            f"{what} was made in inference mode{where}: autograd cannot record its use on "
+            f"{line(self.history, event.site)}",
+            [("inference mode", off), ("made", made_at), ("used", event.site)],
+            fix="use `torch.no_grad()` instead of `torch.inference_mode()`, or `.clone()` the tensor where it is used",
+        )
+
+    def _made_in_inference(self, value: ValueId) -> Op | None:
+        """The newest value behind this one, itself included, that was made in inference mode."""
+        graph = self.history.graph
+        if graph.get(value) is None or value == NOTHING:
+            return None
+        behind = graph.ancestors([value])
+        return next((behind[nid] for nid in sorted(behind, reverse=True) if behind[nid].facts.grad_off), None)
 
     def on_settled(self, contribution: Contribution) -> Verdicts:
         return [self._verdict(cut, contribution) for cut in contribution.cuts if not cut.choice]

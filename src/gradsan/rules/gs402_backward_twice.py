@@ -5,7 +5,7 @@ from __future__ import annotations
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.wording import line, value_at
 from gradsan.record.events import Backward, Op
-from gradsan.record.torch_errors import GRAPH_FREED
+from gradsan.record.torch_errors import kind_of
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 WRITING = {"setitem", "copy", "index_put", "index_copy"}
@@ -76,7 +76,7 @@ class BackwardTwice(Rule):
     )
 
     def on_backward(self, event: Backward) -> Verdicts:
-        if GRAPH_FREED not in event.error:
+        if not event.error or kind_of(event.error) != "graph-freed":
             return
         first, shared = self._shared(event)
         sites = [("backward", event.site)]

@@ -113,6 +113,8 @@ class NonFiniteGradient(Rule):
     def _started(self, event: Backward) -> Verdict:
         history = self.history
         broken = [pid for pid, norm in event.facts.norms if not math.isfinite(norm)]
+        if event.error:  # anomaly detection ended the backward before it wrote any gradient
+            broken = list(event.reached)
         what_broke = (
             f"the gradient of {networks(history, broken)}" if math.isfinite(event.loss) else "the loss"
         )
