@@ -11,11 +11,14 @@ from gradsan.judge.ledger import Contribution, Ledger
 from gradsan.judge.networks import Networks
 from gradsan.judge.provenance import Provenance
 from gradsan.record.events import (
+    DIRECT,
     NOWHERE,
     Attention,
     Backward,
     Blind,
     BlindSpot,
+    Chain,
+    ChainSeen,
     Event,
     Fault,
     IterationEnd,
@@ -52,6 +55,8 @@ class Param:
     name: str = ""
     aliases: tuple[str, ...] = ()
     frozen_at: Site = NOWHERE
+    frozen_by: Chain = DIRECT
+    created_by: Chain = DIRECT
     epoch: int = 0  # how many steps have changed it
     last_step: Site = NOWHERE
     stepped_after: int = 0  # the newest value when it was last stepped
@@ -74,6 +79,7 @@ class Optimizer:
 class History:
     def __init__(self) -> None:
         self.sites: dict[Site, SiteSeen] = {}
+        self.chains: dict[Chain, tuple[Site, ...]] = {}
         self.params: dict[ParamId, Param] = {}
         self.optimizers: dict[OptimizerId, Optimizer] = {}
         self.ledger = Ledger()
@@ -130,11 +136,15 @@ class History:
     def _site(self, event: SiteSeen) -> None:
         self.sites[event.site] = event
 
+    def _chain(self, event: ChainSeen) -> None:
+        self.chains[event.chain] = event.sites
+
     def _param(self, event: ParamSeen) -> None:
         self.params[event.pid] = Param(
             event.pid, event.kind, event.shape, event.requires_grad, event.created, event.name
         )
         self.params[event.pid].seen_at = self.iteration
+        self.params[event.pid].created_by = event.chain
 
     def _reborn(self, event: ParamReborn) -> None:
         self.ledger.parts.pop(event.pid, None)
@@ -148,6 +158,7 @@ class History:
         param.requires_grad = event.requires_grad
         if event.site or event.requires_grad:
             param.frozen_at = NOWHERE if event.requires_grad else event.site
+            param.frozen_by = event.chain
 
     def _optimizer(self, event: OptimizerSeen) -> None:
         known = self.optimizers.get(event.oid)
@@ -242,6 +253,7 @@ class History:
 
 _HANDLERS: dict[type, Callable[[History, Any], None]] = {
     SiteSeen: History._site,
+    ChainSeen: History._chain,
     ParamSeen: History._param,
     ParamReborn: History._reborn,
     ParamNamed: History._named,

@@ -45,7 +45,7 @@ class Binding(NamedTuple):
 
 
 @functools.lru_cache(maxsize=256)
-def _tree(file: str) -> ast.Module | None:
+def tree_of(file: str) -> ast.Module | None:
     try:
         return ast.parse("".join(linecache.getlines(file)))
     except (SyntaxError, ValueError):
@@ -55,7 +55,7 @@ def _tree(file: str) -> ast.Module | None:
 @functools.lru_cache(maxsize=1024)
 def bindings(file: str, name: str) -> tuple[Binding, ...]:
     """Every assignment to the variable or attribute `name` in this file, in order."""
-    tree = _tree(file)
+    tree = tree_of(file)
     found: list[Binding] = []
     if tree is not None:
         _collect(tree, name, "<module>", found)
@@ -106,7 +106,7 @@ def collected_at(file: str, line: int) -> int:
 
     `params = list(agent.parameters())` and then `RMSprop(params)`: the line to change is the first.
     """
-    tree = _tree(file)
+    tree = tree_of(file)
     if tree is None:
         return line
     for node in ast.walk(tree):
@@ -128,7 +128,7 @@ def collected_at(file: str, line: int) -> int:
 
 def subtrahend_bound_at(file: str, line: int) -> int:
     """For `new - old` or `new - (old - older)` on this line: the line that gave `old` its value, or 0."""
-    tree = _tree(file)
+    tree = tree_of(file)
     for node in ast.walk(tree) if tree is not None else ():
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub) and node.lineno == line:
             old = node.right
@@ -144,7 +144,7 @@ def subtrahend_bound_at(file: str, line: int) -> int:
 
 def receiver_at(file: str, line: int) -> str:
     """`self.target.load_state_dict(…)` → "target": the name of what a method on this line is called on."""
-    tree = _tree(file)
+    tree = tree_of(file)
     for node in ast.walk(tree) if tree is not None else ():
         if isinstance(node, ast.Call) and node.lineno == line and isinstance(node.func, ast.Attribute):
             owner = node.func.value
@@ -155,7 +155,7 @@ def receiver_at(file: str, line: int) -> str:
 
 def assigned_name(file: str, line: int) -> str:
     """The variable that the statement on this line gives its value to, or ""."""
-    tree = _tree(file)
+    tree = tree_of(file)
     if tree is None:
         return ""
     for node in ast.walk(tree):
@@ -164,3 +164,27 @@ def assigned_name(file: str, line: int) -> str:
             if isinstance(target, ast.Name | ast.Attribute):
                 return ast.unparse(target)
     return ""
+
+
+def decided_by_caller(file: str, line: int, among: frozenset[str] = frozenset()) -> frozenset[str]:
+    """The arguments of its function that the statement on this line takes a value from (of those called as in
+    `among`, if any are given): then the line that calls the function decides."""
+    function, statement = _around(file, line)
+    if function is None or statement is None:
+        return frozenset()
+    own = {a.arg for a in ast.walk(function.args) if isinstance(a, ast.arg)} - {"self", "cls"}
+    value = statement.value if isinstance(statement, ast.Assign | ast.Expr | ast.Return) else None
+    parts = value.args + [k.value for k in value.keywords] if isinstance(value, ast.Call) else [value]
+    used = {n.id for part in parts if part for n in ast.walk(part) if isinstance(n, ast.Name)}
+    return frozenset(used & own & among if among else used & own)
+
+
+def _around(file: str, line: int) -> tuple[ast.FunctionDef | None, ast.stmt | None]:
+    """The innermost function and the innermost statement that this line belongs to."""
+    function, statement = None, None
+    tree = tree_of(file)
+    for node in ast.walk(tree) if tree is not None else ():  # outer ones come first
+        if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or node.lineno):
+            statement = node
+            function = node if isinstance(node, ast.FunctionDef) else function
+    return function, statement

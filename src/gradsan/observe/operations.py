@@ -16,7 +16,7 @@ from gradsan.observe.mode_stack import StackedMode
 from gradsan.observe.opnames import CLIPPING, IGNORE, OPERATION, classify
 from gradsan.observe.outlet import BlindSpots, Outlet
 from gradsan.observe.registry import Known, storage_of
-from gradsan.observe.sites import result_is_dropped
+from gradsan.observe.sites import Place, result_is_dropped
 from gradsan.observe.special_calls import Call, SpecialCalls
 from gradsan.observe.switches import GradientSwitches
 from gradsan.observe.tracing import Tracing
@@ -137,9 +137,9 @@ class OperationTap(StackedMode):
             if len(outputs) > 1 and len(inputs) > 1:
                 sources, made_of = _own_source(out, inputs, numbers)
             which = facts._replace(part=index) if index else facts
-            self.define(name, out, sources, place.site, place.tags, which, made_of, frame)
+            self.define(name, out, sources, place, which, made_of)
         for tensor in written:
-            self._wrote(name, tensor, outputs, numbers, place.site, facts)
+            self._wrote(name, tensor, outputs, numbers, place, facts)
 
     def _of_gradient(
         self, facts: OpFacts, inputs: list[Tensor], outputs: list[Tensor], frame: FrameType
@@ -153,10 +153,11 @@ class OperationTap(StackedMode):
         return facts._replace(clipped=pid, dropped=result_is_dropped(user))
 
     def define(
-        self, name: str, out: Tensor, numbers: tuple[ValueId, ...], site: Site, tags: tuple[Tag, ...],
-        facts: OpFacts, inputs: list[Tensor], frame: FrameType,
+        self, name: str, out: Tensor, numbers: tuple[ValueId, ...], place: Place, facts: OpFacts,
+        inputs: list[Tensor],
     ) -> ValueId:  # fmt: skip
         nid, live = self.values.fresh(), out.requires_grad
+        site, tags, chain = place
         if not live and any(t.requires_grad for t in inputs):
             tags += self._cut_tags(out)
             if (off := self._switches.innermost(tags)) is not None:
@@ -167,7 +168,8 @@ class OperationTap(StackedMode):
         if self._without_graph > NOTHING_TO_LEARN:
             self._without_graph = 0
             self._containment.contain("attention", self._silence)
-        self.record(Op(nid, name, site, numbers, live, tuple(out.shape), is_floating(out), tags, facts))
+        shape, floating = tuple(out.shape), is_floating(out)
+        self.record(Op(nid, name, site, numbers, live, shape, floating, tags, facts, "operation", chain))
         self.values.define(out, nid)
         if live:
             label(out, nid, site)
@@ -179,14 +181,16 @@ class OperationTap(StackedMode):
         self.pending[-1] = self.pending[-1]._replace(live=False)
 
     def _wrote(
-        self, name: str, tensor: Tensor, outputs: list[Tensor], numbers: tuple[ValueId, ...], site: Site,
+        self, name: str, tensor: Tensor, outputs: list[Tensor], numbers: tuple[ValueId, ...], place: Place,
         facts: OpFacts,
     ) -> None:  # fmt: skip
+        site = place.site
         nid = self.values.find(tensor) if any(o is tensor for o in outputs) else None
         if nid is None:
             nid = self.values.fresh()
             shape, live = tuple(tensor.shape), tensor.requires_grad
-            self.record(Op(nid, name, site, numbers, live, shape, is_floating(tensor), (), facts))
+            floating = is_floating(tensor)
+            self.record(Op(nid, name, site, numbers, live, shape, floating, (), facts, chain=place.chain))
             if live and tensor.grad_fn is not None:
                 label(tensor, nid, site)
                 self.writes.used(nid, [tensor], tensor)
@@ -230,7 +234,8 @@ class OperationTap(StackedMode):
         for out in tensors_in((result,), {}):
             inside = self.values.find(out)
             sources = (*numbers, inside) if inside is not None else numbers
-            self.define(name, out, sources, place.site, (*place.tags, "function"), PLAIN, inputs, frame)
+            own = place._replace(tags=(*place.tags, "function"))
+            self.define(name, out, sources, own, PLAIN, inputs)
 
     def _returned(self, tensor: Tensor) -> tuple[ValueId, ...]:
         self.pause()
