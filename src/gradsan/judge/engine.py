@@ -27,6 +27,7 @@ from gradsan.record.events import (
     Repeated,
     Sample,
     Step,
+    StillAlive,
     Sync,
     ZeroGrad,
 )
@@ -41,6 +42,7 @@ HANDLERS = {
     Clip: "on_clip",
     Sync: "on_sync",
     Ops: "on_ops",
+    StillAlive: "on_alive",
     Failed: "on_failed",
     Sample: "on_sample",
 }

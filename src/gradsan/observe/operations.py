@@ -12,6 +12,7 @@ import torch
 from gradsan.observe import inspect_op
 from gradsan.observe.containment import Containment
 from gradsan.observe.graph import is_transforming, label
+from gradsan.observe.held_values import HeldValues
 from gradsan.observe.mode_stack import StackedMode
 from gradsan.observe.opnames import CLIPPING, IGNORE, OPERATION, classify
 from gradsan.observe.outlet import BlindSpots, Outlet
@@ -46,6 +47,7 @@ class OperationTap(StackedMode):
         self.departures = Departures()
         self.values = Values(self.leaves, self.record, self._returned)
         self.writes = Writes(self.leaves)
+        self._held = HeldValues()
         self._failures: set[int] = set()
         self._kinds: dict[Any, tuple[str, str]] = {}
         self.special = SpecialCalls(self, outlet, switches)
@@ -68,6 +70,8 @@ class OperationTap(StackedMode):
     def end_of_iteration(self) -> None:
         self._without_graph = 0
         self.writes.end_of_iteration(self.values.end_of_iteration())
+        for held in self._held.end_of_iteration():
+            self._outlet.send(held)
 
     # -- the tap ----------------------------------------------------------------------------------
 
@@ -174,6 +178,8 @@ class OperationTap(StackedMode):
         if live:
             label(out, nid, site)
             self.writes.used(nid, inputs, out)
+            if out.grad_fn is not None and site:
+                self._held.made(out, Place(site, (), chain))
         return nid
 
     def last_is_a_constant(self) -> None:

@@ -302,6 +302,15 @@ class Ops(NamedTuple):
     ops: tuple[Op, ...]
 
 
+class StillAlive(NamedTuple):
+    """The script holds so many values, each with its graph, that this line made in so many iterations."""
+
+    site: Site
+    values: int
+    iterations: int
+    chain: Chain = DIRECT
+
+
 class Failed(NamedTuple):
     """PyTorch raised outside of backward (an in-place write on a leaf, a deepcopy of a graph tensor …). The tensor
     was this parameter or value, and an object of the class `holder` had it in an attribute."""
@@ -408,6 +417,7 @@ Event = (
     | ZeroGrad
     | Clip
     | Ops
+    | StillAlive
     | Failed
     | Turn
     | IterationEnd
