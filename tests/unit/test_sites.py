@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from gradsan.observe.sites import Sites
+from gradsan.observe.sites import CALLERS, Sites
+from gradsan.record.events import ChainSeen, SiteSeen
 
 SOURCE = "import sys\ndef here():\n    return sys._getframe()\n"
 
@@ -42,3 +43,50 @@ def test_an_included_package_may_be_a_module_or_a_part_of_one(tmp_path):
     for include, mine in ((), []), (("six",), files[:1]), (("a.b",), files[2:]), (("a", "six"), files[::2]):
         sites = Sites(lambda event: None, include)
         assert [file for file in files if sites.is_user_file(str(file))] == mine
+
+
+HELPERS = """\
+import sys
+
+def helper(sites):
+    return sites.place(sys._getframe())
+
+def caller(sites):
+    return [helper(sites) for _ in range(2)][0]
+
+def other(sites):
+    return helper(sites)
+
+def deep(sites, times):
+    return deep(sites, times - 1) if times else helper(sites)
+"""
+
+
+def test_a_place_knows_the_lines_it_was_called_from(tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(HELPERS)
+    space = {"__name__": "mine"}
+    exec(compile(HELPERS, str(path), "exec"), space)
+    seen = []
+    sites = Sites(seen.append)
+    one, again, two = space["caller"](sites), space["caller"](sites), space["other"](sites)
+    lines = {event.site: event.line for event in seen if isinstance(event, SiteSeen)}
+    chains = {
+        event.chain: [lines[site] for site in event.sites] for event in seen if isinstance(event, ChainSeen)
+    }
+    assert one.site == two.site
+    assert lines[one.site] == 4
+    assert chains[one.chain][0] == 7
+    assert chains[two.chain][0] == 10
+    assert len(chains[one.chain]) <= CALLERS
+    assert again.chain == one.chain != two.chain
+
+
+def test_a_recursion_does_not_make_ever_new_chains(tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(HELPERS)
+    space = {"__name__": "mine"}
+    exec(compile(HELPERS, str(path), "exec"), space)
+    sites = Sites(lambda event: None)
+    chains = {space["deep"](sites, times).chain for times in range(8, 40)}
+    assert len(chains) == 1

@@ -28,6 +28,7 @@ from gradsan.record.events import (
     Repeated,
     Sample,
     Step,
+    StillAlive,
     Sync,
     ZeroGrad,
 )
@@ -42,6 +43,7 @@ HANDLERS = {
     Clip: "on_clip",
     Sync: "on_sync",
     Ops: "on_ops",
+    StillAlive: "on_alive",
     Failed: "on_failed",
     Sample: "on_sample",
 }

@@ -11,11 +11,14 @@ from gradsan.judge.ledger import Contribution, Ledger
 from gradsan.judge.networks import Networks
 from gradsan.judge.provenance import Provenance
 from gradsan.record.events import (
+    DIRECT,
     NOWHERE,
     Attention,
     Backward,
     Blind,
     BlindSpot,
+    Chain,
+    ChainSeen,
     Event,
     Failed,
     Fault,
@@ -53,6 +56,8 @@ class Param:
     name: str = ""
     aliases: tuple[str, ...] = ()
     frozen_at: Site = NOWHERE
+    frozen_by: Chain = DIRECT
+    created_by: Chain = DIRECT
     epoch: int = 0  # how many steps have changed it
     last_step: Site = NOWHERE
     stepped_after: int = 0  # the newest value when it was last stepped
@@ -75,6 +80,7 @@ class Optimizer:
 class History:
     def __init__(self) -> None:
         self.sites: dict[Site, SiteSeen] = {}
+        self.chains: dict[Chain, tuple[Site, ...]] = {}
         self.params: dict[ParamId, Param] = {}
         self.optimizers: dict[OptimizerId, Optimizer] = {}
         self.ledger = Ledger()
@@ -132,11 +138,15 @@ class History:
     def _site(self, event: SiteSeen) -> None:
         self.sites[event.site] = event
 
+    def _chain(self, event: ChainSeen) -> None:
+        self.chains[event.chain] = event.sites
+
     def _param(self, event: ParamSeen) -> None:
         self.params[event.pid] = Param(
             event.pid, event.kind, event.shape, event.requires_grad, event.created, event.name
         )
         self.params[event.pid].seen_at = self.iteration
+        self.params[event.pid].created_by = event.chain
 
     def _reborn(self, event: ParamReborn) -> None:
         self.ledger.parts.pop(event.pid, None)
@@ -150,6 +160,7 @@ class History:
         param.requires_grad = event.requires_grad
         if event.site or event.requires_grad:
             param.frozen_at = NOWHERE if event.requires_grad else event.site
+            param.frozen_by = event.chain
 
     def _optimizer(self, event: OptimizerSeen) -> None:
         known = self.optimizers.get(event.oid)
@@ -248,6 +259,7 @@ class History:
 
 _HANDLERS: dict[type, Callable[[History, Any], None]] = {
     SiteSeen: History._site,
+    ChainSeen: History._chain,
     ParamSeen: History._param,
     ParamReborn: History._reborn,
     ParamNamed: History._named,

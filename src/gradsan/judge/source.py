@@ -51,7 +51,7 @@ class Binding(NamedTuple):
 
 
 @functools.lru_cache(maxsize=256)
-def _tree(file: str) -> ast.Module | None:
+def tree_of(file: str) -> ast.Module | None:
     try:
         return ast.parse("".join(linecache.getlines(file)))
     except (SyntaxError, ValueError):
@@ -61,7 +61,7 @@ def _tree(file: str) -> ast.Module | None:
 @functools.lru_cache(maxsize=1024)
 def bindings(file: str, name: str) -> tuple[Binding, ...]:
     """Every assignment to the variable or attribute `name` in this file, in order."""
-    tree = _tree(file)
+    tree = tree_of(file)
     found: list[Binding] = []
     if tree is not None:
         _collect(tree, name, "<module>", found)
@@ -112,7 +112,7 @@ def collected_at(file: str, line: int) -> int:
 
     `params = list(agent.parameters())` and then `RMSprop(params)`: the line to change is the first.
     """
-    tree = _tree(file)
+    tree = tree_of(file)
     if tree is None:
         return line
     for node in ast.walk(tree):
@@ -134,7 +134,7 @@ def collected_at(file: str, line: int) -> int:
 
 def subtrahend_bound_at(file: str, line: int) -> int:
     """For `new - old` or `new - (old - older)` on this line: the line that gave `old` its value, or 0."""
-    tree = _tree(file)
+    tree = tree_of(file)
     for node in ast.walk(tree) if tree is not None else ():
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub) and node.lineno == line:
             old = node.right
@@ -150,7 +150,7 @@ def subtrahend_bound_at(file: str, line: int) -> int:
 
 def receiver_at(file: str, line: int) -> str:
     """`self.target.load_state_dict(…)` → "target": the name of what a method on this line is called on."""
-    tree = _tree(file)
+    tree = tree_of(file)
     for node in ast.walk(tree) if tree is not None else ():
         if isinstance(node, ast.Call) and node.lineno == line and isinstance(node.func, ast.Attribute):
             owner = node.func.value
@@ -161,7 +161,7 @@ def receiver_at(file: str, line: int) -> str:
 
 def assigned_name(file: str, line: int) -> str:
     """The variable that the statement on this line gives its value to, or ""."""
-    tree = _tree(file)
+    tree = tree_of(file)
     if tree is None:
         return ""
     for node in ast.walk(tree):
@@ -185,7 +185,7 @@ class BackwardSource(NamedTuple):
 @functools.lru_cache(maxsize=256)
 def backward_at(file: str, line: int) -> BackwardSource | None:
     """The function that begins on this line, its decorators included; None where not all of it can be told."""
-    tree = _tree(file)
+    tree = tree_of(file)
     for node in ast.walk(tree) if tree is not None else ():
         if isinstance(node, ast.FunctionDef):
             first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
@@ -210,3 +210,28 @@ def _read_backward(node: ast.FunctionDef) -> BackwardSource:
 def _has_none(value: ast.expr | None) -> bool:
     parts = value.elts if isinstance(value, ast.Tuple) else [value]
     return any(p is None or (isinstance(p, ast.Constant) and p.value is None) for p in parts)
+
+
+def decided_by_caller(file: str, line: int, among: frozenset[str] = frozenset()) -> frozenset[str]:
+    """The arguments of its function that the statement on this line takes a value from (of those called as in
+    `among`, if any are given): then the line that calls the function decides."""
+    function, statement = around(file, line)
+    if not isinstance(function, ast.FunctionDef) or statement is None:
+        return frozenset()
+    own = {a.arg for a in ast.walk(function.args) if isinstance(a, ast.arg)} - {"self", "cls"}
+    value = statement.value if isinstance(statement, ast.Assign | ast.Expr | ast.Return) else None
+    parts = value.args + [k.value for k in value.keywords] if isinstance(value, ast.Call) else [value]
+    used = {n.id for part in parts if part for n in ast.walk(part) if isinstance(n, ast.Name)}
+    return frozenset(used & own & among if among else used & own)
+
+
+def around(file: str, line: int) -> tuple[ast.FunctionDef | ast.Module | None, ast.stmt | None]:
+    """The innermost function (or the module) and the innermost statement that this line belongs to."""
+    tree = tree_of(file)
+    function: ast.FunctionDef | ast.Module | None = tree
+    statement: ast.stmt | None = None
+    for node in ast.walk(tree) if tree is not None else ():  # outer ones come first
+        if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or node.lineno):
+            statement = node
+            function = node if isinstance(node, ast.FunctionDef) else function
+    return function, statement

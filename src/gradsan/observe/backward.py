@@ -20,6 +20,7 @@ from gradsan.observe.magnitudes import Magnitudes
 from gradsan.observe.outlet import Outlet
 from gradsan.observe.patches import Parts, Patches
 from gradsan.observe.registry import GradState, Known, grad_state
+from gradsan.observe.sites import Place
 from gradsan.observe.tracing import Tracing
 from gradsan.record.events import (
     NO_FACTS,
@@ -30,7 +31,6 @@ from gradsan.record.events import (
     ParamId,
     Reason,
     Root,
-    Site,
     Turn,
     ZeroGrad,
 )
@@ -47,7 +47,7 @@ class Probe(NamedTuple):
     """What was true just before backward ran."""
 
     token: int
-    site: Site
+    place: Place
     roots: tuple[torch.Tensor, ...]
     shapes: tuple[Root, ...]
     graph: Graph
@@ -185,12 +185,12 @@ class BackwardTap:
         return result
 
     def _before(self, call: Call, frame: FrameType, tensors: Any) -> Probe:
-        roots, site, token = _as_tensors(tensors), self._known.sites.here(frame), _token(frame)
+        roots, place, token = _as_tensors(tensors), self._known.sites.place(frame), _token(frame)
         graph = walk(roots)
         if call == "backward":
             self._shapes.note(token, graph)
             self._notice_clearing_by_hand(graph.leaves)
-        if self._sketch.manual_loops.comes_round(site, bool(self._known.optimizers.alive())):
+        if self._sketch.manual_loops.comes_round(place.site, bool(self._known.optimizers.alive())):
             self._emit(Turn())
         states = [grad_state(leaf) for leaf in graph.leaves] if call == "backward" else []
         operations = self._tracing.tap  # a turn may have changed that
@@ -204,7 +204,7 @@ class BackwardTap:
         loss = value_of(roots[0]) if roots else 0.0
         if not math.isfinite(loss):
             facts = self._diagnosis.spoiled(facts, graph.leaves)
-        return Probe(token, site, roots, tuple(shapes), graph, states, facts, loss, watcher)
+        return Probe(token, place, roots, tuple(shapes), graph, states, facts, loss, watcher)
 
     def _after(self, call: Call, probe: Probe, args: Any, kwargs: Any, error: BaseException | None) -> None:
         leaves = probe.graph.leaves
@@ -226,13 +226,13 @@ class BackwardTap:
         first = 1 if call == "backward" else 2  # grad() takes `inputs` before the rest
         retain = _argument(args, kwargs, first, "retain_graph")
         create = _argument(args, kwargs, first + 1, "create_graph")
-        self._magnitudes.note_loss(probe.site, probe.loss)
+        self._magnitudes.note_loss(probe.place.site, probe.loss)
         self._sketch.fed(fed)
         self._count += 1
         self._emit(
             Backward(
                 BackwardId(self._count),
-                probe.site,
+                probe.place.site,
                 call,
                 probe.shapes,
                 pids,
@@ -243,6 +243,7 @@ class BackwardTap:
                 len(probe.graph.nodes),
                 facts,
                 probe.loss,
+                probe.place.chain,
             )
         )
 

@@ -48,7 +48,7 @@ class NetworkTap:
 
     def _created(self, made: torch.Tensor, frame: FrameType) -> None:
         if not torch.nn.parameter.is_lazy(made):  # those are met when they have got their shape
-            self._leaves.pid(made, self._sites.here(frame))
+            self._leaves.pid(made, self._sites.place(frame))
             if self._fast_path.on and not self._copying:  # a layer that takes the place of another?
                 self._news("new parameters")
 
@@ -71,9 +71,9 @@ class NetworkTap:
         patches.set(torch.nn.Parameter, "__deepcopy__", deepcopy)
 
     def _copied(self, copied: torch.Tensor, source: torch.Tensor, frame: FrameType) -> None:
-        leaves, site = self._leaves, self._sites.here(frame)
-        pair = Copy(leaves.pid(copied, site), leaves.pid(source))
-        self._emit(Sync(site, "deepcopy", (pair,)))
+        leaves, place = self._leaves, self._sites.place(frame)
+        pair = Copy(leaves.pid(copied, place), leaves.pid(source))
+        self._emit(Sync(place.site, "deepcopy", (pair,)))
 
     def _patch_load(self, patches: Patches) -> None:
         contain = self._contain
@@ -114,8 +114,8 @@ class NetworkTap:
         patches.set(torch.nn.Module, "requires_grad_", requires_grad_)
 
     def _frozen(self, module: torch.nn.Module, flag: bool, frame: FrameType) -> None:
-        site = self._sites.here(frame)
+        place = self._sites.place(frame)
         for param in module.parameters():
             if param.requires_grad != flag:
-                self._emit(ParamFlag(self._leaves.pid(param), flag, site))
+                self._emit(ParamFlag(self._leaves.pid(param), flag, place.site, place.chain))
                 self._tracing.forget(param)  # what is read from now on is live, or no longer so

@@ -14,11 +14,12 @@ from gradsan.observe.axes import WITH_AXES, axes_of
 from gradsan.observe.containment import Containment
 from gradsan.observe.function_gradients import backward_site
 from gradsan.observe.graph import is_transforming, label
+from gradsan.observe.held_values import HeldValues
 from gradsan.observe.mode_stack import StackedMode
 from gradsan.observe.opnames import CLIPPING, IGNORE, OPERATION, classify
 from gradsan.observe.outlet import BlindSpots, Outlet
 from gradsan.observe.registry import Known, storage_of
-from gradsan.observe.sites import result_is_dropped
+from gradsan.observe.sites import Place, result_is_dropped
 from gradsan.observe.special_calls import Call, SpecialCalls
 from gradsan.observe.switches import GradientSwitches
 from gradsan.observe.tracing import Tracing
@@ -48,6 +49,7 @@ class OperationTap(StackedMode):
         self.departures = Departures()
         self.values = Values(self.leaves, self.record, self._returned)
         self.writes = Writes(self.leaves)
+        self._held = HeldValues()
         self._failures: set[int] = set()
         self._last_failure: tuple[int, Failed] | None = None  # reported only if nobody catches it
         self._kinds: dict[Any, tuple[str, str]] = {}
@@ -71,6 +73,8 @@ class OperationTap(StackedMode):
     def end_of_iteration(self) -> None:
         self._without_graph = 0
         self.writes.end_of_iteration(self.values.end_of_iteration())
+        for held in self._held.end_of_iteration():
+            self._outlet.send(held)
 
     # -- the tap ----------------------------------------------------------------------------------
 
@@ -142,9 +146,9 @@ class OperationTap(StackedMode):
             if len(outputs) > 1 and len(inputs) > 1:
                 sources, made_of = _own_source(out, inputs, numbers)
             which = facts._replace(part=index) if index else facts
-            self.define(name, out, sources, place.site, place.tags, which, made_of, frame)
+            self.define(name, out, sources, place, which, made_of)
         for tensor in written:
-            self._wrote(name, tensor, outputs, numbers, place.site, facts)
+            self._wrote(name, tensor, outputs, numbers, place, facts)
 
     def _of_gradient(
         self, facts: OpFacts, inputs: list[Tensor], outputs: list[Tensor], frame: FrameType
@@ -158,10 +162,11 @@ class OperationTap(StackedMode):
         return facts._replace(clipped=pid, dropped=result_is_dropped(user))
 
     def define(
-        self, name: str, out: Tensor, numbers: tuple[ValueId, ...], site: Site, tags: tuple[Tag, ...],
-        facts: OpFacts, inputs: list[Tensor], frame: FrameType,
+        self, name: str, out: Tensor, numbers: tuple[ValueId, ...], place: Place, facts: OpFacts,
+        inputs: list[Tensor],
     ) -> ValueId:  # fmt: skip
         nid, live = self.values.fresh(), out.requires_grad
+        site, tags, chain = place
         if not live and any(t.requires_grad for t in inputs):
             tags += self._cut_tags(out)
             if (off := self._switches.innermost(tags)) is not None:
@@ -174,11 +179,14 @@ class OperationTap(StackedMode):
         if self._without_graph > NOTHING_TO_LEARN:
             self._without_graph = 0
             self._containment.contain("attention", self._silence)
-        self.record(Op(nid, name, site, numbers, live, tuple(out.shape), is_floating(out), tags, facts))
+        shape, floating = tuple(out.shape), is_floating(out)
+        self.record(Op(nid, name, site, numbers, live, shape, floating, tags, facts, "operation", chain))
         self.values.define(out, nid)
         if live:
             label(out, nid, site)
             self.writes.used(nid, inputs, out)
+            if out.grad_fn is not None and site:
+                self._held.made(out, Place(site, (), chain))
         return nid
 
     def last_is_a_constant(self) -> None:
@@ -186,14 +194,16 @@ class OperationTap(StackedMode):
         self.pending[-1] = self.pending[-1]._replace(live=False)
 
     def _wrote(
-        self, name: str, tensor: Tensor, outputs: list[Tensor], numbers: tuple[ValueId, ...], site: Site,
+        self, name: str, tensor: Tensor, outputs: list[Tensor], numbers: tuple[ValueId, ...], place: Place,
         facts: OpFacts,
     ) -> None:  # fmt: skip
+        site = place.site
         nid = self.values.find(tensor) if any(o is tensor for o in outputs) else None
         if nid is None:
             nid = self.values.fresh()
             shape, live = tuple(tensor.shape), tensor.requires_grad
-            self.record(Op(nid, name, site, numbers, live, shape, is_floating(tensor), (), facts))
+            floating = is_floating(tensor)
+            self.record(Op(nid, name, site, numbers, live, shape, floating, (), facts, chain=place.chain))
             if live and tensor.grad_fn is not None:
                 label(tensor, nid, site)
                 self.writes.used(nid, [tensor], tensor)
@@ -244,7 +254,8 @@ class OperationTap(StackedMode):
         for out in tensors_in((result,), {}):
             inside = self.values.find(out)
             sources = (*numbers, inside) if inside is not None else numbers
-            self.define(name, out, sources, place.site, (*place.tags, "function"), facts, inputs, frame)
+            own = place._replace(tags=(*place.tags, "function"))
+            self.define(name, out, sources, own, facts, inputs)
 
     def _returned(self, tensor: Tensor) -> tuple[ValueId, ...]:
         self.pause()

@@ -174,9 +174,10 @@ class OptimizerTap:
             if not param.requires_grad and pid not in self._frozen:
                 self._frozen.add(pid)
                 self._emit(ParamFlag(pid, False, NOWHERE))
-        site = self._step_site = self._sites.here(frame)
+        place = self._sites.place(frame)
+        site = self._step_site = place.site
         lent = self._lenders(by_hand, held) if by_hand else ()
-        self._emit(Step(oid, site, tuple(held), tuple(by_hand), lent))
+        self._emit(Step(oid, site, tuple(held), tuple(by_hand), lent, place.chain))
         sketch.consumed(held, by_hand, lent)
         self._sampling = bool(held) and self._magnitudes.is_due(oid)
         if self._sampling:

@@ -10,11 +10,12 @@ from typing import Any, Literal, NamedTuple
 
 import torch
 
-from gradsan.observe.sites import Sites
-from gradsan.record.events import NOBODY, NOWHERE, Event, OptimizerId, ParamId, ParamReborn, ParamSeen, Site
+from gradsan.observe.sites import Place, Sites
+from gradsan.record.events import NOBODY, NOWHERE, Event, OptimizerId, ParamId, ParamReborn, ParamSeen
 
 MANY, MANY_OPTIMIZERS = 256, 32  # up to here every one has a number of its own
 GradState = tuple[int, int] | None
+UNKNOWN = Place(NOWHERE)
 
 
 def grad_state(leaf: torch.Tensor) -> GradState:
@@ -39,7 +40,7 @@ class Leaves:
         self._died: deque[tuple[int, ParamId]] = deque()
         self._unnamed: set[ParamId] = set()
 
-    def pid(self, leaf: torch.Tensor, created: Site = NOWHERE) -> ParamId:
+    def pid(self, leaf: torch.Tensor, created: Place = UNKNOWN) -> ParamId:
         known = self._known.get(id(leaf))
         if known is not None and known[0]() is leaf:
             return known[1]
@@ -91,10 +92,10 @@ class Leaves:
         leaf = self._refs[pid]()
         return leaf is not None and storage_of(leaf) == storage
 
-    def _add(self, leaf: torch.Tensor, created: Site) -> ParamId:
+    def _add(self, leaf: torch.Tensor, created: Place) -> ParamId:
         kind: Literal["parameter", "leaf"] = "parameter" if isinstance(leaf, torch.nn.Parameter) else "leaf"
         number = ParamId(len(self._refs) + 1)
-        seen = ParamSeen(number, kind, shape_of(leaf), leaf.requires_grad, created)
+        seen = ParamSeen(number, kind, shape_of(leaf), leaf.requires_grad, created.site, "", created.chain)
         pid = self._number_of_a_dead_one(seen[1:]) or seen.pid
         key, died = id(leaf), self._died
         ref = weakref.ref(leaf, lambda _: died.append((key, pid)))  # called anywhere: no more than this

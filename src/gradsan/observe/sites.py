@@ -9,11 +9,11 @@ import linecache
 import os
 import sys
 import sysconfig
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
-from gradsan.record.events import NOWHERE, Site, SiteSeen, Tag
+from gradsan.record.events import DIRECT, NOWHERE, Chain, ChainSeen, Site, SiteSeen, Tag
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 # The agents are training code like any user's; the rest of gradsan is machinery.
@@ -28,19 +28,21 @@ LAUNCHERS = ("gradsan", "gradsan-script.py")  # the installed command: it stands
 # Every operation passes through these, the user's own ones too: the line that counts is below them.
 INTERCEPTORS = ("__torch_function__", "__torch_dispatch__")
 LIBRARY, USER = 0, 1
+CALLERS = 3  # user frames above the innermost one: who calls a helper is rarely further away
 
 
 class Place(NamedTuple):
     """Where an operation was called from, and the library functions it went through on the way."""
 
     site: Site
-    tags: tuple[Tag, ...]
+    tags: tuple[Tag, ...] = ()
+    chain: Chain = DIRECT
 
 
 class Sites:
     """Interns source lines as small numbers; tells user code from library code once per code object."""
 
-    def __init__(self, emit: Callable[[SiteSeen], None], include: tuple[str, ...] = ()) -> None:
+    def __init__(self, emit: Callable[[SiteSeen | ChainSeen], None], include: tuple[str, ...] = ()) -> None:
         self._emit = emit
         # A package is a folder, a module a file: `a.b` is found as `/a/b/` and as `/a/b.py`.
         parts = [os.sep + name.replace(".", os.sep) for name in include]
@@ -52,10 +54,17 @@ class Sites:
         self.libraries: set[int] = set()  # all other library code
         self._ids: dict[tuple[int, int], Site] = {}
         self._by_place: dict[tuple[str, int], Site] = {}
+        self._chains: dict[tuple[int, ...], Chain] = {}  # by codes and offsets: lines are looked up late
+        self._by_sites: dict[tuple[Site, ...], Chain] = {}
 
     def here(self, frame: FrameType | None) -> Site:
         """The innermost user line at or above `frame`."""
-        return self.place(frame).site
+        while frame is not None:
+            code = frame.f_code
+            if id(code) in self.users or self.is_user(code):
+                return self._intern(code, frame.f_lineno)
+            frame = frame.f_back
+        return NOWHERE
 
     def place(self, frame: FrameType | None) -> Place:
         users, plain = self.users, self.libraries
@@ -65,11 +74,51 @@ class Sites:
             key = id(code)
             if key not in plain:
                 if key in users or self.is_user(code):
-                    return Place(self._intern(code, frame.f_lineno), tags)
+                    return Place(self._intern(code, frame.f_lineno), tags, self._chain(frame))
                 if tag := self._tags.get(key):
                     tags += (tag,)
             frame = frame.f_back
         return Place(NOWHERE, tags)
+
+    def _chain(self, frame: FrameType) -> Chain:
+        """Who called this user frame. Known ways cost a look at each frame and one at a table."""
+        if frame.f_code.co_name == "<module>":
+            return DIRECT
+        users, plain, is_user = self.users, self.libraries, self.is_user
+        key: list[int] = []
+        up = frame.f_back
+        while up is not None:
+            code = up.f_code
+            if id(code) not in plain and (id(code) in users or is_user(code)):
+                key += (id(code), up.f_lasti)
+                if len(key) >= 2 * CALLERS or code.co_name == "<module>":
+                    break  # what runs the script is below its module
+            up = up.f_back
+        if not key:
+            return DIRECT
+        known = self._chains.get(tuple(key))
+        if known is None:
+            known = self._chains[tuple(key)] = self._new_chain(frame)
+        return known
+
+    def _new_chain(self, frame: FrameType) -> Chain:
+        sites = list(dict.fromkeys(self._intern(f.f_code, f.f_lineno) for f in self._callers(frame)))
+        own = self._intern(frame.f_code, frame.f_lineno)
+        way = tuple(site for site in sites if site != own)  # a comprehension is a frame on the same line
+        if not way:
+            return DIRECT
+        chain = self._by_sites.get(way)
+        if chain is None:
+            chain = self._by_sites[way] = Chain(len(self._by_sites) + 1)
+            self._emit(ChainSeen(chain, way))
+        return chain
+
+    def _callers(self, frame: FrameType) -> Iterator[FrameType]:
+        for _ in range(CALLERS):
+            if frame.f_code.co_name == "<module>" or (up := self.user_frame(frame.f_back)) is None:
+                return
+            yield up
+            frame = up
 
     def user_frame(self, frame: FrameType | None) -> FrameType | None:
         while frame is not None and not self.is_user(frame.f_code):

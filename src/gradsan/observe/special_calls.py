@@ -64,9 +64,7 @@ class SpecialCalls:
             return
         place = self._sites.place(call.frame)
         sources = call.numbers or tuple(self._tap.departures.recognise(data))
-        nid = self._tap.define(
-            call.name, result, sources, place.site, place.tags, PLAIN, call.inputs, call.frame
-        )
+        nid = self._tap.define(call.name, result, sources, place, PLAIN, call.inputs)
         if result.requires_grad and result.is_leaf and sources:  # `torch.tensor(…, requires_grad=True)`
             self._tap.last_is_a_constant()
             self._revived(result, nid, place.site)
@@ -78,9 +76,7 @@ class SpecialCalls:
     def _view_attribute(self, call: Call) -> None:
         if isinstance(call.result, Tensor):
             place = self._sites.place(call.frame)
-            self._tap.define(
-                call.name, call.result, call.numbers, place.site, place.tags, PLAIN, call.inputs, call.frame
-            )
+            self._tap.define(call.name, call.result, call.numbers, place, PLAIN, call.inputs)
             if call.name == "data":
                 self._writes.hide(call.result)
 
@@ -113,13 +109,13 @@ class SpecialCalls:
             self._tap.remark("written", nid, site, OpFacts(pid=pid, shares=shared))
 
     def set_requires_grad(self, call: Call) -> None:
-        target, site = call.inputs[0], self._sites.here(call.frame)
+        target, place = call.inputs[0], self._sites.place(call.frame)
         pid = self._leaves.find(target)
         if pid is not None:
-            self._emit(ParamFlag(pid, target.requires_grad, site))
+            self._emit(ParamFlag(pid, target.requires_grad, place.site, place.chain))
             self._values.forget(target)
             return
-        self._revived(target, call.numbers[0], site)
+        self._revived(target, call.numbers[0], place.site)
 
     def _revived(self, target: Tensor, source: ValueId, site: Site) -> None:
         """A value without a graph was told to require grad: a new leaf, and nothing behind it learns."""
@@ -133,9 +129,7 @@ class SpecialCalls:
         place = self._sites.place(call.frame)
         for out in call.result:
             if isinstance(out, Tensor):
-                self._tap.define(
-                    "unbind", out, call.numbers, place.site, place.tags, PLAIN, call.inputs, call.frame
-                )
+                self._tap.define("unbind", out, call.numbers, place, PLAIN, call.inputs)
 
     def deepcopy(self, call: Call) -> None:
         if isinstance(call.result, Tensor) and self._leaves.find(call.result) is None:

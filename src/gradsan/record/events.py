@@ -13,8 +13,10 @@ OptimizerId = NewType("OptimizerId", int)
 BackwardId = NewType("BackwardId", int)
 ValueId = NewType("ValueId", int)  # a node of the provenance graph
 Site = NewType("Site", int)  # an entry of the table of source lines
+Chain = NewType("Chain", int)  # the lines of the user's that a line was called from
 
 NOBODY, NO_OPTIMIZER, NOTHING, NOWHERE = ParamId(0), OptimizerId(0), ValueId(0), Site(0)
+DIRECT = Chain(0)  # called from no other line of the user's
 
 Tag = Literal[
     "no_grad", "inference_mode", "decorated", "function", "clip", "distribution",
@@ -32,6 +34,13 @@ class SiteSeen(NamedTuple):
     function: str
 
 
+class ChainSeen(NamedTuple):
+    """Lines that later events were called from, the nearest first: a shared helper has several callers."""
+
+    chain: Chain
+    sites: tuple[Site, ...]
+
+
 # -- parameters and optimizers ----------------------------------------------------------------------
 
 
@@ -44,6 +53,7 @@ class ParamSeen(NamedTuple):
     requires_grad: bool
     created: Site
     name: str = ""
+    chain: Chain = DIRECT
 
 
 class ParamReborn(NamedTuple):
@@ -66,6 +76,7 @@ class ParamFlag(NamedTuple):
     pid: ParamId
     requires_grad: bool
     site: Site
+    chain: Chain = DIRECT
 
 
 class OptimizerSeen(NamedTuple):
@@ -218,6 +229,7 @@ class Backward(NamedTuple):
     nodes: int = 0
     facts: BackwardFacts = NO_FACTS
     loss: float = 0.0
+    chain: Chain = DIRECT
 
 
 # -- what is done with gradients --------------------------------------------------------------------
@@ -233,6 +245,7 @@ class Step(NamedTuple):
     held: tuple[ParamId, ...]
     by_hand: tuple[ParamId, ...] = ()
     lent: tuple[ParamId, ...] = ()
+    chain: Chain = DIRECT
 
 
 class StepDone(NamedTuple):
@@ -305,6 +318,7 @@ class Op(NamedTuple):
     tags: tuple[Tag, ...] = ()
     facts: OpFacts = PLAIN
     kind: OpKind = "operation"
+    chain: Chain = DIRECT
 
 
 OpKind = Literal["operation", "parameter", "data", "foreign", "written", "gradient read", "gradient set"]
@@ -314,6 +328,15 @@ class Ops(NamedTuple):
     """The operations since the last boundary, in order."""
 
     ops: tuple[Op, ...]
+
+
+class StillAlive(NamedTuple):
+    """The script holds so many values, each with its graph, that this line made in so many iterations."""
+
+    site: Site
+    values: int
+    iterations: int
+    chain: Chain = DIRECT
 
 
 class Failed(NamedTuple):
@@ -413,6 +436,7 @@ class Fault(NamedTuple):
 
 Event = (
     SiteSeen
+    | ChainSeen
     | ParamSeen
     | ParamReborn
     | ParamNamed
@@ -425,6 +449,7 @@ Event = (
     | ZeroGrad
     | Clip
     | Ops
+    | StillAlive
     | Failed
     | Turn
     | IterationEnd

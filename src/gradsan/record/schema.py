@@ -9,10 +9,13 @@ from collections.abc import Callable
 from typing import Any, Literal, NewType, get_args, get_origin, get_type_hints
 
 from gradsan.record.events import (
+    DIRECT,
     EVENT_TYPES,
     NO_OPTIMIZER,
     NOBODY,
     NOWHERE,
+    Chain,
+    ChainSeen,
     Event,
     OptimizerId,
     OptimizerSeen,
@@ -48,7 +51,9 @@ class Decoder:
     """For the events of one trace, in their order."""
 
     def __init__(self) -> None:
-        self._known: dict[Any, set[int]] = {Site: {NOWHERE}, ParamId: {NOBODY}, OptimizerId: {NO_OPTIMIZER}}
+        self._known: dict[Any, set[int]] = {
+            Site: {NOWHERE}, Chain: {DIRECT}, ParamId: {NOBODY}, OptimizerId: {NO_OPTIMIZER},
+        }  # fmt: skip
 
     def decode(self, data: Any) -> Event:
         if not isinstance(data, list) or not data or not isinstance(data[0], str):
@@ -63,7 +68,9 @@ class Decoder:
         return event
 
 
-_INTRODUCES: dict[Any, Any] = {SiteSeen: Site, ParamSeen: ParamId, OptimizerSeen: OptimizerId}
+_INTRODUCES: dict[Any, Any] = {
+    SiteSeen: Site, ChainSeen: Chain, ParamSeen: ParamId, OptimizerSeen: OptimizerId,
+}  # fmt: skip
 Check = Callable[[Any, dict[Any, set[int]]], Any]
 
 

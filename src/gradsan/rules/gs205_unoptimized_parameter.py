@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from gradsan.judge.callers import way
 from gradsan.judge.flow import is_linear_in, param_users
 from gradsan.judge.history import History
 from gradsan.judge.ledger import Contribution
+from gradsan.judge.plain_containers import plain_container_at
 from gradsan.judge.replaced import left_behind
 from gradsan.judge.source import collected_at
 from gradsan.judge.wording import networks
@@ -52,14 +54,14 @@ class UnoptimizedParameter(Rule):
         class Net(torch.nn.Module):
             def __init__(self):
                 super().__init__()
-                self.heads = [torch.nn.Linear(4, 1) for _ in range(2)]
+                self.heads = [torch.nn.Linear(4, 1) for _ in range(2)]  # BUG
                 self.trunk = torch.nn.Linear(3, 4)
 
             def forward(self, x):
                 return sum(head(torch.tanh(self.trunk(x))) for head in self.heads)
 
         net = Net()
-        params = list(net.parameters())  # BUG
+        params = list(net.parameters())
         opt = torch.optim.SGD(params, lr=0.1)
         for _ in range(7):
             loss = (net(torch.randn(8, 3)) - 1.0).pow(2).mean()
@@ -124,11 +126,14 @@ class UnoptimizedParameter(Rule):
         optimizer = history.optimizers[contribution.consumed[0].oid]
         created = next((s for pid in ready if (s := history.params[pid].created)), NOWHERE)
         # An optimizer that is older than the watch is known by the line that steps it.
-        culprit = self._collected(optimizer.site) or optimizer.last_step
+        collected = self._collected(optimizer.site) or optimizer.last_step
+        kept = next((s for pid in sorted(ready) if (s := self._plain_container(pid))), NOWHERE)
         yield Verdict(
-            culprit,
-            f"{networks(history, ready)} receives gradient, but no optimizer owns it",
-            [("parameters collected" if optimizer.site else "step", culprit), ("optimizer", optimizer.site),
+            kept or collected,
+            f"{networks(history, ready)} receives gradient, but no optimizer owns it"
+            + (": `parameters()` does not look into a plain container" if kept else ""),
+            [("plain container", kept), ("parameters collected" if optimizer.site else "step", collected),
+              ("optimizer", optimizer.site),
              ("parameter made", created), ("backward", contribution.site)],
             ready,
             explains=ready,
@@ -156,6 +161,15 @@ class UnoptimizedParameter(Rule):
         live = graph.live_ancestors(r.nid for r in contribution.event.roots)
         users = {op.nid for op in param_users(graph, live, pids)}
         return all(root is not None and is_linear_in(graph, root, users) for root in roots)
+
+    def _plain_container(self, pid: ParamId) -> Site:
+        """The list that should have been a `ModuleList`, where its layers were made on that line, or for it."""
+        history, param = self.history, self.history.params[pid]
+        for site in way(history, param.created, param.created_by):
+            seen = history.sites.get(site)
+            if seen is not None and (line := plain_container_at(seen.file, seen.line)):
+                return history.site_at(seen.file, line, seen.function)
+        return NOWHERE
 
     def _collected(self, site: Site) -> Site:
         seen = self.history.sites.get(site)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from gradsan.judge.history import History
+from gradsan.judge.callers import way
+from gradsan.judge.history import History, Param
+from gradsan.judge.source import decided_by_caller
 from gradsan.judge.wording import networks
-from gradsan.record.events import NOWHERE, Step
+from gradsan.record.events import NOWHERE, Site, Step
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 TIMES = 3
@@ -90,14 +92,41 @@ class FrozenParameter(Rule):
         seen = self._seen[event.oid] = self._seen.get(event.oid, 0) + 1
         if seen < TIMES:
             return
-        where = next((s for pid in frozen if (s := history.params[pid].frozen_at)), NOWHERE)
+        first = next((history.params[pid] for pid in frozen if history.params[pid].frozen_at), None)
+        where = first.frozen_at if first is not None else NOWHERE
+        culprit = self._decided_at(first) if first is not None else optimizer.site
         yield Verdict(
-            where or optimizer.site,
+            culprit,
             f"{networks(history, frozen)} has requires_grad=False while its optimizer steps",
-            [("freeze", where), ("optimizer", optimizer.site), ("step", event.site)],
+            [
+                ("freeze", where),
+                ("caller", culprit if where else NOWHERE),
+                ("optimizer", optimizer.site),
+                ("step", event.site),
+            ],
             frozen,
             explains=frozen,
         )
+
+    def _decided_at(self, param: Param) -> Site:
+        """The freeze itself, or the line that told a helper or a constructor to freeze: by an argument, or by handing
+        over this network where others are rightly handed over."""
+        history = self.history
+        path = way(history, param.frozen_at, param.frozen_by)
+        if len(path) > 1 and self._freezes_others(param):
+            return path[1]
+        wanted: frozenset[str] = frozenset()
+        for site in path:
+            seen = history.sites[site]
+            wanted = decided_by_caller(seen.file, seen.line, wanted)
+            if not wanted:
+                return site
+        return path[-1]
+
+    def _freezes_others(self, param: Param) -> bool:
+        """Whether other callers of the same line freeze what no optimizer owns."""
+        others = (p for p in self.history.params.values() if p.frozen_at == param.frozen_at)
+        return any(p.frozen_by != param.frozen_by and not self.history.owner_of(p.pid) for p in others)
 
 
 rule = FrozenParameter

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gradsan.judge.callers import handed_in
 from gradsan.judge.flow import SELECTING, SHAPING, Term, constant_terms
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.residuals import Residual, residuals
@@ -251,9 +252,10 @@ class TargetCarriesGradient(Rule):
         pids = history.graph.live_params([t.op.nid for t in target])
         reward = next(d for d in residual.data() if d.sign == target[0].sign)
         where = self._joins(residual, target, reward.op)
+        culprit = handed_in(history, where, target[0].op)
         return Verdict(
-            where.site,
-            f"{value_at(history, where.site, 'the target')} is a bootstrap target and still carries gradient to "
+            culprit,
+            f"{value_at(history, culprit, 'the target')} is a bootstrap target and still carries gradient to "
             f"{networks(history, pids)}: the loss on {line(history, contribution.site)} also trains the target",
             [("value", target[0].op.site), ("target", where.site), ("loss", residual.op.site),
              ("backward", contribution.site)],

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from gradsan.judge import flow
+from gradsan.judge.callers import used_in
+from gradsan.judge.history import History
 from gradsan.judge.ledger import BY_HAND, Contribution
+from gradsan.judge.provenance import params_of
 from gradsan.judge.wording import line, networks
-from gradsan.record.events import BackwardId, OptimizerId, ParamId, Site, Step, ValueId
+from gradsan.record.events import BackwardId, Op, OptimizerId, ParamId, Site, Step, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 
@@ -44,9 +47,9 @@ class CrossLossGradient(Rule):
             s, a = torch.randn(8, 3), torch.randn(8, 2)
             critic_loss = (critic(torch.cat([s, a], -1)) - 1.0).pow(2).mean()
             critic_loss.backward()
-            critic_opt.step()  # BUG
+            critic_opt.step()
             critic_opt.zero_grad()
-            actor_loss = -critic(torch.cat([s, actor(s)], -1)).mean()
+            actor_loss = -critic(torch.cat([s, actor(s)], -1)).mean()  # BUG
             actor_loss.backward()
             actor_opt.step()
             actor_opt.zero_grad()
@@ -59,12 +62,12 @@ class CrossLossGradient(Rule):
         for _ in range(5):
             s, a = torch.randn(8, 3), torch.randn(8, 2)
             critic_loss = (critic(torch.cat([s, a], -1)) - 1.0).pow(2).mean()
-            actor_loss = -critic(torch.cat([s, actor(s)], -1)).mean()
+            actor_loss = -critic(torch.cat([s, actor(s)], -1)).mean()  # BUG
             actor_opt.zero_grad()
             critic_opt.zero_grad()
             critic_loss.backward()
             actor_loss.backward()
-            critic_opt.step()  # BUG
+            critic_opt.step()
             actor_opt.step()
         """,
         """
@@ -74,10 +77,10 @@ class CrossLossGradient(Rule):
         for _ in range(5):
             s, a = torch.randn(8, 3), torch.randn(8, 2)
             critic_loss = (critic(torch.cat([s, a], -1)) - 1.0).pow(2).mean()
-            actor_loss = -critic(torch.cat([s, actor(s)], -1)).mean()
+            actor_loss = -critic(torch.cat([s, actor(s)], -1)).mean()  # BUG
             opt.zero_grad()
             (critic_loss + actor_loss).backward()
-            opt.step()  # BUG
+            opt.step()
         """,
     )
     good = (
@@ -127,6 +130,10 @@ class CrossLossGradient(Rule):
         """,
     )
 
+    def __init__(self, history: History) -> None:
+        super().__init__(history)
+        self._uses: dict[Site, Site] = {}  # by the line of the backward: not every iteration is traced
+
     def on_step(self, event: Step) -> Verdicts:
         ledger = self.history.ledger
         foreign: dict[BackwardId, tuple[Contribution, set[ParamId]]] = {}
@@ -143,7 +150,7 @@ class CrossLossGradient(Rule):
         }
         if mixed:
             other = next(iter(foreign.values()))[0]
-            yield self._verdict(event, other.site, [p.site for p, _ in own.values()], mixed)
+            yield self._verdict(event, other, [p for p, _ in own.values()], mixed)
 
     def _belongs_elsewhere(
         self, part: Contribution, fresh: list[Contribution], pid: ParamId, oid: OptimizerId
@@ -201,23 +208,54 @@ class CrossLossGradient(Rule):
         self, contribution: Contribution, term: flow.Term, critic: set[ParamId], step: Site
     ) -> Verdict:
         history = self.history
+        roots = [r.nid for r in contribution.event.roots]
+        use = self._first_use([term.op.nid], [], critic)
+        root = self.history.graph.get(roots[0]) or term.op
+        culprit = (used_in(history, use, root) if use is not None else term.op.site) or term.op.site
         return Verdict(
-            step,
+            culprit,
             f"in the summed loss the term of {line(history, term.op.site)} uses {networks(history, critic)} as its "
-            f"objective and trains it at the same time: this step applies both",
+            f"objective and trains it at the same time: the step on {line(history, step)} applies both",
             [("term", term.op.site), ("backward", contribution.site), ("step", step)],
             critic,
         )
 
-    def _verdict(self, event: Step, foreign: Site, own: list[Site], pids: set[ParamId]) -> Verdict:
+    def _verdict(
+        self, event: Step, foreign: Contribution, own: list[Contribution], pids: set[ParamId]
+    ) -> Verdict:
         history = self.history
+        use = self._live_use(foreign, own, pids)
         return Verdict(
-            event.site,
-            f"this step also applies what the backward on {line(history, foreign)} left in the gradient of "
-            f"{networks(history, pids)}; that loss belongs to another optimizer",
-            [("other backward", foreign), *(("own backward", s) for s in own), ("step", event.site)],
+            use,
+            f"{networks(history, pids)} is live in the loss of {line(history, foreign.site)}, and the step on "
+            f"{line(history, event.site)} also applies what that backward left in its gradient; that loss belongs to "
+            "another optimizer",
+            [("live use", use), ("other backward", foreign.site), *(("own backward", c.site) for c in own),
+             ("step", event.site)],
             pids,
-        )
+        )  # fmt: skip
+
+    def _live_use(self, foreign: Contribution, own: list[Contribution], pids: set[ParamId]) -> Site:
+        """The line of the other loss that brings these parameters in; its backward where nobody traced it."""
+        roots = [r.nid for r in foreign.event.roots]
+        use = self._first_use(roots, [r.nid for c in own for r in c.event.roots], pids)
+        root = self.history.graph.get(roots[0]) if roots else None
+        if use is None or root is None:
+            return self._uses.get(foreign.site, foreign.site)
+        site = self._uses[foreign.site] = used_in(self.history, use, root) or foreign.site
+        return site
+
+    def _first_use(self, roots: list[ValueId], others: list[ValueId], pids: set[ParamId]) -> Op | None:
+        """The first operation behind `roots` alone that takes in these parameters, or what both make of them."""
+        graph = self.history.graph
+        theirs, shared = graph.live_ancestors(roots), graph.live_ancestors(others)
+        for nid in sorted(theirs.keys() - shared.keys()):
+            op = theirs[nid]
+            for source in graph.inputs(op):
+                common = source.nid in shared and graph.live_params([source.nid])
+                if op.live and (set(params_of(source)) | (common or set())) & pids:
+                    return op
+        return None
 
 
 rule = CrossLossGradient

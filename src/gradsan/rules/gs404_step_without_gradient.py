@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from gradsan.judge.callers import Way, way
 from gradsan.judge.history import History
+from gradsan.judge.ledger import Contribution
 from gradsan.judge.wording import line, networks
-from gradsan.record.events import OptimizerId, ParamId, Step
+from gradsan.record.events import BackwardId, OptimizerId, ParamId, Step
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 EMPTY_STEPS = 3
@@ -81,12 +83,16 @@ class StepWithoutGradient(Rule):
         super().__init__(history)
         self._empty: dict[OptimizerId, int] = {}
         self._filled: set[OptimizerId] = set()
+        self._filled_ways: set[tuple[OptimizerId, Way]] = set()
+        self._in_vain: dict[BackwardId, Step] = {}  # by the backward before it
+        self._times: dict[tuple[OptimizerId, Way], int] = {}
 
     def on_step(self, event: Step) -> Verdicts:
         ledger = self.history.ledger
         if any(ledger.fresh(pid) for pid in event.held):
             self._empty[event.oid] = 0
             self._filled.add(event.oid)
+            self._filled_ways.add((event.oid, way(self.history, event.site, event.chain)))
             return
         optimizer = self.history.optimizers[event.oid]
         if event.held and any(ledger.parts.get(pid) for pid in event.held):
@@ -99,6 +105,9 @@ class StepWithoutGradient(Rule):
                 event.held,
             )
             return
+        if not event.held and ledger.recent:
+            self._in_vain = {bid: step for bid, step in self._in_vain.items() if bid in ledger.recent}
+            self._in_vain[next(reversed(ledger.recent))] = event
         empty = self._empty[event.oid] = self._empty.get(event.oid, 0) + 1
         if empty >= EMPTY_STEPS and optimizer.began_empty and self._only_ever_wiped(optimizer.params):
             yield Verdict(
@@ -117,6 +126,29 @@ class StepWithoutGradient(Rule):
         owned = set(pids)
         fed = [c for c in self.history.ledger.recent.values() if owned & set(c.event.fed)]
         return bool(fed) and not any(c.consumed for c in fed)
+
+    def on_settled(self, contribution: Contribution) -> Verdicts:
+        """The helper that ran this backward was given an optimizer that owns nothing of what it fed."""
+        history, step = self.history, self._in_vain.pop(contribution.bid, None)
+        owners = {o.oid: o for pid in contribution.event.fed for o in history.owner_of(pid)}
+        if step is None or contribution.consumed or not owners or contribution.event.chain != step.chain:
+            return
+        path = way(history, step.site, step.chain)
+        key = (step.oid, path)
+        times = self._times[key] = self._times.get(key, 0) + 1
+        if times < EMPTY_STEPS or key in self._filled_ways or step.oid not in self._filled or len(path) == 1:
+            return
+        fed = contribution.event.fed
+        yield Verdict(
+            path[1],
+            f"the backward in this call feeds {networks(history, fed)}, but the optimizer that it steps owns none of "
+            f"it: the step finds no gradient, and the optimizer of {line(history, next(iter(owners.values())).site)}, "
+            "which owns it, does not step",
+            [("caller", path[1]), ("backward", contribution.site), ("step", step.site),
+             *(("optimizer", o.site) for o in (history.optimizers[step.oid], *owners.values()))],
+            fed,
+            fix="hand over the optimizer of the network that this loss trains",
+        )  # fmt: skip
 
     def at_end(self) -> Verdicts:
         """An optimizer that never received anything, where no other rule knows the reason."""

@@ -17,7 +17,7 @@ for _ in range(12):
     obs, action, wanted = torch.randn(16, 3), torch.rand(16, 1), torch.randn(16, 1)
     critic_loss = nn.functional.mse_loss(q(obs, action), wanted)
     actor_loss = -q(obs, actor(obs)).mean()  # BUG GS304
-    loss = critic_loss + actor_loss  # BUG GS304
+    loss = critic_loss + actor_loss
     optimizer.zero_grad()
-    loss.backward()  # BUG GS304
-    optimizer.step()  # BUG GS304
+    loss.backward()
+    optimizer.step()

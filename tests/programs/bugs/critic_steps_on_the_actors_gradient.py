@@ -18,11 +18,11 @@ class DDPG:
 
     def update_critic(self, obs, action, wanted):
         nn.functional.mse_loss(self.q(obs, action), wanted).backward()
-        self.critic_optimizer.step()  # BUG GS304 GS401
+        self.critic_optimizer.step()
         self.critic_optimizer.zero_grad()
 
     def update_actor(self, obs):
-        (-self.q(obs, self.actor(obs)).mean()).backward()
+        (-self.q(obs, self.actor(obs)).mean()).backward()  # BUG GS304
         self.actor_optimizer.step()
         self.actor_optimizer.zero_grad()
 

@@ -22,4 +22,4 @@ for _ in range(12):
     actor_loss.backward()
     alpha_loss.backward()
     actor_optimizer.step()
-    alpha_optimizer.step()  # BUG GS304
+    alpha_optimizer.step()
