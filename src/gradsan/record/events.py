@@ -202,13 +202,15 @@ class Backward(NamedTuple):
 class Step(NamedTuple):
     """An optimizer is about to consume gradient: `held` has one, `by_hand` was written by user code.
 
-    `lent` are other parameters, whose very `.grad` some of the held ones were given."""
+    `lent` are other parameters, whose very `.grad` some of the held ones were given. `replaced` hold another tensor
+    than the one that the last backward left there."""
 
     oid: OptimizerId
     site: Site
     held: tuple[ParamId, ...]
     by_hand: tuple[ParamId, ...] = ()
     lent: tuple[ParamId, ...] = ()
+    replaced: tuple[ParamId, ...] = ()
 
 
 class StepDone(NamedTuple):
@@ -254,6 +256,7 @@ class OpFacts(NamedTuple):
     grad_off: Site = NOWHERE
     grad_off_by: Literal["", "with", "decorator"] = ""
     pid: ParamId = NOBODY
+    backward: BackwardId = BackwardId(0)  # the `autograd.grad` that made it
     leads_to: tuple[ParamId, ...] = ()
     shares: tuple[ParamId, ...] = ()
 

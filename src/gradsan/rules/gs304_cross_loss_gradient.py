@@ -175,8 +175,9 @@ class CrossLossGradient(Rule):
             for term in live:
                 critic = self._exploited(term, live, reach)
                 if critic:
-                    steps = [c for c in contribution.consumed if c.pids & critic]
-                    yield self._verdict_of_sum(contribution, term, critic, steps[-1].site)
+                    steps = [c.site for c in contribution.consumed if c.pids & critic]
+                    steps = steps or [s for p, s in contribution.by_hand.items() if p in critic]
+                    yield self._verdict_of_sum(contribution, term, critic, steps[-1])
 
     def _exploited(
         self, term: flow.Term, live: list[flow.Term], reach: dict[ValueId, set[ParamId]]
@@ -211,6 +212,18 @@ class CrossLossGradient(Rule):
 
     def _verdict(self, event: Step, foreign: Site, own: list[Site], pids: set[ParamId]) -> Verdict:
         history = self.history
+        kept = {site for pid in pids if (site := history.hand.kept_at.get(pid))}
+        if len(kept) == 1:
+            return Verdict(
+                (where := kept.pop()),
+                f"this keeps the gradient of {networks(history, pids)} by reference, and the backward on "
+                f"{line(history, foreign)} adds to that very tensor: putting it back takes nothing away again, and "
+                f"the step on {line(history, event.site)} applies both",
+                [("kept by reference", where), ("other backward", foreign),
+                 *(("own backward", s) for s in own), ("step", event.site)],
+                pids,
+                fix="keep a copy: `p.grad.clone()`",
+            )  # fmt: skip
         return Verdict(
             event.site,
             f"this step also applies what the backward on {line(history, foreign)} left in the gradient of "
