@@ -91,11 +91,9 @@ class CutFinder:
         """The parameters of the optimizers that step on this loss, targets left out."""
         history = self.history
         optimizers = [history.optimizers[oid] for oid in contribution.consumers()]
+        owned = {pid for o in optimizers for pid in o.params}.union(contribution.by_hand)
         return {
-            pid
-            for o in optimizers
-            for pid in o.params
-            if history.params[pid].requires_grad and not history.networks.is_target(pid)
+            pid for pid in owned if history.params[pid].requires_grad and not history.networks.is_target(pid)
         }
 
     def _is_reference(self, term: flow.Term, summands: list[flow.Term], cut: Cut) -> bool:

@@ -223,6 +223,21 @@ def is_linear_in(graph: Provenance, root: Op, stop: set[ValueId]) -> bool:
     return True
 
 
+def is_averaged(graph: Provenance, op: Op, within: dict[ValueId, Op]) -> bool:
+    """Whether, on the way from `op` to the loss, nothing is done but averaging, adding, scaling and limiting."""
+    stack, seen = [op.nid], set()
+    while stack:
+        nid = stack.pop()
+        if nid in seen:
+            continue
+        seen.add(nid)
+        onward = [within[n] for n in graph.consumers.get(nid, ()) if n in within]
+        if any(o.name not in LINEAR | JOINING | {"clamp", "max", "maximum"} for o in onward):
+            return False
+        stack.extend(o.nid for o in onward)
+    return True
+
+
 def param_users(graph: Provenance, within: dict[ValueId, Op], pids: set[ParamId]) -> list[Op]:
     """The operations among `within` that use one of these parameters directly."""
     return [

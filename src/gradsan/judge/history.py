@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from gradsan.judge.by_hand import HandMade
 from gradsan.judge.cuts import CutFinder
 from gradsan.judge.ledger import Contribution, Ledger
 from gradsan.judge.networks import Networks
@@ -86,6 +87,7 @@ class History:
         self.ledger = Ledger()
         self.graph = Provenance()
         self.networks = Networks(self)
+        self.hand = HandMade(self)
         self.param_nodes: dict[ValueId, tuple[ParamId, int]] = {}  # nid -> (pid, epoch when it was read)
         self.iteration = 0  # how many are over
         self.deep_iterations = 0
@@ -174,6 +176,7 @@ class History:
 
     def _backward(self, event: Backward) -> None:
         self.ledger.fed(event, self.iteration)
+        self.hand.fed(event.fed)
         self.ever_fed.update(event.fed)
         self.ever_reached.update(event.fed if event.call == "backward" else event.reached)
 
@@ -209,6 +212,7 @@ class History:
 
     def _step(self, event: Step) -> None:
         self.handed.update(event.by_hand)
+        self.hand.replaced(event)
         unknown = [pid for pid in event.by_hand if not self.ledger.parts.get(pid)]
         if unknown:
             self.ledger.by_hand(unknown, self.iteration, NOWHERE)
@@ -217,6 +221,7 @@ class History:
             optimizer.began_empty = not any(self.ledger.parts.get(pid) for pid in event.held)
 
     def _ops(self, event: Ops) -> None:
+        self.hand.updates.clear()
         for op in event.ops:
             self.graph.add(op, self.iteration)
             if op.kind == "parameter":
@@ -224,13 +229,18 @@ class History:
                 self.param_nodes[op.nid] = (pid, self.params[pid].epoch)
             elif op.kind == "written":
                 self.networks.written(op)
+                self.hand.written(op)
+            elif op.kind == "gradient read":
+                self.hand.read(op)
             elif op.kind == "gradient set":
                 self.networks.gradient_set(op)
+                self.hand.gradient_set(op)
 
     def _sync(self, event: Sync) -> None:
         self.networks.synced(event)
 
     def _repeated(self, event: Repeated) -> None:
+        self.hand.lost_track()
         self.iteration += event.times
         self.deep_iterations += event.times * self.deep
         for optimizer in self.optimizers.values():

@@ -34,6 +34,9 @@ class Contribution:
     event: Backward
     iteration: int
     consumed: list[Consumption] = field(default_factory=list)
+    by_hand: dict[ParamId, Site] = field(
+        default_factory=dict
+    )  # parameters that the script itself updated with it
     wiped: dict[Site, set[ParamId]] = field(default_factory=dict)
     settled: bool = False
     cuts: list[Cut] = field(default_factory=list)  # that matter, known once it is settled
@@ -50,7 +53,8 @@ class Contribution:
         return {c.oid for c in self.consumed}
 
     def consumed_pids(self) -> set[ParamId]:
-        return {pid for c in self.consumed for pid in c.pids}
+        """By optimizers, and by the script's own updates."""
+        return {pid for c in self.consumed for pid in c.pids}.union(self.by_hand)
 
     def consumed_by(self, oid: OptimizerId) -> bool:
         return any(c.oid == oid for c in self.consumed)

@@ -112,7 +112,11 @@ class Networks:
             return False
         history = self._history
         if not history.owner_of(pid):
-            return bool(history.owner_of(copy.source))
+            trained = history.hand.trained
+            by_hand = (
+                copy.source in trained and pid not in trained and copy.times > 1
+            )  # a worker is copied once
+            return by_hand or bool(history.owner_of(copy.source))
         if pid in history.ever_fed and not {o.oid for o in history.owner_of(pid)} & {
             o.oid for o in history.owner_of(copy.source)
         }:

@@ -24,6 +24,7 @@ from gradsan.observe.sites import Place
 from gradsan.observe.tracing import Tracing
 from gradsan.record.events import (
     NO_FACTS,
+    NOBODY,
     NOTHING,
     Backward,
     BackwardFacts,
@@ -31,6 +32,7 @@ from gradsan.record.events import (
     ParamId,
     Reason,
     Root,
+    Site,
     Turn,
     ZeroGrad,
 )
@@ -182,6 +184,9 @@ class BackwardTap:
             self._inside.depth = 0
         if probe is not None:
             self._contain("backward", self._after, call, probe, args, kwargs, None)
+            if call == "grad" and self._tracing.tap is not None:
+                inputs = _as_tensors(_argument(args, kwargs, 0, "inputs"))
+                self._contain("backward", self._hand_out, probe.place.site, inputs, result)
         return result
 
     def _before(self, call: Call, frame: FrameType, tensors: Any) -> Probe:
@@ -190,7 +195,9 @@ class BackwardTap:
         if call == "backward":
             self._shapes.note(token, graph)
             self._notice_clearing_by_hand(graph.leaves)
-        if self._sketch.manual_loops.comes_round(place.site, bool(self._known.optimizers.alive())):
+        has_optimizers = bool(self._known.optimizers.alive())
+        weights = 0 if has_optimizers else _stamp(graph.leaves)
+        if self._sketch.manual_loops.comes_round(place.site, has_optimizers, weights):
             self._emit(Turn())
         states = [grad_state(leaf) for leaf in graph.leaves] if call == "backward" else []
         operations = self._tracing.tap  # a turn may have changed that
@@ -209,10 +216,12 @@ class BackwardTap:
     def _after(self, call: Call, probe: Probe, args: Any, kwargs: Any, error: BaseException | None) -> None:
         leaves = probe.graph.leaves
         pids = self._known.leaves.pids(leaves)
-        fed: tuple[ParamId, ...] = ()
+        left: dict[ParamId, int] = {}
         if call == "backward":
-            states = zip(pids, leaves, probe.states, strict=True)
-            fed = tuple([pid for pid, leaf, before in states if grad_state(leaf) != before])
+            for pid, leaf, before in zip(pids, leaves, probe.states, strict=True):
+                if (after := grad_state(leaf)) != before:
+                    left[pid] = after[0] if after is not None else 0
+        fed = tuple(left)
         facts = probe.facts
         if probe.watcher is not None:
             probe.watcher.remove()
@@ -227,7 +236,7 @@ class BackwardTap:
         retain = _argument(args, kwargs, first, "retain_graph")
         create = _argument(args, kwargs, first + 1, "create_graph")
         self._magnitudes.note_loss(probe.place.site, probe.loss)
-        self._sketch.fed(fed)
+        self._sketch.fed(fed, left.values())
         self._count += 1
         self._emit(
             Backward(
@@ -246,6 +255,16 @@ class BackwardTap:
                 probe.place.chain,
             )
         )
+
+    def _hand_out(self, site: Site, inputs: tuple[torch.Tensor, ...], result: Any) -> None:
+        """What `autograd.grad` returns is a gradient, though it lies in no `.grad`: what is made of it is followed. One
+        with a graph of its own is a value like any other."""
+        tap = self._tracing.tap
+        gradients = (result,) if isinstance(result, torch.Tensor) else result
+        for leaf, grad in zip(inputs, gradients, strict=False):
+            if tap is not None and isinstance(grad, torch.Tensor) and not grad.requires_grad:
+                pid = self._known.leaves.find(leaf) or NOBODY
+                tap.special.gradient(grad, pid, site, BackwardId(self._count))
 
     def _asked(self, facts: BackwardFacts, call: Call, args: Any, kwargs: Any) -> BackwardFacts:
         """With what `autograd.grad` was to differentiate by."""
@@ -274,6 +293,11 @@ class BackwardTap:
 def _token(frame: FrameType) -> int:
     """A number for the call that is running: the same in every mode."""
     return id(frame.f_code) * 31 + frame.f_lasti
+
+
+def _stamp(leaves: list[torch.Tensor]) -> int:
+    """A number that changes when the leaves are written, moved or replaced (but for writes through `.data`)."""
+    return hash(tuple([(id(leaf), leaf.data_ptr(), leaf._version) for leaf in leaves if not leaf.is_sparse]))
 
 
 def _as_tensors(tensors: Any) -> tuple[torch.Tensor, ...]:

@@ -15,11 +15,13 @@ class GradientSketch:
         self._spent: set[ParamId] = set()  # those of them that a step has consumed already
         self._fresh: set[ParamId] = set()  # fed since the last step
         self._ever_fed: set[ParamId] = set()
+        self._left: dict[ParamId, int] = {}  # which tensor the last backward left as the gradient
 
-    def fed(self, pids: Iterable[ParamId]) -> None:
-        """Backward has written to their gradients."""
+    def fed(self, pids: Iterable[ParamId], left: Iterable[int] = ()) -> None:
+        """Backward has written to their gradients, and has `left` these tensors there."""
         for table in (self._holding, self._fresh, self._ever_fed):
             table.update(pids)
+        self._left.update(zip(pids, left, strict=False))
 
     def consumed(self, held: Iterable[ParamId], by_hand: Iterable[ParamId], lent: Iterable[ParamId]) -> None:
         """A step takes what these hold; some got it by hand, and some lent theirs to those."""
@@ -32,6 +34,8 @@ class GradientSketch:
         self.manual_loops.gradients_cleared()
         for table in (self._holding, self._spent, self._fresh):
             table.difference_update(pids)
+        for pid in pids:
+            self._left.pop(pid, None)
 
     def reborn(self, pids: Iterable[ParamId]) -> None:
         """Their numbers now stand for other leaves."""
@@ -42,6 +46,7 @@ class GradientSketch:
         """Boundaries went by unseen: whatever the gradients hold now is of unknown origin."""
         for table in (self._holding, self._spent, self._fresh):
             table.clear()
+        self._left.clear()
         self.manual_loops.gradients_cleared()  # for all we know
 
     # -- questions ------------------------------------------------------------------------------------
@@ -54,6 +59,10 @@ class GradientSketch:
 
     def is_spent_and_not_fed_again(self, pid: ParamId) -> bool:
         return pid in self._spent and pid not in self._fresh
+
+    def is_another(self, pid: ParamId, grad: int) -> bool:
+        """Whether the gradient is not the tensor that backward left: somebody has put it there since."""
+        return self._left.get(pid, grad) != grad
 
     def was_ever_fed(self, pid: ParamId | None) -> bool:
         return pid in self._ever_fed

@@ -215,6 +215,8 @@ class OperationTap(StackedMode):
         owner = own or self.writes.parameter_behind(tensor)
         if owner is not None:
             self.remark("written", nid, site, OpFacts(pid=owner))
+        elif (pid := self.writes.gradient_of(tensor)) is not None:
+            self.remark("gradient set", nid, site, OpFacts(pid=pid))
 
     def remark(self, kind: OpKind, nid: ValueId, site: Site, facts: OpFacts) -> None:
         """About a value, as an operation without a result of its own."""

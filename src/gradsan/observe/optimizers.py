@@ -163,7 +163,7 @@ class OptimizerTap:
         if self._tracing.tap is not None:
             self._tracing.tap.recover()
         oid = self.ensure_known(opt, frame)
-        held, by_hand, sketch = [], [], self._sketch
+        held, by_hand, replaced, sketch = [], [], [], self._sketch
         for param in self._optimizers.params(opt):
             pid = self._leaves.pid(param)
             if param.grad is not None:
@@ -171,13 +171,15 @@ class OptimizerTap:
                 untouched = self._zeros.get(pid) == grad_state(param)
                 if (not sketch.holds(pid) and not untouched) or self._rewritten_by_hand(pid, param):
                     by_hand.append(pid)
+                elif sketch.is_another(pid, id(param.grad)):
+                    replaced.append(pid)
             if not param.requires_grad and pid not in self._frozen:
                 self._frozen.add(pid)
                 self._emit(ParamFlag(pid, False, NOWHERE))
         place = self._sites.place(frame)
         site = self._step_site = place.site
         lent = self._lenders(by_hand, held) if by_hand else ()
-        self._emit(Step(oid, site, tuple(held), tuple(by_hand), lent, place.chain))
+        self._emit(Step(oid, site, tuple(held), tuple(by_hand), lent, place.chain, tuple(replaced)))
         sketch.consumed(held, by_hand, lent)
         self._sampling = bool(held) and self._magnitudes.is_due(oid)
         if self._sampling:

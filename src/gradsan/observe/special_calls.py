@@ -9,10 +9,12 @@ from gradsan.observe.outlet import Outlet
 from gradsan.observe.registry import shape_of
 from gradsan.observe.switches import GradientSwitches
 from gradsan.observe.values import Tensor, is_floating
-from gradsan.record.events import NOWHERE, PLAIN, Op, OpFacts, ParamFlag, Site, ValueId
+from gradsan.record.events import NOWHERE, PLAIN, BackwardId, Op, OpFacts, ParamFlag, ParamId, Site, ValueId
 
 if TYPE_CHECKING:
     from gradsan.observe.operations import OperationTap
+
+UNKNOWN = BackwardId(0)
 
 
 class Call(NamedTuple):
@@ -84,12 +86,16 @@ class SpecialCalls:
 
     def get_grad(self, call: Call) -> None:
         if isinstance(call.result, Tensor) and (pid := self._leaves.find(call.inputs[0])) is not None:
-            place, nid = self._sites.place(call.frame), self._values.fresh()
-            shape, facts = tuple(call.result.shape), OpFacts(pid=pid)
-            read = Op(nid, "grad", place.site, (), False, shape, True, place.tags, facts, "gradient read")
-            self._tap.record(read)
-            self._values.define(call.result, nid)
+            self.gradient(call.result, pid, self._sites.here(call.frame))
             self._writes.is_gradient(call.result, pid)
+
+    def gradient(self, grad: Tensor, pid: ParamId, site: Site, backward: BackwardId = UNKNOWN) -> None:
+        """A value of its own: the gradient of a parameter, read from its `.grad` or handed out by `backward`."""
+        made_of = (self._values.number(grad),) if backward else ()  # the call is an operation, and a cut
+        nid, facts = self._values.fresh(), OpFacts(pid=pid, made_by=backward)
+        shape = tuple(grad.shape)
+        self._tap.record(Op(nid, "grad", site, made_of, False, shape, True, (), facts, "gradient read"))
+        self._values.define(grad, nid)
 
     def set_grad(self, call: Call) -> None:
         self.last_grad_write = self._sites.here(call.frame)

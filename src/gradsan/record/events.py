@@ -238,7 +238,8 @@ class Backward(NamedTuple):
 class Step(NamedTuple):
     """An optimizer is about to consume gradient: `held` has one, `by_hand` was written by user code.
 
-    `lent` are other parameters, whose very `.grad` some of the held ones were given."""
+    `lent` are other parameters, whose very `.grad` some of the held ones were given. `replaced` hold another tensor
+    than the one that the last backward left there."""
 
     oid: OptimizerId
     site: Site
@@ -246,6 +247,7 @@ class Step(NamedTuple):
     by_hand: tuple[ParamId, ...] = ()
     lent: tuple[ParamId, ...] = ()
     chain: Chain = DIRECT
+    replaced: tuple[ParamId, ...] = ()
 
 
 class StepDone(NamedTuple):
@@ -297,6 +299,7 @@ class OpFacts(NamedTuple):
     shares: tuple[ParamId, ...] = ()
     axes: tuple[int, ...] = ()  # it ran along these, counted from the front
     backward: Site = NOWHERE  # of a custom function, where the user's code has one
+    made_by: BackwardId = BackwardId(0)  # the `autograd.grad` that made it
 
 
 PLAIN = OpFacts()

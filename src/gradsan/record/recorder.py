@@ -15,6 +15,7 @@ from typing import Any
 from gradsan.record.events import (
     PLAIN,
     Backward,
+    BackwardId,
     Clip,
     Event,
     IterationEnd,
@@ -177,7 +178,7 @@ def _key(event: Event) -> Any:
         return (event.site, event.call, event.reached, event.fed, event.retain, event.create_graph,
                 event.error, tuple(map(bool, facts)))  # fmt: skip
     if isinstance(event, Step):
-        return (event.oid, event.site, event.held, event.by_hand)
+        return (event.oid, event.site, event.held, event.by_hand, event.replaced)
     return (type(event).__name__, *event)  # one step that is done is not one leaf that is reborn
 
 
@@ -185,5 +186,5 @@ def _op_key(op: Op) -> Any:
     facts = op.facts
     if facts is not PLAIN:  # numbers differ every time; a replay writes to another row every time
         settings = facts.settings if op.live else 0
-        facts = facts._replace(scalars=(), alpha=1.0, saturated=0.0, settings=settings)
+        facts = facts._replace(scalars=(), alpha=1.0, saturated=0.0, settings=settings, made_by=BackwardId(0))
     return (op.kind, op.name, op.site, op.live, op.floating, op.tags, len(op.shape), facts)

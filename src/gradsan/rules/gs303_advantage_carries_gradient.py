@@ -11,6 +11,7 @@ from gradsan.rules.base import Rule, Verdict, Verdicts
 
 LOGARITHMS = {"log_softmax", "log", "logsumexp", "cross_entropy", "nll_loss", "logsigmoid", "log_prob"}
 BETWEEN = {"exp", "sub", "add", "rsub", "neg", "mul", "div", "clamp", "sum", "mean", "gather", "pow"}
+SUMMED = {"dot", "vdot", "inner", "matmul", "einsum"}
 
 
 class AdvantageCarriesGradient(Rule):
@@ -68,8 +69,62 @@ class AdvantageCarriesGradient(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        import torch
+        actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD([*actor.parameters(), *critic.parameters()], lr=0.1)
+        for _ in range(5):
+            s, a, returns, old = torch.randn(8, 3), torch.randint(2, (8, 1)), torch.randn(8), torch.rand(8) + 0.1
+            ratio = actor(s).softmax(-1).gather(1, a).squeeze(1) / old
+            value = critic(s).squeeze(-1)
+            advantage = returns - value  # BUG
+            loss = -(ratio * advantage).mean() + (value - returns).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        import torch
+        policy = torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(5):
+            s, a, returns, old = torch.randn(8, 3), torch.randint(2, (8, 1)), torch.randn(8), torch.rand(8) + 0.1
+            log_prob = policy(s).log_softmax(-1).gather(1, a).squeeze(1)
+            weight = log_prob.exp() / old  # BUG
+            loss = -(weight * returns * log_prob).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        import torch
+        actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD([*actor.parameters(), *critic.parameters()], lr=0.1)
+        for _ in range(5):
+            s, a, returns = torch.randn(8, 3), torch.randint(2, (8,)), torch.randn(8)
+            log_prob = torch.distributions.Categorical(logits=actor(s)).log_prob(a)
+            value = critic(s).squeeze(-1)
+            advantage = returns - value  # BUG
+            loss = (value - returns).pow(2).mean() - torch.dot(log_prob, advantage) / 8
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
+        """
+        # A gate picked by index: its product is no term of the loss.
+        import torch
+        gate, experts = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD([*gate.parameters(), *experts.parameters()], lr=0.1)
+        for _ in range(5):
+            s, task = torch.randn(8, 3), torch.randint(2, (8, 1))
+            value = gate(s).softmax(-1).gather(1, task) * experts(s).gather(1, task)
+            loss = (value - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
         """
         import torch
         actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
@@ -122,13 +177,13 @@ class AdvantageCarriesGradient(Rule):
         live = graph.live_ancestors(root.nid for root in contribution.event.roots) if consumed else {}
         reported: set[Site] = set()
         for op in live.values():
-            if op.name != "mul" or len(op.inputs) != 2 or op.inputs[0] == op.inputs[1]:
+            if not _is_product(op):
                 continue
             sides = [graph.get(nid) for nid in op.inputs]
-            for score, weight in (sides, sides[::-1]):
+            for score, weight in (sides, sides[::-1])[: 1 if op.name == "div" else 2]:
                 if score is None or weight is None or not (score.live and weight.live):
                     continue
-                pids = self._leaked(score, weight, consumed, live)
+                pids = self._leaked(op, score, weight, consumed, live)
                 if pids and graph.is_hidden([score.nid, weight.nid]):
                     continue
                 origin = self._origin(weight)
@@ -136,12 +191,16 @@ class AdvantageCarriesGradient(Rule):
                     reported.add(origin.site)
                     yield self._verdict(op, origin, pids, contribution)
 
-    def _leaked(self, score: Op, weight: Op, consumed: set[ParamId], live: dict[ValueId, Op]) -> set[ParamId]:
+    def _leaked(
+        self, product: Op, score: Op, weight: Op, consumed: set[ParamId], live: dict[ValueId, Op]
+    ) -> set[ParamId]:
         """Parameters that the weight trains and the score does not: they belong to somebody else."""
         graph = self.history.graph
-        if not self._is_score(score):
+        # A probability times something is a policy term only where the loss is an average of it: gates are not.
+        averaged = product.name in ("mul", "dot") and flow.is_averaged(graph, product, live)
+        if not self._is_score(score, averaged):
             return set()
-        if self._is_score(weight):
+        if self._is_score(weight, averaged):
             return graph.live_params([weight.nid]) & consumed if self._weighs_itself(score, weight) else set()
         trained = graph.live_params([score.nid])
         pids = (graph.live_params([weight.nid]) - trained) & consumed
@@ -158,12 +217,24 @@ class AdvantageCarriesGradient(Rule):
             if len(live) != 1:
                 return False
             ratio = live[0]
+        if ratio.name == "div" and len(own) == 1:  # `prob / behaviour`, where the score is `prob.log()`
+            prob, *old = graph.inputs(ratio)
+            logged = {
+                nid for nid in own if prob.nid in graph.ops[nid].inputs and graph.ops[nid].name == "log"
+            }
+            own_prob = logged or (prob.name == "exp" and self._summands(prob) == own)
+            return bool(own_prob) and any(not o.live and o.floating for o in old)
         inside = next(graph.inputs(ratio), None) if ratio.name == "exp" else None
         if inside is None or len(own) != 1:
             return False
         parts = flow.terms(graph, inside)
         constant = [t for t in parts if not t.op.live and t.op.floating]
         return bool(constant) and own == {t.op.nid for t in parts if t.op.live}
+
+    def _summands(self, op: Op) -> set[ValueId]:
+        """Of what an operation is applied to."""
+        graph = self.history.graph
+        return {t.op.nid for source in graph.inputs(op) for t in flow.terms(graph, source)}
 
     def _is_coefficient(
         self, weight: Op, pids: set[ParamId], trained: set[ParamId], live: dict[ValueId, Op]
@@ -191,8 +262,9 @@ class AdvantageCarriesGradient(Rule):
         factor = next(side for side in sides if side.live)
         return bool(graph.live_params([factor.nid]) & pids) and self._is_made_of_parameters(factor)
 
-    def _is_score(self, op: Op) -> bool:
-        """A log-probability, or something made of one by elementwise steps (a ratio)."""
+    def _is_score(self, op: Op, averaged: bool) -> bool:
+        """A log-probability, or something made of one by elementwise steps (a ratio); where the loss is an average
+        of it, also the probability of an action that was picked from all of them."""
         graph, stack, seen = self.history.graph, [op], set()
         while stack:
             current = stack.pop()
@@ -200,6 +272,8 @@ class AdvantageCarriesGradient(Rule):
                 continue
             seen.add(current.nid)
             if current.name in LOGARITHMS or "log_prob" in current.tags:
+                return True
+            if averaged and _is_picked(current) and next(graph.inputs(current), current).name == "softmax":
                 return True
             if current.name in BETWEEN or current.name in (
                 "squeeze",
@@ -242,6 +316,18 @@ class AdvantageCarriesGradient(Rule):
             [("weight", origin.site), ("loss", op.site), ("backward", contribution.site)],
             pids,
         )
+
+
+def _is_product(op: Op) -> bool:
+    """A product element by element, perhaps summed at once; a matrix times a vector is a layer of a network."""
+    if len(op.inputs) != 2 or op.inputs[0] == op.inputs[1]:
+        return False
+    return op.name in ("mul", "div") or (op.name in SUMMED and not op.shape)
+
+
+def _is_picked(op: Op) -> bool:
+    """By index: a slice has no second input."""
+    return op.name in ("gather", "take_along_dim", "getitem") and len(op.inputs) > 1
 
 
 rule = AdvantageCarriesGradient

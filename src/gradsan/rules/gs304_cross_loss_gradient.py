@@ -182,8 +182,9 @@ class CrossLossGradient(Rule):
             for term in live:
                 critic = self._exploited(term, live, reach)
                 if critic:
-                    steps = [c for c in contribution.consumed if c.pids & critic]
-                    yield self._verdict_of_sum(contribution, term, critic, steps[-1].site)
+                    steps = [c.site for c in contribution.consumed if c.pids & critic]
+                    steps = steps or [s for p, s in contribution.by_hand.items() if p in critic]
+                    yield self._verdict_of_sum(contribution, term, critic, steps[-1])
 
     def _exploited(
         self, term: flow.Term, live: list[flow.Term], reach: dict[ValueId, set[ParamId]]
@@ -224,6 +225,18 @@ class CrossLossGradient(Rule):
         self, event: Step, foreign: Contribution, own: list[Contribution], pids: set[ParamId]
     ) -> Verdict:
         history = self.history
+        kept = {site for pid in pids if (site := history.hand.kept_at.get(pid))}
+        if len(kept) == 1:
+            return Verdict(
+                (where := kept.pop()),
+                f"this keeps the gradient of {networks(history, pids)} by reference, and the backward on "
+                f"{line(history, foreign.site)} adds to that very tensor: putting it back takes nothing away again, and "
+                f"the step on {line(history, event.site)} applies both",
+                [("kept by reference", where), ("other backward", foreign.site),
+                 *(("own backward", c.site) for c in own), ("step", event.site)],
+                pids,
+                fix="keep a copy: `p.grad.clone()`",
+            )  # fmt: skip
         use = self._live_use(foreign, own, pids)
         return Verdict(
             use,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradsan.judge.wording import line, networks
-from gradsan.record.events import Step
+from gradsan.record.events import Ops, Step
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 
@@ -53,6 +53,16 @@ class StaleGradient(Rule):
             actor_loss.backward()
             actor_opt.step()
         """,
+        """
+        import torch
+        net = torch.nn.Linear(3, 1)
+        for _ in range(4):
+            loss = (net(torch.randn(8, 3)) - 1.0).pow(2).mean()
+            loss.backward()
+            with torch.no_grad():
+                for p in net.parameters():
+                    p -= 0.1 * p.grad  # BUG
+        """,
     )
     good = (
         """
@@ -100,6 +110,24 @@ class StaleGradient(Rule):
             opt.step()
         """,
     )
+
+    def on_ops(self, event: Ops) -> Verdicts:
+        """The same without an optimizer: `p -= lr * p.grad`."""
+        history = self.history
+        mixed = [u for u in history.hand.updates if u.stale and u.fresh]
+        for site in dict.fromkeys(update.site for update in mixed):
+            here = [update for update in mixed if update.site == site]
+            pids = [update.pid for update in here]
+            old, new = here[0].stale, here[0].fresh
+            yield Verdict(
+                site,
+                f"this update applies the gradient of {networks(history, pids)} from {len(old)} earlier "
+                f"backward{'s' if len(old) > 1 else ''} ({line(history, old[0].site)}) once more: nothing cleared it "
+                "since the last update",
+                [("backward", s) for s in dict.fromkeys(p.site for p in [*old, *new])] + [("update", site)],
+                pids,
+                fix="clear the gradients after each update: `p.grad = None`",
+            )
 
     def on_step(self, event: Step) -> Verdicts:
         ledger = self.history.ledger

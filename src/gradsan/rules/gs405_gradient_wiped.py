@@ -5,10 +5,12 @@ from __future__ import annotations
 from gradsan.judge.history import History
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.wording import line, networks
-from gradsan.record.events import BackwardId, Ops, ParamId, Site, Step, ZeroGrad
+from gradsan.record.events import BackwardId, Ops, OptimizerId, ParamId, Site, Step, ZeroGrad
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
-TIMES = 2
+TIMES = (
+    3  # steps in a row: micro-batches come round every time, an update that is skipped on purpose does not
+)
 
 
 class GradientWiped(Rule):
@@ -30,7 +32,8 @@ class GradientWiped(Rule):
     fix = "clear once per update: right after `step()`, or before the first backward of the update"
     deliberate = """
         Clearing gradient that another loss left behind (the actor's loss in the critic's `.grad`) is right
-        and not reported; so is clearing after an overflow that made the loss scaler skip the step.
+        and not reported; so is clearing after an overflow that made the loss scaler skip the step, and where an
+        update is given up now and then (the policy has moved too far, the gradient is over a limit).
     """
     bad = (
         """
@@ -107,21 +110,39 @@ class GradientWiped(Rule):
             opt.step()
         """,
         """
+        # An update that is given up now and then.
         import torch
         net = torch.nn.Linear(3, 1)
         opt = torch.optim.SGD(net.parameters(), lr=0.1)
-        for _ in range(4):
-            loss = (net(torch.randn(8, 3)) - 1.0).pow(2).mean()
+        for i in range(24):
             opt.zero_grad()
+            loss = (net(torch.randn(8, 3)) - 1.0).pow(2).mean()
             loss.backward()
+            if i % 4 < 2:
+                continue
             opt.step()
+        """,
+        """
+        # The same, cleared where it is given up.
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for i in range(24):
+            loss = (net(torch.randn(8, 3)) - 1.0).pow(2).mean()
+            loss.backward()
+            if i % 2:
+                opt.zero_grad()
+                continue
+            opt.step()
+            opt.zero_grad()
         """,
     )
 
     def __init__(self, history: History) -> None:
         super().__init__(history)
         self._pending: list[tuple[Site, Contribution, set[ParamId]]] = []
-        self._seen: dict[tuple[Site, Site], int] = {}
+        self._seen: dict[OptimizerId, dict[tuple[Site, Site], int]] = {}  # steps in a row
+        self._routine: set[Site] = set()  # where there was nothing to lose, too: what runs for every update
         self._read: set[ParamId] = set()
         self._kept: set[Site] = set()  # where they had been read: in passing, nobody sees that
 
@@ -137,6 +158,8 @@ class GradientWiped(Rule):
         for pid in event.params:
             for part in self.history.ledger.fresh(pid):
                 lost.setdefault(part.bid, (part, set()))[1].add(pid)
+        if not lost:
+            self._routine.add(event.site)
         for part, pids in lost.values():
             if len(pids & self._read) * 2 >= len(pids):
                 self._kept.add(event.site)
@@ -154,11 +177,12 @@ class GradientWiped(Rule):
         if optimizer.began_empty or optimizer.stepping:
             return
         fresh = {part.site for pid in event.held for part in self.history.ledger.fresh(pid)}
+        mine = [p for p in mine if not p[1].consumed and (not fresh or p[1].site in fresh)]
+        before = self._seen.get(event.oid, {})
+        seen = {(site, part.site): before.get((site, part.site), 0) + 1 for site, part, _ in mine}
+        self._seen[event.oid] = seen
         for site, part, pids in mine:
-            if part.consumed or (fresh and part.site not in fresh):
-                continue
-            seen = self._seen[site, part.site] = self._seen.get((site, part.site), 0) + 1
-            if fresh and seen < TIMES:
+            if fresh and (seen[site, part.site] < TIMES or site not in self._routine):
                 continue
             left = "only the last part is left for" if fresh else "nothing is left for"
             yield Verdict(

@@ -1,0 +1,150 @@
+"""Gradients that the script itself handles: read, put aside, put back, applied to a parameter without an optimizer."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gradsan.judge.ledger import BY_HAND, Contribution
+from gradsan.record.events import NOWHERE, Op, ParamId, Site, Step, ValueId
+
+if TYPE_CHECKING:
+    from gradsan.judge.history import History
+
+REACH = 2_000  # operations between a gradient and what is made of it: conjugate gradients are some hundred
+KEEP = 8_192  # readings of gradients that are remembered
+ERASING = {"zero", "fill"}
+OVERWRITING = {"copy", "set_data"}  # of what stood there before, nothing is left
+
+
+@dataclass(slots=True)
+class HandUpdate:
+    """A parameter was written with something that is made of gradients. Of what its `.grad` held then, `stale` had
+    been applied by an earlier update, `fresh` had not."""
+
+    pid: ParamId
+    site: Site
+    stale: list[Contribution]
+    fresh: list[Contribution]
+
+
+class HandMade:
+    def __init__(self, history: History) -> None:
+        self._history = history
+        self._read: dict[ValueId, list[Contribution]] = {}  # by reading of a `.grad`: what it held
+        self._behind = False  # whether iterations were only counted since the last backward that was told
+        self._last: dict[ParamId, ValueId] = {}  # the newest value when it was last updated by hand
+        self._set: set[ParamId] = (
+            set()
+        )  # gradients set by hand, since backward last wrote them, under our eyes
+        self.kept_at: dict[
+            ParamId, Site
+        ] = {}  # whose gradient was kept by reference and put back, read where
+        self.trained: set[ParamId] = set()
+        self.updates: list[HandUpdate] = []  # those of the operations that came last
+
+    def lost_track(self) -> None:
+        """Iterations were only counted: what their operations read is not what the ledger holds."""
+        self._read.clear()
+        self._behind = True
+
+    def read(self, op: Op) -> None:
+        if self._behind:
+            return
+        history, made = self._history, self._history.ledger.recent.get(op.facts.made_by)
+        held = [made] if made is not None else list(history.ledger.parts.get(op.facts.pid, ()))
+        self._read[op.nid] = held
+        if len(self._read) > KEEP:
+            for nid in list(self._read)[: KEEP // 2]:
+                del self._read[nid]
+
+    def fed(self, pids: tuple[ParamId, ...]) -> None:
+        self._behind = False
+        self._set.difference_update(pids)
+
+    # -- a `.grad` that is written --------------------------------------------------------------------
+
+    def gradient_set(self, op: Op) -> None:
+        """What was cloned, put aside and put back replaces what came in between; what was kept by reference has
+        taken in what came in between."""
+        pid, parts = op.facts.pid, self._history.ledger.parts
+        source = self._history.graph.get(op.inputs[0])
+        if source is None:
+            return
+        if (kept := self._kept_by_reference(source, pid)) is not None:
+            self.kept_at[pid] = kept.site
+            return
+        held: dict[int, Contribution] = {}
+        for reading in self._readings(source, over=source.name in OVERWRITING):
+            held.update((id(part), part) for part in self._read[reading.nid])
+        if not held and source.name in OVERWRITING:
+            parts.pop(pid, None)
+            self._history.ledger.by_hand([pid], self._history.iteration, op.site)
+            return
+        if not held and source.name not in ERASING:
+            return  # of unknown origin, as in light mode: an iteration that is only counted leaves no readings
+        if all(pid in part.consumed_pids() for part in held.values()):
+            held.clear()  # spent, and changed since: a trace that is kept on purpose
+        self.kept_at.pop(pid, None)
+        parts[pid] = list(held.values())
+        self._set.add(pid)
+
+    def _kept_by_reference(self, source: Op, pid: ParamId) -> Op | None:
+        """The reading of this very `.grad`, where backward has added to the tensor since."""
+        inside = list(self._history.graph.inputs(source)) if source.name == "alias" else []
+        return inside[0] if len(inside) == 1 and _is_reading(inside[0], pid) else None
+
+    def replaced(self, event: Step) -> None:
+        """Another tensor lies there than the one that backward left, and nobody saw what it is made of."""
+        unseen = [pid for pid in event.replaced if pid not in self._set]
+        for pid in unseen:
+            self._history.ledger.parts.pop(pid, None)
+        if unseen:
+            self._history.ledger.by_hand(unseen, self._history.iteration, NOWHERE)
+
+    # -- a parameter that is written ------------------------------------------------------------------
+
+    def written(self, op: Op) -> None:
+        """An update by hand, if what was written is made of gradients."""
+        history, pid = self._history, op.facts.pid
+        write = history.graph.get(op.inputs[0])
+        found = self._readings(write) if write is not None else []
+        found = [r for r in found if r.facts.pid == pid] or found
+        if not found:
+            return
+        since = self._last.get(pid, 0)
+        now = {id(p): p for r in found if r.nid > since and not r.facts.made_by for p in self._read[r.nid]}
+        stale = [p for p in now.values() if pid in p.by_hand]
+        fresh = [p for p in now.values() if pid not in p.by_hand and p.bid != BY_HAND]
+        self.updates.append(HandUpdate(pid, op.site, stale, fresh))
+        for reading in found:
+            if reading.facts.pid and reading.facts.pid != pid:
+                history.networks.handed_over.add(reading.facts.pid)
+            for part in self._read[reading.nid]:
+                part.by_hand.update({pid: op.site, reading.facts.pid or pid: op.site})
+        self._last[pid] = history.graph.newest
+        self.trained.add(pid)
+        param = history.params[pid]
+        param.epoch += 1
+        param.last_step, param.stepped_after = op.site, history.graph.newest
+
+    def _readings(self, root: Op, over: bool = False) -> list[Op]:
+        """The gradients that a value is made of, the nearest first; of an overwriting, only of what was put there."""
+        graph = self._history.graph
+        first = list(graph.inputs(root))[1:] if over and len(root.inputs) > 1 else [root]
+        queue, seen, found = deque(first), {op.nid for op in first}, []
+        while queue and len(seen) < REACH:
+            op = queue.popleft()
+            if op.nid in self._read:
+                found.append(op)
+                continue
+            for source in graph.inputs(op):
+                if source.nid not in seen:
+                    seen.add(source.nid)
+                    queue.append(source)
+        return found
+
+
+def _is_reading(op: Op, pid: ParamId) -> bool:
+    return op.kind == "gradient read" and op.facts.pid == pid and not op.facts.made_by
