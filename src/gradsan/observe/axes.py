@@ -26,16 +26,17 @@ def axes_of(name: str, args: Any, kwargs: Any, inputs: list[Tensor]) -> tuple[in
         given = args[1] if len(args) > 1 else kwargs.get("other")
     if name == "getitem":
         return _taken_out(given)
+    if type(given) is int:  # nearly always, and asking for a tensor is slow
+        return (given % dims,) if dims else ()
     if isinstance(given, Tensor):
         return ()  # `max(a, b)` compares two tensors
     if given is None or isinstance(given, bool):  # `std(x, False)`: no axis
         if name in ALONG_THE_FIRST:
             return (0,)
         return tuple(range(dims)) if name in REDUCTIONS else ()
-    chosen = (given,) if isinstance(given, int) else given
-    if not isinstance(chosen, tuple | list) or not all(type(axis) is int for axis in chosen):
+    if not isinstance(given, tuple | list) or not all(type(axis) is int for axis in given):
         return ()
-    return tuple(sorted({axis % dims for axis in chosen})) if dims else ()
+    return tuple(sorted({axis % dims for axis in given})) if dims else ()
 
 
 def _taken_out(index: Any) -> tuple[int, ...]:
