@@ -230,8 +230,8 @@ class CrossLossGradient(Rule):
             return Verdict(
                 (where := kept.pop()),
                 f"this keeps the gradient of {networks(history, pids)} by reference, and the backward on "
-                f"{line(history, foreign.site)} adds to that very tensor: putting it back takes nothing away again, and "
-                f"the step on {line(history, event.site)} applies both",
+                f"{line(history, foreign.site)} adds to that very tensor: putting it back takes nothing away again, "
+                f"and the step on {line(history, event.site)} applies both",
                 [("kept by reference", where), ("other backward", foreign.site),
                  *(("own backward", c.site) for c in own), ("step", event.site)],
                 pids,
