@@ -1,5 +1,5 @@
 """The pairs that `make unseen` measures: marked as they should be. What gradsan says about them is not asserted here,
-so that the first try stays a measurement; that they run, and that the bugs are real, `make unseen-check` asks PyTorch."""
+so that the first try stays a measurement; that they run and that the bugs are real, `make unseen-check` asks."""
 
 from __future__ import annotations
 
