@@ -163,12 +163,19 @@ def _flag(value: Any, file: Path) -> bool:
     return value
 
 
+def _status(value: Any, file: Path) -> int:
+    if type(value) is not int or not 1 <= value <= 255:
+        raise _Wrong("it must be a number from 1 to 255")
+    return value
+
+
 KEYS: dict[str, Callable[[Any, Path], Any]] = {
     "mode": _choice(*MODES),
     "select": _selection,
     "ignore": _rules,
     "include": _words,
     "fail-on": _choice(*FAIL_ON),
+    "finding-status": _status,
     "format": _format,
     **dict.fromkeys(PATHS, _path),
     "quiet": _flag,

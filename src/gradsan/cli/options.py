@@ -22,6 +22,7 @@ NEVER = FAIL_ON[-1]
 RIVALS = {
     "live": {"quiet"},
     "quiet": {"live"},
+    "baseline": {"no_baseline"},
 }  # one on the command line takes the other one of the file away
 CALLED = {"format": "format_"}  # options whose name is taken in Python
 

@@ -94,7 +94,9 @@ def _clear_first(finding: Finding, lines: Lines, number: int) -> Lines | None:
 def _clear_between(finding: Finding, lines: Lines, number: int) -> Lines | None:
     """Only where the foreign gradient is left over from below; else a clearing would not part the two."""
     others = [s.location.line - 1 for s in finding.sites if s.role == "other backward"]
-    return _clear_first(finding, lines, number) if others and min(others) > number else None
+    steps = [s.location.line - 1 for s in finding.sites if s.role == "step"]
+    apart = others and steps and min(others) > steps[-1]
+    return _clear_first(finding, lines, steps[-1]) if apart else None
 
 
 def _clip_before_step(finding: Finding, lines: Lines, number: int) -> Lines | None:

@@ -28,7 +28,6 @@ from gradsan.record.events import (
     Repeated,
     Sample,
     Step,
-    StillAlive,
     Sync,
     ZeroGrad,
 )
@@ -43,7 +42,6 @@ HANDLERS = {
     Clip: "on_clip",
     Sync: "on_sync",
     Ops: "on_ops",
-    StillAlive: "on_alive",
     Failed: "on_failed",
     Sample: "on_sample",
 }

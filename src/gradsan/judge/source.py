@@ -215,8 +215,8 @@ def _has_none(value: ast.expr | None) -> bool:
 def decided_by_caller(file: str, line: int, among: frozenset[str] = frozenset()) -> frozenset[str]:
     """The arguments of its function that the statement on this line takes a value from (of those called as in
     `among`, if any are given): then the line that calls the function decides."""
-    function, statement = around(file, line)
-    if not isinstance(function, ast.FunctionDef) or statement is None:
+    function, statement = _around(file, line)
+    if function is None or statement is None:
         return frozenset()
     own = {a.arg for a in ast.walk(function.args) if isinstance(a, ast.arg)} - {"self", "cls"}
     value = statement.value if isinstance(statement, ast.Assign | ast.Expr | ast.Return) else None
@@ -225,11 +225,10 @@ def decided_by_caller(file: str, line: int, among: frozenset[str] = frozenset())
     return frozenset(used & own & among if among else used & own)
 
 
-def around(file: str, line: int) -> tuple[ast.FunctionDef | ast.Module | None, ast.stmt | None]:
-    """The innermost function (or the module) and the innermost statement that this line belongs to."""
+def _around(file: str, line: int) -> tuple[ast.FunctionDef | None, ast.stmt | None]:
+    """The innermost function and the innermost statement that this line belongs to."""
+    function, statement = None, None
     tree = tree_of(file)
-    function: ast.FunctionDef | ast.Module | None = tree
-    statement: ast.stmt | None = None
     for node in ast.walk(tree) if tree is not None else ():  # outer ones come first
         if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or node.lineno):
             statement = node

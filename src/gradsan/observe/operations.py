@@ -14,7 +14,6 @@ from gradsan.observe.axes import WITH_AXES, axes_of
 from gradsan.observe.containment import Containment
 from gradsan.observe.function_gradients import backward_site
 from gradsan.observe.graph import is_transforming, label
-from gradsan.observe.held_values import HeldValues
 from gradsan.observe.mode_stack import StackedMode
 from gradsan.observe.opnames import CLIPPING, IGNORE, OPERATION, classify
 from gradsan.observe.outlet import BlindSpots, Outlet
@@ -49,7 +48,6 @@ class OperationTap(StackedMode):
         self.departures = Departures()
         self.values = Values(self.leaves, self.record, self._returned)
         self.writes = Writes(self.leaves)
-        self._held = HeldValues()
         self._failures: set[int] = set()
         self._last_failure: tuple[int, Failed] | None = None  # reported only if nobody catches it
         self._kinds: dict[Any, tuple[str, str]] = {}
@@ -73,8 +71,6 @@ class OperationTap(StackedMode):
     def end_of_iteration(self) -> None:
         self._without_graph = 0
         self.writes.end_of_iteration(self.values.end_of_iteration())
-        for held in self._held.end_of_iteration():
-            self._outlet.send(held)
 
     # -- the tap ----------------------------------------------------------------------------------
 
@@ -185,8 +181,6 @@ class OperationTap(StackedMode):
         if live:
             label(out, nid, site)
             self.writes.used(nid, inputs, out)
-            if out.grad_fn is not None and site:
-                self._held.made(out, Place(site, (), chain))
         return nid
 
     def last_is_a_constant(self) -> None:

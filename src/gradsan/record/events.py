@@ -333,15 +333,6 @@ class Ops(NamedTuple):
     ops: tuple[Op, ...]
 
 
-class StillAlive(NamedTuple):
-    """The script holds so many values, each with its graph, that this line made in so many iterations."""
-
-    site: Site
-    values: int
-    iterations: int
-    chain: Chain = DIRECT
-
-
 class Failed(NamedTuple):
     """PyTorch's autograd refused (an in-place write on a leaf, a deepcopy of a graph tensor …), for a reason that
     `torch_errors.TABLE` lists as `kind`. The tensor was this parameter or value, and an object of the class `holder`
@@ -452,7 +443,6 @@ Event = (
     | ZeroGrad
     | Clip
     | Ops
-    | StillAlive
     | Failed
     | Turn
     | IterationEnd

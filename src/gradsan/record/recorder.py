@@ -16,6 +16,7 @@ from gradsan.record.events import (
     PLAIN,
     Backward,
     BackwardId,
+    ChainSeen,
     Clip,
     Event,
     IterationEnd,
@@ -25,6 +26,7 @@ from gradsan.record.events import (
     Repeated,
     Resumed,
     Sample,
+    SiteSeen,
     Step,
     StepDone,
     Turn,
@@ -64,6 +66,9 @@ class Recorder:
         kind = type(event)
         if kind is Sample:  # a remark on the side: it does not make an iteration special
             self._flush_repeats()
+            self.sinks.feed(event)
+            return
+        if kind in _INTRODUCTIONS:  # what they introduce counts where it is referred to
             self.sinks.feed(event)
             return
         if kind not in _KEYED:
@@ -166,6 +171,7 @@ class Recorder:
         self.sinks.finish()
 
 
+_INTRODUCTIONS = {SiteSeen, ChainSeen}
 _KEYED = {ParamReborn, Backward, Step, StepDone, Turn, ZeroGrad, Clip, Ops}
 
 

@@ -18,7 +18,6 @@ from gradsan.record.events import (
     Sample,
     Site,
     Step,
-    StillAlive,
     Sync,
     ZeroGrad,
 )
@@ -85,9 +84,6 @@ class Rule:
         return ()
 
     def on_ops(self, event: Ops) -> Verdicts:
-        return ()
-
-    def on_alive(self, event: StillAlive) -> Verdicts:
         return ()
 
     def on_failed(self, event: Failed) -> Verdicts:

@@ -206,6 +206,7 @@ class ZeroGradient(Rule):
         super().__init__(history)
         self._zero: dict[int, int] = {}
         self._flat: dict[Site, int] = {}
+        self._began_squashed: dict[Site, bool] = {}
         self._squashed: dict[Site, dict[Site, int]] = {}  # by backward, then by line
 
     def on_backward(self, event: Backward) -> Verdicts:
@@ -255,7 +256,13 @@ class ZeroGradient(Rule):
                 ops[op.site] = op
         before = self._squashed.get(event.site, {})
         means = {site: sum(found) / len(found) for site, found in shares.items()}
-        now = {site: before.get(site, 0) + 1 for site, mean in means.items() if mean >= SQUASHED}
+        for site, mean in means.items():  # a network that diverges gets there, too, and for another reason
+            self._began_squashed.setdefault(site, mean >= SQUASHED)
+        now = {
+            site: before.get(site, 0) + 1
+            for site, mean in means.items()
+            if mean >= SQUASHED and self._began_squashed[site]
+        }
         self._squashed[event.site] = now
         for site, times in now.items():
             share = means[site]

@@ -81,6 +81,25 @@ class CustomBackwardDropsGradient(Rule):
     )
     good = (
         """
+        import torch
+        class Scale(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x, weight):
+                ctx.save_for_backward(x, weight)
+                return x * weight
+            @staticmethod
+            def backward(ctx, grad):
+                x, weight = ctx.saved_tensors
+                return grad * weight, (grad * x).sum(0)
+        net, weight = torch.nn.Linear(3, 2), torch.nn.Parameter(torch.ones(2))
+        opt = torch.optim.SGD([*net.parameters(), weight], lr=0.01)
+        for _ in range(8):
+            loss = (Scale.apply(net(torch.randn(8, 3)), weight) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
         # The scale of a quantiser is a constant by right: its input's gradient goes straight through.
         import torch
         class Quantise(torch.autograd.Function):

@@ -113,19 +113,6 @@ class AdvantageCarriesGradient(Rule):
     )
     good = (
         """
-        # A gate picked by index: its product is no term of the loss.
-        import torch
-        gate, experts = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
-        opt = torch.optim.SGD([*gate.parameters(), *experts.parameters()], lr=0.1)
-        for _ in range(5):
-            s, task = torch.randn(8, 3), torch.randint(2, (8, 1))
-            value = gate(s).softmax(-1).gather(1, task) * experts(s).gather(1, task)
-            loss = (value - 1.0).pow(2).mean()
-            opt.zero_grad()
-            loss.backward()
-            opt.step()
-        """,
-        """
         import torch
         actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
         opt = torch.optim.SGD([*actor.parameters(), *critic.parameters()], lr=0.1)
@@ -136,6 +123,19 @@ class AdvantageCarriesGradient(Rule):
             value = critic(s).squeeze(-1)
             advantage = (returns - value).detach()
             loss = -(log_prob * advantage).mean() + (value - returns).pow(2).mean() - 0.01 * dist.entropy().mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # A gate picked by index: its product is no term of the loss.
+        import torch
+        gate, experts = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD([*gate.parameters(), *experts.parameters()], lr=0.1)
+        for _ in range(5):
+            s, task = torch.randn(8, 3), torch.randint(2, (8, 1))
+            value = gate(s).softmax(-1).gather(1, task) * experts(s).gather(1, task)
+            loss = (value - 1.0).pow(2).mean()
             opt.zero_grad()
             loss.backward()
             opt.step()

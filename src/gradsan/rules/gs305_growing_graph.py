@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from gradsan.judge.callers import way
-from gradsan.judge.storing import stored_at
-from gradsan.judge.wording import line, value_at
-from gradsan.record.events import NOWHERE, Ops, Site, StillAlive
+from gradsan.judge.wording import value_at
+from gradsan.record.events import Ops
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 ITERATIONS = 4
@@ -18,8 +16,7 @@ class GrowingGraph(Rule):
     needs_deep = True
     what = """
         A tensor with its graph is carried from iteration to iteration and built upon: a running average of
-        losses, a state that is never detached, a list of log-probabilities. The graph behind it never ends. Or
-        values are stored with their graphs, in a buffer or a list of metrics, and no loss uses them again.
+        losses, a state that is never detached, a list of log-probabilities. The graph behind it never ends.
     """
     why = """
         Memory grows until the process is killed, and every iteration is slower than the one before. Where
@@ -59,18 +56,6 @@ class GrowingGraph(Rule):
             opt.step()
             total += loss  # BUG
         """,
-        """
-        import torch
-        net = torch.nn.Linear(3, 1)
-        opt = torch.optim.SGD(net.parameters(), lr=0.1)
-        history = []
-        for _ in range(12):
-            loss = (net(torch.randn(8, 3)) - 1.0).pow(2).mean()
-            opt.zero_grad()
-            loss.backward()
-            opt.step()
-            history.append(loss)  # BUG
-        """,
     )
     good = (
         """
@@ -85,21 +70,6 @@ class GrowingGraph(Rule):
             opt.step()
             average = loss.detach() if average is None else 0.9 * average + 0.1 * loss.detach()
             total += loss.item()
-        """,
-        """
-        # A short queue lets go of the old ones; the last loss is kept to be printed.
-        import collections
-        import torch
-        net = torch.nn.Linear(3, 1)
-        opt = torch.optim.SGD(net.parameters(), lr=0.1)
-        recent, numbers = collections.deque(maxlen=4), []
-        for _ in range(16):
-            loss = (net(torch.randn(8, 3)) - 1.0).pow(2).mean()
-            opt.zero_grad()
-            loss.backward()
-            opt.step()
-            recent.append(loss)
-            numbers.append(loss.detach())
         """,
         """
         import torch
@@ -128,24 +98,6 @@ class GrowingGraph(Rule):
                     f"and all: by now its graph reaches back through {depth} iterations",
                     [("carried over", op.site)],
                 )
-
-    def on_alive(self, event: StillAlive) -> Verdicts:
-        stored = self._stored(event)
-        yield Verdict(
-            stored or event.site,
-            f"{value_at(self.history, event.site, 'what is made')} ({line(self.history, event.site)}) is kept with its "
-            f"graph: what {event.iterations} iterations made there has never been let go",
-            [("stored", stored), ("made", event.site)],
-            severity="warning",
-        )
-
-    def _stored(self, event: StillAlive) -> Site:
-        """The line that puts it away, in the function that made it or in one that called that."""
-        for site in way(self.history, event.site, event.chain):
-            seen = self.history.sites.get(site)
-            if seen is not None and (number := stored_at(seen.file, seen.line)):
-                return self.history.site_at(seen.file, number, seen.function)
-        return NOWHERE
 
 
 rule = GrowingGraph

@@ -91,6 +91,13 @@ class WrongAxis(Rule):
     good = (
         """
         import torch
+        policy = torch.nn.Linear(4, 3)
+        s, a, advantage = torch.randn(8, 4), torch.randint(3, (8, 1)), torch.randn(8, 1)
+        log_probs = torch.log_softmax(policy(s), dim=1)
+        (-(log_probs.gather(1, a) * advantage).mean()).backward()
+        """,
+        """
+        import torch
         score = torch.nn.Linear(4, 1)
         objects, a, advantage = torch.randn(8, 5, 4), torch.randint(5, (8, 1)), torch.randn(8, 1)
         log_probs = score(objects).log_softmax(1).squeeze(-1)
@@ -102,13 +109,6 @@ class WrongAxis(Rule):
         x = torch.randn(8, 1, 4)
         weight = (query(x) @ key(x).transpose(1, 2)).softmax(-1)
         (weight @ key(x)).pow(2).mean().backward()
-        """,
-        """
-        import torch
-        policy = torch.nn.Linear(4, 3)
-        s, a, advantage = torch.randn(8, 4), torch.randint(3, (8, 1)), torch.randn(8, 1)
-        log_probs = torch.log_softmax(policy(s), dim=1)
-        (-(log_probs.gather(1, a) * advantage).mean()).backward()
         """,
         """
         import torch
