@@ -201,8 +201,8 @@ def test_environments_in_processes_of_their_own_end_as_others_do(tmp_path: Path,
     if ending == "ctrl-c":
         assert select.select([under_way], [], [], 60)[0]
         os.killpg(process.pid, signal.SIGINT)
-    os.close(under_way)
     _, said = process.communicate(timeout=60)
+    os.close(under_way)  # not before: the second worker says so, too
     assert "Traceback" not in said, said
     assert process.returncode == (130 if ending == "ctrl-c" else 1), said
     assert (tmp_path / "run" / "checkpoint.pt").is_file(), said

@@ -96,7 +96,7 @@ class Leaves:
         kind: Literal["parameter", "leaf"] = "parameter" if isinstance(leaf, torch.nn.Parameter) else "leaf"
         number = ParamId(len(self._refs) + 1)
         seen = ParamSeen(number, kind, shape_of(leaf), leaf.requires_grad, created.site, "", created.chain)
-        pid = self._number_of_a_dead_one(seen[1:]) or seen.pid
+        pid = self._number_of_a_dead_one(seen[1:-1]) or seen.pid
         key, died = id(leaf), self._died
         ref = weakref.ref(leaf, lambda _: died.append((key, pid)))  # called anywhere: no more than this
         self._known[key] = (ref, pid)
@@ -104,7 +104,7 @@ class Leaves:
         if storage := storage_of(leaf):
             self._storages[storage] = pid
         if pid == seen.pid:
-            self._kinds[pid] = seen[1:]
+            self._kinds[pid] = seen[1:-1]
             self._unnamed.add(pid)
             self._emit(seen)
         else:
