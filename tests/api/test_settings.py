@@ -75,11 +75,12 @@ def test_every_option_of_the_command_line_can_be_written_down() -> None:
 MISTAKES = {
     "selct = 'GS3'": "has no 'selct'; did you mean 'select'?",
     "fail_on = 'error'": "has no 'fail_on'; did you mean 'fail-on'?",
-    "colour = true": "has no 'colour'; it may have baseline, fail-on, format",
+    "colour = true": "has no 'colour'; it may have baseline, fail-on, finding-status, format",
     "mode = 'deeep'": "mode = 'deeep'; it must be 'adaptive', 'deep' or 'light'",
     "mode = 3": "mode = 3; it must be 'adaptive', 'deep' or 'light'",
     "format = 'xml'": "it must be 'text', 'json', 'sarif' or 'github'",
     "fail-on = 'info'": "it must be 'error', 'warning' or 'never'",
+    "finding-status = 0": "finding-status = 0; it must be a number from 1 to 255",
     "select = 3": "select = 3; it must be a string or a list of strings",
     "ignore = ['GS3', 4]": "it must be a string or a list of strings",
     "select = 'GS999'": "select: there is no rule 'GS999'",
