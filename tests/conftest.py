@@ -109,3 +109,12 @@ def nothing_is_left_behind(settled_torch: None) -> Iterator[None]:
     patched = {key for key, value in attributes.items() if after.get(key) != value}
     assert not patched, f"still patched: {sorted(patched)}"
     assert _state() == state
+
+
+@pytest.fixture(autouse=True)
+def paths_from_here() -> Iterator[None]:
+    """A watch pins the folder that paths are shown from: for its own test, not for the next one."""
+    yield
+    from gradsan.judge import source
+
+    source._base.clear()
