@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -89,11 +88,6 @@ class WatchReport:
 
     def __str__(self) -> str:
         return self.text().rstrip("\n")
-
-    def show(self) -> None:
-        """On stderr, where there is something to say: findings, or that nothing could be watched."""
-        if self.findings or not self.watched:
-            print(self, file=sys.stderr)
 
     def __repr__(self) -> str:
         state = "" if self.finished else ", still watching"

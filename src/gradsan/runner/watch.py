@@ -90,7 +90,7 @@ class Watch:
                 self.writer.note(torch=_torch_version())
             self.session = Session(self.recorder, self.mode, self.include)
             self.session.__enter__()
-            if not getattr(self.session, "watching", True):
+            if not self.session.watching:
                 self.not_watched = "the taps on backward and on optimizers could not be installed"
         except Exception as error:
             self.not_watched = f"the taps could not be installed ({type(error).__name__}: {error})"
