@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+
 from learn_answers import solution
 
 from gradsan.learn.catalogue import find
@@ -27,6 +29,17 @@ def test_an_endless_loop_is_announced_then_stopped_and_the_next_check_works(writ
         (sentence,) = said
         assert "still running after 0.1 seconds" in sentence
         assert "Ctrl-C" in sentence
+        checker.limit = 60
+        right = checker.check(SLOPE, write("slope", solution(SLOPE)))
+        assert right.right, right
+
+
+def test_a_killed_process_that_is_not_gone_yet_gets_no_other_check(write, monkeypatch) -> None:
+    monkeypatch.setattr(
+        subprocess.Popen, "poll", lambda self: self.returncode
+    )  # only waiting tells that it ended
+    with Checker(limit=0.5) as checker:
+        assert "was stopped" in checker.check(SLOPE, write("slope", "while True: pass")).problems[0]
         checker.limit = 60
         right = checker.check(SLOPE, write("slope", solution(SLOPE)))
         assert right.right, right

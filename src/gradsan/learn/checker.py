@@ -102,9 +102,13 @@ class Checker:
         timer = threading.Timer(limit, expire)
         timer.start()
         try:
-            return process.stdout.readline(), late.is_set()
+            line = process.stdout.readline()
         finally:
             timer.cancel()
+            timer.join()  # it may be at its kill just now
+        if late.is_set():
+            self.close()  # waits for its end: a killed process that is not gone yet would get the next check
+        return line, late.is_set()
 
     def _remind(self) -> None:
         self.slow(
