@@ -98,7 +98,7 @@ def test_what_the_collector_keeps_does_not_grow() -> None:
         collector.feed(e.IterationEnd())
     collector.finish()
     drawn = collector.picture([])
-    assert all(len(c.x) <= POINTS + 1 for c in drawn.charts)
+    assert all(len(c.x) <= 2 * POINTS + 1 for c in drawn.charts)
     assert len(drawn.losses) == 1
 
 

@@ -172,7 +172,6 @@ class GradientWatcher:
         self.zeroed: dict[int, ValueId] = {}
         self.flat: list[FlatShare] = []
         self.faded: list[ValueId] = []
-        self._saved: dict[int, tuple[list[Tensor], list[Tensor]]] = {}
         self.functions = FunctionWatcher(containment, named)
         self._handles = []
         for order, (node, label) in enumerate(named.items()):
@@ -182,14 +181,12 @@ class GradientWatcher:
             if kind.startswith(SQUASHING) and label[0]:
                 self._handles.append(node.register_hook(self._contained(self._flat_hook(label[0]))))
             if kind.startswith(RISKY):
-                self._handles.append(node.register_prehook(self._contained(self._before(order, node))))
-                self._handles.append(node.register_hook(self._contained(self._after(order, label, kind))))
+                self._handles.append(node.register_hook(self._contained(self._bad_hook(node, label, kind))))
 
     def remove(self) -> None:
         for handle in self._handles:
             handle.remove()
         self.functions.remove()
-        self._saved.clear()
 
     def _contained(self, look: Any) -> Any:
         """PyTorch calls hooks from inside backward: what they raise would be the script's error."""
@@ -199,22 +196,13 @@ class GradientWatcher:
 
         return hook
 
-    def _before(self, order: int, node: Any) -> Any:
-        def prehook(grads: Any) -> None:
-            names = saved_names(node)[0]
-            results = [name for name in names if name.startswith("_saved_result")]
-            inputs = [name for name in names if name not in results]
-            self._saved[order] = _saved_tensors(node, inputs), _saved_tensors(node, results)
-
-        return prehook
-
-    def _after(self, order: int, label: Label, kind: str) -> Any:
+    def _bad_hook(self, node: Any, label: Label, kind: str) -> Any:
         nid, site = label
 
         def hook(grad_inputs: Any, grad_outputs: Any) -> None:
-            inputs, results = self._saved.pop(order, ([], []))
             if not self.bad and _any_bad(grad_inputs) and not _any_bad(grad_outputs):
                 bad = next(g for g in grad_inputs if g is not None and _any_bad((g,)))
+                inputs, results = _saved_by(node)  # PyTorch frees them after the hooks
                 what = bad_value(operation_of(kind), inputs, ~torch.isfinite(bad), results)
                 self.bad = BadGradient(nid, site, what)
 
@@ -241,12 +229,22 @@ class GradientWatcher:
             into, arriving = grad_inputs[0], grad_outputs[0]
             if into is None or arriving is None or into.shape != arriving.shape:
                 return
-            given = arriving != 0
-            ended = float((given & (into == 0)).sum()) / max(1.0, float(given.sum()))
+            left = int(into.count_nonzero())
+            if left > into.numel() * (1 - WORTH_A_NOTE):
+                return
+            given = int(arriving.count_nonzero())
+            ended = 1 - left / given if given else 0.0
             if ended >= WORTH_A_NOTE:
                 self.flat.append(FlatShare(nid, round(ended, 4)))
 
         return hook
+
+
+def _saved_by(node: Any) -> tuple[list[Tensor], list[Tensor]]:
+    """What the node keeps of its inputs, and of its results."""
+    names = saved_names(node)[0]
+    results = [name for name in names if name.startswith("_saved_result")]
+    return _saved_tensors(node, [n for n in names if n not in results]), _saved_tensors(node, results)
 
 
 def _any_bad(grads: Any) -> bool:

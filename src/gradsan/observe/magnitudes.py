@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import torch
 
-from gradsan.observe.outlet import Recording
 from gradsan.observe.registry import Leaves
 from gradsan.record.events import LossValue, Magnitude, OptimizerId, Sample, Site
 
-# At first every step is sampled; then some, later about every hundredth part of the run so far.
 EVERY_STEP, SOME = 32, 8
+DRAWN_WHOLE = 1_000  # updates
 COPY_UP_TO = 65_536  # elements: the norm of an update needs the weights from before it
 
 
@@ -39,10 +39,24 @@ def _norm(tensor: torch.Tensor | None) -> float:
     return float(torch.linalg.vector_norm(dense.detach().abs(), dtype=torch.float64))
 
 
+def for_rules(iteration: int) -> int:
+    """The step to look at next: at first every one, then some, later about every hundredth part of the run so far."""
+    return iteration + max(SOME, iteration // 128) if iteration >= EVERY_STEP else 0
+
+
+def for_charts(iteration: int) -> int:
+    """Every step of a run that is drawn whole, of a longer one ever fewer."""
+    return iteration + max(1, iteration // (DRAWN_WHOLE // 4))
+
+
 class Magnitudes:
-    def __init__(self, leaves: Leaves, sink: Recording) -> None:
+    def __init__(
+        self, leaves: Leaves, now: Callable[[], int], following: Callable[[int], int] = for_rules
+    ) -> None:
         self._leaves = leaves
-        self._sink = sink
+        self._now = now
+        self._following = following
+        self._at = 0
         self._next: dict[OptimizerId, int] = {}
         self._before: list[torch.Tensor | None] = []
         self._grads: list[float] = []
@@ -57,14 +71,14 @@ class Magnitudes:
         self._clipped = times
 
     def is_due(self, oid: OptimizerId) -> bool:
-        return self._sink.iteration >= self._next.get(oid, 0)
+        return self._now() >= self._next.get(oid, 0)
 
     def before_step(self, params: list[torch.Tensor]) -> None:
+        self._at = self._now()
         self._grads = norms_of([p.grad for p in params])
         self._before = [p.detach().clone() if p.numel() <= COPY_UP_TO else None for p in params]
 
     def after_step(self, oid: OptimizerId, params: list[torch.Tensor]) -> Sample:
-        iteration = self._sink.iteration
         weights = norms_of(list(params))
         moved = [
             _norm(p.detach() - b) if b is not None else -1.0
@@ -73,7 +87,7 @@ class Magnitudes:
         pids = self._leaves.pids(params)
         rows = zip(pids, self._grads, weights, moved, strict=True)
         sample = Sample(
-            iteration,
+            self._at,
             oid,
             tuple(Magnitude(pid, _short(g), _short(w), _short(u)) for pid, g, w, u in rows),
             tuple(LossValue(site, _short(value)) for site, value in self._losses.items()),
@@ -82,7 +96,7 @@ class Magnitudes:
         self._before = []
         self._losses.clear()
         self._clipped = 0.0
-        self._next[oid] = iteration + max(SOME, iteration // 128) if iteration >= EVERY_STEP else 0
+        self._next[oid] = self._following(self._at)
         return sample
 
 

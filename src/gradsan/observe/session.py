@@ -12,6 +12,7 @@ from gradsan.observe import warning_places
 from gradsan.observe.attention import AttentionPolicy
 from gradsan.observe.backward import BackwardTap
 from gradsan.observe.backward_diagnosis import BackwardDiagnosis
+from gradsan.observe.chart_tap import ChartTap
 from gradsan.observe.clipping import ClipTap
 from gradsan.observe.compiled import Compiled
 from gradsan.observe.containment import Containment
@@ -39,7 +40,9 @@ P = ParamSpec("P")
 class Session:
     """`with Session(sink, mode): …` watches everything that happens inside."""
 
-    def __init__(self, sink: Recording, mode: str = "adaptive", include: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, sink: Recording, mode: str = "adaptive", include: tuple[str, ...] = (), draws: bool = False
+    ) -> None:
         self.watching = True
         """False where the taps without which there is nothing to judge could not be installed."""
         self._sink = sink
@@ -53,7 +56,7 @@ class Session:
         self._namer = Namer(known, sink.emit)
         blind_spots, switches = BlindSpots(containment, outlet, sites), GradientSwitches(sites)
         self._error_origins = ErrorOrigins(sites, switches)
-        magnitudes = Magnitudes(known.leaves, sink)
+        magnitudes = Magnitudes(known.leaves, lambda: sink.iteration)
         diagnosis = BackwardDiagnosis(containment, known.leaves, tracing, switches, blind_spots)
         self.attention = policy = AttentionPolicy(
             mode, sink, containment, outlet, known, tracing, sketch, self._patches
@@ -65,6 +68,7 @@ class Session:
         everywhere = (containment, outlet, known, tracing)
         self._backward = BackwardTap(*everywhere, sketch, fast_path, diagnosis, magnitudes, policy.news)
         self._optimizers = OptimizerTap(*everywhere, sketch, fast_path, magnitudes)
+        self._charts = ChartTap(containment, sink, known, lambda: self.iteration) if draws else None
         self._compiled = Compiled(containment, tracing, blind_spots)
         self._others: tuple[Tap, ...] = (
             NetworkTap(*everywhere, fast_path, policy.news),
@@ -78,6 +82,9 @@ class Session:
         self._stack.callback(self._optimizers.remove)
         self._try("threads", self._follow_threads)
         self._try("warnings", warning_places.install, self._patches)
+        if self._charts is not None:
+            self._stack.callback(self._charts.remove)
+            self._install(self._charts)
         for tap in (self._backward, self._optimizers):
             self.watching = self._install(tap) and self.watching
         for other in self._others:

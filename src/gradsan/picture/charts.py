@@ -50,7 +50,7 @@ def charts(
         values.setdefault(loss_name(site), {})[iteration] = value
     for sample in samples:
         for site, value in sample.losses:
-            values.setdefault(loss_name(site), {})[sample.iteration] = value
+            values.setdefault(loss_name(site), {})[sample.iteration + 1] = value
     drawn = [
         chart("Gradient norm", "norm", norms, log=True),
         *(
@@ -77,7 +77,7 @@ def _magnitudes(
     layers: dict[str, Series] = {}
     clipped: Series = {}
     for sample in samples:
-        at = sample.iteration
+        at = sample.iteration + 1  # of those that were over then
         for pid, gradient, weight, update in sample.norms:
             network, name = network_of(pid), name_of(pid)
             layer = layers.setdefault(network, {}).setdefault(module_of(name) or name, {})
@@ -121,7 +121,7 @@ def _shares(flags: dict[int, float]) -> dict[int, float]:
 
 def chart(title: str, unit: str, series: Series, log: bool = False, group: str = "") -> Chart:
     x = sorted({at for of in series.values() for at in of})
-    step = -(-len(x) // POINTS) or 1
+    step = -(-len(x) // (2 * POINTS)) or 1
     x = sorted({*x[::step], *x[-1:]})
     values = {name: [_short(of.get(at), log) for at in x] for name, of in series.items()}
     return Chart(

@@ -20,6 +20,7 @@ from gradsan.record.events import (
     NOWHERE,
     Attention,
     Backward,
+    ChartPoint,
     Event,
     IterationEnd,
     OptimizerId,
@@ -42,6 +43,7 @@ class PictureCollector:
         self._tries: dict[Site, int] = {}
         self._log = timeline.IterationLog()
         self._samples: dict[OptimizerId, Thinned[Sample]] = {}  # per optimizer
+        self._drawn: set[OptimizerId] = set()  # those with points of their own, and more of them
         self._losses: dict[Site, Thinned[tuple[Site, int, float]]] = {}
         self._deep: list[tuple[int, int]] = []
 
@@ -63,8 +65,12 @@ class PictureCollector:
         self._settle(everything=True)
 
     def _collect(self, event: Event) -> None:
-        if isinstance(event, Sample):
-            self._samples.setdefault(event.oid, Thinned()).add(event)
+        if isinstance(event, ChartPoint):
+            self._drawn.add(event.of.oid)
+            self._samples.setdefault(event.of.oid, Thinned()).add(event.of)
+        elif isinstance(event, Sample):
+            if event.oid not in self._drawn:
+                self._samples.setdefault(event.oid, Thinned()).add(event)
         elif isinstance(event, Attention):
             self._attend(event.deep)
         elif isinstance(event, Backward) and event.call == "backward" and len(self._losses) < LOSSES:

@@ -398,6 +398,12 @@ class Sample(NamedTuple):
     clipped: float = 0.0
 
 
+class ChartPoint(NamedTuple):
+    """The same, taken for those who draw. No rule judges by it, so that drawing changes no finding."""
+
+    of: Sample
+
+
 Reason = Literal[
     "", "first", "asked", "random", "late network", "unlike", "unexpected boundary", "new parameters", "odd loss",
     "other graph",
@@ -449,6 +455,7 @@ Event = (
     | Repeated
     | Resumed
     | Sample
+    | ChartPoint
     | Attention
     | Blind
     | Fault

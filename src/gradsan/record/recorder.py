@@ -17,6 +17,7 @@ from gradsan.record.events import (
     Backward,
     BackwardId,
     ChainSeen,
+    ChartPoint,
     Clip,
     Event,
     IterationEnd,
@@ -68,7 +69,7 @@ class Recorder:
             self._flush_repeats()
             self.sinks.feed(event)
             return
-        if kind in _INTRODUCTIONS:  # what they introduce counts where it is referred to
+        if kind in _BESIDE:
             self.sinks.feed(event)
             return
         if kind not in _KEYED:
@@ -171,7 +172,7 @@ class Recorder:
         self.sinks.finish()
 
 
-_INTRODUCTIONS = {SiteSeen, ChainSeen}
+_BESIDE = {SiteSeen, ChainSeen, ChartPoint}  # a line counts where it is referred to, a point nowhere
 _KEYED = {ParamReborn, Backward, Step, StepDone, Turn, ZeroGrad, Clip, Ops}
 
 

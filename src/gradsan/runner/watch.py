@@ -88,7 +88,8 @@ class Watch:
 
             if self.writer is not None:
                 self.writer.note(torch=_torch_version())
-            self.session = Session(self.recorder, self.mode, self.include)
+            draws = self._picture is not None
+            self.session = Session(self.recorder, self.mode, self.include, draws)
             self.session.__enter__()
             if not self.session.watching:
                 self.not_watched = "the taps on backward and on optimizers could not be installed"
