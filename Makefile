@@ -12,8 +12,7 @@ run: $(READY)
 test: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy
-	scripts/install-browser
+	scripts/install-browser & browser=$$!; $(BIN)/mypy; checked=$$?; wait $$browser && exit $$checked
 	$(BIN)/pytest -q -n 2
 
 format: $(READY)

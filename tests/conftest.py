@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import threading
@@ -11,6 +12,9 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+
+# Before anybody imports torch: the workers of `pytest -n 2` would have two threads each on two cores.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 MODULE_HOOKS = (
     "_global_forward_pre_hooks",

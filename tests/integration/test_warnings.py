@@ -35,9 +35,8 @@ def told(stderr: str) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("mode", ["deep", "light"])
-@pytest.mark.parametrize("how", ["default", "once", "always"])
-def test_warnings_are_those_of_a_bare_run(sandbox: Sandbox, mode: str, how: str) -> None:
+@pytest.mark.parametrize(("how", "mode"), [("default", "deep"), ("once", "light"), ("always", "deep")])
+def test_warnings_are_those_of_a_bare_run(sandbox: Sandbox, how: str, mode: str) -> None:
     name = sandbox.write("train.py", CODE)
     env = sandbox.env | {"PYTHONWARNINGS": how}
     bare = sandbox.python(name, env=env)
