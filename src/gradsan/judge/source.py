@@ -107,6 +107,72 @@ def _is_shallow_copy(value: ast.expr) -> bool:
     )
 
 
+def called_on(file: str, line: int, method: str) -> str:
+    """The name of the variable or attribute that has this method called on the line; empty where there is none."""
+    tree = tree_of(file)
+    for node in ast.walk(tree) if tree is not None else ():
+        if isinstance(node, ast.Attribute) and node.attr == method and node.lineno == line:
+            owner = node.value
+            return owner.attr if isinstance(owner, ast.Attribute) else getattr(owner, "id", "")
+    return ""
+
+
+def happens_once(file: str, line: int) -> bool:
+    """Whether the statement on this line, or every call of its function in this file, stands behind a condition that
+    a counter meets only once: `step == 100`, with no remainder taken and the counter not set back behind it."""
+    tree = tree_of(file)
+    if tree is None:
+        return False
+    conditions = _conditions_of(tree, line)
+    if not conditions and (name := _function_around(tree, line)):
+        calls = [n.lineno for n in ast.walk(tree) if isinstance(n, ast.Call) and _called(n) == name]
+        ways = [way for at in calls if (way := _conditions_of(tree, at))]
+        return bool(ways) and all(_only_once(way) for way in ways)
+    return _only_once(conditions)
+
+
+def _conditions_of(tree: ast.AST, line: int) -> list[ast.If]:
+    """The conditions around the line, within its function."""
+    found: list[ast.If] = []
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.stmt) or not node.lineno <= line <= (node.end_lineno or 0):
+            continue
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            found.clear()  # the walk goes from the outside in
+        elif isinstance(node, ast.If):
+            found.append(node)
+    return found
+
+
+def _only_once(conditions: list[ast.If]) -> bool:
+    remainders = any(isinstance(n, ast.Mod | ast.Call) for c in conditions for n in ast.walk(c.test))
+    counted = [c for c in conditions if isinstance(c.test, ast.Compare) and isinstance(c.test.ops[0], ast.Eq)]
+    set_back = any(
+        isinstance(n, ast.Name | ast.Attribute)
+        and isinstance(n.ctx, ast.Store)
+        and ast.unparse(n) in ast.unparse(c.test)
+        for c in counted
+        for statement in c.body
+        for n in ast.walk(statement)
+    )
+    return bool(counted) and not remainders and not set_back
+
+
+def _function_around(tree: ast.AST, line: int) -> str:
+    around = [
+        node.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and node.lineno <= line <= (node.end_lineno or 0)
+    ]
+    return around[-1] if around else ""
+
+
+def _called(call: ast.Call) -> str:
+    function = call.func
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+
+
 def collected_at(file: str, line: int) -> int:
     """Where the argument list of a call on this line was put together, if that was an earlier line.
 

@@ -90,6 +90,12 @@ class OptimizerSeen(NamedTuple):
     frozen: tuple[ParamId, ...] = ()
 
 
+class OptimizerGone(NamedTuple):
+    """Nothing holds this optimizer any more: it will never step again. Told of the first few of a run."""
+
+    oid: OptimizerId
+
+
 class Copy(NamedTuple):
     """`pid` was overwritten with `source` (unknown where it came from outside)."""
 
@@ -98,14 +104,15 @@ class Copy(NamedTuple):
 
 
 class Sync(NamedTuple):
-    """Parameters were overwritten, or `found` to be copies that are older than the session. `values`: what was loaded,
-    where it was computed under our eyes."""
+    """Parameters were overwritten, or `found` to be copies that are older than the session, or `moved` while nobody
+    looked. `values`: what was loaded, where it was computed under our eyes."""
 
     site: Site
-    how: Literal["deepcopy", "load_state_dict", "found"]
+    how: Literal["deepcopy", "load_state_dict", "found", "moved"]
     pairs: tuple[Copy, ...]
     aliased: bool = False
     values: tuple[ValueId, ...] = ()
+    passed: int = 0  # iterations that have gone by since the last one that was told, or since the last look
 
 
 # -- backward ---------------------------------------------------------------------------------------
@@ -400,7 +407,7 @@ class Sample(NamedTuple):
 
 Reason = Literal[
     "", "first", "asked", "random", "late network", "unlike", "unexpected boundary", "new parameters", "odd loss",
-    "other graph",
+    "other graph", "returning",
 ]  # fmt: skip
 
 
@@ -436,6 +443,7 @@ Event = (
     | ParamNamed
     | ParamFlag
     | OptimizerSeen
+    | OptimizerGone
     | Sync
     | Backward
     | Step
