@@ -58,4 +58,5 @@ class Returning:
         return max(found, 0)
 
     def _find_next(self) -> None:
-        self.next = min((loss.expected - loss.early for loss in self._losses.values()), default=NEVER)
+        awaited = [loss for loss in self._losses.values() if loss.expected != NEVER]
+        self.next = min((loss.expected - loss.early for loss in awaited), default=NEVER)
