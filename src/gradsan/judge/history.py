@@ -62,6 +62,7 @@ class Param:
     created_by: Chain = DIRECT
     epoch: int = 0  # how many steps have changed it
     last_step: Site = NOWHERE
+    last_step_by: Chain = DIRECT
     stepped_after: int = 0  # the newest value when it was last stepped
     seen_at: int = 0  # iteration
 
@@ -217,6 +218,7 @@ class History:
         for pid in event.held:
             self.params[pid].epoch += 1
             self.params[pid].last_step = event.site
+            self.params[pid].last_step_by = event.chain
             self.params[pid].stepped_after = self.graph.newest
 
     def _step(self, event: Step) -> None:

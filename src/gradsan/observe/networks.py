@@ -98,8 +98,10 @@ class NetworkTap:
             aliased = aliased or storage == storage_of(param)
             pairs.append(Copy(self._leaves.pid(param), self._leaves.by_storage(storage) or NOBODY))
             nids.append(self._tracing.find(source) or NOTHING)
-        site = self._sites.here(frame)
-        self._emit(Sync(site, "load_state_dict", tuple(pairs), aliased, tuple(nids), self._passed()))
+        place, passed = self._sites.place(frame), self._passed()
+        self._emit(
+            Sync(place.site, "load_state_dict", tuple(pairs), aliased, tuple(nids), passed, place.chain)
+        )
 
     def _passed(self) -> int:
         """Iterations let through that nobody has been told of; they are told first where the fast lane is left."""

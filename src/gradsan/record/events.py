@@ -113,6 +113,7 @@ class Sync(NamedTuple):
     aliased: bool = False
     values: tuple[ValueId, ...] = ()
     passed: int = 0  # iterations that have gone by since the last one that was told, or since the last look
+    chain: Chain = DIRECT
 
 
 # -- backward ---------------------------------------------------------------------------------------

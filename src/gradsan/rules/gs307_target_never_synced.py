@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gradsan.judge.callers import Way, caller_apart, way, way_of
 from gradsan.judge.history import History
 from gradsan.judge.provenance import params_of
 from gradsan.judge.standing_targets import StandingTargets
@@ -99,6 +100,7 @@ class TargetNeverSynced(Rule):
         self._standing = StandingTargets(history)
         self._rewound: dict[int, int] = {}
         self._watched: set[ParamId] = set()
+        self._right: set[Way] = set()  # of syncs that write a network which no optimizer trains
         self._in_loss: set[ParamId] = set()
         self._mixtures: list[tuple[Op, list[ParamId], int]] = []
 
@@ -117,11 +119,13 @@ class TargetNeverSynced(Rule):
             and history.owner_of(pid)
             and not history.params[source].epoch
         ]
-        if not backwards:
-            return
+        wrong = bool(backwards)
         backwards = [(pid, source) for pid, source in backwards if self._is_backwards(pid, source)]
         if backwards:
-            yield self._wrong_way(event.site, [p for p, _ in backwards], [s for _, s in backwards])
+            path = way(history, event.site, event.chain)
+            yield self._wrong_way(path, [p for p, _ in backwards], [s for _, s in backwards])
+        elif not wrong:
+            self._right.add(way(history, event.site, event.chain))
 
     def _is_backwards(self, pid: ParamId, source: ParamId) -> bool:
         """Happened before, and the source serves as a target: some loss has used it. Going back to the best
@@ -139,13 +143,14 @@ class TargetNeverSynced(Rule):
             self._in_loss |= self._watched & values
         return ()
 
-    def _wrong_way(self, site: Site, online: list[ParamId], target: list[ParamId]) -> Verdict:
+    def _wrong_way(self, path: Way, online: list[ParamId], target: list[ParamId]) -> Verdict:
         history = self.history
+        site = caller_apart(history, path, self._right)
         return Verdict(
             site,
             f"this overwrites the trained network {networks(history, online)} with {networks(history, target)}, "
             "which no optimizer trains: the sync goes the wrong way",
-            [("sync", site)],
+            [("sync", path[0]), ("caller", site)],
             [*online, *target],
         )
 
@@ -164,13 +169,19 @@ class TargetNeverSynced(Rule):
         if not history.owner_of(pid) or not history.params[pid].epoch or history.owner_of(copy.source):
             return
         if history.networks.source_of(copy.source) == pid and self._is_backwards(pid, copy.source):
-            yield self._wrong_way(op.site, [pid], [copy.source])
+            yield self._wrong_way(self._way_of_write(op), [pid], [copy.source])
+
+    def _way_of_write(self, remark: Op) -> Way:
+        write = self.history.graph.get(remark.inputs[0])
+        return (remark.site,) if write is None else way_of(self.history, write)
 
     def on_ops(self, event: Ops) -> Verdicts:
         """A mixture of target and online parameter that nobody uses."""
         history, graph = self.history, self.history.graph
         for op in event.ops:
             if op.kind == "written":
+                if not history.owner_of(op.facts.pid):
+                    self._right.add(self._way_of_write(op))
                 yield from self._written_backwards(op)
             for source in graph.inputs(op):
                 for pid in params_of(source):
