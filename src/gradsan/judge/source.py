@@ -107,6 +107,66 @@ def _is_shallow_copy(value: ast.expr) -> bool:
     )
 
 
+STORING = {
+    "append",
+    "appendleft",
+    "extend",
+    "insert",
+    "add",
+    "push",
+    "put",
+    "store",
+    "remember",
+    "log",
+    "record",
+}
+
+
+def stored_at(file: str, line: int) -> int:
+    """Where what this line computes is put away as it is (`losses.append(loss)`, `self.last = loss`), in the same
+    function; 0 where that cannot be told, the line itself where it does so."""
+    tree = tree_of(file)
+    if tree is None:
+        return 0
+    statements = [node for node in ast.walk(tree) if isinstance(node, ast.stmt)]
+    own = [s for s in statements if s.lineno <= line <= (s.end_lineno or 0) and not hasattr(s, "body")]
+    if own and _stores(own[-1], None):
+        return line
+    names = {
+        n.id for s in own for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+    }
+    scope = _function_around(tree, line)
+    later = [s for s in statements if s.lineno > line and not hasattr(s, "body") and _stores(s, names)]
+    found = [s.lineno for s in later if _function_around(tree, s.lineno) == scope]
+    return min(found, default=0)
+
+
+def _stores(statement: ast.stmt, names: set[str] | None) -> bool:
+    """Whether it hands one of the names, as it is, to a container, an attribute or an item; without names, any."""
+    for node in ast.walk(statement):
+        given: list[ast.expr] = []
+        if isinstance(node, ast.Call) and _called(node) in STORING and isinstance(node.func, ast.Attribute):
+            given = [*node.args, *(keyword.value for keyword in node.keywords)]
+        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Attribute | ast.Subscript):
+            given = [node.value]
+        plain = [part for value in given for part in _parts(value)]
+        if given and (names is None or any(isinstance(p, ast.Name) and p.id in names for p in plain)):
+            return True
+    return False
+
+
+def _parts(value: ast.expr) -> list[ast.expr]:
+    """What a display, or the making of a record, holds."""
+    inner: list[ast.expr] = []
+    if isinstance(value, ast.Tuple | ast.List | ast.Set):
+        inner = value.elts
+    elif isinstance(value, ast.Dict):
+        inner = value.values
+    elif isinstance(value, ast.Call) and _called(value)[:1].isupper():  # a class
+        inner = [*value.args, *(keyword.value for keyword in value.keywords)]
+    return [value, *(part for item in inner for part in _parts(item))]
+
+
 def called_on(file: str, line: int, method: str) -> str:
     """The name of the variable or attribute that has this method called on the line; empty where there is none."""
     tree = tree_of(file)

@@ -10,6 +10,7 @@ from gradsan.observe.compiled import Compiled
 from gradsan.observe.containment import Containment
 from gradsan.observe.fast_path import FULL_LENGTH, FastPath
 from gradsan.observe.gradient_sketch import GradientSketch
+from gradsan.observe.held_graphs import HeldGraphsWatch
 from gradsan.observe.late_starters import LateStarters
 from gradsan.observe.operations import OperationTap
 from gradsan.observe.outlet import Outlet, Recording
@@ -48,6 +49,7 @@ class AttentionPolicy:
         self._late = LateStarters(lambda: containment.contain("late", self._has_come))
         self._returning = Returning(FOR_NEWS)
         self._standing = StandingWeights(known)
+        self._held = HeldGraphsWatch()
 
     def start(self, tap: OperationTap, compiled: Compiled) -> None:
         self._tap, self._compiled = tap, compiled
@@ -58,7 +60,7 @@ class AttentionPolicy:
         self._late.stop_waiting()
         self._leave_fast_path()
         self.go_light()
-        self._contain("standing weights", self._look_at_standing_weights)
+        self._contain("what stays", self._look_at_what_stays)
         self._tap.leave_for_good()  # another thread may have made the run light; the stack is this one's
 
     # -- deep and light -------------------------------------------------------------------------------
@@ -66,6 +68,7 @@ class AttentionPolicy:
     def go_deep(self, reason: events.Reason, iterations: int) -> None:
         self._deep_left = max(self._deep_left, iterations)
         if self._tracing.tap is None and self._contain("operations", self._enter):
+            self._held.look_begins(self._tap.values.traced, self._sink.iteration)
             self._emit(events.Attention(True, reason))
             self._tracing.begin(self._tap)
             self._compiled.run_eagerly()
@@ -143,7 +146,7 @@ class AttentionPolicy:
             return
         elif self._familiar >= FAMILIAR_IN_A_ROW and not self._full_left and self.mode != "deep":
             self._wait_for_late_starters()
-            self._look_at_standing_weights()
+            self._look_at_what_stays()
             self.fast_path.begin(self._sink.iteration)
             self.fast_path.due = min(self.fast_path.due, self._returning.next - self._sink.iteration)
             self._patches.rest()
@@ -175,11 +178,14 @@ class AttentionPolicy:
         if self.mode == "adaptive" and self._dice.random() < skipped / AT_RANDOM:
             self.go_deep("random", 1)
 
-    def _look_at_standing_weights(self) -> None:
+    def _look_at_what_stays(self) -> None:
+        """Weights that moved unseen, and graphs that somebody holds."""
         with self._tracing.paused():
             moved = self._standing.look(self._sink.iteration)
-        if moved is not None:
-            self._emit(moved)
+            held = self._held.find(self._tap.values, self._sink.iteration)
+        for event in (moved, held):
+            if event is not None:
+                self._emit(event)
 
     def _leave_fast_path(self) -> None:
         self.fast_path.end()

@@ -341,6 +341,15 @@ class Ops(NamedTuple):
     ops: tuple[Op, ...]
 
 
+class HeldGraphs(NamedTuple):
+    """Values with a graph that these lines made in so many traced `iterations` are all still there, up to `age`
+    iterations later."""
+
+    sites: tuple[Site, ...]
+    iterations: int
+    age: int
+
+
 class Failed(NamedTuple):
     """PyTorch's autograd refused (an in-place write on a leaf, a deepcopy of a graph tensor …), for a reason that
     `torch_errors.TABLE` lists as `kind`. The tensor was this parameter or value, and an object of the class `holder`
@@ -452,6 +461,7 @@ Event = (
     | ZeroGrad
     | Clip
     | Ops
+    | HeldGraphs
     | Failed
     | Turn
     | IterationEnd

@@ -120,6 +120,8 @@ class LossWithoutGraph(Rule):
     )
 
     def on_backward(self, event: Backward) -> Verdicts:
+        if event.call == "grad" and not event.error:
+            return  # it was asked for a gradient, and there is one
         history, graph = self.history, self.history.graph
         roots = [r.nid for r in event.roots if r.nid]
         asked = set(event.facts.asked)

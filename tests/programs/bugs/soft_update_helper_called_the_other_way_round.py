@@ -20,7 +20,12 @@ def polyak_update(source, destination, tau=0.05):
 
 
 for update in range(30):
-    obs, action, reward, following = torch.randn(16, 4), torch.randn(16, 2).tanh(), torch.randn(16, 1), torch.randn(16, 4)
+    obs, action, reward, following = (
+        torch.randn(16, 4),
+        torch.randn(16, 2).tanh(),
+        torch.randn(16, 1),
+        torch.randn(16, 4),
+    )
     with torch.no_grad():
         goal = reward + 0.9 * critic_target(torch.cat([following, actor_target(following)], -1))
     loss = (critic(torch.cat([obs, action], -1)) - goal).pow(2).mean()
