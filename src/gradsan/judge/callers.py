@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
+from gradsan.judge.flow import culprit_of
 from gradsan.record.events import Chain, Op, Site
+
+NEW_TENSORS = {"tensor", "as_tensor", "FloatTensor", "Tensor", "new_tensor", "asarray", "from_numpy"}
 
 if TYPE_CHECKING:
     from gradsan.judge.history import History
@@ -33,6 +37,35 @@ def used_in(history: History, use: Op, by: Op) -> Site:
     return path[meeting(history, path, way_of(history, by))]
 
 
+def caller_apart(history: History, wrong: Way, right: Iterable[Way]) -> Site:
+    """Of a way that goes wrong, the innermost line that it shares with no right way through the same helper: the
+    caller to change. The line itself, where nobody does it right."""
+    others = [way for way in right if way[0] == wrong[0] and way != wrong]
+    for up in range(1, len(wrong) if others else 0):
+        if all(way[: up + 1] != wrong[: up + 1] for way in others):
+            return wrong[up]
+    return wrong[0]
+
+
+def caller_of(history: History, op: Op, is_right: Callable[[Op], bool]) -> Site:
+    """As `caller_apart`, for an operation that others run on the same line and do so right."""
+    path = way_of(history, op)
+    if len(path) == 1:
+        return op.site
+    same = (o for o in history.graph.ops.values() if o.site == op.site and o.chain != op.chain)
+    return caller_apart(
+        history, path, [way_of(history, o) for o in same if o.name == op.name and is_right(o)]
+    )
+
+
+def cut_for(history: History, cut: Op) -> Site:
+    """The line to change for a cut: where gradients were switched off, the cutting line, or whoever handed a graph to
+    a helper that makes tensors of plain numbers for others."""
+    if cut.facts.grad_off or cut.name not in NEW_TENSORS:
+        return culprit_of(cut)
+    return caller_of(history, cut, lambda op: not history.graph.is_cut(op))
+
+
 def handed_in(history: History, where: Op, value: Op) -> Site:
     """The line to change where `where` goes wrong with `value`: the caller that handed it in, if the same line also
     serves others who do it right; else the line itself."""
@@ -40,7 +73,12 @@ def handed_in(history: History, where: Op, value: Op) -> Site:
     others = (op for op in history.graph.ops.values() if op.site == where.site and op.chain != where.chain)
     if len(path) == 1 or not any(op.name == where.name and not op.live for op in others):
         return where.site
-    return path[meeting(history, path, way_of(history, value))]
+    up = meeting(history, path, way_of(history, value))
+    return path[up] if up else caller_of(history, where, lambda op: not op.live)
+
+
+def is_one_function(history: History, one: Site, other: Site) -> bool:
+    return _function(history, one) == _function(history, other)
 
 
 def _function(history: History, site: Site) -> tuple[str, str]:

@@ -122,14 +122,15 @@ class CutFinder:
 
     def _is_offset(self, term: flow.Term, cut: Cut, within: dict[ValueId, Op]) -> bool:
         """`(live + constant) * weight`: what is added to a live value before both are weighed is part of that
-        value, such as the Jacobian of a squashed action in its log-probability. The live value teaches."""
+        value, such as the Jacobian of a squashed action in its log-probability. The live value teaches. So it is
+        where the loss takes a power of the sum as well, as in `exp(error) - error`."""
         if cut.choice:
             return False
         graph, op, joined = self.history.graph, term.op, False
         while True:
             users = [within[n] for n in graph.consumers.get(op.nid, ()) if n in within]
             if len(users) != 1:
-                return False
+                return joined and any(u.live and u.name not in flow.LINEAR for u in users)
             op = users[0]
             if op.name in ("add", "sub", "rsub") and op.live:
                 joined = joined or cut.pids <= graph.live_params([op.nid])

@@ -25,6 +25,7 @@ from gradsan.record.events import (
     Fault,
     IterationEnd,
     Ops,
+    OptimizerGone,
     OptimizerId,
     OptimizerSeen,
     ParamFlag,
@@ -61,6 +62,7 @@ class Param:
     created_by: Chain = DIRECT
     epoch: int = 0  # how many steps have changed it
     last_step: Site = NOWHERE
+    last_step_by: Chain = DIRECT
     stepped_after: int = 0  # the newest value when it was last stepped
     seen_at: int = 0  # iteration
 
@@ -76,6 +78,7 @@ class Optimizer:
     stepping: bool = False
     began_empty: bool = False  # its first step came before any gradient for it
     last_step: Site = NOWHERE
+    gone: bool = False  # nothing holds it any more
 
 
 class History:
@@ -105,6 +108,10 @@ class History:
 
     def owner_of(self, pid: ParamId) -> list[Optimizer]:
         return [o for o in self.optimizers.values() if pid in o.params]
+
+    def can_be_stepped(self, pid: ParamId) -> bool:
+        """Whether an optimizer that is still there owns it."""
+        return any(not optimizer.gone for optimizer in self.owner_of(pid))
 
     def site_at(self, file: str, line: int, function: str) -> Site:
         """A site for a line that was found by reading the source, not by running it."""
@@ -174,6 +181,9 @@ class History:
             known.params.extend(event.params)
             known.sites.append(event.site)
 
+    def _gone(self, event: OptimizerGone) -> None:
+        self.optimizers[event.oid].gone = True
+
     def _backward(self, event: Backward) -> None:
         self.ledger.fed(event, self.iteration)
         self.hand.fed(event.fed)
@@ -208,6 +218,7 @@ class History:
         for pid in event.held:
             self.params[pid].epoch += 1
             self.params[pid].last_step = event.site
+            self.params[pid].last_step_by = event.chain
             self.params[pid].stepped_after = self.graph.newest
 
     def _step(self, event: Step) -> None:
@@ -275,6 +286,7 @@ _HANDLERS: dict[type, Callable[[History, Any], None]] = {
     ParamNamed: History._named,
     ParamFlag: History._flag,
     OptimizerSeen: History._optimizer,
+    OptimizerGone: History._gone,
     Backward: History._backward,
     ZeroGrad: History._zero,
     Step: History._step,

@@ -24,17 +24,21 @@ class Copying:
     iteration: int
     after_training: bool
     times: int = 1
+    longest: int = 0  # iterations between two of its syncs, or before the first
+    unseen: bool = False  # it has been written since, where nobody looked
 
 
 class Networks:
     def __init__(self, history: History) -> None:
         self._history = history
+        self._now = 0  # the iteration of what is being told
         self.copies: dict[ParamId, Copying] = {}
         self.loaded: set[ParamId] = set()  # from outside: a file, or another process
         self.used: set[ValueId] = set()  # values that went into a network by `load_state_dict`
         self.written_by_hand: dict[ParamId, Site] = {}
         self.shares: dict[ParamId, tuple[ParamId, Site]] = {}
         self.handed_over: set[ParamId] = set()  # their gradient was given to another parameter
+        self.moved: set[ParamId] = set()  # while nobody looked
 
     def gradient_set(self, op: Op) -> None:
         """Somebody assigned a `.grad`: made of whose?"""
@@ -44,6 +48,11 @@ class Networks:
                 self.handed_over.add(source.facts.pid)
 
     def synced(self, event: Sync) -> None:
+        if event.how == "moved":
+            self._now = self._history.iteration
+            self._moved([pid for pid, _ in event.pairs], self._now - event.passed)
+            return
+        self._now = self._history.iteration + event.passed
         for (pid, source), nid in zip(
             event.pairs, event.values or (NOTHING,) * len(event.pairs), strict=True
         ):
@@ -56,8 +65,18 @@ class Networks:
             elif not source:
                 self.loaded.add(pid)
 
+    def _moved(self, pids: list[ParamId], since: int) -> None:
+        """Somebody wrote them after the iteration `since`; where that was seen, it says nothing new."""
+        for pid in pids:
+            copy = self.copies.get(pid)
+            if copy is not None and copy.iteration < since:
+                copy.longest = max(copy.longest, since - copy.iteration, self._now - since)
+                copy.iteration, copy.unseen = self._now, True
+            self.moved.add(pid)
+
     def written(self, op: Op) -> None:
         """A parameter was written outside of an optimizer: from another one of its shape?"""
+        self._now = self._history.iteration
         history, pid = self._history, op.facts.pid
         write = history.graph.get(op.inputs[0])
         if write is None:
@@ -102,8 +121,10 @@ class Networks:
         # Perhaps only meant to be trained: no optimizer may own it, by mistake.
         trained = how != "found" and (history.params[source].epoch > 0 or source in history.ever_fed)
         known = self.copies.get(pid)
-        times = known.times + 1 if known is not None and known.source == source else 1
-        self.copies[pid] = Copying(source, site, how, history.iteration, trained, times)
+        again = known if known is not None and known.source == source else None
+        times = again.times + 1 if again is not None else 1
+        longest = max(again.longest, self._now - again.iteration) if again is not None else 0
+        self.copies[pid] = Copying(source, site, how, self._now, trained, times, longest)
 
     def is_target(self, pid: ParamId) -> bool:
         """A copy of a trained parameter that nothing else trains, or that is synced again and again."""

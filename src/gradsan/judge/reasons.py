@@ -15,6 +15,7 @@ ATTENTION: dict[Reason, str] = {
     "new parameters": "parameters made while training",
     "odd loss": "a loss out of its history",
     "other graph": "a graph of another shape",
+    "returning": "a loss that was expected back",
 }
 NO_DEEP_ITERATION = "no iteration was traced deeply (use --mode deep or adaptive)"
 BLIND: dict[BlindSpot, str] = {

@@ -16,7 +16,9 @@ LIBRARY_LOSSES = {
 }  # fmt: skip
 COMBINING = {"add", "sub", "rsub"}
 # These want a difference to have a sign, not to be small: preferences, discriminators.
-LOGISTIC = {"sigmoid", "logsigmoid", "log_sigmoid", "softplus"}
+LOGISTIC = {"sigmoid", "logsigmoid", "log_sigmoid", "softplus", "binary_cross_entropy_with_logits"}
+# A sum in an exponent is a log-density or a logit: the parts of a mixture, a ratio, a weight.
+EXPONENTS = {"exp", "logsumexp", "logaddexp", "softmax", "log_softmax", "softmin", "cross_entropy"}
 
 
 @dataclass(slots=True)
@@ -51,7 +53,8 @@ def _difference(graph: Provenance, op: Op) -> list[flow.Term]:
     for sign, nid in ((1, op.inputs[0]), (-1, op.inputs[1])):
         side = graph.get(nid)
         if side is not None:
-            parts = flow.terms(graph, side, through_joins=True)
+            bends = sign == 1 and op.name in LOGISTIC  # to a probability: only that is compared
+            parts = [flow.Term(side, 1, False, 0)] if bends else flow.terms(graph, side, through_joins=True)
             found += [flow.Term(t.op, sign * t.sign, t.scaled, t.level + 1) for t in parts]
     return found
 
@@ -73,21 +76,34 @@ def _keeps_the_sum(op: Op) -> bool:
 
 
 def _is_bent(graph: Provenance, op: Op, within: dict[ValueId, Op]) -> bool:
-    """Whether, on the way to the loss, something other than averaging and scaling is done with it."""
-    stack, seen = [op], set()
+    """Whether, on the way to the loss, something other than averaging and scaling is done with it. An exponential
+    bends only what the loss takes as it is beside it (`exp(x) - x`)."""
+    stack, seen, raised, plain = [op], set(), False, False
     while stack:
         current = stack.pop()
         if current.nid in seen:
             continue
         seen.add(current.nid)
-        for nid in graph.consumers.get(current.nid, ()):
-            consumer = within.get(nid)
-            if consumer is None or consumer.name in LOGISTIC:
-                continue
-            if consumer.name not in flow.LINEAR | flow.JOINING or _squares(consumer):
-                return True
-            stack.append(consumer)
-    return False
+        onward = [within[nid] for nid in graph.consumers.get(current.nid, ()) if nid in within]
+        plain = plain or not onward
+        for consumer in onward:
+            if consumer.name in EXPONENTS:
+                raised = raised or (consumer.name == "exp" and not _is_logged(graph, consumer, within))
+            elif consumer.name not in LOGISTIC:
+                if not _is_straight(consumer):
+                    return True
+                stack.append(consumer)
+    return raised and plain
+
+
+def _is_straight(op: Op) -> bool:
+    if op.name in ("max", "amax"):  # of one value: its largest entry
+        return len(op.inputs) == 1
+    return op.name in flow.LINEAR | flow.JOINING and not _squares(op)
+
+
+def _is_logged(graph: Provenance, op: Op, within: dict[ValueId, Op]) -> bool:
+    return any(within[nid].name in ("log", "log1p") for nid in graph.descendants([op.nid], within))
 
 
 def _squares(op: Op) -> bool:

@@ -107,6 +107,132 @@ def _is_shallow_copy(value: ast.expr) -> bool:
     )
 
 
+STORING = {
+    "append",
+    "appendleft",
+    "extend",
+    "insert",
+    "add",
+    "push",
+    "put",
+    "store",
+    "remember",
+    "log",
+    "record",
+}
+
+
+def stored_at(file: str, line: int) -> int:
+    """Where what this line computes is put away as it is (`losses.append(loss)`, `self.last = loss`), in the same
+    function; 0 where that cannot be told, the line itself where it does so."""
+    tree = tree_of(file)
+    if tree is None:
+        return 0
+    statements = [node for node in ast.walk(tree) if isinstance(node, ast.stmt)]
+    own = [s for s in statements if s.lineno <= line <= (s.end_lineno or 0) and not hasattr(s, "body")]
+    if own and _stores(own[-1], None):
+        return line
+    names = {
+        n.id for s in own for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+    }
+    scope = _function_around(tree, line)
+    later = [s for s in statements if s.lineno > line and not hasattr(s, "body") and _stores(s, names)]
+    found = [s.lineno for s in later if _function_around(tree, s.lineno) == scope]
+    return min(found, default=0)
+
+
+def _stores(statement: ast.stmt, names: set[str] | None) -> bool:
+    """Whether it hands one of the names, as it is, to a container, an attribute or an item; without names, any."""
+    for node in ast.walk(statement):
+        given: list[ast.expr] = []
+        if isinstance(node, ast.Call) and _called(node) in STORING and isinstance(node.func, ast.Attribute):
+            given = [*node.args, *(keyword.value for keyword in node.keywords)]
+        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Attribute | ast.Subscript):
+            given = [node.value]
+        plain = [part for value in given for part in _parts(value)]
+        if given and (names is None or any(isinstance(p, ast.Name) and p.id in names for p in plain)):
+            return True
+    return False
+
+
+def _parts(value: ast.expr) -> list[ast.expr]:
+    """What a display, or the making of a record, holds."""
+    inner: list[ast.expr] = []
+    if isinstance(value, ast.Tuple | ast.List | ast.Set):
+        inner = value.elts
+    elif isinstance(value, ast.Dict):
+        inner = value.values
+    elif isinstance(value, ast.Call) and _called(value)[:1].isupper():  # a class
+        inner = [*value.args, *(keyword.value for keyword in value.keywords)]
+    return [value, *(part for item in inner for part in _parts(item))]
+
+
+def called_on(file: str, line: int, method: str) -> str:
+    """The name of the variable or attribute that has this method called on the line; empty where there is none."""
+    tree = tree_of(file)
+    for node in ast.walk(tree) if tree is not None else ():
+        if isinstance(node, ast.Attribute) and node.attr == method and node.lineno == line:
+            owner = node.value
+            return owner.attr if isinstance(owner, ast.Attribute) else getattr(owner, "id", "")
+    return ""
+
+
+def happens_once(file: str, line: int) -> bool:
+    """Whether the statement on this line, or every call of its function in this file, stands behind a condition that
+    a counter meets only once: `step == 100`, with no remainder taken and the counter not set back behind it."""
+    tree = tree_of(file)
+    if tree is None:
+        return False
+    conditions = _conditions_of(tree, line)
+    if not conditions and (name := _function_around(tree, line)):
+        calls = [n.lineno for n in ast.walk(tree) if isinstance(n, ast.Call) and _called(n) == name]
+        ways = [way for at in calls if (way := _conditions_of(tree, at))]
+        return bool(ways) and all(_only_once(way) for way in ways)
+    return _only_once(conditions)
+
+
+def _conditions_of(tree: ast.AST, line: int) -> list[ast.If]:
+    """The conditions around the line, within its function."""
+    found: list[ast.If] = []
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.stmt) or not node.lineno <= line <= (node.end_lineno or 0):
+            continue
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            found.clear()  # the walk goes from the outside in
+        elif isinstance(node, ast.If):
+            found.append(node)
+    return found
+
+
+def _only_once(conditions: list[ast.If]) -> bool:
+    remainders = any(isinstance(n, ast.Mod | ast.Call) for c in conditions for n in ast.walk(c.test))
+    counted = [c for c in conditions if isinstance(c.test, ast.Compare) and isinstance(c.test.ops[0], ast.Eq)]
+    set_back = any(
+        isinstance(n, ast.Name | ast.Attribute)
+        and isinstance(n.ctx, ast.Store)
+        and ast.unparse(n) in ast.unparse(c.test)
+        for c in counted
+        for statement in c.body
+        for n in ast.walk(statement)
+    )
+    return bool(counted) and not remainders and not set_back
+
+
+def _function_around(tree: ast.AST, line: int) -> str:
+    around = [
+        node.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and node.lineno <= line <= (node.end_lineno or 0)
+    ]
+    return around[-1] if around else ""
+
+
+def _called(call: ast.Call) -> str:
+    function = call.func
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+
+
 def collected_at(file: str, line: int) -> int:
     """Where the argument list of a call on this line was put together, if that was an earlier line.
 

@@ -10,11 +10,14 @@ from gradsan.observe.compiled import Compiled
 from gradsan.observe.containment import Containment
 from gradsan.observe.fast_path import FULL_LENGTH, FastPath
 from gradsan.observe.gradient_sketch import GradientSketch
+from gradsan.observe.held_graphs import HeldGraphsWatch
 from gradsan.observe.late_starters import LateStarters
 from gradsan.observe.operations import OperationTap
 from gradsan.observe.outlet import Outlet, Recording
 from gradsan.observe.patches import Patches
 from gradsan.observe.registry import Known
+from gradsan.observe.returning import Returning
+from gradsan.observe.standing_weights import StandingWeights
 from gradsan.observe.tracing import Tracing
 from gradsan.record import events
 
@@ -44,6 +47,9 @@ class AttentionPolicy:
         self._full_left = 0
         self._dice = random.Random(0)  # our own: the script's random state is none of our business
         self._late = LateStarters(lambda: containment.contain("late", self._has_come))
+        self._returning = Returning(FOR_NEWS)
+        self._standing = StandingWeights(known)
+        self._held = HeldGraphsWatch()
 
     def start(self, tap: OperationTap, compiled: Compiled) -> None:
         self._tap, self._compiled = tap, compiled
@@ -54,6 +60,7 @@ class AttentionPolicy:
         self._late.stop_waiting()
         self._leave_fast_path()
         self.go_light()
+        self._contain("what stays", self._look_at_what_stays)
         self._tap.leave_for_good()  # another thread may have made the run light; the stack is this one's
 
     # -- deep and light -------------------------------------------------------------------------------
@@ -61,6 +68,7 @@ class AttentionPolicy:
     def go_deep(self, reason: events.Reason, iterations: int) -> None:
         self._deep_left = max(self._deep_left, iterations)
         if self._tracing.tap is None and self._contain("operations", self._enter):
+            self._held.look_begins(self._tap.values.traced, self._sink.iteration)
             self._emit(events.Attention(True, reason))
             self._tracing.begin(self._tap)
             self._compiled.run_eagerly()
@@ -134,10 +142,30 @@ class AttentionPolicy:
         self._familiar = self._familiar + 1 if familiar else 0
         if self._sink.news:
             self.something_new("unlike")
+        elif self._expects_something():
+            return
         elif self._familiar >= FAMILIAR_IN_A_ROW and not self._full_left and self.mode != "deep":
             self._wait_for_late_starters()
+            self._look_at_what_stays()
             self.fast_path.begin(self._sink.iteration)
+            self.fast_path.due = min(self.fast_path.due, self._returning.next - self._sink.iteration)
             self._patches.rest()
+
+    def backward(self, event: events.Backward) -> None:
+        """A loss was met at full attention; those that come back now and then are to be traced, too."""
+        if self.mode == "adaptive":
+            traced = any(root.nid for root in event.roots)
+            key = (event.site, event.chain, event.nodes)
+            self._returning.seen(key, self._sink.iteration, traced)
+
+    def _expects_something(self) -> bool:
+        if self._sink.iteration < self._returning.next:
+            return False
+        length = self._returning.length(self._sink.iteration)
+        if length and self.mode == "adaptive" and self._may_look():
+            self._patches.wake()
+            self.go_deep("returning", length)
+        return self._tracing.tap is not None
 
     # -- cruising ---------------------------------------------------------------------------------------
 
@@ -145,8 +173,19 @@ class AttentionPolicy:
         skipped = self.fast_path.skipped
         self._leave_fast_path()
         self._full_left = FULL_LENGTH
+        if self._expects_something():
+            return
         if self.mode == "adaptive" and self._dice.random() < skipped / AT_RANDOM:
             self.go_deep("random", 1)
+
+    def _look_at_what_stays(self) -> None:
+        """Weights that moved unseen, and graphs that somebody holds."""
+        with self._tracing.paused():
+            moved = self._standing.look(self._sink.iteration)
+            held = self._held.find(self._tap.values, self._sink.iteration)
+        for event in (moved, held):
+            if event is not None:
+                self._emit(event)
 
     def _leave_fast_path(self) -> None:
         self.fast_path.end()

@@ -78,6 +78,7 @@ class BackwardTap:
         self._losses: dict[int, int] = {}  # how many each line has had
         self._largest: dict[int, float] = {}
         self._shapes = Shapes()
+        self._kinds: dict[int, set[type]] = {}  # the last operations that each line's losses have had
 
     @property
     def parts(self) -> Parts:
@@ -85,7 +86,7 @@ class BackwardTap:
 
     def _patch_backward(self, patches: Patches) -> None:
         tap, fast_path, sites, largest = self, self._fast_path, self._known.sites, self._largest
-        users, is_user, frame_above = sites.users, sites.is_user, sys._getframe
+        users, is_user, frame_above, kinds = sites.users, sites.is_user, sys._getframe, self._kinds
 
         # In passing, a call costs more than what it does: hence all in one piece, `FastPath.passes` included.
         def backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
@@ -99,11 +100,12 @@ class BackwardTap:
             if fast_path.on and (node := fast_path.node.get(token)) is not None:
                 try:
                     ordinary = -(limit := largest[token]) <= tensors.item() <= limit
+                    usual = type(tensors.grad_fn) in kinds[token]
                 except Exception:  # several losses, or several values
-                    ordinary = False
+                    ordinary, usual = False, True
                 ordinary = ordinary or tap.is_ordinary(tensors, token)
                 if ordinary and (
-                    (fast_path.skipped + 1) % GRAPH_EVERY or tap.has_usual_graph(tensors, token)
+                    (usual and (fast_path.skipped + 1) % GRAPH_EVERY) or tap.has_usual_graph(tensors, token)
                 ):
                     fast_path.node = node
                     if node is fast_path.root:  # a loop without optimizers
@@ -155,6 +157,7 @@ class BackwardTap:
         """The one look at a graph that is taken in passing, every so often."""
         graph = self._contain("graph", lambda: walk(_as_tensors(loss)))
         if graph is None or not self._shapes.is_new(token, graph):
+            self._kinds.setdefault(token, set()).update(type(root.grad_fn) for root in _as_tensors(loss))
             return True
         self._contain("attention", self._news, "other graph")
         return False
@@ -194,6 +197,7 @@ class BackwardTap:
         graph = walk(roots)
         if call == "backward":
             self._shapes.note(token, graph)
+            self._kinds.setdefault(token, set()).update(type(root.grad_fn) for root in roots)
             self._notice_clearing_by_hand(graph.leaves)
         has_optimizers = bool(self._known.optimizers.alive())
         weights = 0 if has_optimizers else _stamp(graph.leaves)

@@ -99,6 +99,13 @@ Label = tuple[ValueId, Site]
 UNKNOWN: Label = (NOTHING, NOWHERE)
 
 
+def node_label(tensor: torch.Tensor) -> Label:
+    """What `label` left at the tensor's own node."""
+    node = node_of(tensor)
+    found: Label = UNKNOWN if node is None else node.metadata.get(KEY, UNKNOWN)
+    return found
+
+
 def labels(roots: Iterable[torch.Tensor]) -> dict[Any, Label]:
     """For every node the number of the value it computed, and the line. A call that makes several nodes labels
     only the last of them; the others take the label of the node they were made for."""

@@ -73,7 +73,7 @@ class NetworkTap:
     def _copied(self, copied: torch.Tensor, source: torch.Tensor, frame: FrameType) -> None:
         leaves, place = self._leaves, self._sites.place(frame)
         pair = Copy(leaves.pid(copied, place), leaves.pid(source))
-        self._emit(Sync(place.site, "deepcopy", (pair,)))
+        self._emit(Sync(place.site, "deepcopy", (pair,), passed=self._passed()))
 
     def _patch_load(self, patches: Patches) -> None:
         contain = self._contain
@@ -98,8 +98,14 @@ class NetworkTap:
             aliased = aliased or storage == storage_of(param)
             pairs.append(Copy(self._leaves.pid(param), self._leaves.by_storage(storage) or NOBODY))
             nids.append(self._tracing.find(source) or NOTHING)
-        site = self._sites.here(frame)
-        self._emit(Sync(site, "load_state_dict", tuple(pairs), aliased, tuple(nids)))
+        place, passed = self._sites.place(frame), self._passed()
+        self._emit(
+            Sync(place.site, "load_state_dict", tuple(pairs), aliased, tuple(nids), passed, place.chain)
+        )
+
+    def _passed(self) -> int:
+        """Iterations let through that nobody has been told of; they are told first where the fast lane is left."""
+        return self._fast_path.skipped if self._fast_path.on else 0
 
     def _patch_freeze(self, patches: Patches) -> None:
         contain = self._contain

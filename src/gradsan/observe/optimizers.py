@@ -24,6 +24,7 @@ from gradsan.record.events import (
     NO_OPTIMIZER,
     NOWHERE,
     Copy,
+    OptimizerGone,
     OptimizerId,
     OptimizerSeen,
     ParamFlag,
@@ -163,6 +164,8 @@ class OptimizerTap:
         if self._tracing.tap is not None:
             self._tracing.tap.recover()
         oid = self.ensure_known(opt, frame)
+        for gone in self._optimizers.newly_gone():
+            self._emit(OptimizerGone(gone))
         held, by_hand, replaced, sketch = [], [], [], self._sketch
         for param in self._optimizers.params(opt):
             pid = self._leaves.pid(param)

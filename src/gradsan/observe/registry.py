@@ -9,6 +9,7 @@ from collections.abc import Callable, Hashable, Iterable
 from typing import Any, Literal, NamedTuple
 
 import torch
+from torch.nn.parameter import is_lazy
 
 from gradsan.observe.sites import Place, Sites
 from gradsan.record.events import NOBODY, NOWHERE, Event, OptimizerId, ParamId, ParamReborn, ParamSeen
@@ -55,6 +56,11 @@ class Leaves:
 
     def tensor(self, pid: ParamId) -> torch.Tensor | None:
         return self._refs[pid]()
+
+    def parameters(self) -> list[tuple[ParamId, torch.nn.Parameter]]:
+        """Those that are still there, leaves of other kinds left out."""
+        found = ((pid, ref()) for pid, ref in self._refs.items())
+        return [(pid, t) for pid, t in found if isinstance(t, torch.nn.Parameter) and not is_lazy(t)]
 
     def by_storage(self, storage: int) -> ParamId | None:
         """The parameter whose memory this is, if it is still there."""
@@ -124,7 +130,7 @@ class Leaves:
 
 def shape_of(tensor: torch.Tensor) -> tuple[int, ...]:
     """A parameter that waits for its first input has no shape yet."""
-    return () if torch.nn.parameter.is_lazy(tensor) else tuple(tensor.shape)
+    return () if is_lazy(tensor) else tuple(tensor.shape)
 
 
 def storage_of(tensor: torch.Tensor) -> int:
@@ -144,6 +150,7 @@ class Optimizers:
         self._made: dict[OptimizerId, Hashable] = {}
         self._free: dict[Hashable, list[OptimizerId]] = {}
         self._died: deque[OptimizerId] = deque()
+        self._gone: list[OptimizerId] = []  # whose end was told
         self._told: dict[tuple[OptimizerId, int], Event] = {}
         self._stepped: weakref.WeakSet[Any] = weakref.WeakSet()
 
@@ -155,14 +162,30 @@ class Optimizers:
         making optimizers; else a new one, never given before."""
         oid = self._known.get(optimizer)
         if oid is None:
-            while self._died:
-                heapq.heappush(self._free.setdefault(self._made[self._died[0]], []), self._died.popleft())
+            while self._died and self._last >= MANY_OPTIMIZERS:
+                self._free_number(self._died.popleft())
             free = self._free.get(made) if self._last >= MANY_OPTIMIZERS else None
             oid = heapq.heappop(free) if free else OptimizerId(self._last + 1)
             self._last = max(self._last, oid)
             self._known[optimizer], self._made[oid] = oid, made
             weakref.finalize(optimizer, self._died.append, oid).atexit = False
         return oid
+
+    def _free_number(self, oid: OptimizerId) -> None:
+        if oid not in self._gone:
+            heapq.heappush(self._free.setdefault(self._made[oid], []), oid)
+
+    def newly_gone(self) -> list[OptimizerId]:
+        """Those that have died since the last time, of the first few; their numbers are never given again."""
+        found: list[OptimizerId] = []
+        while self._died:
+            oid = self._died.popleft()
+            if len(self._gone) < MANY_OPTIMIZERS:
+                self._gone.append(oid)
+                found.append(oid)
+            else:
+                self._free_number(oid)
+        return found
 
     def is_told_already(self, oid: OptimizerId, group: int, event: Event) -> bool:
         told = self._told.get((oid, group)) == event

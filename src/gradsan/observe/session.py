@@ -133,6 +133,8 @@ class Session:
         self.attention.before_event()
         before = self._sink.iteration
         self._sink.emit(event)
+        if isinstance(event, Backward):
+            self.attention.backward(event)
         if self._sink.iteration != before:
             self.attention.after_iteration()
 

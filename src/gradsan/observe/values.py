@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import torch
@@ -76,6 +76,18 @@ class Values:
                 depth = max(depth, born[1] + older)
         self._born[nid] = (self._iteration, min(depth, 12))
         return min(depth, 12) if crosses else 0
+
+    def alive_with_graph(self) -> Iterator[tuple[Tensor, ValueId, int]]:
+        """Values that are still there and have a graph, with the traced iteration that made them."""
+        for ref, nid, _ in list(self._known.values()):
+            born, tensor = self._born.get(nid), ref()
+            if born is not None and tensor is not None and tensor.grad_fn is not None:
+                yield tensor, nid, born[0]
+
+    @property
+    def traced(self) -> int:
+        """How many iterations were traced so far."""
+        return self._iteration
 
     def wrote(self, tensor: Tensor, nid: ValueId) -> None:
         """An operation wrote into the tensor's memory: other views of it now hold something new."""

@@ -87,7 +87,7 @@ def _boundary(event: Event) -> Boundary | None:
         return Boundary("step", event.site, frozenset(event.held), event.oid)
     if isinstance(event, ZeroGrad):
         return Boundary("zero_grad", event.site, frozenset(event.params))
-    if isinstance(event, Sync) and event.how not in ("deepcopy", "found"):
+    if isinstance(event, Sync) and event.how not in ("deepcopy", "found", "moved"):
         return Boundary("sync", event.site, frozenset(pid for pid, _ in event.pairs))
     return None
 

@@ -90,6 +90,12 @@ class OptimizerSeen(NamedTuple):
     frozen: tuple[ParamId, ...] = ()
 
 
+class OptimizerGone(NamedTuple):
+    """Nothing holds this optimizer any more: it will never step again. Told of the first few of a run."""
+
+    oid: OptimizerId
+
+
 class Copy(NamedTuple):
     """`pid` was overwritten with `source` (unknown where it came from outside)."""
 
@@ -98,14 +104,16 @@ class Copy(NamedTuple):
 
 
 class Sync(NamedTuple):
-    """Parameters were overwritten, or `found` to be copies that are older than the session. `values`: what was loaded,
-    where it was computed under our eyes."""
+    """Parameters were overwritten, or `found` to be copies that are older than the session, or `moved` while nobody
+    looked. `values`: what was loaded, where it was computed under our eyes."""
 
     site: Site
-    how: Literal["deepcopy", "load_state_dict", "found"]
+    how: Literal["deepcopy", "load_state_dict", "found", "moved"]
     pairs: tuple[Copy, ...]
     aliased: bool = False
     values: tuple[ValueId, ...] = ()
+    passed: int = 0  # iterations that have gone by since the last one that was told, or since the last look
+    chain: Chain = DIRECT
 
 
 # -- backward ---------------------------------------------------------------------------------------
@@ -333,6 +341,15 @@ class Ops(NamedTuple):
     ops: tuple[Op, ...]
 
 
+class HeldGraphs(NamedTuple):
+    """Values with a graph that these lines made in so many traced `iterations` are all still there, up to `age`
+    iterations later."""
+
+    sites: tuple[Site, ...]
+    iterations: int
+    age: int
+
+
 class Failed(NamedTuple):
     """PyTorch's autograd refused (an in-place write on a leaf, a deepcopy of a graph tensor …), for a reason that
     `torch_errors.TABLE` lists as `kind`. The tensor was this parameter or value, and an object of the class `holder`
@@ -406,7 +423,7 @@ class ChartPoint(NamedTuple):
 
 Reason = Literal[
     "", "first", "asked", "random", "late network", "unlike", "unexpected boundary", "new parameters", "odd loss",
-    "other graph",
+    "other graph", "returning",
 ]  # fmt: skip
 
 
@@ -442,6 +459,7 @@ Event = (
     | ParamNamed
     | ParamFlag
     | OptimizerSeen
+    | OptimizerGone
     | Sync
     | Backward
     | Step
@@ -449,6 +467,7 @@ Event = (
     | ZeroGrad
     | Clip
     | Ops
+    | HeldGraphs
     | Failed
     | Turn
     | IterationEnd

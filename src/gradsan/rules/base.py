@@ -12,6 +12,7 @@ from gradsan.record.events import (
     Backward,
     Clip,
     Failed,
+    HeldGraphs,
     Ops,
     OptimizerSeen,
     ParamId,
@@ -81,6 +82,9 @@ class Rule:
         return ()
 
     def on_sync(self, event: Sync) -> Verdicts:
+        return ()
+
+    def on_held(self, event: HeldGraphs) -> Verdicts:
         return ()
 
     def on_ops(self, event: Ops) -> Verdicts:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from gradsan.judge.callers import caller_of
 from gradsan.judge.wording import line, value_at
-from gradsan.record.events import NOWHERE, Backward, Failed
+from gradsan.record.events import NOWHERE, Backward, ChangedTensor, Failed, Site
 from gradsan.record.torch_errors import SAVED_TENSOR_CHANGED
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
@@ -141,12 +142,24 @@ class SavedTensorMutated(Rule):
             return
         kept = history.graph.get(changed.value)
         kept_at = kept.site if kept is not None else NOWHERE
+        culprit = self._written_for(event, changed)
         yield Verdict(
-            changed.site,
+            culprit,
             f"`{changed.operation}` changes in place what {value_at(history, kept_at, 'an operation')} "
             f"({line(history, kept_at)}) has kept for backward on {line(history, event.site)}",
-            [("saved", kept_at), ("mutation", changed.site), ("backward", event.site)],
+            [("saved", kept_at), ("caller", culprit), ("mutation", changed.site), ("backward", event.site)],
             event.reached,
+        )
+
+    def _written_for(self, event: Backward, changed: ChangedTensor) -> Site:
+        """A helper that writes in place may do so rightly for others: then its caller is to give it a copy."""
+        graph = self.history.graph
+        writes = [op for op in graph.ops.values() if (op.site, op.name) == (changed.site, changed.operation)]
+        within = graph.ancestors(root.nid for root in event.roots)
+        live = {op.nid for op in writes if op.live and op.nid in within}
+        wrong = max(writes, key=lambda op: (op.nid in live, op.nid), default=None)
+        return (
+            changed.site if wrong is None else caller_of(self.history, wrong, lambda op: op.nid not in live)
         )
 
     def on_failed(self, event: Failed) -> Verdicts:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gradsan.judge.callers import is_one_function, way
 from gradsan.judge.flow import param_users
 from gradsan.judge.history import History
 from gradsan.judge.kept_values import kept_over_step
@@ -191,13 +192,23 @@ class SteppedBeforeBackward(Rule):
                 fix="collect what is kept as a constant (a rollout's log-probs and values) under "
                 "`with torch.no_grad():`; compute what is to be trained anew after the step",
             )
+        culprit = self._stepped_by(event, step, pids)
+        what = "this step" if culprit == step else "the step in this call"
         return Verdict(
-            step,
-            f"this step changes {networks(history, pids)} while the loss computed with it on "
+            culprit,
+            f"{what} changes {networks(history, pids)} while the loss computed with it on "
             f"{line(history, forward)} still waits for its backward on {line(history, event.site)}",
-            [("forward", forward), *then],
+            [("forward", forward), ("caller", culprit), *then],
             pids,
         )
+
+    def _stepped_by(self, event: Backward, step: Site, pids: set[ParamId]) -> Site:
+        """A helper that runs backward and steps is right by itself: the call that came too early is to change."""
+        history = self.history
+        chains = [p.last_step_by for pid in pids if (p := history.params[pid]).last_step == step]
+        early = way(history, step, chains[0]) if chains else (step,)
+        late = way(history, event.site, event.chain)
+        return early[1] if is_one_function(history, step, event.site) and early[1:] != late[1:] else step
 
 
 rule = SteppedBeforeBackward

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gradsan.judge.callers import cut_for
 from gradsan.judge.cuts import Cut, cause
 from gradsan.judge.flow import culprit_of, cut_off, cuts_behind
 from gradsan.judge.wording import line, networks
@@ -119,6 +120,8 @@ class LossWithoutGraph(Rule):
     )
 
     def on_backward(self, event: Backward) -> Verdicts:
+        if event.call == "grad" and not event.error:
+            return  # it was asked for a gradient, and there is one
         history, graph = self.history, self.history.graph
         roots = [r.nid for r in event.roots if r.nid]
         asked = set(event.facts.asked)
@@ -143,7 +146,7 @@ class LossWithoutGraph(Rule):
         if cut is not None:
             others = [("cut", culprit_of(op)) for op, _ in cuts_behind(graph, roots).values()]
             yield Verdict(
-                culprit_of(cut.op),
+                cut_for(history, cut.op),
                 f"the loss no longer depends on {networks(history, cut.pids)}: {cause(history, cut)}{hack}",
                 [("cut", culprit_of(cut.op)), *others, *sites],
                 cut.pids,

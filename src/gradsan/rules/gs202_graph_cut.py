@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gradsan.judge.callers import cut_for
 from gradsan.judge.cuts import Cut, cause
 from gradsan.judge.flow import culprit_of, cut_off
 from gradsan.judge.ledger import Contribution
@@ -214,7 +215,8 @@ class GraphCut(Rule):
         return [self._verdict(cut, contribution) for cut in contribution.cuts if not cut.choice]
 
     def _verdict(self, cut: Cut, contribution: Contribution) -> Verdict:
-        history, site = self.history, culprit_of(cut.op)
+        history, site = self.history, cut_for(self.history, cut.op)
+        shown = cut.op.site if cut.op.facts.grad_off else site
         back = self._return(cut)
         entry = (
             f"; `torch.{back[0]}` on line {history.sites[back[1]].line} makes a new leaf of it"
@@ -226,7 +228,7 @@ class GraphCut(Rule):
             sites.append(("re-entry", back[1]))
         return Verdict(
             site,
-            f"{value_at(history, cut.op.site)} carries {networks(history, cut.pids)} into the loss without "
+            f"{value_at(history, shown)} carries {networks(history, cut.pids)} into the loss without "
             f"gradient: {cause(history, cut)}{entry}",
             [*sites, ("backward", contribution.site)],
             cut.pids,

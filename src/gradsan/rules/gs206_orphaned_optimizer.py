@@ -5,9 +5,9 @@ from __future__ import annotations
 from gradsan.judge.history import History, Optimizer
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.replaced import left_behind
-from gradsan.judge.source import bindings
+from gradsan.judge.source import bindings, called_on
 from gradsan.judge.wording import line, networks
-from gradsan.record.events import ParamId, Site
+from gradsan.record.events import NOWHERE, OptimizerId, ParamId, Site, Step
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 TIMES = 3
@@ -19,7 +19,8 @@ class OrphanedOptimizer(Rule):
     severity = "error"
     what = """
         A network was replaced (loaded, copied, built anew) after its optimizer was made. The optimizer still
-        holds the parameters of the old one; the new ones receive gradient and are never stepped.
+        holds the parameters of the old one; the new ones receive gradient and are never stepped. Or a copy of an
+        agent was given the optimizer of the original.
     """
     why = (
         "After the restart or reset nothing is learned any more, and nothing raises: `step()` moves a dead "
@@ -133,6 +134,29 @@ class OrphanedOptimizer(Rule):
     def __init__(self, history: History) -> None:
         super().__init__(history)
         self._seen: dict[int, int] = {}
+        self._in_vain: dict[tuple[OptimizerId, tuple[ParamId, ...]], int] = {}
+
+    def on_step(self, event: Step) -> Verdicts:
+        """A step that finds nothing, right after a backward for parameters that no optimizer can step: whatever
+        their shapes, they are what this one should own."""
+        history, ledger = self.history, self.history.ledger
+        if not ledger.recent or any(ledger.fresh(pid) for pid in event.held):
+            return
+        last = ledger.recent[next(reversed(ledger.recent))]
+        fed = last.event.fed
+        key = (event.oid, fed)
+        if not fed or last.consumed or not all(self._is_orphan(pid) for pid in fed):
+            return
+        times = self._in_vain[key] = self._in_vain.get(key, 0) + 1
+        optimizer = history.optimizers[event.oid]
+        if times == TIMES and history.ever_fed & set(optimizer.params):
+            optimizer_old = set(optimizer.params) - set(fed)
+            yield self._verdict(optimizer, set(fed), optimizer_old, last, event.site)
+
+    def _is_orphan(self, pid: ParamId) -> bool:
+        history = self.history
+        by_hand = pid in history.hand.trained or pid in history.networks.written_by_hand
+        return not by_hand and pid not in history.networks.handed_over and not history.can_be_stepped(pid)
 
     def on_settled(self, contribution: Contribution) -> Verdicts:
         history = self.history
@@ -146,24 +170,39 @@ class OrphanedOptimizer(Rule):
         for optimizer in history.optimizers.values():
             old = left_behind(history, optimizer, ready) if optimizer.steps >= TIMES else set()
             if old - history.explained:
-                yield self._verdict(optimizer, ready, old, contribution)
+                yield self._verdict(optimizer, ready, old, contribution, optimizer.last_step)
                 return
 
     def _verdict(
-        self, optimizer: Optimizer, ready: set[ParamId], old: set[ParamId], contribution: Contribution
+        self,
+        optimizer: Optimizer,
+        ready: set[ParamId],
+        old: set[ParamId],
+        contribution: Contribution,
+        step: Site,
     ) -> Verdict:
         history = self.history
-        replaced = self._replaced_at(sorted(ready)[0], optimizer)
+        replaced = self._shared_at(sorted(ready)[0], step) or self._replaced_at(sorted(ready)[0], optimizer)
         return Verdict(
             replaced or optimizer.site,
             f"{networks(history, ready)} was put in place of what the optimizer of {line(history, optimizer.site)} "
             "owns: it receives gradient and is never stepped",
             [("optimizer", optimizer.site), ("replacement", replaced), ("backward", contribution.site),
-             ("step", optimizer.last_step)],
+             ("step", step)],
             ready,
             explains=ready | old,
             unless_explained=ready,
         )  # fmt: skip
+
+    def _shared_at(self, pid: ParamId, step: Site) -> Site:
+        """Where a copy was made and, in the same function, given the optimizer of another."""
+        history, copy = self.history, self.history.networks.copies.get(pid)
+        made, stepped = history.sites.get(copy.site) if copy else None, history.sites.get(step)
+        if made is None or stepped is None:
+            return NOWHERE
+        name = called_on(stepped.file, stepped.line, "step")
+        given = [b for b in bindings(made.file, name) if b.function == made.function and b.plain]
+        return history.site_at(made.file, given[0].line, made.function) if given else NOWHERE
 
     def _replaced_at(self, pid: ParamId, optimizer: Optimizer) -> Site:
         """The assignment that put the new network there: near the line that made it, not in the code that
@@ -172,6 +211,7 @@ class OrphanedOptimizer(Rule):
         param, made = history.params[pid], history.sites.get(history.params[pid].created)
         parts = [p for p in param.name.split(".")[:-1] if not p.isdigit()]
         own = history.sites.get(optimizer.site)
+        copy = history.networks.copies.get(pid)
         for name in reversed(parts):
             name = name.split("[")[0]
             files = dict.fromkeys(s.file for s in (made, own) if s is not None)
@@ -185,7 +225,7 @@ class OrphanedOptimizer(Rule):
                 if near or found:
                     best = (near or found)[0]
                     return history.site_at(file, best.line, best.function)
-        return param.created
+        return copy.site if copy is not None and copy.site else param.created
 
 
 rule = OrphanedOptimizer

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gradsan.judge import flow
+from gradsan.judge.callers import used_in
 from gradsan.judge.numbering import ValueNumbers
 from gradsan.judge.source import subtrahend_bound_at
 from gradsan.judge.wording import line, networks, value_at
@@ -217,6 +218,7 @@ class CancellingGradient(Rule):
             asked = subtrahend_bound_at(where.file, where.line)
             if asked:
                 return self.history.site_at(where.file, asked, where.function)
+            return used_in(self.history, twin, op)
         return twin.site
 
     def _verdict(self, event: Backward, op: Op, culprit: Site, pids: set[ParamId], effect: str) -> Verdict:

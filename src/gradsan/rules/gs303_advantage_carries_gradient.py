@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gradsan.judge import flow
+from gradsan.judge.callers import caller_of
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.provenance import params_of
 from gradsan.judge.wording import line, networks, value_at
@@ -309,11 +310,17 @@ class AdvantageCarriesGradient(Rule):
 
     def _verdict(self, op: Op, origin: Op, pids: set[ParamId], contribution: Contribution) -> Verdict:
         history = self.history
+        culprit = caller_of(history, origin, lambda other: not other.live)
         return Verdict(
-            origin.site,
-            f"{value_at(history, origin.site, 'the weight')} multiplies a log-probability on "
+            culprit,
+            f"{value_at(history, culprit, 'the weight')} multiplies a log-probability on "
             f"{line(history, op.site)} and carries gradient: the policy loss trains {networks(history, pids)}",
-            [("weight", origin.site), ("loss", op.site), ("backward", contribution.site)],
+            [
+                ("weight", origin.site),
+                ("caller", culprit),
+                ("loss", op.site),
+                ("backward", contribution.site),
+            ],
             pids,
         )
 

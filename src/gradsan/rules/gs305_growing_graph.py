@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from gradsan.judge.source import stored_at
 from gradsan.judge.wording import value_at
-from gradsan.record.events import Ops
+from gradsan.record.events import HeldGraphs, Ops, Site
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 ITERATIONS = 4
@@ -29,7 +30,7 @@ class GrowingGraph(Rule):
     fix = "carry the number, not the graph: `loss.item()`, or `.detach()` what is kept"
     deliberate = """
         Truncated backpropagation through time is not reported: its graph ends at the `detach` between
-        two windows.
+        two windows. Nor are graphs that are kept for a while and let go, such as the losses of an inner loop.
     """
     bad = (
         """
@@ -98,6 +99,25 @@ class GrowingGraph(Rule):
                     f"and all: by now its graph reaches back through {depth} iterations",
                     [("carried over", op.site)],
                 )
+
+    def on_held(self, event: HeldGraphs) -> Verdicts:
+        """Nothing is built on them; they are only kept."""
+        history = self.history
+        outside = [s for s in event.sites if (seen := history.sites.get(s)) and seen.function != "forward"]
+        made = (outside or list(event.sites))[0]
+        culprit = self._stored(made)
+        yield Verdict(
+            culprit,
+            f"{value_at(history, made, 'this')} is kept with its graph: what it was in {event.iterations} of the "
+            f"traced iterations is still there, up to {event.age} iterations later",
+            [("made", made), ("stored", culprit), *(("made", site) for site in event.sites)],
+        )
+
+    def _stored(self, made: Site) -> Site:
+        """The line that puts it away, where it is in the same function; else the one that makes it."""
+        seen = self.history.sites.get(made)
+        at = stored_at(seen.file, seen.line) if seen is not None else 0
+        return self.history.site_at(seen.file, at, seen.function) if seen is not None and at else made
 
 
 rule = GrowingGraph

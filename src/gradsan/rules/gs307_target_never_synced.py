@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from gradsan.judge.callers import Way, caller_apart, way, way_of
 from gradsan.judge.history import History
 from gradsan.judge.provenance import params_of
+from gradsan.judge.standing_targets import StandingTargets
 from gradsan.judge.wording import line, networks
 from gradsan.record.events import Backward, Op, Ops, ParamId, Site, Sync
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
-PATIENCE = 5_000  # updates; hard syncs every few thousand updates are common
 TIMES = 2
 
 
@@ -17,8 +18,9 @@ class TargetNeverSynced(Rule):
     name = "target-never-synced"
     severity = "warning"
     what = """
-        A target network is used and never updated, or the sync overwrites the online network instead, or
-        computes the mixture and throws it away (`t = tau * p + (1 - tau) * t` only renames).
+        A target network is used and never updated, or no more (`if step == 100:` where `%` was meant), or the sync
+        overwrites the online network instead, or computes the mixture and throws it away
+        (`t = tau * p + (1 - tau) * t` only renames).
     """
     why = """
         The values bootstrap from the initial random network for ever: the agent learns the one-step look-ahead of
@@ -34,7 +36,7 @@ class TargetNeverSynced(Rule):
     )
     deliberate = """
         A random network that is to stay random (random network distillation) is a copy of nobody and is
-        not taken for a target.
+        not taken for a target. A copy of a network that had been trained before may stay as it is: a reference policy.
     """
     bad = (
         """
@@ -95,9 +97,10 @@ class TargetNeverSynced(Rule):
         super().__init__(history)
         self._dropped: dict[Site, int] = {}
         self._reversed: dict[Site, int] = {}
-        self._used: dict[ParamId, Site] = {}
+        self._standing = StandingTargets(history)
         self._rewound: dict[int, int] = {}
         self._watched: set[ParamId] = set()
+        self._right: set[Way] = set()  # of syncs that write a network which no optimizer trains
         self._in_loss: set[ParamId] = set()
         self._mixtures: list[tuple[Op, list[ParamId], int]] = []
 
@@ -116,11 +119,13 @@ class TargetNeverSynced(Rule):
             and history.owner_of(pid)
             and not history.params[source].epoch
         ]
-        if not backwards:
-            return
+        wrong = bool(backwards)
         backwards = [(pid, source) for pid, source in backwards if self._is_backwards(pid, source)]
         if backwards:
-            yield self._wrong_way(event.site, [p for p, _ in backwards], [s for _, s in backwards])
+            path = way(history, event.site, event.chain)
+            yield self._wrong_way(path, [p for p, _ in backwards], [s for _, s in backwards])
+        elif not wrong:
+            self._right.add(way(history, event.site, event.chain))
 
     def _is_backwards(self, pid: ParamId, source: ParamId) -> bool:
         """Happened before, and the source serves as a target: some loss has used it. Going back to the best
@@ -132,18 +137,20 @@ class TargetNeverSynced(Rule):
         return times >= TIMES and not saved and source in self._in_loss
 
     def on_backward(self, event: Backward) -> Verdicts:
+        self._standing.backward(event)
         if self._watched:
             values = self.history.graph.value_params(root.nid for root in event.roots)
             self._in_loss |= self._watched & values
         return ()
 
-    def _wrong_way(self, site: Site, online: list[ParamId], target: list[ParamId]) -> Verdict:
+    def _wrong_way(self, path: Way, online: list[ParamId], target: list[ParamId]) -> Verdict:
         history = self.history
+        site = caller_apart(history, path, self._right)
         return Verdict(
             site,
             f"this overwrites the trained network {networks(history, online)} with {networks(history, target)}, "
             "which no optimizer trains: the sync goes the wrong way",
-            [("sync", site)],
+            [("sync", path[0]), ("caller", site)],
             [*online, *target],
         )
 
@@ -162,18 +169,24 @@ class TargetNeverSynced(Rule):
         if not history.owner_of(pid) or not history.params[pid].epoch or history.owner_of(copy.source):
             return
         if history.networks.source_of(copy.source) == pid and self._is_backwards(pid, copy.source):
-            yield self._wrong_way(op.site, [pid], [copy.source])
+            yield self._wrong_way(self._way_of_write(op), [pid], [copy.source])
+
+    def _way_of_write(self, remark: Op) -> Way:
+        write = self.history.graph.get(remark.inputs[0])
+        return (remark.site,) if write is None else way_of(self.history, write)
 
     def on_ops(self, event: Ops) -> Verdicts:
         """A mixture of target and online parameter that nobody uses."""
         history, graph = self.history, self.history.graph
         for op in event.ops:
             if op.kind == "written":
+                if not history.owner_of(op.facts.pid):
+                    self._right.add(self._way_of_write(op))
                 yield from self._written_backwards(op)
             for source in graph.inputs(op):
                 for pid in params_of(source):
                     if history.networks.is_target(pid):
-                        self._used.setdefault(pid, op.site)
+                        self._standing.use(pid, op.site)
             if pair := self._mixture(op):
                 self._mixtures.append((op, pair, history.iteration))
         yield from self._unused_mixtures()
@@ -212,22 +225,24 @@ class TargetNeverSynced(Rule):
         return direct or tuple(p for i in graph.inputs(op) for j in graph.inputs(i) for p in params_of(j))
 
     def at_end(self) -> Verdicts:
-        history = self.history
-        if history.iteration < PATIENCE:
-            return
-        copies = history.networks.copies
-        still = [
-            p for p in self._used if p in copies and not copies[p].after_training and not history.owner_of(p)
-        ]
-        still = [p for p in still if copies[p].how != "found"]  # when that one was synced last, nobody knows
-        if still:
-            site = self._used[still[0]]
+        history, standing, copies = self.history, self._standing, self.history.networks.copies
+        if still := standing.forgotten():
+            site, copied = standing.used[still[0]], copies[still[0]].site
             yield Verdict(
                 site,
                 f"{networks(history, still)} is used as a target network and was not updated in "
-                f"{history.iteration} updates (copied once on {line(history, copies[still[0]].site)})",
-                [("first use", site), ("copy", copies[still[0]].site)],
+                f"{history.iteration} updates (copied once on {line(history, copied)})",
+                [("first use", site), ("copy", copied)],
                 still,
+            )
+        if late := standing.left_behind():
+            site, use, copy = standing.synced_at(late[0]), standing.used[late[0]], copies[late[0]]
+            yield Verdict(
+                site or use,
+                f"{networks(history, late)} is used as a target network and was synced for the last time "
+                f"{history.iteration - copy.iteration} updates ago; before, {copy.longest} were the longest it waited",
+                [("sync", site), ("use", use)],
+                late,
             )
 
 

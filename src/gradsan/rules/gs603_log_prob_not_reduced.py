@@ -204,6 +204,8 @@ class LogProbNotReduced(Rule):
         while stack:
             way = stack.pop()
             for user in onward(graph, way.op, within):
+                if user.name == "logsumexp" and not self._is_apart(user, start, known):
+                    return None  # the columns are the parts of a mixture
                 if (user.nid, way.bent) in seen or user.name not in FOLLOWED or "log_prob" in user.tags:
                     continue
                 seen.add((user.nid, way.bent))

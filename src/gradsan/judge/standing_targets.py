@@ -1,0 +1,109 @@
+"""Target networks that should have moved by now, judged by the run's own rhythm."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from gradsan.judge.networks import Copying
+from gradsan.judge.source import happens_once
+from gradsan.record.events import NOWHERE, Backward, ParamId, Site
+
+if TYPE_CHECKING:
+    from gradsan.judge.history import History
+
+PATIENCE = 5_000  # updates without any sync; hard syncs every few thousand updates are common
+PERIODS, UPDATES = (
+    5,
+    100,
+)  # a rhythm is broken after so many of its longest pauses, and so many updates at least
+# One sync has no rhythm: where steps of the environment are counted, the first comes sooner than the others.
+PERIODS_AFTER_ONE, UPDATES_AFTER_ONE = 20, 1_000
+TOGETHER = 3  # backwards of each line that are read for which targets serve it together
+OFTEN = 5
+RECENT = 8  # iterations
+
+
+class StandingTargets:
+    def __init__(self, history: History) -> None:
+        self._history = history
+        self.used: dict[ParamId, Site] = {}  # and where for the first time
+        self._last_use: dict[ParamId, int] = {}
+        self._newest = 0  # the last iteration in which operations were seen
+        self._read: Counter[Site] = Counter()
+        self._beside: dict[ParamId, set[ParamId]] = {}  # the other targets in the constants of the same loss
+
+    def use(self, pid: ParamId, site: Site) -> None:
+        self.used.setdefault(pid, site)
+        self._last_use[pid] = self._newest = self._history.iteration
+
+    def backward(self, event: Backward) -> None:
+        """Which targets make one constant together: a minimum of two critics, an actor's action and its value."""
+        graph, networks = self._history.graph, self._history.networks
+        if not any(root.nid for root in event.roots):
+            return
+        self._newest = self._history.iteration
+        if self._read[event.site] >= TOGETHER:
+            return
+        self._read[event.site] += 1
+        within = graph.ancestors(root.nid for root in event.roots)
+        constants = [op for op in within.values() if not op.live and len(op.inputs) > 1]
+        for op in constants:
+            targets = {pid for pid in graph.value_params([op.nid]) if networks.is_target(pid)}
+            for pid in targets:
+                self._beside.setdefault(pid, set()).update(targets - {pid})
+
+    def forgotten(self) -> list[ParamId]:
+        """Never synced in a long run, or since others of the same loss have been synced again and again."""
+        copies = self._history.networks.copies
+        never = [p for p in self._standing() if not copies[p].after_training and copies[p].how != "found"]
+        if not self._history.networks.moved.isdisjoint(never):
+            never = [p for p in never if not self._has_moved_with_it(p)]
+        if self._history.iteration >= PATIENCE:
+            return never
+        return [p for p in never if copies[p].times == 1 and self._others_follow(p)]
+
+    def _has_moved_with_it(self, pid: ParamId) -> bool:
+        """Another one of the network that was copied on the same line: a bias may well stay as it is."""
+        networks = self._history.networks
+        return any(
+            networks.copies[p].site == networks.copies[pid].site
+            for p in networks.moved & set(networks.copies)
+        )
+
+    def _others_follow(self, pid: ParamId) -> bool:
+        history, copies = self._history, self._history.networks.copies
+        source = copies[pid].source
+        if source in history.networks.loaded or not history.params[source].created:
+            return False  # trained before: it may be there to stay
+        followed = [copies[p] for p in self._beside.get(pid, ()) if p in copies and copies[p].times > OFTEN]
+        return any(c.after_training for c in followed) and history.iteration >= UPDATES
+
+    def left_behind(self) -> list[ParamId]:
+        """Synced, and then no more, for much longer than it ever was between two syncs."""
+        copies = self._history.networks.copies
+        synced = [p for p in self._standing() if copies[p].after_training and copies[p].longest]
+        return [p for p in synced if self._is_overdue(copies[p]) and self._is_still_used(p)]
+
+    def _is_overdue(self, copy: Copying) -> bool:
+        history = self._history
+        waited = history.iteration - copy.iteration
+        seen = history.sites.get(copy.site)
+        if copy.how == "write":  # seen in deep iterations only
+            return copy.unseen and waited > max(PERIODS * copy.longest, UPDATES)
+        if copy.times > 2 or (seen is not None and happens_once(seen.file, seen.line)):
+            return waited > max(PERIODS * copy.longest, UPDATES)
+        return waited > max(PERIODS_AFTER_ONE * copy.longest, UPDATES_AFTER_ONE)
+
+    def _is_still_used(self, pid: ParamId) -> bool:
+        """In the newest look, whatever that was for, and in the newest iterations of it."""
+        looks = self._history.attention
+        return bool(looks) and self._last_use[pid] >= max(looks[-1][0], self._newest - RECENT)
+
+    def _standing(self) -> list[ParamId]:
+        history = self._history
+        return [p for p in self.used if p in history.networks.copies and not history.owner_of(p)]
+
+    def synced_at(self, pid: ParamId) -> Site:
+        copy = self._history.networks.copies[pid]
+        return NOWHERE if copy.unseen else copy.site
