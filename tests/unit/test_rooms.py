@@ -19,7 +19,7 @@ MAY_KNOW: dict[str, set[str]] = {
     "fix": {"judge.findings", "judge.source"},
     "render": {"judge.findings", "judge.source", "picture.model", "fix", "rules", *PUBLIC},
     "follow": {*FACTS, "render.page", "runner.watch"},
-    "runner": {*FACTS, "observe.session", "picture.collector"},
+    "runner": {*FACTS, "observe.interruptions", "observe.last_resort", "observe.session", "picture.collector"},
     "api": {*FACTS, "observe", "render", "rules", "runner", *PUBLIC},
     "integrations": {"api", "judge.cells", "judge.findings", "runner.packages"},
     "pytest": {

@@ -101,6 +101,7 @@ class Session:
 
     def __exit__(self, *exc: object) -> None:
         self.containment.contain("session", self.tracing.flush)
+        self.containment.contain("session", self.tracing.step.close)
         self._stack.close()
         with contextlib.suppress(Exception):
             self._sink.finish()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from gradsan.judge.baseline import Baseline
 from gradsan.judge.engine import Engine
 from gradsan.judge.findings import Finding, Report
+from gradsan.observe.interruptions import Interruptions
 from gradsan.record.events import Fault
 from gradsan.record.recorder import Recorder
 from gradsan.record.sinks import Sink
@@ -65,9 +66,11 @@ class Watch:
         self._refuses = refuses
         self._arrival = TorchImportHook(self._attach)
         self._owner = os.getpid()
+        self._interruptions = Interruptions()
 
     def start(self) -> None:
         _open.append(self)
+        self._interruptions.start()
         with contextlib.suppress(SystemExit):  # torch is here already: nothing of the program has run yet
             self._arrival.start()
 
@@ -121,6 +124,7 @@ class Watch:
     def finish(self, error: BaseException | None = None) -> Report:
         """Take everything out again and judge what is left to be judged."""
         self._arrival.stop()
+        self._interruptions.stop()
         _open[:] = [watch for watch in _open if watch is not self]
         try:
             if self.session is not None:
