@@ -34,6 +34,8 @@ class StandIn:
         self.handler = handler
 
     def __call__(self, number: int, frame: FrameType | None) -> Any:
+        if Interruptions.over:
+            return None
         if is_at_work(frame):
             waiting[number] = self.handler
             return None
@@ -72,8 +74,17 @@ _AWAY = {deliver.__code__}  # a handler that runs is the script's, not our work
 class Interruptions:
     """Between `start` and `stop` every handler of the script has a stand-in."""
 
+    over = False  # the script has ended, and only we are still running
+
     def __init__(self) -> None:
         self._patches = Patches()
+
+    def mute(self) -> None:
+        """What comes from now on would have come after the end of the script: a timer that nobody stopped."""
+        Interruptions.over = True
+        waiting.clear()
+        for timer in (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF):
+            signal.setitimer(timer, 0)
 
     def start(self) -> None:
         set_handler, get_handler = signal.signal, signal.getsignal
@@ -91,10 +102,9 @@ class Interruptions:
         self._patches.set(signal, "getsignal", getsignal)
 
     def stop(self) -> None:
-        """What still waits would have come after the end of the script."""
         self._patches.restore()
         _replace_each(_shown)
-        waiting.clear()
+        Interruptions.over = False
 
 
 def _replace_each(change: Callable[[Any], Any]) -> None:

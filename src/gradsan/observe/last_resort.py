@@ -15,7 +15,7 @@ ENOUGH = 20
 
 
 class Noted(NamedTuple):
-    part: str
+    tap: str
     traceback: str
 
 
@@ -48,7 +48,7 @@ def own(part: str, error: Exception) -> None:
 
 def note(part: str) -> None:
     """The exception being handled is a fault of ours; told once for each part."""
-    if len(faults) >= ENOUGH or any(known.part == part for known in faults):
+    if len(faults) >= ENOUGH or any(known.tap == part for known in faults):
         return
     try:
         text = traceback.format_exc()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import sys
 import threading
 from collections.abc import Callable
@@ -19,6 +18,7 @@ from gradsan.observe.error_origins import ErrorOrigins, frames_of
 from gradsan.observe.gradient_sketch import GradientSketch
 from gradsan.observe.inspect_op import held_by
 from gradsan.observe.interop import InteropTap
+from gradsan.observe.last_resort import attempt
 from gradsan.observe.magnitudes import Magnitudes
 from gradsan.observe.names import Namer
 from gradsan.observe.networks import NetworkTap
@@ -44,7 +44,7 @@ class Session:
         """False where the taps without which there is nothing to judge could not be installed."""
         self._sink = sink
         self._patches = Patches()
-        self._stack = contextlib.ExitStack()
+        self._taken_out_by: list[Callable[[], None]] = []
         self.tracing = tracing = Tracing()
         self._outlet = outlet = Outlet(self._send, tracing)
         self.containment = containment = Containment(outlet.send, tracing)
@@ -74,15 +74,14 @@ class Session:
         )
 
     def __enter__(self) -> Session:
-        self._stack.callback(self._patches.restore)
-        self._stack.callback(self._optimizers.remove)
+        self._taken_out_by = [self._patches.restore, self._optimizers.remove]
         self._try("threads", self._follow_threads)
         self._try("warnings", warning_places.install, self._patches)
         for tap in (self._backward, self._optimizers):
             self.watching = self._install(tap) and self.watching
         for other in self._others:
             self._install(other)
-        self._stack.callback(self.attention.stop)
+        self._taken_out_by.append(self.attention.stop)
         self._try("attention", self.attention.start, self.operations, self._compiled)
         return self
 
@@ -102,9 +101,13 @@ class Session:
     def __exit__(self, *exc: object) -> None:
         self.containment.contain("session", self.tracing.flush)
         self.containment.contain("session", self.tracing.step.close)
-        self._stack.close()
-        with contextlib.suppress(Exception):
-            self._sink.finish()
+        self.take_out()
+        attempt("session", self._sink.finish)
+
+    def take_out(self) -> None:
+        """Every tap, each whatever becomes of the others."""
+        while self._taken_out_by:
+            attempt("session", self._taken_out_by.pop())
 
     def _follow_threads(self) -> None:
         """A thread that starts while we look deeply is looked at, too."""

@@ -61,6 +61,7 @@ class Recorder:
         self.familiar = False  # whether the last iteration was one of those that are only counted
         self._repeats = 0
         self._flushed = time.monotonic()
+        self._finished = False
 
     def emit(self, event: Event) -> None:
         kind = type(event)
@@ -167,8 +168,13 @@ class Recorder:
             self.sinks.feed(Repeated(times))
 
     def finish(self) -> None:
-        self._release()
-        self.sinks.finish()
+        if self._finished:
+            return
+        self._finished = True
+        try:
+            self._release()
+        finally:
+            self.sinks.finish()
 
 
 _INTRODUCTIONS = {SiteSeen, ChainSeen}
