@@ -43,7 +43,7 @@ OUTERMOST = {
     "runner.bare.fault_of": "the same",
 }
 # Before there is a script to be run at all: what is typed is taken apart.
-COMMAND_LINE = ("cli.LazyGroup.", "cli.run.ProgramCommand", "cli.options.report_options", "cli.options.Codes")
+COMMAND_LINE = ("cli.LazyGroup.", "cli.main", "cli.run.ProgramCommand")
 
 
 class Place(NamedTuple):
@@ -75,7 +75,9 @@ def places() -> dict[str, types.FunctionType]:
             name = name_of(thing.__code__, thing.__module__)
             if name and "<locals>" not in name and thing.__code__.co_filename == _file_of(thing.__module__):
                 found.setdefault(name, thing)
-    return {name: f for name, f in found.items() if name not in OUTERMOST and not name.startswith(COMMAND_LINE)}
+    return {
+        name: f for name, f in found.items() if name not in OUTERMOST and not name.startswith(COMMAND_LINE)
+    }
 
 
 def _file_of(module: str) -> str | None:
@@ -113,7 +115,11 @@ def called_in(run: Callable[[], Any], known: dict[str, types.FunctionType]) -> d
 def inject(function: types.FunctionType, breaks: Callable[[int], bool], error: type[Exception]) -> None:
     """Change the function's code, so that whoever holds it, by whatever name, meets the fault."""
     original = types.FunctionType(
-        function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__
+        function.__code__,
+        function.__globals__,
+        function.__name__,
+        function.__defaults__,
+        function.__closure__,
     )
     original.__kwdefaults__ = function.__kwdefaults__
     calls = 0
@@ -233,9 +239,7 @@ class Sweep:
         modes = list(self.counts)
         for index, name in enumerate(sorted(set().union(*self.counts.values()))):
             for turn, when in enumerate(WHEN):
-                mode = next(
-                    m for k in range(3) if name in self.counts[m := modes[(index + turn + k) % 3]]
-                )
+                mode = next(m for k in range(3) if name in self.counts[m := modes[(index + turn + k) % 3]])
                 if when != "later" or self.counts[mode][name] > 1:
                     yield Fault(name, when, ERRORS[(index + turn) % len(ERRORS)], mode)
 
@@ -284,10 +288,14 @@ def main() -> int:
         if given.sample:
             faults = random.Random(given.seed).sample(faults, given.sample)
         failed = 0
-        for fault in faults:
+        for number, fault in enumerate(faults, 1):
+            if number % 100 == 0:
+                print(f"{number} of {len(faults)}, {failed} not contained so far", flush=True)
             if wrong := sweep.run(fault):
                 failed += 1
-                print(f"{fault.place} ({fault.when}, {fault.error.__name__}, {fault.mode}): {wrong}", flush=True)
+                print(
+                    f"{fault.place} ({fault.when}, {fault.error.__name__}, {fault.mode}): {wrong}", flush=True
+                )
         print(f"{len(faults)} faults in {len({f.place for f in faults})} functions, {failed} not contained")
     return 1 if failed else 0
 

@@ -17,6 +17,7 @@ ATTENTION: dict[Reason, str] = {
     "other graph": "a graph of another shape",
 }
 NO_DEEP_ITERATION = "no iteration was traced deeply (use --mode deep or adaptive)"
+LOST_TRACK = "a fault of gradsan's own: nothing was judged after it"
 BLIND: dict[BlindSpot, str] = {
     "transforms": "values inside torch.func transforms",
     "compiled": "code inside torch.compile that could not be run eagerly",

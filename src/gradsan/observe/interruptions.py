@@ -19,8 +19,10 @@ from typing import Any
 
 from gradsan.observe.patches import Patches
 
+set_handler, get_handler = signal.signal, signal.getsignal  # the real ones
 Handler = Callable[[int, FrameType | None], Any]
 waiting: dict[int, Handler] = {}  # by signal: those that came while we were at work
+defaults: dict[int, Handler] = {}  # what we have put where the script has no handler: it sees the default
 WORK: set[CodeType] = set()  # whatever these call is our own work; they call `deliver` when it is done
 HALF: set[CodeType] = set()  # these call the script's functions, too: only our own functions are work
 INSTALLED = f"{os.sep}site-packages{os.sep}"
@@ -87,10 +89,10 @@ class Interruptions:
             signal.setitimer(timer, 0)
 
     def start(self) -> None:
-        set_handler, get_handler = signal.signal, signal.getsignal
-
         @functools.wraps(set_handler)
         def signal_(signalnum: Any, handler: Any) -> Any:
+            if handler is signal.SIG_DFL:
+                handler = defaults.get(signalnum, handler)
             return _shown(set_handler(signalnum, _stand_in(handler)))
 
         @functools.wraps(get_handler)
@@ -111,16 +113,20 @@ def _replace_each(change: Callable[[Any], Any]) -> None:
     if threading.current_thread() is not threading.main_thread():
         return  # nobody else may; those that are set from now on get theirs
     for number in signal.valid_signals():
-        handler = signal.getsignal(number)
+        handler = get_handler(number)
         if callable(handler) and (other := change(handler)) is not handler:
-            signal.signal(number, other)
+            set_handler(number, other)
 
 
 def _stand_in(handler: Any) -> Any:
-    return StandIn(handler) if callable(handler) and not isinstance(handler, StandIn) else handler
+    if not callable(handler) or isinstance(handler, StandIn) or handler in defaults.values():
+        return handler
+    return StandIn(handler)
 
 
 def _shown(handler: Any) -> Any:
+    if handler in defaults.values():
+        return signal.SIG_DFL
     return handler.handler if isinstance(handler, StandIn) else handler
 
 

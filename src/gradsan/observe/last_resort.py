@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import traceback
 from collections.abc import Callable
@@ -20,6 +21,7 @@ class Noted(NamedTuple):
 
 
 faults: list[Noted] = []
+listeners: list[Callable[[], None]] = []  # they are told that something is broken, not what
 
 
 def attempt(part: str, look: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R | None:
@@ -55,6 +57,9 @@ def note(part: str) -> None:
     except Exception:  # no memory or no stack left for it
         text = f"{sys.exc_info()[0]}"
     faults.append(Noted(part, text))
+    for listener in listeners:
+        with contextlib.suppress(Exception):
+            listener()
 
 
 def take() -> list[Noted]:

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable
 from typing import ParamSpec
 
-from gradsan.observe import warning_places
+from gradsan.observe import last_resort, warning_places
 from gradsan.observe.attention import AttentionPolicy
 from gradsan.observe.backward import BackwardTap
 from gradsan.observe.backward_diagnosis import BackwardDiagnosis
@@ -74,7 +74,9 @@ class Session:
         )
 
     def __enter__(self) -> Session:
-        self._taken_out_by = [self._patches.restore, self._optimizers.remove]
+        # What no containment could hold has left our books as they are: look no further.
+        last_resort.listeners.append(self.containment.look_away)
+        self._taken_out_by = [self._deaf, self._patches.restore, self._optimizers.remove]
         self._try("threads", self._follow_threads)
         self._try("warnings", warning_places.install, self._patches)
         for tap in (self._backward, self._optimizers):
@@ -84,6 +86,10 @@ class Session:
         self._taken_out_by.append(self.attention.stop)
         self._try("attention", self.attention.start, self.operations, self._compiled)
         return self
+
+    def _deaf(self) -> None:
+        if self.containment.look_away in last_resort.listeners:
+            last_resort.listeners.remove(self.containment.look_away)
 
     def _install(self, tap: Tap) -> bool:
         name = type(tap).__name__
@@ -100,7 +106,7 @@ class Session:
 
     def __exit__(self, *exc: object) -> None:
         self.containment.contain("session", self.tracing.flush)
-        self.containment.contain("session", self.tracing.step.close)
+        attempt("session", self.tracing.step.close)
         self.take_out()
         attempt("session", self._sink.finish)
 

@@ -72,6 +72,7 @@ class Watch:
 
     def start(self) -> None:
         _open.append(self)
+        last_resort.listeners.append(self.engine.lose_track)
         attempt("signals", self.interruptions.start)
         with contextlib.suppress(SystemExit):  # torch is here already: nothing of the program has run yet
             self._arrival.start()
@@ -139,6 +140,8 @@ class Watch:
                 attempt("explain", self.session.explain, error)
             attempt("session", self.session.__exit__, None, None, None)
         attempt("session", self.recorder.finish)
+        if self.engine.lose_track in last_resort.listeners:
+            last_resort.listeners.remove(self.engine.lose_track)
         return self.report()
 
     def finish_at_once(self) -> Report:
