@@ -48,6 +48,9 @@ class Sandbox:
     def gradsan(self, *args: str, **options: Any) -> subprocess.CompletedProcess[str]:
         return self._run([GRADSAN, *args], **options)
 
+    def shell(self, line: str) -> subprocess.CompletedProcess[str]:
+        return self._run(["sh", "-c", line])
+
     def start(self, *args: str) -> subprocess.Popen[str]:
         pipe = subprocess.PIPE
         process = subprocess.Popen(

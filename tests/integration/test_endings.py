@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from sandbox import CLEAN, STALE, Sandbox
+from sandbox import CLEAN, GRADSAN, STALE, Sandbox
 
 WAIT = "import os, signal\nprint('ready', flush=True)\nos.read(0, 1)\n"
 HANDLER = "import signal, sys\nsignal.signal(signal.SIGTERM, lambda *_: sys.exit(9))\n"
@@ -112,3 +112,68 @@ def test_a_full_disk_is_said_and_costs_only_the_trace(sandbox: Sandbox) -> None:
     assert "incomplete: No space left on device" in " ".join(seen.stderr.split())
     assert "error GS401 stale-gradient" in seen.stderr
     assert seen.returncode == 1
+
+
+@pytest.mark.parametrize(
+    "end", ["os.kill(os.getpid(), signal.SIGALRM)", "os.kill(os.getpid(), signal.SIGUSR1)"]
+)
+def test_any_signal_that_ends_a_script_comes_after_the_report(sandbox: Sandbox, end: str) -> None:
+    sandbox.write(
+        "train.py", STALE + "import os, signal\nassert signal.getsignal(14) is signal.SIG_DFL\n" + end
+    )
+    seen = sandbox.gradsan("run", "--mode", "light", "train.py")
+    assert seen.returncode in (-signal.SIGALRM, -signal.SIGUSR1)
+    assert "error GS401 stale-gradient" in seen.stderr
+
+
+@pytest.mark.parametrize(
+    ("end", "status", "output"),
+    [
+        ("os._exit(5)", 5, ""),
+        ("os.execv(sys.executable, [sys.executable, '-c', 'print(1)'])", 0, "1\n"),
+        ("os.execlp('echo', 'echo', 'other')", 0, "other\n"),
+    ],
+)
+def test_a_process_that_ends_at_once_or_becomes_another_has_its_report(
+    sandbox: Sandbox, end: str, status: int, output: str
+) -> None:
+    sandbox.write("train.py", STALE + "import os, sys\n" + end)
+    seen = sandbox.gradsan("run", "train.py")
+    assert (seen.returncode, seen.stdout) == (status, output)
+    assert "error GS401 stale-gradient" in seen.stderr
+
+
+@pytest.mark.parametrize(
+    "end",
+    ["import os; os.abort()", "import ctypes; ctypes.string_at(0)", "import os; os.kill(os.getpid(), 9)"],
+)
+def test_a_crash_of_the_interpreter_leaves_a_readable_trace(sandbox: Sandbox, end: str) -> None:
+    sandbox.write("train.py", STALE + end)
+    seen = sandbox.gradsan("run", "--trace", "run.trace", "train.py")
+    assert seen.returncode < 0
+    assert "error GS401 stale-gradient" in sandbox.gradsan("report", "run.trace").stdout
+
+
+def test_a_timer_that_the_script_left_running_does_not_end_the_report(sandbox: Sandbox) -> None:
+    late = "import signal\nsignal.setitimer(signal.ITIMER_REAL, 1e-3, 1e-3)\n"
+    handled = "import signal\ndef up(*_): raise TimeoutError\nsignal.signal(signal.SIGUSR1, up)\n"
+    sandbox.write("late.py", STALE + "import signal\nsignal.signal(signal.SIGALRM, lambda *_: None)\n" + late)
+    assert "1 error in 4 iterations" in sandbox.gradsan("run", "late.py").stderr
+    ends = "import atexit, os\natexit.register(os.kill, os.getpid(), signal.SIGUSR1)\n"
+    sandbox.write("handled.py", CLEAN + handled + ends)
+    seen, bare = sandbox.gradsan("run", "handled.py"), sandbox.python("handled.py")
+    assert (seen.returncode, seen.stdout) == (bare.returncode, bare.stdout)
+    assert "TimeoutError" in bare.stderr
+    assert "TimeoutError" in seen.stderr  # the script's handlers are its own again when we are done
+
+
+def test_a_closed_pipe_and_a_full_disk_cost_neither_the_status_nor_the_other_report(sandbox: Sandbox) -> None:
+    sandbox.write("train.py", STALE + "print('trained')")
+    shown = f"'{GRADSAN}' run --format json --output /dev/full train.py"
+    full = sandbox.shell(shown)
+    assert (full.returncode, full.stdout) == (1, "trained\n")
+    assert "cannot write '/dev/full': No space left on device" in full.stderr
+    assert "error GS401 stale-gradient" in full.stderr
+    closed = sandbox.shell(f"'{GRADSAN}' run --trace run.trace train.py 2>&-")
+    assert (closed.returncode, closed.stdout) == (1, "trained\n")
+    assert "error GS401 stale-gradient" in sandbox.gradsan("report", "run.trace").stdout

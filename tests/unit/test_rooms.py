@@ -8,6 +8,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).parents[2] / "src" / "gradsan"
 PUBLIC = {"gradsan"}
 FACTS = {"record", "judge"}
+LAST_RESORT = {"observe.interruptions", "observe.last_resort"}  # what holds before and after a session, too
 
 # What the modules of each room may import from gradsan beside their own room: whole rooms or single modules.
 MAY_KNOW: dict[str, set[str]] = {
@@ -19,7 +20,7 @@ MAY_KNOW: dict[str, set[str]] = {
     "fix": {"judge.findings", "judge.source"},
     "render": {"judge.findings", "judge.source", "picture.model", "fix", "rules", *PUBLIC},
     "follow": {*FACTS, "render.page", "runner.watch"},
-    "runner": {*FACTS, "observe.session", "picture.collector"},
+    "runner": {*FACTS, *LAST_RESORT, "observe.patches", "observe.session", "picture.collector"},
     "api": {*FACTS, "observe", "render", "rules", "runner", *PUBLIC},
     "integrations": {"api", "judge.cells", "judge.findings", "runner.packages"},
     "pytest": {

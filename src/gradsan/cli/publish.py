@@ -10,12 +10,15 @@ import sys
 from gradsan.cli import baselines
 from gradsan.judge.baseline import Baseline
 from gradsan.judge.findings import Report
+from gradsan.observe import last_resort
+from gradsan.observe.last_resort import attempt
 from gradsan.render import render
 from gradsan.render.fresh_line import FreshLine
 from gradsan.render.live import Live
 from gradsan.render.output import Output, OutputError, OutputFile, StandardOutput
 from gradsan.render.page import Page, plain
 from gradsan.render.text import ending, summary
+from gradsan.runner.bare import say
 
 
 def write_html(report: Report, file: OutputFile) -> None:
@@ -49,11 +52,15 @@ class Publisher:
     def publish(self, report: Report) -> None:
         report.script = self._script
         if self.live is not None:
-            self.live.flush()
-        self._publish(report)
+            attempt("status line", self.live.flush)
+        try:
+            self._publish(report)
+        except Exception:
+            last_resort.note("the report")
+            self._say_at_least(report)
         if self._html is not None:
-            self._publish_html(report, self._html)
-        self._fresh.leave()
+            attempt("the HTML report", self._publish_html, report, self._html)
+        attempt("the report", self._fresh.leave)
 
     def keep(self, report: Report, file: OutputFile, old: Baseline | None) -> bool:
         """Write the findings down as known; whether that was possible."""
@@ -81,6 +88,18 @@ class Publisher:
         else:
             if not self._quiet or not report.watched:
                 self._say_in_short(report, self._output)
+
+    def _say_at_least(self, report: Report) -> None:
+        """Without any of what makes a report pleasant to read: each finding, and where it is."""
+        lines = [
+            f"gradsan: {f.severity} {f.rule} {f.name} "
+            + (f"{f.culprit.file}:{f.culprit.line}: " if f.culprit is not None else "")
+            + f.message
+            for f in report.findings
+        ]
+        lines += [f"gradsan fault in {fault['tap']}:\n{fault['traceback']}" for fault in report.faults]
+        lines.append(f"gradsan: {len(lines)} findings and faults; the report could not be drawn")
+        say("\n".join(map(str, lines)))
 
     def _publish_html(self, report: Report, file: OutputFile) -> None:
         try:

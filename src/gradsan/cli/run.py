@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
@@ -13,14 +13,21 @@ from gradsan.cli import baselines, options
 from gradsan.cli.exit_status import decide
 from gradsan.cli.following import Following
 from gradsan.cli.publish import Publisher
+from gradsan.judge.baseline import Baseline
 from gradsan.judge.engine import Engine
 from gradsan.judge.source import pin_base
+from gradsan.observe import last_resort
+from gradsan.observe.last_resort import attempt
 from gradsan.record.trace import TraceWriter
+from gradsan.render.output import OutputFile
 from gradsan.runner import program as programs
-from gradsan.runner.execute import ProgramOutcome, execute
+from gradsan.runner.bare import run_bare, say
+from gradsan.runner.execute import Course, ProgramOutcome, execute
 from gradsan.runner.signals import Interrupted, last_words
 from gradsan.runner.watch import Watch
-from gradsan.settings import MODES, pinned
+from gradsan.settings import MODES, Settings, pinned
+
+DELIBERATE = (click.ClickException, click.exceptions.Exit, click.Abort, Interrupted)
 
 
 class ProgramCommand(click.Command):
@@ -67,6 +74,35 @@ def command(ctx: click.Context, /, words: tuple[str, ...], **given: Any) -> None
     Exit status: 1 (--finding-status) on a finding at or above --fail-on; else the script's own where it
     failed; else 3 where gradsan could not watch; 2 on bad usage, or a torch that is too old.
     """
+    course, running = Course(), None
+    try:
+        running = _prepare(ctx, given, words)
+        _execute(running, course)
+    except DELIBERATE:
+        raise
+    except Exception as error:
+        if not course.begun:
+            run_bare(error, given["module"], given["code"], words)
+        last_resort.note("the end of the script")
+    outcome = course.outcome or ProgramOutcome(1)
+    assert running is not None
+    status = _concluded(ctx, running, outcome, given)
+    if outcome.interrupted:
+        raise Interrupted
+    ctx.exit(status)
+
+
+class Running(NamedTuple):
+    program: programs.Program
+    watch: Watch
+    publisher: Publisher
+    following: Following
+    baseline: Baseline | None
+    target: OutputFile | None
+    defaults: Settings
+
+
+def _prepare(ctx: click.Context, given: dict[str, Any], words: tuple[str, ...]) -> Running:
     defaults = options.with_defaults(ctx, given)
     program = _program(given["module"], given["code"], words)
     rules = options.chosen_rules(given["select"], given["ignore"])
@@ -82,30 +118,55 @@ def command(ctx: click.Context, /, words: tuple[str, ...], **given: Any) -> None
     engine, writer = Engine(rules, live), _writer(given, program)
     watch = Watch(engine, writer, given["mode"], include, html is not None, baseline, refuses=True)
     following = Following(watch, scalars, given["live"])
-
-    def end_at_once() -> None:
-        following.close()
-        publisher.publish(watch.finish_at_once())  # a baseline is left as it was: the run was not whole
-
     watch.start()
-    with last_words(end_at_once), pinned(defaults):
-        outcome = execute(program) if not watch.refusal else ProgramOutcome()
-    if watch.is_in_child:  # the program forked by itself, and this is not the process that we watch
+    return Running(program, watch, publisher, following, baseline, target, defaults)
+
+
+def _execute(running: Running, course: Course) -> None:
+    def end_at_once() -> None:
+        running.following.close()
+        running.publisher.publish(running.watch.finish_at_once())  # no baseline: the run was not whole
+
+    with last_words(end_at_once), pinned(running.defaults):
+        if running.watch.refusal:
+            course.begun, course.outcome = True, ProgramOutcome()
+        else:
+            execute(running.program, course)
+
+
+def _concluded(ctx: click.Context, running: Running, outcome: ProgramOutcome, given: dict[str, Any]) -> int:
+    """The exit status, after everything was told. Faults of ours cost neither the script's own nor each other."""
+    if running.watch.is_in_child:  # the program forked by itself, and this is not the process that we watch
         ctx.exit(outcome.status)
-    report = watch.finish(outcome.error)
-    following.close()
+    attempt("signals", running.watch.interruptions.mute)
+    try:
+        return _conclude(running, outcome, given)
+    except DELIBERATE:
+        raise
+    except Exception:
+        last_resort.note("the report")
+        return outcome.status
+    finally:
+        attempt("signals", running.watch.interruptions.stop)
+        for fault in last_resort.take():  # what the report came too late for, or there was none
+            say(f"gradsan fault in {fault.tap}; the script was not affected:\n{fault.traceback}")
+
+
+def _conclude(running: Running, outcome: ProgramOutcome, given: dict[str, Any]) -> int:
+    _, watch, publisher, following, baseline, target, _ = running
+    report = watch.finish(outcome.error, goes_on=False)
+    attempt("following", following.close)
     if watch.refusal:
         options.refuse(watch.refusal)
     report.script_status = outcome.status
-    ending = decide(report, given["fail_on"], given["finding_status"], outcome.status, target is not None)
+    fail_on, finding_status = given["fail_on"], given["finding_status"]
+    ending = decide(report, fail_on, finding_status, outcome.status, target is not None)
     report.exit = None if outcome.interrupted else ending
     publisher.publish(report)
-    kept = target is not None and publisher.keep(report, target, baseline)
-    if outcome.interrupted:
-        raise Interrupted
-    if target is not None and not kept:  # what could not be written down is not known
-        ending = decide(report, given["fail_on"], given["finding_status"], outcome.status)
-    ctx.exit(ending.status)
+    if target is not None and not publisher.keep(report, target, baseline):
+        # what could not be written down is not known
+        ending = decide(report, fail_on, finding_status, outcome.status)
+    return ending.status
 
 
 def _program(module: str | None, code: str | None, words: tuple[str, ...]) -> programs.Program:

@@ -48,6 +48,8 @@ HANDLERS = {
     Sample: "on_sample",
 }
 
+# Parts of ours without which everything is still seen and judged: other sinks, and what only words depend on.
+BESIDE = {"TraceWriter", "PictureCollector", "Scalars", "Status", "names", "warnings"}
 ENOUGH = 16  # iterations: by then most rules would have had their say
 
 
@@ -76,13 +78,21 @@ class Engine:
         self._last: type | None = None  # kind of event
         self._broken: set[int] = set()
         self._faulty: set[str] = set()
+        self._lost = False
 
     def feed(self, event: Event) -> None:
         """A fault here would take the judge off the run: it is kept to the event that brought it about."""
         try:
             self._feed(event)
+            if isinstance(event, Fault) and event.tap not in BESIDE:
+                self.lose_track()
         except Exception:
             self._fault(f"judging {type(event).__name__}")
+            self.lose_track()
+
+    def lose_track(self) -> None:
+        """Events are missing, or the history is not what happened: what would be found from here on is a guess."""
+        self._lost = True
 
     def _feed(self, event: Event) -> None:
         history, handlers = self.history, self._handlers.get(type(event), [])
@@ -129,10 +139,12 @@ class Engine:
         if part in self._faulty:  # once is enough to know
             return
         self._faulty.add(part)
-        self.history.apply(Fault(part, traceback.format_exc()))
+        self.history.faults.append(Fault(part, traceback.format_exc()))
 
     def _ask(self, handlers: list[Callable[..., Iterable[Verdict]]], *args: Any) -> None:
         verdicts: list[tuple[Rule, Verdict]] = []
+        if self._lost:
+            return
         for handler in handlers:
             if id(handler) in self._broken:
                 continue
@@ -202,6 +214,8 @@ class Engine:
         )
 
     def _not_evaluated(self) -> list[dict[str, str]]:
+        if self._lost:
+            return [{"rule": code, "reason": reasons.LOST_TRACK} for code in sorted(self._selected)]
         deep = [r.code for r in self.rules if r.needs_deep and r.code in self._selected]
         if self.history.iteration and not self.history.graph.ops:
             return [{"rule": code, "reason": reasons.NO_DEEP_ITERATION} for code in deep]

@@ -18,6 +18,7 @@ ATTENTION: dict[Reason, str] = {
     "returning": "a loss that was expected back",
 }
 NO_DEEP_ITERATION = "no iteration was traced deeply (use --mode deep or adaptive)"
+LOST_TRACK = "a fault of gradsan's own: nothing was judged after it"
 BLIND: dict[BlindSpot, str] = {
     "transforms": "values inside torch.func transforms",
     "compiled": "code inside torch.compile that could not be run eagerly",

@@ -76,7 +76,7 @@ def load(folder: Path) -> Progress:
         return Progress(folder)
     except OSError as error:
         raise CourseError(f"{path} cannot be read: {error.strerror or error}.") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise _broken(path, f"it is not valid JSON ({error})") from error
     return _parse(folder, path, state)
 

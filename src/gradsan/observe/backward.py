@@ -16,6 +16,8 @@ from gradsan.observe.containment import Containment
 from gradsan.observe.fast_path import FastPath
 from gradsan.observe.gradient_sketch import GradientSketch
 from gradsan.observe.graph import Graph, Shapes, is_transforming, walk
+from gradsan.observe.interruptions import is_the_scripts
+from gradsan.observe.last_resort import own
 from gradsan.observe.magnitudes import Magnitudes
 from gradsan.observe.outlet import Outlet
 from gradsan.observe.patches import Parts, Patches
@@ -87,56 +89,103 @@ class BackwardTap:
     def _patch_backward(self, patches: Patches) -> None:
         tap, fast_path, sites, largest = self, self._fast_path, self._known.sites, self._largest
         users, is_user, frame_above, kinds = sites.users, sites.is_user, sys._getframe, self._kinds
+        contain, run = self._contain, self._passage()
 
         # In passing, a call costs more than what it does: hence all in one piece, `FastPath.passes` included.
         def backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
             # `loss.backward()` comes with three arguments, and from one frame further up.
             frame = frame_above(2 if len(args) == 3 else 1)
-            code = frame.f_code
-            while id(code) not in users and frame.f_back is not None and not is_user(code):
-                frame = frame.f_back
+            passing = False
+            try:
                 code = frame.f_code
-            token = id(code) * 31 + frame.f_lasti  # `_token`, written out
-            if fast_path.on and (node := fast_path.node.get(token)) is not None:
-                try:
-                    ordinary = -(limit := largest[token]) <= tensors.item() <= limit
-                    usual = type(tensors.grad_fn) in kinds[token]
-                except Exception:  # several losses, or several values
-                    ordinary, usual = False, True
-                ordinary = ordinary or tap.is_ordinary(tensors, token)
-                if ordinary and (
-                    (usual and (fast_path.skipped + 1) % GRAPH_EVERY) or tap.has_usual_graph(tensors, token)
-                ):
-                    fast_path.node = node
-                    if node is fast_path.root:  # a loop without optimizers
-                        fast_path.passed_iteration()
+                while id(code) not in users and frame.f_back is not None and not is_user(code):
+                    frame = frame.f_back
+                    code = frame.f_code
+                token = id(code) * 31 + frame.f_lasti  # `_token`, written out
+                if fast_path.on and (node := fast_path.node.get(token)) is not None:
                     try:
-                        return original_backward(tensors, *args, **kwargs)
-                    except BaseException as error:
-                        tap.failed_in_passing(frame, tensors, error)
-                        raise
-            else:
-                tap.is_ordinary(tensors, token)
-            fast_path.end()
-            fast_path.note(token)
-            return tap.run("backward", frame, original_backward, tensors, args, kwargs)
+                        ordinary = -(limit := largest[token]) <= tensors.item() <= limit
+                        usual = type(tensors.grad_fn) in kinds[token]
+                    except (AttributeError, KeyError, RuntimeError, TypeError) as error:
+                        if is_the_scripts(error):
+                            raise
+                        ordinary, usual = False, True  # several losses, or several values
+                    ordinary = ordinary or tap.is_ordinary(tensors, token)
+                    if ordinary and (
+                        (usual and (fast_path.skipped + 1) % GRAPH_EVERY)
+                        or tap.has_usual_graph(tensors, token)
+                    ):
+                        fast_path.node = node
+                        passing = True
+                        if node is fast_path.root:  # a loop without optimizers
+                            fast_path.passed_iteration()
+                else:
+                    tap.is_ordinary(tensors, token)
+                if not passing:
+                    fast_path.end()
+                    fast_path.note(token)
+            except Exception as error:
+                own("backward", error)
+            if not passing:
+                return run("backward", frame, original_backward, tensors, args, kwargs)
+            try:
+                return original_backward(tensors, *args, **kwargs)
+            except BaseException as error:
+                contain("backward", tap.failed_in_passing, frame, tensors, error)
+                raise
 
         original_backward = patches.set(torch.autograd, "backward", backward)
 
     def _patch_grad(self, patches: Patches) -> None:
-        tap, passes, sites = self, self._fast_path.passes, self._known.sites
+        tap, passes, contain, run = self, self._fast_path.passes, self._contain, self._passage()
+        user_frame = self._known.sites.user_frame
 
         def grad(outputs: Any, *args: Any, **kwargs: Any) -> Any:
-            frame = sites.user_frame(sys._getframe(1)) or sys._getframe(1)
-            if not passes(_token(frame)):
-                return tap.run("grad", frame, original_grad, outputs, args, kwargs)
+            frame, passing = sys._getframe(1), False
+            try:
+                frame = user_frame(frame) or frame
+                passing = passes(_token(frame))
+            except Exception as error:
+                own("backward", error)
+            if not passing:
+                return run("grad", frame, original_grad, outputs, args, kwargs)
             try:
                 return original_grad(outputs, *args, **kwargs)
             except BaseException as error:
-                tap.failed_in_passing(frame, outputs, error, "grad")
+                contain("backward", tap.failed_in_passing, frame, outputs, error, "grad")
                 raise
 
         original_grad = patches.set(torch.autograd, "grad", grad)
+
+    def _passage(self) -> Callable[[Call, FrameType, Any, Any, Any, Any], Any]:
+        """What goes around a call of backward that is looked at: the call itself, and nothing that can fail."""
+        contain, inside, before, after = self._contain, self._inside, self._begin, self._after
+
+        def run(call: Call, frame: FrameType, original: Any, tensors: Any, args: Any, kwargs: Any) -> Any:
+            probe = contain("backward", before, call, frame, tensors)
+            if probe is None:
+                return original(tensors, *args, **kwargs)
+            try:
+                inside.depth = 1
+                result = original(tensors, *args, **kwargs)
+            except BaseException as error:
+                contain("backward", after, call, probe, args, kwargs, error)
+                raise
+            finally:
+                inside.depth = 0
+            contain("backward", after, call, probe, args, kwargs, None)
+            if call == "grad" and self._tracing.tap is not None:
+                contain("backward", self._hand_out, probe.place.site, args, kwargs, result)
+            return result
+
+        return run
+
+    def _begin(self, call: Call, frame: FrameType, tensors: Any) -> Probe | None:
+        """Inside: reentrant checkpointing, gradient penalties in hooks, `torch.func.grad`. On the meta device there
+        are no gradients, only their shapes."""
+        if getattr(self._inside, "depth", 0) or is_transforming() or _is_meta(tensors):
+            return None
+        return self._before(call, frame, tensors)
 
     def is_ordinary(self, loss: Any, token: int) -> bool:
         """The one look at numbers that is taken even in passing: one value, no gradient tensors. A loss far
@@ -166,33 +215,10 @@ class BackwardTap:
         self, frame: FrameType, tensors: Any, error: BaseException, call: Call = "backward"
     ) -> None:
         self._fast_path.end()
-        probe = self._contain("backward", self._before, call, frame, tensors)
-        if probe is not None:
-            self._contain("backward", self._after, call, probe, (), {}, error)
-
-    def run(self, call: Call, frame: FrameType, original: Any, tensors: Any, args: Any, kwargs: Any) -> Any:
-        # Inside: reentrant checkpointing, gradient penalties in hooks, `torch.func.grad`. On the meta device
-        # there are no gradients, only their shapes.
-        if getattr(self._inside, "depth", 0) or is_transforming() or _is_meta(tensors):
-            return original(tensors, *args, **kwargs)
-        probe = self._contain("backward", self._before, call, frame, tensors)
-        self._inside.depth = 1
-        try:
-            result = original(tensors, *args, **kwargs)
-        except BaseException as error:
-            if probe is not None:
-                self._contain("backward", self._after, call, probe, args, kwargs, error)
-            raise
-        finally:
-            self._inside.depth = 0
-        if probe is not None:
-            self._contain("backward", self._after, call, probe, args, kwargs, None)
-            if call == "grad" and self._tracing.tap is not None:
-                inputs = _as_tensors(_argument(args, kwargs, 0, "inputs"))
-                self._contain("backward", self._hand_out, probe.place.site, inputs, result)
-        return result
+        self._after(call, self._before(call, frame, tensors), (), {}, error)
 
     def _before(self, call: Call, frame: FrameType, tensors: Any) -> Probe:
+        self._tracing.step.look()
         roots, place, token = _as_tensors(tensors), self._known.sites.place(frame), _token(frame)
         graph = walk(roots)
         if call == "backward":
@@ -260,10 +286,10 @@ class BackwardTap:
             )
         )
 
-    def _hand_out(self, site: Site, inputs: tuple[torch.Tensor, ...], result: Any) -> None:
+    def _hand_out(self, site: Site, args: Any, kwargs: Any, result: Any) -> None:
         """What `autograd.grad` returns is a gradient, though it lies in no `.grad`: what is made of it is followed. One
         with a graph of its own is a value like any other."""
-        tap = self._tracing.tap
+        tap, inputs = self._tracing.tap, _as_tensors(_argument(args, kwargs, 0, "inputs"))
         gradients = (result,) if isinstance(result, torch.Tensor) else result
         for leaf, grad in zip(inputs, gradients, strict=False):
             if tap is not None and isinstance(grad, torch.Tensor) and not grad.requires_grad:

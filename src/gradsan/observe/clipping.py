@@ -6,7 +6,6 @@ import functools
 import inspect
 import sys
 import types
-from collections.abc import Iterator
 from types import FrameType
 from typing import Any, Literal
 
@@ -14,6 +13,7 @@ import torch
 
 from gradsan.observe.containment import Containment
 from gradsan.observe.fast_path import FastPath
+from gradsan.observe.last_resort import attempt, own
 from gradsan.observe.magnitudes import Magnitudes
 from gradsan.observe.outlet import Outlet
 from gradsan.observe.patches import Parts, Patches
@@ -24,10 +24,6 @@ from gradsan.record.events import Clip
 
 How = Literal["norm", "value"]
 CLIPS: dict[str, How] = {"clip_grad_norm_": "norm", "clip_grad_value_": "value"}
-
-
-def iter_of(parameters: list[torch.Tensor]) -> Iterator[torch.Tensor]:
-    yield from parameters
 
 
 class ClipTap:
@@ -54,12 +50,17 @@ class ClipTap:
             patches.set(torch.nn.utils, name, wrapper)
 
     def _wrapper(self, original: Any, how: How) -> Any:
-        passes, token = self._fast_path.passes, id(original)
+        passes, token, tracing = self._fast_path.passes, id(original), self._tracing
         first, second = list(inspect.signature(original).parameters)[:2]
 
         @functools.wraps(original)
         def clip(*args: Any, **kwargs: Any) -> Any:
-            if passes(token):
+            try:
+                passing = passes(token)
+            except Exception as error:
+                own("clip", error)
+                passing = True
+            if passing:
                 return original(*args, **kwargs)
             given = dict(zip((first, second), args, strict=False)) | kwargs
             if first not in given or second not in given:
@@ -72,9 +73,13 @@ class ClipTap:
                 parameters = list(parameters)
             self._contain("clip", self._clipping, parameters, how, limit, sys._getframe(1))
             # Of a generator without anything in it PyTorch warns; of an empty list it does not.
-            again = iter_of(parameters) if was_generator else parameters
-            with self._tracing.paused():
+            again = (parameter for parameter in parameters) if was_generator else parameters
+            resume = attempt("clip", tracing.pause)
+            try:
                 norm = original(again, limit, *args[2:], **given)
+            finally:
+                if resume is not None:
+                    attempt("clip", resume)
             self._contain("clip", self._clipped, norm, limit)
             return norm
 

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 from gradsan.observe.containment import Containment
+from gradsan.observe.last_resort import attempt
 from gradsan.observe.outlet import BlindSpots
 from gradsan.observe.patches import Parts, Patches
 from gradsan.observe.tracing import Tracing
@@ -35,7 +36,7 @@ class Compiled:
         def compile_(*args: Any, **kwargs: Any) -> Any:
             made = original(*args, **kwargs)
             if self._tracing.tap is not None:  # the compiler may have been imported just now
-                self.run_eagerly()
+                attempt("compile", self.run_eagerly)
             return made
 
         patches.set(torch, "compile", compile_)

@@ -6,15 +6,21 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable
-from typing import ParamSpec, TypeVar
+from typing import ParamSpec, Protocol, TypeVar
 
 import torch
 
+from gradsan.observe import interruptions, last_resort
+from gradsan.observe.interruptions import is_at_work, is_the_scripts
 from gradsan.observe.tracing import Tracing
 from gradsan.record.events import Fault
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+
+class Contain(Protocol):
+    def __call__(self, tap: str, look: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R | None: ...
 
 
 class Containment:
@@ -23,14 +29,32 @@ class Containment:
         self._tracing = tracing
         self._stops: dict[int, BaseException] = {}  # by thread
         self.quiet: set[str] = set()
+        self.contain = self._guard()
 
-    def contain(self, tap: str, look: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R | None:
-        """Run our own code so that its faults never reach the user's script, and its tensor reads
-        never reach our own operation tap."""
-        result = self._contained(tap, look, *args, **kwargs)
-        if self._stops:
-            self._stop_here()
-        return result
+    def _guard(self) -> Contain:
+        """`contain`, in one piece: what can go wrong in it is either asked for, or stays inside."""
+        contained, stops, waiting, frame_above = (
+            self._contained, self._stops, interruptions.waiting, sys._getframe,
+        )  # fmt: skip
+
+        def contain(tap: str, look: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R | None:
+            """Run our own code so that its faults never reach the user's script, and its tensor reads
+            never reach our own operation tap."""
+            result = None
+            try:
+                result = contained(tap, look, *args, **kwargs)
+            except Exception as error:  # of the containment itself, unless somebody else threw it
+                if is_the_scripts(error):
+                    raise
+                last_resort.note(tap)
+            if stops and not is_at_work(frame_above(1)) and (stop := self.take_stop()) is not None:
+                raise stop from sys.exception()
+            if waiting:
+                interruptions.deliver(frame_above(1))
+            return result
+
+        interruptions.WORK.add(contain.__code__)
+        return contain
 
     def _contained(self, tap: str, look: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R | None:
         if tap in self.quiet:
@@ -40,7 +64,9 @@ class Containment:
                 return look(*args, **kwargs)
             with torch._C.DisableTorchFunction():
                 return look(*args, **kwargs)
-        except Exception:
+        except Exception as error:
+            if is_the_scripts(error):
+                raise
             self.fault(tap)
             return None
 
@@ -62,16 +88,6 @@ class Containment:
     def take_stop(self) -> BaseException | None:
         """The watch is ending: what is still to be raised on this thread is for its end to raise."""
         return self._stops.pop(threading.get_ident(), None)
-
-    def _stop_here(self) -> None:
-        frame = sys._getframe(2)
-        while frame.f_back is not None:
-            frame = frame.f_back
-            if frame.f_code is Containment.contain.__code__:
-                return  # our own code is still running further out; let it come to its end
-        error = self.take_stop()
-        if error is not None:
-            raise error from sys.exception()
 
 
 class _Everything(set[str]):

@@ -98,10 +98,10 @@ class FastPath:
 
     def end(self) -> None:
         if self.on:
-            self.on = False
+            self._follower(False)
             self.node = self.root
             self._path.clear()
-            self._follower(False)
+            self.on = False  # last: whoever is interrupted before has not left
 
     def take_skipped(self) -> int:
         """The iterations that were let through, to be booked."""

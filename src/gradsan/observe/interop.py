@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import functools
 import sys
+from types import FrameType
 from typing import Any
 
 import torch
 
 from gradsan.observe.containment import Containment
+from gradsan.observe.last_resort import attempt
 from gradsan.observe.patches import Parts, Patches, class_function
 from gradsan.observe.sites import Sites
 from gradsan.observe.special_calls import Call
@@ -37,12 +39,15 @@ class InteropTap:
         @functools.wraps(original)
         def from_numpy(array: Any) -> Any:
             result = original(array)
-            if (tap := tracing.tap) is not None:
-                call = Call("from_numpy", (array,), [], (), result, sys._getframe(1))
-                contain("arrival", tap.special.arrival, call)
+            if tracing.tap is not None:
+                contain("arrival", self._arrived, array, result, sys._getframe(1))
             return result
 
         patches.set(torch, "from_numpy", from_numpy, rests=True)
+
+    def _arrived(self, array: Any, result: torch.Tensor, frame: FrameType) -> None:
+        if (tap := self._tracing.tap) is not None:
+            tap.special.arrival(Call("from_numpy", (array,), [], (), result, frame))
 
     def _patch_grad_switch(self, patches: Patches) -> None:
         """`torch.set_grad_enabled(False)` as a statement stays in force: remember where, in every mode."""
@@ -56,7 +61,7 @@ class InteropTap:
             # nobody asks who calls; if the line matters after all, it is looked for in the source.
             if not mode or switches.by_statement:
                 code = sys._getframe(1).f_code
-                if id(code) not in libraries and is_user(code):
+                if id(code) not in libraries and attempt("grad mode", is_user, code):
                     contain("grad mode", switches.switched, mode, sys._getframe(1))
             original(self, mode)
 
@@ -90,7 +95,7 @@ class InteropTap:
 
         @functools.wraps(leave)
         def __exit__(self: Any, *args: Any) -> Any:
-            switches.left_inference()
+            contain("inference_mode", switches.left_inference)
             return leave(self, *args)
 
         patches.set(mode, "__enter__", __enter__)

@@ -14,6 +14,8 @@ from typing import Any
 import torch
 from torch.nn.modules import module as modules
 
+from gradsan.observe.last_resort import attempt
+
 
 class LateStarters:
     def __init__(self, has_come: Callable[[], None]) -> None:
@@ -31,14 +33,17 @@ class LateStarters:
         if not self._idle and not self._unfed:
             self.stop_waiting()
         elif self._hook is None:
-            self._hook = modules.register_module_forward_pre_hook(self._called)
+            look = self._called
+            self._hook = modules.register_module_forward_pre_hook(
+                lambda module, _: attempt("late", look, module)
+            )
 
     def stop_waiting(self) -> None:
         if self._hook is not None:
             self._hook.remove()
             self._hook = None
 
-    def _called(self, module: torch.nn.Module, args: Any) -> None:
+    def _called(self, module: torch.nn.Module) -> None:
         key = id(module)
         if key in self._others or not torch.is_grad_enabled():
             return

@@ -8,6 +8,8 @@ import torch
 from torch.nn.modules import module as modules
 from torch.overrides import TorchFunctionMode
 
+from gradsan.observe.last_resort import attempt
+
 
 class StackedMode(TorchFunctionMode):
     def __init__(self) -> None:
@@ -84,7 +86,9 @@ class StackedMode(TorchFunctionMode):
         """PyTorch has taken us off the stack for the length of one call (`loss.backward()`) and will put us
         back: we go when the next network is called. Until then there is nothing for us to note."""
         if getattr(self._pauses, "leaving", None) is None:
-            self._pauses.leaving = modules.register_module_forward_pre_hook(lambda *_: self._leave_now())
+            self._pauses.leaving = modules.register_module_forward_pre_hook(
+                lambda *_: attempt("operations", self._leave_now)
+            )
 
     def _leave_now(self) -> None:
         if getattr(self._pauses, "leaving", None) is not None:

@@ -12,6 +12,7 @@ import torch
 
 from gradsan.observe.containment import Containment
 from gradsan.observe.fast_path import FastPath
+from gradsan.observe.last_resort import attempt
 from gradsan.observe.outlet import Outlet
 from gradsan.observe.patches import Parts, Patches
 from gradsan.observe.registry import Known, storage_of
@@ -76,13 +77,17 @@ class NetworkTap:
         self._emit(Sync(place.site, "deepcopy", (pair,), passed=self._passed()))
 
     def _patch_load(self, patches: Patches) -> None:
-        contain = self._contain
+        contain, tracing = self._contain, self._tracing
         original = torch.nn.Module.load_state_dict
 
         @functools.wraps(original)
         def load_state_dict(module: Any, state_dict: Any, *args: Any, **kwargs: Any) -> Any:
-            with self._tracing.paused():
+            resume = attempt("load_state_dict", tracing.pause)
+            try:
                 result = original(module, state_dict, *args, **kwargs)
+            finally:
+                if resume is not None:
+                    attempt("load_state_dict", resume)
             contain("load_state_dict", self._loaded, module, state_dict, sys._getframe(1))
             return result
 
@@ -108,14 +113,18 @@ class NetworkTap:
         return self._fast_path.skipped if self._fast_path.on else 0
 
     def _patch_freeze(self, patches: Patches) -> None:
-        contain = self._contain
+        contain, tracing = self._contain, self._tracing
         original = torch.nn.Module.requires_grad_
 
         @functools.wraps(original)
         def requires_grad_(module: Any, requires_grad: bool = True) -> Any:
             contain("freeze", self._frozen, module, requires_grad, sys._getframe(1))
-            with self._tracing.paused():
+            resume = attempt("freeze", tracing.pause)
+            try:
                 return original(module, requires_grad)
+            finally:
+                if resume is not None:
+                    attempt("freeze", resume)
 
         patches.set(torch.nn.Module, "requires_grad_", requires_grad_)
 

@@ -9,11 +9,13 @@ from typing import Any
 
 import torch
 
-from gradsan.observe import inspect_op
+from gradsan.observe import inspect_op, interruptions
 from gradsan.observe.axes import WITH_AXES, axes_of
 from gradsan.observe.containment import Containment
 from gradsan.observe.function_gradients import backward_site
 from gradsan.observe.graph import is_transforming, label
+from gradsan.observe.interruptions import is_the_scripts, waiting
+from gradsan.observe.last_resort import attempt
 from gradsan.observe.mode_stack import StackedMode
 from gradsan.observe.opnames import CLIPPING, IGNORE, OPERATION, classify
 from gradsan.observe.outlet import BlindSpots, Outlet
@@ -75,41 +77,54 @@ class OperationTap(StackedMode):
     # -- the tap ----------------------------------------------------------------------------------
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        kwargs = kwargs or {}
-        kind = self._kinds.get(func)
-        if kind is None:
-            kind = self._kinds[func] = classify(func)
-        # Still on this thread's stack after another thread has made the run light: nothing to note either.
-        away = self._tracing.tap is None or bool(getattr(self._pauses, "depth", 0))
-        if away or kind[0] == IGNORE or "operation" in self._containment.quiet:
-            return func(*args, **kwargs)
-        if is_transforming():
-            self._blind_spots.add("transforms", sys._getframe(1))
-            return func(*args, **kwargs)
+        kwargs, what = kwargs or {}, IGNORE
         # No `contain` here: this runs for every operation, and the mode is off while it does.
         try:
-            inputs = tensors_in(args, kwargs)
-            before = [version_of(t) for t in inputs]
-            numbers = tuple([self.values.number(t) for t in inputs])
-        except Exception:
-            self._containment.fault("operation")
+            kind = self._kinds.get(func)
+            if kind is None:
+                kind = self._kinds[func] = classify(func)
+            what, name = kind
+            # Still on this thread's stack after another thread has made the run light: nothing to note either.
+            looks = self._tracing.tap is not None and not getattr(self._pauses, "depth", 0)
+            if not looks or what == IGNORE or "operation" in self._containment.quiet:
+                looks = False
+            elif is_transforming():
+                self._blind_spots.add("transforms", sys._getframe(1))
+                looks = False
+            else:
+                inputs = tensors_in(args, kwargs)
+                before = [version_of(t) for t in inputs]
+                numbers = tuple([self.values.number(t) for t in inputs])
+        except Exception as error:
+            self._fault(error)
+            looks = False
+        if waiting:
+            interruptions.deliver(sys._getframe(1))
+        if not looks:
             return func(*args, **kwargs)
         try:
             result = func(*args, **kwargs)
         except (RuntimeError, TypeError) as error:
             self._containment.contain("operation", self._failed, error, inputs, sys._getframe(1))
             raise
-        if kind[0] == "iter":
+        if what == "iter":
             result = list(result)
         try:
-            if kind[0] == OPERATION:
-                self._operation(kind[1], args, kwargs, inputs, numbers, before, result, sys._getframe(1))
+            if what == OPERATION:
+                self._operation(name, args, kwargs, inputs, numbers, before, result, sys._getframe(1))
             else:
-                handler = getattr(self.special, kind[0])
-                handler(Call(kind[1], args, inputs, numbers, result, sys._getframe(1)))
-        except Exception:
-            self._containment.fault("operation")
-        return iter(result) if kind[0] == "iter" else result
+                handler = getattr(self.special, what)
+                handler(Call(name, args, inputs, numbers, result, sys._getframe(1)))
+        except Exception as error:
+            self._fault(error)
+        if waiting:
+            interruptions.deliver(sys._getframe(1))
+        return iter(result) if what == "iter" else result
+
+    def _fault(self, error: Exception) -> None:
+        if is_the_scripts(error):
+            raise error
+        attempt("operation", self._containment.fault, "operation")
 
     def _operation(
         self, name: str, args: Any, kwargs: Any, inputs: list[Tensor], numbers: tuple[ValueId, ...],
@@ -279,6 +294,9 @@ class OperationTap(StackedMode):
             self._outlet.emit(event)
         else:
             self._last_failure = id(error), event
+
+
+interruptions.HALF.add(OperationTap.__torch_function__.__code__)
 
 
 def tensors_in(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Tensor]:

@@ -15,6 +15,7 @@ from gradsan.observe.containment import Containment
 from gradsan.observe.earlier_copies import earlier_copies
 from gradsan.observe.fast_path import FastPath
 from gradsan.observe.gradient_sketch import GradientSketch
+from gradsan.observe.last_resort import attempt, own
 from gradsan.observe.magnitudes import Magnitudes
 from gradsan.observe.outlet import Outlet
 from gradsan.observe.patches import Parts, Patches
@@ -116,27 +117,33 @@ class OptimizerTap:
     # -- step -------------------------------------------------------------------------------------
 
     def _hook_steps(self, patches: Patches) -> None:
-        fast_path, in_passing = self._fast_path, False  # the step that is running
+        contain, fast_path, in_passing = self._contain, self._fast_path, False  # the step that is running
 
         def before(opt: Any, args: Any, kwargs: Any) -> None:
             nonlocal in_passing
             node = fast_path.node.get(id(opt) + STEP) if fast_path.on else None
             in_passing = node is not None
             if node is None:
-                self._pre_step(opt, _has_closure(args, kwargs), sys._getframe(1))
+                try:
+                    contain("step", self._stepping, opt, sys._getframe(1), args, kwargs)
+                except (
+                    BaseException
+                ):  # `raise_on`, a timeout: the step will not run, so nobody else ends the pause
+                    contain("step", self._tracing.step.give_up)
+                    raise
                 return
             # `FastPath.passes` written out: the iteration is over when the step is, not before.
             fast_path.node = node
             if node is fast_path.root:
                 fast_path.skipped += 1
                 if fast_path.skipped >= fast_path.due:
-                    self._after_steps(after)
+                    contain("step", self._after_steps, after)
 
         def after(opt: Any, args: Any, kwargs: Any) -> None:
             if not in_passing:
-                self._contain("step", self._stepped, opt)
+                contain("step", self._stepped, opt)
             elif fast_path.skipped >= fast_path.due:
-                fast_path.on_due()
+                contain("step", fast_path.on_due)
 
         self._hooks = [
             optim.register_optimizer_step_pre_hook(before),
@@ -150,19 +157,10 @@ class OptimizerTap:
         if hooks is not None:
             hooks[self._hooks[1].id] = hook
 
-    def _pre_step(self, opt: Any, closure: bool, frame: FrameType) -> None:
+    def _stepping(self, opt: torch.optim.Optimizer, frame: FrameType, args: Any, kwargs: Any) -> None:
         self._fast_path.end()
         self._fast_path.note(id(opt) + STEP)
-        try:
-            self._contain("step", self._stepping, opt, frame, closure)
-        except BaseException:  # `raise_on`: the step will not run, so nobody else ends the pause
-            if self._tracing.tap is not None and not closure:
-                self._tracing.tap.resume()
-            raise
-
-    def _stepping(self, opt: torch.optim.Optimizer, frame: FrameType, closure: bool) -> None:
-        if self._tracing.tap is not None:
-            self._tracing.tap.recover()
+        self._tracing.step.give_up()
         oid = self.ensure_known(opt, frame)
         for gone in self._optimizers.newly_gone():
             self._emit(OptimizerGone(gone))
@@ -187,13 +185,12 @@ class OptimizerTap:
         self._sampling = bool(held) and self._magnitudes.is_due(oid)
         if self._sampling:
             self._magnitudes.before_step([p for p in self._optimizers.params(opt) if p.grad is not None])
-        if self._tracing.tap is not None and not closure:
-            self._tracing.tap.pause()
+        if self._tracing.tap is not None and not _has_closure(args, kwargs):
+            self._tracing.step.begin(opt, frame, site, self._tracing.tap)
 
     def _stepped(self, opt: torch.optim.Optimizer) -> None:
         oid = self._optimizers.oid(opt) or NO_OPTIMIZER
-        if self._tracing.tap is not None:
-            self._tracing.tap.resume()
+        if not self._tracing.step.end() and self._tracing.tap is not None:
             self._tracing.tap.note_step(opt, self._step_site)
         if self._sampling:
             self._sampling = False
@@ -229,46 +226,70 @@ class OptimizerTap:
     # -- zero_grad --------------------------------------------------------------------------------
 
     def _patch_clearing(self, patches: Patches) -> None:
-        contain, passes, paused = self._contain, self._fast_path.passes, self._tracing.paused
+        contain, passes, tracing = self._contain, self._fast_path.passes, self._tracing
         by_optimizer, by_module = torch.optim.Optimizer.zero_grad, torch.nn.Module.zero_grad
         inner = getattr(by_optimizer, "__wrapped__", by_optimizer)
 
         @functools.wraps(by_optimizer)
         def optimizer_zero_grad(opt: Any, *args: Any, **kwargs: Any) -> None:
-            if passes(id(opt) + CLEAR):
+            try:
+                passing = passes(id(opt) + CLEAR)
+            except Exception as error:
+                own("zero_grad", error)
+                passing = True
+            if passing:
                 # What PyTorch's own outermost wrapper does from its second call on: ours takes its place.
                 getattr(inner, "__dynamo_disable", by_optimizer)(opt, *args, **kwargs)
                 return
-            params = self._optimizers.params(opt)
-            contain("zero_grad", self._clearing, params, "optimizer", sys._getframe(1))
-            with paused():
+            contain("zero_grad", self._clearing_own, opt, sys._getframe(1))
+            resume = attempt("zero_grad", tracing.pause)
+            try:
                 by_optimizer(opt, *args, **kwargs)
-            contain("zero_grad", self._left_as_zeros, params)
+            finally:
+                if resume is not None:
+                    attempt("zero_grad", resume)
+            contain("zero_grad", self._left_as_zeros, opt)
 
         @functools.wraps(by_module)
         def module_zero_grad(module: Any, *args: Any, **kwargs: Any) -> None:
-            if passes(id(module) + CLEAR):
+            try:
+                passing = passes(id(module) + CLEAR)
+            except Exception as error:
+                own("zero_grad", error)
+                passing = True
+            if passing:
                 by_module(module, *args, **kwargs)
                 return
-            contain("zero_grad", self._clearing, module.parameters(), "module", sys._getframe(1))
-            with paused():
+            contain("zero_grad", self._clearing_whole, module, sys._getframe(1))
+            resume = attempt("zero_grad", tracing.pause)
+            try:
                 by_module(module, *args, **kwargs)
+            finally:
+                if resume is not None:
+                    attempt("zero_grad", resume)
 
         patches.set(torch.optim.Optimizer, "zero_grad", optimizer_zero_grad)
         patches.set(torch.nn.Module, "zero_grad", module_zero_grad)
 
+    def _clearing_own(self, opt: torch.optim.Optimizer, frame: FrameType) -> None:
+        self._clearing(self._optimizers.params(opt), "optimizer", frame)
+
+    def _clearing_whole(self, module: torch.nn.Module, frame: FrameType) -> None:
+        self._clearing(module.parameters(), "module", frame)
+
     def _clearing(
         self, params: Iterable[torch.Tensor], by: Literal["optimizer", "module"], frame: FrameType
     ) -> None:
+        self._tracing.step.look()
         sketch, pids = self._sketch, self._leaves.pids(params)
         unspent = [pid for pid in pids if sketch.holds(pid) and not sketch.is_spent(pid)]
         finite = not unspent or self._are_finite(unspent)
         sketch.cleared(pids)
         self._emit(ZeroGrad(self._sites.here(frame), by, pids, finite))
 
-    def _left_as_zeros(self, params: Iterable[torch.Tensor]) -> None:
+    def _left_as_zeros(self, opt: torch.optim.Optimizer) -> None:
         """`set_to_none=False` leaves tensors of zeros: there is a gradient, and nobody has put it there."""
-        for param in params:
+        for param in self._optimizers.params(opt):
             if param.grad is not None:
                 self._zeros[self._leaves.pid(param)] = grad_state(param)
 

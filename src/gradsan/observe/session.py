@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import sys
 import threading
 from collections.abc import Callable
 from typing import ParamSpec
 
-from gradsan.observe import warning_places
+from gradsan.observe import last_resort, warning_places
 from gradsan.observe.attention import AttentionPolicy
 from gradsan.observe.backward import BackwardTap
 from gradsan.observe.backward_diagnosis import BackwardDiagnosis
@@ -20,6 +19,7 @@ from gradsan.observe.error_origins import ErrorOrigins, frames_of
 from gradsan.observe.gradient_sketch import GradientSketch
 from gradsan.observe.inspect_op import held_by
 from gradsan.observe.interop import InteropTap
+from gradsan.observe.last_resort import attempt
 from gradsan.observe.magnitudes import Magnitudes
 from gradsan.observe.names import Namer
 from gradsan.observe.networks import NetworkTap
@@ -47,7 +47,7 @@ class Session:
         """False where the taps without which there is nothing to judge could not be installed."""
         self._sink = sink
         self._patches = Patches()
-        self._stack = contextlib.ExitStack()
+        self._taken_out_by: list[Callable[[], None]] = []
         self.tracing = tracing = Tracing()
         self._outlet = outlet = Outlet(self._send, tracing)
         self.containment = containment = Containment(outlet.send, tracing)
@@ -78,8 +78,9 @@ class Session:
         )
 
     def __enter__(self) -> Session:
-        self._stack.callback(self._patches.restore)
-        self._stack.callback(self._optimizers.remove)
+        # What no containment could hold has left our books as they are: look no further.
+        last_resort.listeners.append(self.containment.look_away)
+        self._taken_out_by = [self._deaf, self._patches.restore, self._optimizers.remove]
         self._try("threads", self._follow_threads)
         self._try("warnings", warning_places.install, self._patches)
         if self._charts is not None:
@@ -89,9 +90,13 @@ class Session:
             self.watching = self._install(tap) and self.watching
         for other in self._others:
             self._install(other)
-        self._stack.callback(self.attention.stop)
+        self._taken_out_by.append(self.attention.stop)
         self._try("attention", self.attention.start, self.operations, self._compiled)
         return self
+
+    def _deaf(self) -> None:
+        if self.containment.look_away in last_resort.listeners:
+            last_resort.listeners.remove(self.containment.look_away)
 
     def _install(self, tap: Tap) -> bool:
         name = type(tap).__name__
@@ -108,9 +113,14 @@ class Session:
 
     def __exit__(self, *exc: object) -> None:
         self.containment.contain("session", self.tracing.flush)
-        self._stack.close()
-        with contextlib.suppress(Exception):
-            self._sink.finish()
+        attempt("session", self.tracing.step.close)
+        self.take_out()
+        attempt("session", self._sink.finish)
+
+    def take_out(self) -> None:
+        """Every tap, each whatever becomes of the others."""
+        while self._taken_out_by:
+            attempt("session", self._taken_out_by.pop())
 
     def _follow_threads(self) -> None:
         """A thread that starts while we look deeply is looked at, too."""

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import torch
 
+from gradsan.observe.open_step import OpenStep
 from gradsan.record.events import NOWHERE, Site, ValueId
 
 if TYPE_CHECKING:
     from gradsan.observe.operations import OperationTap
 
 
+Resume = Callable[[], None]
+
+
 class Tracing:
     def __init__(self) -> None:
         self.tap: OperationTap | None = None
+        self.step = OpenStep()
 
     def begin(self, tap: OperationTap) -> None:
         self.tap = tap
@@ -29,18 +33,13 @@ class Tracing:
         if self.tap is not None:
             self.tap.flush()
 
-    @contextlib.contextmanager
-    def paused(self) -> Iterator[None]:
-        """Run PyTorch's own code without tracing its operations."""
+    def pause(self) -> Resume | None:
+        """PyTorch's own code is about to run: do not trace its operations. What it returns ends that."""
         tap = self.tap
         if tap is None:
-            yield
-            return
+            return None
         tap.pause()
-        try:
-            yield
-        finally:
-            tap.resume()
+        return tap.resume
 
     def find(self, tensor: torch.Tensor) -> ValueId | None:
         """The number of the value that this tensor holds."""

@@ -11,17 +11,17 @@ import warnings
 from types import FrameType
 from typing import Any
 
+from gradsan.observe.last_resort import attempt
 from gradsan.observe.patches import Patches
 from gradsan.runner.tracebacks import REDISPATCH, is_own
 
 
 def install(patches: Patches) -> None:
     def show(message: Any) -> None:
-        if not is_own(message.filename) or (frame := _called_from(sys._getframe(1))) is None:
+        frame = attempt("warnings", _real_place, message, sys._getframe(1))
+        if frame is None:
             original(message)
             return
-        # Raised once already, under our name: that must not count as having been said.
-        warnings.onceregistry.pop((str(message.message), message.category), None)  # type: ignore[attr-defined]
         space = frame.f_globals
         warnings.warn_explicit(
             message.message, message.category, frame.f_code.co_filename, frame.f_lineno,
@@ -31,6 +31,15 @@ def install(patches: Patches) -> None:
 
     # What every warning passes that a filter lets through, from Python and from C++.
     original = patches.set(warnings, "_showwarnmsg", show)
+
+
+def _real_place(message: Any, frame: FrameType) -> FrameType | None:
+    """The frame that a warning under our name is about."""
+    if not is_own(message.filename) or (below := _called_from(frame)) is None:
+        return None
+    # Raised once already, under our name: that must not count as having been said.
+    warnings.onceregistry.pop((str(message.message), message.category), None)  # type: ignore[attr-defined]
+    return below
 
 
 def _called_from(frame: FrameType | None) -> FrameType | None:

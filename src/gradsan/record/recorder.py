@@ -62,6 +62,7 @@ class Recorder:
         self.familiar = False  # whether the last iteration was one of those that are only counted
         self._repeats = 0
         self._flushed = time.monotonic()
+        self._finished = False
 
     def emit(self, event: Event) -> None:
         kind = type(event)
@@ -168,8 +169,13 @@ class Recorder:
             self.sinks.feed(Repeated(times))
 
     def finish(self) -> None:
-        self._release()
-        self.sinks.finish()
+        if self._finished:
+            return
+        self._finished = True
+        try:
+            self._release()
+        finally:
+            self.sinks.finish()
 
 
 _BESIDE = {SiteSeen, ChainSeen, ChartPoint}  # a line counts where it is referred to, a point nowhere

@@ -90,6 +90,6 @@ def read(path: Path) -> Iterator[Event | dict[str, Any]]:
 def _parse(line: str, number: int, path: Path) -> Any:
     try:
         return json.loads(line)
-    except (json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # among them a number of more digits than Python reads
         what = "is not a gradsan trace" if number == 1 else f"is damaged on line {number}"
         raise TraceError(f"{path} {what}") from error

@@ -7,8 +7,10 @@ import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
+from types import CodeType
 from typing import Any
 
+from gradsan.observe.last_resort import attempt
 from gradsan.runner import tracebacks
 from gradsan.runner.program import Program
 
@@ -25,38 +27,49 @@ class ProgramOutcome:
         return isinstance(self.error, KeyboardInterrupt)
 
 
-def execute(program: Program) -> ProgramOutcome:
+class Course:
+    """How far a program has got: one that has not begun can still be run in another way."""
+
+    begun = False
+    outcome: ProgramOutcome | None = None
+
+
+def execute(program: Program, course: Course) -> ProgramOutcome:
     main = program.become_main()
     with _thread_tracebacks():
-        outcome = _outcome(program, vars(main))
+        error = _uncaught(program, vars(main), course)
+        course.outcome = ProgramOutcome() if error is None else ProgramOutcome(1, error)
+        if error is not None:
+            course.outcome = _told(error)
         # The interpreter waits for threads before it ends; they may still be training.
         with contextlib.suppress(BaseException):
             _wait_for_threads()
     with contextlib.suppress(Exception):
         sys.stdout.flush()
-    return outcome
+    return course.outcome
 
 
-def _outcome(program: Program, namespace: dict[str, Any]) -> ProgramOutcome:
-    error = _uncaught(program, namespace)
+def _uncaught(program: Program, namespace: dict[str, Any], course: Course) -> BaseException | None:
+    """Returned, not handled here: an excepthook runs when no exception is being handled any more."""
+    source, file = program.source, program.filename
     try:
-        if error is None:
-            return ProgramOutcome()
+        course.begun = True
+        code = source if isinstance(source, CodeType) else compile(source, file, "exec", dont_inherit=True)
+        exec(code, namespace)
+    except BaseException as error:
+        return error
+    return None
+
+
+def _told(error: BaseException) -> ProgramOutcome:
+    """As the interpreter tells of an exception that nobody caught."""
+    try:
         if isinstance(error, SystemExit):
             raise error
         tracebacks.show(error)
         return ProgramOutcome(1, error)
     except SystemExit as end:  # the program's own, or its excepthook's
         return ProgramOutcome(_status(end))
-
-
-def _uncaught(program: Program, namespace: dict[str, Any]) -> BaseException | None:
-    """Returned, not handled here: an excepthook runs when no exception is being handled any more."""
-    try:
-        exec(program.compile(), namespace)
-    except BaseException as error:
-        return error
-    return None
 
 
 def _status(end: SystemExit) -> int:
@@ -84,7 +97,7 @@ def _thread_tracebacks() -> Iterator[None]:
 
     def excepthook(args: threading.ExceptHookArgs, /) -> None:
         if args.exc_value is not None:
-            tracebacks.clean(args.exc_value)
+            attempt("traceback", tracebacks.clean, args.exc_value)
             tb = args.exc_value.__traceback__
             args = threading.ExceptHookArgs((args.exc_type, args.exc_value, tb, args.thread))
         original(args)

@@ -6,37 +6,35 @@ Were torch imported before the program starts, variables that the program sets f
 
 from __future__ import annotations
 
-import importlib.abc
 import sys
 from collections.abc import Callable, Sequence
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
+from gradsan.observe.last_resort import attempt
 
-class TorchImportHook(importlib.abc.MetaPathFinder):
+
+class TorchImportHook:
     """Calls `attach` right after torch was imported, before the importing line goes on."""
 
     def __init__(self, attach: Callable[[], None]) -> None:
         self._attach = attach
+        self._finder: Any = _Finder(self._find)
 
     def start(self) -> None:
         if "torch" in sys.modules:
-            self._attach()
+            attempt("session", self._attach)
         else:
-            sys.meta_path.insert(0, self)
+            sys.meta_path.insert(0, self._finder)
 
     def stop(self) -> None:
-        if self in sys.meta_path:
-            sys.meta_path.remove(self)
+        if self._finder in sys.meta_path:
+            sys.meta_path.remove(self._finder)
 
-    def find_spec(
-        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
-        if fullname != "torch":
-            return None
+    def _find(self, path: Sequence[str] | None, target: ModuleType | None) -> ModuleSpec | None:
         for finder in sys.meta_path:
-            spec = None if finder is self else finder.find_spec(fullname, path, target)
+            spec = None if finder is self._finder else finder.find_spec("torch", path, target)
             if spec is not None:
                 self._follow(spec.loader)
                 return spec
@@ -49,7 +47,17 @@ class TorchImportHook(importlib.abc.MetaPathFinder):
         def exec_module(module: ModuleType) -> None:
             loader.exec_module = original
             original(module)
-            self.stop()
-            self._attach()
+            attempt("session", self.stop)
+            attempt("session", self._attach)
 
         loader.exec_module = exec_module
+
+
+class _Finder:
+    """What the import system asks. A fault of ours is as if nobody had asked us."""
+
+    def __init__(self, find: Callable[..., ModuleSpec | None]) -> None:
+        def find_spec(fullname: str, path: Any, target: Any = None) -> ModuleSpec | None:
+            return attempt("session", find, path, target) if fullname == "torch" else None
+
+        self.find_spec = find_spec

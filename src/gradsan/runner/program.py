@@ -45,11 +45,6 @@ class Program:
             remember_code(self.source)
         return main
 
-    def compile(self) -> CodeType:
-        if isinstance(self.source, CodeType):
-            return self.source
-        return compile(self.source, self.filename, "exec", dont_inherit=True)
-
 
 def remember_code(code: str) -> None:
     """Let findings show lines of code that stands in no file."""

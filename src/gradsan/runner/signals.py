@@ -1,8 +1,9 @@
-"""Signals that end a program: the report comes first, and then the same death as without us."""
+"""Endings that give nobody a last word, signals among them: the report comes first, and then the same end."""
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import signal
 import sys
@@ -10,7 +11,19 @@ import traceback
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
-ENDING = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+from gradsan.observe import interruptions
+from gradsan.observe.interruptions import get_handler, set_handler
+from gradsan.observe.patches import Patches
+
+# Those that end a process which does not handle them, and leave it time for a word.
+ENDING = [
+    getattr(signal, name)
+    for name in (
+        "SIGTERM", "SIGHUP", "SIGQUIT", "SIGALRM", "SIGUSR1", "SIGUSR2", "SIGVTALRM", "SIGPROF", "SIGXCPU",
+    )
+    if hasattr(signal, name)
+]  # fmt: skip
+EXITS = ("_exit", "execv", "execve")  # all other ways to replace the process lead through the last two
 
 
 class Interrupted(BaseException):
@@ -25,26 +38,47 @@ def die_of_interrupt() -> NoReturn:
 
 @contextlib.contextmanager
 def last_words(say: Callable[[], None]) -> Iterator[None]:
-    """Call `say` when a signal is about to end the process. The program's own handlers take
-    precedence: once it has set one, ours is gone."""
-    owner = os.getpid()
+    """Call `say` when a signal, `os._exit` or `os.execv` is about to end the process. The program's own handlers
+    take precedence: once it has set one, ours is gone."""
+    owner, patches, said = os.getpid(), Patches(), False
 
-    def handler(number: int, _frame: Any) -> None:
-        signal.signal(number, signal.SIG_DFL)
+    def say_once() -> None:
+        nonlocal said
+        if os.getpid() != owner or said:
+            return
+        said = True
         try:
-            if os.getpid() == owner:
-                say()
+            say()
         except Exception:
             traceback.print_exc()
+
+    def handler(number: int, _frame: Any) -> None:
+        set_handler(number, signal.SIG_DFL)
+        try:
+            say_once()
         finally:
             os.kill(os.getpid(), number)
 
-    ours = [s for s in ENDING if signal.getsignal(s) is signal.SIG_DFL]
+    ours = [s for s in ENDING if get_handler(s) is signal.SIG_DFL]
     for number in ours:
-        signal.signal(number, handler)
+        interruptions.defaults[number] = handler
+        set_handler(number, handler)
+    for name in EXITS:
+        patches.set(os, name, _after(say_once, getattr(os, name)))
     try:
         yield
     finally:
+        patches.restore()
         for number in ours:
-            if signal.getsignal(number) is handler:
-                signal.signal(number, signal.SIG_DFL)
+            interruptions.defaults.pop(number, None)
+            if get_handler(number) is handler:
+                set_handler(number, signal.SIG_DFL)
+
+
+def _after(say: Callable[[], None], original: Any) -> Any:
+    @functools.wraps(original)
+    def ends(*args: Any, **kwargs: Any) -> Any:
+        say()
+        return original(*args, **kwargs)
+
+    return ends

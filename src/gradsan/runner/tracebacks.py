@@ -6,6 +6,8 @@ import os
 import sys
 from types import TracebackType
 
+from gradsan.observe.last_resort import attempt
+
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 # The agents are training code like any user's.
 TRAINING_CODE = tuple(PACKAGE + part + os.sep for part in ("rl",))
@@ -67,7 +69,7 @@ def _file(entry: TracebackType) -> str:
 
 def show(error: BaseException) -> None:
     """What the interpreter does with an exception that nobody caught."""
-    clean(error)
+    attempt("traceback", clean, error)
     kind, tb = type(error), error.__traceback__
     sys.last_type, sys.last_value, sys.last_traceback = kind, error, tb
     try:
@@ -75,7 +77,7 @@ def show(error: BaseException) -> None:
     except SystemExit:
         raise
     except BaseException as second:
-        clean(second)
+        attempt("traceback", clean, second)
         print("Error in sys.excepthook:", file=sys.stderr)
         sys.__excepthook__(type(second), second, second.__traceback__)
         print("\nOriginal exception was:", file=sys.stderr)

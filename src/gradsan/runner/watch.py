@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING
 from gradsan.judge.baseline import Baseline
 from gradsan.judge.engine import Engine
 from gradsan.judge.findings import Finding, Report
+from gradsan.observe import last_resort
+from gradsan.observe.interruptions import Interruptions
+from gradsan.observe.last_resort import attempt
 from gradsan.record.events import Fault
 from gradsan.record.recorder import Recorder
 from gradsan.record.sinks import Sink
@@ -65,9 +68,12 @@ class Watch:
         self._refuses = refuses
         self._arrival = TorchImportHook(self._attach)
         self._owner = os.getpid()
+        self.interruptions = Interruptions()
 
     def start(self) -> None:
         _open.append(self)
+        last_resort.listeners.append(self.engine.lose_track)
+        attempt("signals", self.interruptions.start)
         with contextlib.suppress(SystemExit):  # torch is here already: nothing of the program has run yet
             self._arrival.start()
 
@@ -96,6 +102,7 @@ class Watch:
         except Exception as error:
             self.not_watched = f"the taps could not be installed ({type(error).__name__}: {error})"
             self._fault("session")
+            self._take_out()
 
     def forget_in_child(self) -> None:
         """A forked child goes on as if there were no gradsan: the trace and the report are its parent's."""
@@ -119,51 +126,70 @@ class Watch:
     def is_in_child(self) -> bool:
         return os.getpid() != self._owner
 
-    def finish(self, error: BaseException | None = None) -> Report:
-        """Take everything out again and judge what is left to be judged."""
-        self._arrival.stop()
+    def finish(self, error: BaseException | None = None, goes_on: bool = True) -> Report:
+        """Take everything out again and judge what is left to be judged. `goes_on`: the script does."""
+        report = attempt("report", self._finish, error)
+        if goes_on:
+            attempt("signals", self.interruptions.stop)
+        return report or self._least()
+
+    def _finish(self, error: BaseException | None) -> Report:
         _open[:] = [watch for watch in _open if watch is not self]
-        try:
-            if self.session is not None:
-                if error is not None:
-                    self.session.explain(error)
-                self.session.__exit__(None, None, None)
-            else:
-                self.recorder.finish()
-        except Exception:
-            self._fault("session")
+        attempt("session", self._arrival.stop)
+        if self.session is not None:
+            if error is not None:
+                attempt("explain", self.session.explain, error)
+            attempt("session", self.session.__exit__, None, None, None)
+        attempt("session", self.recorder.finish)
+        if self.engine.lose_track in last_resort.listeners:
+            last_resort.listeners.remove(self.engine.lose_track)
         return self.report()
 
     def finish_at_once(self) -> Report:
         """In a signal handler, with the program stopped anywhere, even in the middle of a write to the
         trace: look, but take nothing apart."""
         if self.writer is not None:
-            self.recorder.sinks.drop(self.writer)
-        with contextlib.suppress(Exception):
-            self.recorder.finish()
+            attempt("trace", self.recorder.sinks.drop, self.writer)
+        attempt("session", self.recorder.finish)
         return self.report()
 
     def snapshot(self) -> Report:
         """What is known so far; nothing is ended by asking."""
-        report = self.engine.report()
+        report = attempt("report", self.engine.report)
+        if report is None:
+            report = self._least()
         if self.baseline is not None:  # before anything is drawn: pictures refer to findings by number
-            self.baseline.apply(report)
+            attempt("baseline", self.baseline.apply, report)
         if self._picture is not None:
-            draw(report, self._picture)
+            attempt("picture", draw, report, self._picture)
         report.mode = self.mode
         report.torch = _torch_version()
         report.not_watched = self.not_watched
         return report
 
+    def _least(self) -> Report:
+        """What was found is worth more than how it would have been told."""
+        faults = [noted._asdict() for noted in last_resort.take()]
+        found = list(self.engine.findings.values())
+        return Report(iterations=self.recorder.iteration, findings=found, faults=faults)
+
     def report(self) -> Report:
         report = self.snapshot()
         if self.writer is not None and self.writer.failed:
             report.faults.append({"tap": "trace", "traceback": self.writer.failed})
+        report.faults += [noted._asdict() for noted in last_resort.take()]
         return report
 
+    def _take_out(self) -> None:
+        """Half of the taps would be worse than none."""
+        if self.session is not None:
+            attempt("session", self.session.take_out)
+
     def _fault(self, tap: str) -> None:
-        with contextlib.suppress(Exception):
+        try:
             self.recorder.emit(Fault(tap, traceback.format_exc()))
+        except Exception:
+            last_resort.note(tap)
 
 
 def _picture_collector() -> PictureCollector:
