@@ -184,6 +184,8 @@ class TargetNeverSynced(Rule):
         due = [m for m in self._mixtures if m[2] < history.iteration]
         self._mixtures = [m for m in self._mixtures if m[2] >= history.iteration]
         for op, pair, _ in due:
+            if history.graph.get(op.nid) is None:
+                continue  # nobody looked for long: who used it is forgotten
             if history.graph.consumers.get(op.nid) or op.nid in history.networks.used:
                 continue
             times = self._dropped[op.site] = self._dropped.get(op.site, 0) + 1
