@@ -76,6 +76,7 @@ class Optimizer:
     stepping: bool = False
     began_empty: bool = False  # its first step came before any gradient for it
     last_step: Site = NOWHERE
+    maximize: bool = False
 
 
 class History:
@@ -168,7 +169,7 @@ class History:
         known = self.optimizers.get(event.oid)
         if known is None:
             self.optimizers[event.oid] = Optimizer(
-                event.oid, event.kind, event.site, list(event.params), [event.site]
+                event.oid, event.kind, event.site, list(event.params), [event.site], maximize=event.maximize
             )
         else:
             known.params.extend(event.params)

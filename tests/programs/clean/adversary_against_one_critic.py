@@ -34,21 +34,25 @@ for _ in range(14):
 actor, disturber, critic = net(4, 2), net(4, 1), net(7, 1)
 target_critic = copy.deepcopy(critic)
 optimizers = [torch.optim.Adam(n.parameters(), lr=1e-3) for n in (actor, disturber, critic)]
+
+
+def take(optimizer, loss):
+    for other in optimizers:
+        other.zero_grad()
+    loss.backward()
+    optimizer.step()
+
+
 for _ in range(14):
     obs, action, after = torch.randn(16, 4), torch.randn(16, 3), torch.randn(16, 4)
     with torch.no_grad():
         following = torch.cat([after, actor(after).tanh(), disturber(after).tanh()], -1)
         target = torch.randn(16, 1) + 0.9 * target_critic(following)
-    losses = [
-        lambda: -critic(torch.cat([obs, actor(obs).tanh(), disturber(obs).tanh().detach()], -1)).mean(),
-        lambda: critic(torch.cat([obs, actor(obs).tanh().detach(), disturber(obs).tanh()], -1)).mean(),
-        lambda: (critic(torch.cat([obs, action], -1)) - target).pow(2).mean(),
-    ]
-    for optimizer, loss in zip(optimizers, losses):
-        optimizer.zero_grad()
-        critic.zero_grad()
-        loss().backward()
-        optimizer.step()
+    ours = torch.cat([obs, actor(obs).tanh(), disturber(obs).tanh().detach()], -1)
+    take(optimizers[0], -critic(ours).mean())
+    theirs = torch.cat([obs, actor(obs).tanh().detach(), disturber(obs).tanh()], -1)
+    take(optimizers[1], critic(theirs).mean())
+    take(optimizers[2], (critic(torch.cat([obs, action], -1)) - target).pow(2).mean())
     with torch.no_grad():
         for p, t in zip(critic.parameters(), target_critic.parameters()):
             t.lerp_(p, 0.05)
