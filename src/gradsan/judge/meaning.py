@@ -47,6 +47,11 @@ def descends(history: History, contribution: Contribution) -> int:
     return 0 if len(ways) > 1 else -1 if ways.pop() else 1
 
 
+def uphill(history: History, own: Head) -> int:
+    """-1 for a network whose optimizer makes its loss large."""
+    return -1 if any(o.maximize for pid in own for o in history.owner_of(pid)) else 1
+
+
 def sign_of(probe: Probe) -> int:
     """Of the derivatives, where they have one in common."""
     return int(probe.positive > 0) - int(probe.negative > 0) if not (probe.positive and probe.negative) else 0
