@@ -200,7 +200,7 @@ class Probe(NamedTuple):
 
     value: ValueId
     kind: ProbeKind
-    count: int
+    samples: int
     positive: int
     negative: int
     low: float
@@ -213,7 +213,7 @@ class ProbePair(NamedTuple):
 
     log_prob: ValueId
     prediction: ValueId
-    count: int
+    samples: int
     agreement: float
 
 

@@ -168,7 +168,7 @@ class ReversedObjective(Rule):
             yield Verdict(
                 op.site,
                 f"the loss makes the {word} of the clipped and the unclipped surrogate {word} still (its derivative is "
-                f"{sign} in 100 % of {probe.count} samples): a minus is missing, or was drawn into the {probe.kind}",
+                f"{sign} in 100 % of {probe.samples} samples): a minus is missing, or was drawn into the {probe.kind}",
                 [("surrogate", op.site), ("backward", contribution.site)],
                 history.graph.live_params([op.nid]) & contribution.consumed_pids(),
                 key="surrogate",
@@ -257,7 +257,7 @@ class ReversedObjective(Rule):
         if agreement > AGAINST:
             return
         looks = self._against[policy, critic] = self._against.get((policy, critic), 0) + 1
-        enough = ENOUGH if pair.count > FEW else MANY_LOOKS
+        enough = ENOUGH if pair.samples > FEW else MANY_LOOKS
         if looks >= enough and policy not in self._friends and critic not in self._friends:
             yield self._against_critic(contribution, pair, policy)
 
@@ -268,7 +268,7 @@ class ReversedObjective(Rule):
         return Verdict(
             site,
             f"the log-probabilities made on {line(history, made)} are pushed down where more came back than the critic "
-            f"expected, and up where less did (correlation {abs(pair.agreement):.2f} over {pair.count} samples)",
+            f"expected, and up where less did (correlation {abs(pair.agreement):.2f} over {pair.samples} samples)",
             [("loss", site), ("log-prob", made), ("backward", contribution.site)],
             policy,
             key="advantage",

@@ -184,14 +184,14 @@ class ReversedEntropy(Rule):
                 continue
             if probe.kind == "log-prob":  # of its own sample it is an entropy, with the sign turned
                 steady = probe.high - probe.low <= CONSTANT * max(abs(probe.low), abs(probe.high))
-                if steady and probe.count > 1 and is_own_sample(graph, op):
+                if steady and probe.samples > 1 and is_own_sample(graph, op):
                     yield probe, -sign, head(graph, op.nid)
             elif probe.kind in ("entropy", "negative entropy"):
                 yield probe, sign if probe.kind == "entropy" else -sign, head(graph, op.nid)
 
     def _objectives(self, contribution: Contribution) -> set[ParamId]:
         """Heads of what is a policy here: the score of its actions is weighed, or its action goes into a critic."""
-        graph, found = self.history.graph, set()
+        graph, found = self.history.graph, set[ParamId]()
         consumed = contribution.consumed_pids()
         for probe in contribution.event.facts.probes:
             if probe.kind == "log-prob" and is_weighted(probe):
@@ -204,7 +204,7 @@ class ReversedEntropy(Rule):
 
     def _lowers(self, contribution: Contribution, probe: Probe, own: Head) -> Verdicts:
         self._lowered[own] = self._lowered.get(own, 0) + 1
-        self._samples[own] = self._samples.get(own, 0) + probe.count
+        self._samples[own] = self._samples.get(own, 0) + probe.samples
         if self._lowered[own] < ENOUGH or not own & self._policies or own & self._raised:
             return
         history, samples = self.history, self._samples[own]
