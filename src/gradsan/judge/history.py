@@ -79,6 +79,7 @@ class Optimizer:
     began_empty: bool = False  # its first step came before any gradient for it
     last_step: Site = NOWHERE
     gone: bool = False  # nothing holds it any more
+    maximize: bool = False
 
 
 class History:
@@ -175,7 +176,7 @@ class History:
         known = self.optimizers.get(event.oid)
         if known is None:
             self.optimizers[event.oid] = Optimizer(
-                event.oid, event.kind, event.site, list(event.params), [event.site]
+                event.oid, event.kind, event.site, list(event.params), [event.site], maximize=event.maximize
             )
         else:
             known.params.extend(event.params)

@@ -180,7 +180,7 @@ class AttentionPolicy:
 
     def _look_at_what_stays(self) -> None:
         """Weights that moved unseen, and graphs that somebody holds."""
-        with self._tracing.paused():
+        with torch._C.DisableTorchFunction():
             moved = self._standing.look(self._sink.iteration)
             held = self._held.find(self._tap.values, self._sink.iteration)
         for event in (moved, held):

@@ -237,7 +237,9 @@ class BackwardTap:
             nid = operations.values.number(root) if operations is not None else NOTHING
             shapes.append(Root(nid, tuple(root.shape), root.requires_grad))
         if operations is not None:
-            facts, watcher = self._diagnosis.before_backward(operations.writes, roots, token)
+            facts, watcher = self._diagnosis.before_backward(
+                operations.writes, operations.marks, roots, token
+            )
         loss = value_of(roots[0]) if roots else 0.0
         if not math.isfinite(loss):
             facts = self._diagnosis.spoiled(facts, graph.leaves)

@@ -14,7 +14,9 @@ from gradsan.observe.graph import Label, labels, operation_of, saved_names
 from gradsan.observe.inspect_op import bad_value
 from gradsan.observe.line_recall import LineRecall, is_traced
 from gradsan.observe.magnitudes import norms_of
+from gradsan.observe.meaning import Marks
 from gradsan.observe.outlet import BlindSpots
+from gradsan.observe.probes import Probes, ProbeWatcher
 from gradsan.observe.registry import Leaves, storage_of
 from gradsan.observe.switches import GradientSwitches
 from gradsan.observe.tracing import Tracing
@@ -55,9 +57,10 @@ class BackwardDiagnosis:
         self._blind_spots = blind_spots
         self._line_recall = LineRecall()
         self._hunting_zeros = False
+        self._probes = Probes(containment)
 
     def before_backward(
-        self, writes: Writes, roots: tuple[Tensor, ...], token: int
+        self, writes: Writes, marks: Marks, roots: tuple[Tensor, ...], token: int
     ) -> tuple[BackwardFacts, GradientWatcher]:
         """`token` stands for the call of backward."""
         named = self._line_recall.know(token, labels(roots))
@@ -69,6 +72,7 @@ class BackwardDiagnosis:
             if packed:
                 self._blind_spots.add("packed", None)
         watcher = GradientWatcher(self._containment, named, self._hunting_zeros)
+        watcher.probes = self._probes.watch(roots, named, marks, token)
         return BackwardFacts(hidden=tuple(hidden), untraced=not is_traced(named)), watcher
 
     def spoiled(self, facts: BackwardFacts, leaves: list[Tensor]) -> BackwardFacts:
@@ -88,7 +92,10 @@ class BackwardDiagnosis:
         if any(not math.isfinite(n) for n in norms):
             bad = watcher.bad or BadGradient()
         self._hunting_zeros = 0.0 in norms
+        probes, pairs = watcher.probes.results() if watcher.probes is not None else ((), ())
         return facts._replace(
+            probes=probes,
+            probe_pairs=pairs,
             norms=tuple(map(GradientNorm, pids, norms)),
             bad_gradient=bad,
             zeroed_by=tuple(watcher.zeroed.values()) if self._hunting_zeros else (),
@@ -173,6 +180,7 @@ class GradientWatcher:
         self.flat: list[FlatShare] = []
         self.faded: list[ValueId] = []
         self.functions = FunctionWatcher(containment, named)
+        self.probes: ProbeWatcher | None = None
         self._handles = []
         for order, (node, label) in enumerate(named.items()):
             kind = node.name()
@@ -187,6 +195,8 @@ class GradientWatcher:
         for handle in self._handles:
             handle.remove()
         self.functions.remove()
+        if self.probes is not None:
+            self.probes.remove()
 
     def _contained(self, look: Any) -> Any:
         """PyTorch calls hooks from inside backward: what they raise would be the script's error."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 TENSOR = "tensor"
 COMPARABLE = {int, float, bool, str, slice, torch.dtype, torch.device, type(None), type(...)}
 _unknown = itertools.count()
-WITH_SCALARS = {"add", "sub", "mul", "div", "rsub", "rdiv", "pow", "rpow", "clamp"}
+WITH_SCALARS = {"add", "sub", "mul", "div", "rsub", "rdiv", "pow", "rpow", "clamp", "lerp"}
 DROPOUTS = {"dropout", "alpha_dropout", "feature_dropout"}
 NOTEWORTHY = WITH_SCALARS | AT_RISK | DROPOUTS | {"where"}
 
@@ -42,6 +42,10 @@ def facts(
     if name in WITH_SCALARS:
         scalars = tuple([float(a) for a in args if isinstance(a, int | float)])
         alpha = float(kwargs.get("alpha", 1.0))
+        if name == "clamp" and kwargs:
+            scalars += tuple(
+                [float(a) for n in ("min", "max") if isinstance(a := kwargs.get(n), int | float)]
+            )
     if name == "clamp" and inputs and inputs[0].requires_grad and outputs:
         saturated = _share_changed(inputs[0], outputs[0])
     if name == "where" and outputs and outputs[0].requires_grad:

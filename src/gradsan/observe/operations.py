@@ -16,6 +16,7 @@ from gradsan.observe.function_gradients import backward_site
 from gradsan.observe.graph import is_transforming, label
 from gradsan.observe.interruptions import is_the_scripts, waiting
 from gradsan.observe.last_resort import attempt
+from gradsan.observe.meaning import NOTEWORTHY, Marks, apart
 from gradsan.observe.mode_stack import StackedMode
 from gradsan.observe.opnames import CLIPPING, IGNORE, OPERATION, classify
 from gradsan.observe.outlet import BlindSpots, Outlet
@@ -29,6 +30,7 @@ from gradsan.observe.writes import Writes
 from gradsan.record import torch_errors
 from gradsan.record.events import PLAIN, Failed, Op, OpFacts, OpKind, Ops, Site, Tag, ValueId
 
+DIFFERENCES = {"sub", "kl_div"}
 NOTHING_TO_LEARN = 30_000  # operations without a graph: a long warm-up, or a search without gradients
 
 
@@ -50,6 +52,7 @@ class OperationTap(StackedMode):
         self.departures = Departures()
         self.values = Values(self.leaves, self.record, self._returned)
         self.writes = Writes(self.leaves)
+        self.marks = Marks()
         self._failures: set[int] = set()
         self._last_failure: tuple[int, Failed] | None = None  # reported only if nobody catches it
         self._kinds: dict[Any, tuple[str, str]] = {}
@@ -72,6 +75,7 @@ class OperationTap(StackedMode):
 
     def end_of_iteration(self) -> None:
         self._without_graph = 0
+        self.marks.end_of_iteration()
         self.writes.end_of_iteration(self.values.end_of_iteration())
 
     # -- the tap ----------------------------------------------------------------------------------
@@ -144,6 +148,10 @@ class OperationTap(StackedMode):
             facts = OpFacts(settings=settings) if settings else PLAIN
         if name in WITH_AXES and (axes := axes_of(name, args, kwargs, inputs)):
             facts = facts._replace(axes=axes)
+        if name in DIFFERENCES and outputs and outputs[0].requires_grad:
+            log_target = bool(kwargs.get("log_target"))
+            if between := apart(name, inputs, numbers, outputs[0], self.marks, log_target):
+                facts = facts._replace(apart=between)
         if name in CLIPPING:
             facts = self._of_gradient(facts, inputs, outputs, frame)
         written = [
@@ -193,6 +201,8 @@ class OperationTap(StackedMode):
         shape, floating = tuple(out.shape), is_floating(out)
         self.record(Op(nid, name, site, numbers, live, shape, floating, tags, facts, "operation", chain))
         self.values.define(out, nid)
+        if (tags or name in NOTEWORTHY) and floating:
+            self.marks.note(nid, name, tags, numbers, live)
         if live:
             label(out, nid, site)
             self.writes.used(nid, inputs, out)

@@ -91,7 +91,8 @@ class OptimizerTap:
         added = known is not None and not in_constructor
         site, kind = self._sites.here(frame), type(opt).__name__
         oid = self._optimizers.add(opt, (kind, pids, site))
-        seen = OptimizerSeen(oid, kind, pids, site, added, frozen)
+        maximize = any(bool(group.get("maximize")) for group in opt.param_groups)
+        seen = OptimizerSeen(oid, kind, pids, site, added, frozen, maximize)
         if not self._optimizers.is_told_already(oid, len(opt.param_groups), seen):
             self._emit(seen)
 
@@ -101,7 +102,8 @@ class OptimizerTap:
         if oid is None:
             oid = self._optimizers.add(opt)
             pids = self._leaves.pids(self._optimizers.params(opt))
-            self._emit(OptimizerSeen(oid, type(opt).__name__, pids, NOWHERE))
+            maximize = any(bool(group.get("maximize")) for group in opt.param_groups)
+            self._emit(OptimizerSeen(oid, type(opt).__name__, pids, NOWHERE, maximize=maximize))
             self._contain("earlier copies", self._find_copies, opt, frame)
         return oid
 

@@ -84,7 +84,7 @@ class Session:
         self._try("threads", self._follow_threads)
         self._try("warnings", warning_places.install, self._patches)
         if self._charts is not None:
-            self._stack.callback(self._charts.remove)
+            self._taken_out_by.append(self._charts.remove)
             self._install(self._charts)
         for tap in (self._backward, self._optimizers):
             self.watching = self._install(tap) and self.watching

@@ -88,6 +88,7 @@ class OptimizerSeen(NamedTuple):
     site: Site
     added: bool = False
     frozen: tuple[ParamId, ...] = ()
+    maximize: bool = False
 
 
 class OptimizerGone(NamedTuple):
@@ -196,6 +197,34 @@ class FunctionPass(NamedTuple):
     behind: tuple[ParamId, ...] = ()
 
 
+ProbeKind = Literal["entropy", "negative entropy", "log-prob", "minimum", "maximum", "output", "prediction"]
+"""What a probed value is: an entropy, p log p, a log-probability, the smaller or the larger of two values, an output of
+a network that enters the loss linearly, one that a loss fits to something."""
+
+
+class Probe(NamedTuple):
+    """What arrived at a value in the user's own backward: how many of its elements got a positive and how many a
+    negative derivative, the smallest of these and the largest."""
+
+    value: ValueId
+    kind: ProbeKind
+    samples: int
+    positive: int
+    negative: int
+    low: float
+    high: float
+
+
+class ProbePair(NamedTuple):
+    """A log-probability and a prediction with one element for each sample: the correlation of what arrived there
+    (the cosine, where there are too few samples for a correlation)."""
+
+    log_prob: ValueId
+    prediction: ValueId
+    samples: int
+    agreement: float
+
+
 class BackwardFacts(NamedTuple):
     """What looking at the graph around a backward has shown; empty where nobody looked."""
 
@@ -216,6 +245,8 @@ class BackwardFacts(NamedTuple):
     flat: tuple[FlatShare, ...] = ()
     faded: tuple[ValueId, ...] = ()  # here a gradient became too small for a float, and zero
     asked_values: tuple[ValueId, ...] = ()  # …those and all others, where their making was traced
+    probes: tuple[Probe, ...] = ()
+    probe_pairs: tuple[ProbePair, ...] = ()
 
 
 NO_FACTS = BackwardFacts()
@@ -308,6 +339,8 @@ class OpFacts(NamedTuple):
     axes: tuple[int, ...] = ()  # it ran along these, counted from the front
     backward: Site = NOWHERE  # of a custom function, where the user's code has one
     made_by: BackwardId = BackwardId(0)  # the `autograd.grad` that made it
+    # How far a live log-probability and a constant lie apart: smallest and largest difference, mean of its size.
+    apart: tuple[float, ...] = ()
 
 
 PLAIN = OpFacts()

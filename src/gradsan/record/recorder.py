@@ -187,7 +187,9 @@ def _key(event: Event) -> Any:
     if isinstance(event, Ops):
         return frozenset([_op_key(op) for op in event.ops])
     if isinstance(event, Backward):
-        facts = event.facts._replace(norms=(), zeroed_by=(), functions=(), flat=(), faded=())
+        facts = event.facts._replace(
+            norms=(), zeroed_by=(), functions=(), flat=(), faded=(), probes=(), probe_pairs=()
+        )
         return (event.site, event.call, event.reached, event.fed, event.retain, event.create_graph,
                 event.error, tuple(map(bool, facts)))  # fmt: skip
     if isinstance(event, Step):
@@ -199,5 +201,7 @@ def _op_key(op: Op) -> Any:
     facts = op.facts
     if facts is not PLAIN:  # numbers differ every time; a replay writes to another row every time
         settings = facts.settings if op.live else 0
-        facts = facts._replace(scalars=(), alpha=1.0, saturated=0.0, settings=settings, made_by=BackwardId(0))
+        facts = facts._replace(
+            scalars=(), alpha=1.0, saturated=0.0, settings=settings, made_by=BackwardId(0), apart=()
+        )
     return (op.kind, op.name, op.site, op.live, op.floating, op.tags, len(op.shape), facts)

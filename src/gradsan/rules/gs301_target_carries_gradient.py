@@ -220,6 +220,7 @@ class TargetCarriesGradient(Rule):
                 t
                 for t in live
                 if t.sign == side
+                and not (self._is_log_prob(t.op) and any(self._is_log_prob(p.op) for p in predicted))
                 and graph.live_params([t.op.nid]) & consumed
                 and any(
                     (t.scaled and not p.scaled) or (one_sided and self._own_pass(t.op, p.op))
@@ -229,6 +230,10 @@ class TargetCarriesGradient(Rule):
             if found:
                 return found
         return []
+
+    def _is_log_prob(self, op: Op) -> bool:
+        """Two log-probabilities that are to balance (a GFlowNet's forward and backward policy) are no values."""
+        return "log_prob" in op.tags or self._is_log_softmax(op)
 
     def _own_pass(self, one: Op, other: Op) -> bool:
         graph = self.history.graph

@@ -1,13 +1,12 @@
-"""GS307: a target network that stays as it was, or a sync that goes the wrong way."""
+"""GS307: a target network that stays as it was."""
 
 from __future__ import annotations
 
-from gradsan.judge.callers import Way, caller_apart, way, way_of
 from gradsan.judge.history import History
 from gradsan.judge.provenance import params_of
 from gradsan.judge.standing_targets import StandingTargets
 from gradsan.judge.wording import line, networks
-from gradsan.record.events import Backward, Op, Ops, ParamId, Site, Sync
+from gradsan.record.events import Backward, Op, Ops, ParamId, Site
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 TIMES = 2
@@ -19,16 +18,16 @@ class TargetNeverSynced(Rule):
     severity = "warning"
     what = """
         A target network is used and never updated, or no more (`if step == 100:` where `%` was meant), or the sync
-        overwrites the online network instead, or computes the mixture and throws it away
-        (`t = tau * p + (1 - tau) * t` only renames).
+        computes the mixture and throws it away (`t = tau * p + (1 - tau) * t` only renames). A sync in the wrong
+        direction is GS809.
     """
     why = """
         The values bootstrap from the initial random network for ever: the agent learns the one-step look-ahead of
-        noise. With the sync reversed, what was learned is undone.
+        noise.
     """
     symptom = """
         The TD loss falls quickly to a small value and stays there, while the return stays at or little
-        above that of a random policy. With the sync reversed, loss and return jump back at every sync.
+        above that of a random policy.
     """
     fix = (
         "write into the target: `t.data.lerp_(p.data, tau)` under `no_grad`, or "
@@ -56,22 +55,6 @@ class TargetNeverSynced(Rule):
             for p, t in zip(q.parameters(), target.parameters()):
                 t = 0.01 * p + 0.99 * t  # BUG
         """,
-        """
-        import copy
-        import torch
-        q = torch.nn.Linear(3, 2)
-        target = copy.deepcopy(q)
-        opt = torch.optim.SGD(q.parameters(), lr=0.1)
-        for _ in range(6):
-            s, r, s2 = torch.randn(8, 3), torch.randn(8), torch.randn(8, 3)
-            with torch.no_grad():
-                y = r + 0.9 * target(s2).max(1).values
-            loss = (q(s)[:, 0] - y).pow(2).mean()
-            opt.zero_grad()
-            loss.backward()
-            opt.step()
-            q.load_state_dict(target.state_dict())  # BUG
-        """,
     )
     good = (
         """
@@ -96,93 +79,17 @@ class TargetNeverSynced(Rule):
     def __init__(self, history: History) -> None:
         super().__init__(history)
         self._dropped: dict[Site, int] = {}
-        self._reversed: dict[Site, int] = {}
         self._standing = StandingTargets(history)
-        self._rewound: dict[int, int] = {}
-        self._watched: set[ParamId] = set()
-        self._right: set[Way] = set()  # of syncs that write a network which no optimizer trains
-        self._in_loss: set[ParamId] = set()
         self._mixtures: list[tuple[Op, list[ParamId], int]] = []
-
-    def on_sync(self, event: Sync) -> Verdicts:
-        """The online network is overwritten from its own target, again and again."""
-        history = self.history
-        own = [pid for pid, source in event.pairs if pid == source]
-        if own and len(own) == len(event.pairs) and not any(history.owner_of(pid) for pid in own):
-            yield from self._from_itself(event, own)
-            return
-        backwards = [
-            (pid, source)
-            for pid, source in event.pairs
-            if source
-            and history.params[pid].epoch
-            and history.owner_of(pid)
-            and not history.params[source].epoch
-        ]
-        wrong = bool(backwards)
-        backwards = [(pid, source) for pid, source in backwards if self._is_backwards(pid, source)]
-        if backwards:
-            path = way(history, event.site, event.chain)
-            yield self._wrong_way(path, [p for p, _ in backwards], [s for _, s in backwards])
-        elif not wrong:
-            self._right.add(way(history, event.site, event.chain))
-
-    def _is_backwards(self, pid: ParamId, source: ParamId) -> bool:
-        """Happened before, and the source serves as a target: some loss has used it. Going back to the best
-        weights so far looks the same, but those were saved while training, or no loss knows them."""
-        copies = self.history.networks.copies
-        times = self._rewound[pid] = self._rewound.get(pid, 0) + 1
-        self._watched.add(source)
-        saved = source in copies and copies[source].after_training
-        return times >= TIMES and not saved and source in self._in_loss
 
     def on_backward(self, event: Backward) -> Verdicts:
         self._standing.backward(event)
-        if self._watched:
-            values = self.history.graph.value_params(root.nid for root in event.roots)
-            self._in_loss |= self._watched & values
         return ()
-
-    def _wrong_way(self, path: Way, online: list[ParamId], target: list[ParamId]) -> Verdict:
-        history = self.history
-        site = caller_apart(history, path, self._right)
-        return Verdict(
-            site,
-            f"this overwrites the trained network {networks(history, online)} with {networks(history, target)}, "
-            "which no optimizer trains: the sync goes the wrong way",
-            [("sync", path[0]), ("caller", site)],
-            [*online, *target],
-        )
-
-    def _from_itself(self, event: Sync, own: list[ParamId]) -> Verdicts:
-        times = self._reversed[event.site] = self._reversed.get(event.site, 0) + 1
-        if times >= TIMES:
-            message = f"{networks(self.history, own)} is loaded from itself: it stays as it was"
-            yield Verdict(event.site, message, [("sync", event.site)], own)
-
-    def _written_backwards(self, op: Op) -> Verdicts:
-        """A trained parameter is overwritten by hand with its target, which some loss has used."""
-        history, pid = self.history, op.facts.pid
-        copy = history.networks.copies.get(pid)
-        if copy is None or copy.site != op.site:
-            return
-        if not history.owner_of(pid) or not history.params[pid].epoch or history.owner_of(copy.source):
-            return
-        if history.networks.source_of(copy.source) == pid and self._is_backwards(pid, copy.source):
-            yield self._wrong_way(self._way_of_write(op), [pid], [copy.source])
-
-    def _way_of_write(self, remark: Op) -> Way:
-        write = self.history.graph.get(remark.inputs[0])
-        return (remark.site,) if write is None else way_of(self.history, write)
 
     def on_ops(self, event: Ops) -> Verdicts:
         """A mixture of target and online parameter that nobody uses."""
         history, graph = self.history, self.history.graph
         for op in event.ops:
-            if op.kind == "written":
-                if not history.owner_of(op.facts.pid):
-                    self._right.add(self._way_of_write(op))
-                yield from self._written_backwards(op)
             for source in graph.inputs(op):
                 for pid in params_of(source):
                     if history.networks.is_target(pid):
@@ -197,6 +104,8 @@ class TargetNeverSynced(Rule):
         due = [m for m in self._mixtures if m[2] < history.iteration]
         self._mixtures = [m for m in self._mixtures if m[2] >= history.iteration]
         for op, pair, _ in due:
+            if history.graph.get(op.nid) is None:
+                continue  # nobody looked for long: who used it is forgotten
             if history.graph.consumers.get(op.nid) or op.nid in history.networks.used:
                 continue
             times = self._dropped[op.site] = self._dropped.get(op.site, 0) + 1

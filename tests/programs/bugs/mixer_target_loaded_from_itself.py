@@ -24,7 +24,7 @@ optimizer = torch.optim.RMSprop([*agents.parameters(), *mixer.parameters()], lr=
 
 def sync():
     target_agents.load_state_dict(agents.state_dict())
-    target_mixer.load_state_dict(target_mixer.state_dict())  # BUG GS307
+    target_mixer.load_state_dict(target_mixer.state_dict())  # BUG GS809
 
 
 for step in range(1, 41):

@@ -14,7 +14,7 @@ class Networks:
     def sync(self, source, destination):
         with torch.no_grad():
             for a, b in zip(source.parameters(), destination.parameters()):
-                b.copy_(a)  # BUG GS307
+                b.copy_(a)  # BUG GS809
 
 
 nets = Networks()
@@ -28,4 +28,4 @@ for step in range(1, 31):
     loss.backward()
     optimizer.step()
     if step % 5 == 0:
-        nets.sync(nets.target, nets.online)  # BUG GS307
+        nets.sync(nets.target, nets.online)  # BUG GS809

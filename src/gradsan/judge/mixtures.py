@@ -1,0 +1,42 @@
+"""How much of which parameter a written value consists of: the weights of a soft update."""
+
+from __future__ import annotations
+
+from gradsan.judge.history import History
+from gradsan.judge.provenance import params_of
+from gradsan.record.events import Op, ParamId
+
+Shares = dict[ParamId, float]
+SAME = {"data", "detach", "clone", "copy", "alias", "to", "float", "contiguous", "view"}
+DEEP = 8  # operations: a soft update is a handful
+
+
+def shares(history: History, op: Op, depth: int = 0) -> Shares:
+    """The share of each parameter; nothing where it is no mixture with known weights."""
+    graph = history.graph
+    if own := params_of(op):
+        return {own[0]: 1.0} if len(own) == 1 else {}
+    inputs, numbers = list(graph.inputs(op)), op.facts.scalars
+    if depth > DEEP or len(inputs) != len(op.inputs) or not inputs:
+        return {}
+    parts = [shares(history, i, depth + 1) for i in inputs]
+    if not all(parts):
+        return {}
+    if op.name in ("copy", "set_data"):  # what was there is gone
+        return parts[-1]
+    if op.name in SAME:
+        return parts[0]
+    if op.name in ("add", "sub") and len(parts) == 2:
+        return _sum(parts[0], parts[1], op.facts.alpha if op.name == "add" else -op.facts.alpha)
+    if op.name == "lerp" and len(parts) == 2 and numbers:
+        kept = {pid: share * (1 - numbers[0]) for pid, share in parts[0].items()}
+        return _sum(kept, parts[1], numbers[0])
+    if op.name == "mul" and len(parts) == 1 and numbers:
+        return {pid: share * numbers[0] for pid, share in parts[0].items()}
+    if op.name == "div" and len(parts) == 1 and numbers and numbers[0]:
+        return {pid: share / numbers[0] for pid, share in parts[0].items()}
+    return {}
+
+
+def _sum(one: Shares, other: Shares, weight: float) -> Shares:
+    return {pid: one.get(pid, 0.0) + weight * other.get(pid, 0.0) for pid in one.keys() | other.keys()}

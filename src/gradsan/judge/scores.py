@@ -1,0 +1,161 @@
+"""Differences of log-probabilities: ratios to an old policy, divergences from a reference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from gradsan.judge import flow
+from gradsan.judge.callers import used_in
+from gradsan.judge.history import History
+from gradsan.judge.provenance import Provenance, params_of
+from gradsan.record.events import Op, ParamId, Site, ValueId
+
+SAME = 1e-5  # log-probabilities that are computed alike differ by rounding
+DROPPING = {"dropout", "alpha_dropout", "feature_dropout"}
+PASSED_ON = flow.SHAPING | flow.SELECTING | flow.JOINING | flow.REDUCING | flow.TAKEN_OUT
+PASSED_ON = PASSED_ON | {"tensor", "as_tensor", "from_numpy", "clamp"}
+
+
+@dataclass(slots=True)
+class Difference:
+    """A log-probability that is learned, less a constant one (or the other way round)."""
+
+    op: Op
+    live: Op
+    constant: Op
+    low: float
+    high: float
+    mean: float
+
+    @property
+    def largest(self) -> float:
+        return max(abs(self.low), abs(self.high))
+
+    @property
+    def forward(self) -> bool:
+        """Whether the constant is subtracted from the learned one."""
+        return self.op.name == "sub" and self.op.inputs[0] == self.live.nid
+
+
+def differences(graph: Provenance, roots: list[ValueId]) -> Iterator[Difference]:
+    for op in graph.live_ancestors(roots).values():
+        sides = [graph.get(nid) for nid in op.inputs[:2]] if len(op.facts.apart) == 3 else []
+        live = next((s for s in sides if s is not None and s.live), None)
+        constant = next((s for s in sides if s is not None and not s.live), None)
+        if live is not None and constant is not None:
+            yield Difference(op, live, constant, *op.facts.apart)
+
+
+def ratio_of(graph: Provenance, difference: Difference, within: dict[ValueId, Op]) -> Op | None:
+    """The importance ratio that is made of it."""
+    if not difference.forward:
+        return None
+    stack = [difference.op.nid]
+    while stack:
+        for nid in graph.consumers.get(stack.pop(), ()):
+            user = within.get(nid)
+            if user is not None and user.name == "exp":
+                return user
+            if user is not None and user.name in flow.SHAPING | flow.REDUCING | {"clamp"}:
+                stack.append(nid)
+    return None
+
+
+def is_clipped_around_one(graph: Provenance, ratio: Op, within: dict[ValueId, Op]) -> bool:
+    """As in PPO: what is cut on both sides is expected to be near one. A weight that corrects for another policy is
+    cut above only."""
+    users = [within[nid] for nid in graph.consumers.get(ratio.nid, ()) if nid in within]
+    bounds = [sorted(u.facts.scalars) for u in users if u.name == "clamp"]
+    return any(len(b) == 2 and b[0] < 1.0 < b[1] for b in bounds)
+
+
+def scoring(graph: Provenance, op: Op) -> dict[ValueId, Op]:
+    """What a log-probability was computed from, up to the choice of what it scores: how the actions before came
+    about is another matter."""
+    return graph.ancestors([op.nid], lambda user, _: not chooses(user))
+
+
+def chooses(op: Op) -> bool:
+    return "sample" in op.tags or op.name in flow.CHOOSING
+
+
+def reads(history: History, region: dict[ValueId, Op]) -> dict[ParamId, set[int]]:
+    """The parameters in a region, and after how many steps they were read."""
+    found: dict[ParamId, set[int]] = {}
+    for nid in region:
+        if (read := history.param_nodes.get(nid)) is not None:
+            found.setdefault(read[0], set()).add(read[1])
+    return found
+
+
+def is_taken_out(graph: Provenance, difference: Difference) -> bool:
+    """`logp - logp.detach()`: the constant is that very value."""
+    return difference.live.nid in graph.ancestors([difference.constant.nid])
+
+
+def newest_use(graph: Provenance, region: dict[ValueId, Op]) -> ValueId:
+    """The last operation in a region that read a weight."""
+    uses = [op.nid for op in region.values() if any(params_of(i) for i in graph.inputs(op))]
+    return max(uses, default=ValueId(0))
+
+
+def made(graph: Provenance, op: Op) -> Op:
+    """The operation that made a log-probability, behind what stored and picked it: the last, where many did."""
+    found: list[Op] = []
+    stack, seen = [op], set()
+    while stack:
+        current = stack.pop()
+        if current.nid in seen:
+            continue
+        seen.add(current.nid)
+        if "log_prob" in current.tags or current.name not in PASSED_ON or _picks(graph, current):
+            found.append(current)
+        else:
+            stack.extend(i for i in graph.inputs(current) if i.floating)
+    scored = [o for o in found if "log_prob" in o.tags or o.name in ("gather", "getitem", "log_softmax")]
+    return max(scored or found or [op], key=lambda o: o.nid)
+
+
+def _picks(graph: Provenance, op: Op) -> bool:
+    """Whether it picks the log-probability of a choice from those of all."""
+    source = next(graph.inputs(op), None)
+    picking = op.name in ("gather", "getitem", "take_along_dim")
+    return picking and source is not None and source.name in ("log_softmax", "log", "sub")
+
+
+def line_of(history: History, difference: Difference) -> Site:
+    """The line that made the constant side, as the code sees it that subtracts: where one helper made both, the one
+    that asked for this one."""
+    graph = history.graph
+    own, other = made(graph, difference.constant), made(graph, difference.live)
+    if own.site == other.site or not own.site:
+        return used_in(history, own, difference.op)
+    return own.site
+
+
+def batches(graph: Provenance, live: Op) -> list[Op]:
+    """The data that a learned log-probability was computed for, before rows were picked from it."""
+    found: dict[ValueId, Op] = {}
+    within = graph.live_ancestors([live.nid])
+    stack = [i for op in within.values() for i in graph.inputs(op) if not i.live and i.kind != "parameter"]
+    seen: set[ValueId] = set()
+    while stack:
+        op = stack.pop()
+        if op.nid in seen:
+            continue
+        seen.add(op.nid)
+        if op.name in flow.SELECTING | flow.SHAPING | {"long", "int"} and op.inputs:
+            stack.extend(i for i in graph.inputs(op) if i.kind != "parameter")
+            if op.name in flow.SELECTING:
+                continue
+        found[op.nid] = op
+    return list(found.values())
+
+
+def rows(op: Op) -> int:
+    """How many samples a value holds: a row of numbers is one."""
+    size = 1
+    for length in op.shape:
+        size *= length
+    return size // op.shape[-1] if op.floating and len(op.shape) > 1 and op.shape[-1] else size

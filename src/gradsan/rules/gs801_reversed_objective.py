@@ -1,0 +1,293 @@
+"""GS801: a policy that learns to do worse."""
+
+from __future__ import annotations
+
+from gradsan.judge.history import History
+from gradsan.judge.ledger import Contribution
+from gradsan.judge.meaning import ENOUGH, Head, bootstrapped, descends, head, joins, layer, sign_of, uphill
+from gradsan.judge.wording import line, networks
+from gradsan.record.events import NOWHERE, Op, ParamId, Probe, ProbePair, Site, ValueId
+from gradsan.rules.base import Rule, Verdict, Verdicts
+
+AGAINST, NOT_AGAINST, WITH = -0.8, -0.3, 0.5  # correlations
+FEW = 4  # samples at a time: then more looks are needed
+MANY_LOOKS = 10
+
+
+class ReversedObjective(Rule):
+    code = "GS801"
+    name = "reversed-objective"
+    severity = "error"
+    needs_deep = True
+    what = """
+        The policy's loss makes what was better less likely. The smaller of the clipped and the unclipped surrogate is
+        made smaller still; the actor's loss lowers the value that its critic gives to the action; or log-probabilities
+        fall where the critic says that more came back than expected, and rise where less did.
+    """
+    why = """
+        The sign of a policy's loss is a convention that nothing checks: an objective is maximised, a loss minimised.
+        A minus too few, or one drawn into `min`, and the policy learns to avoid reward, with gradients that are
+        perfectly sound.
+    """
+    symptom = """
+        The return falls below that of a random policy and stays there; the critic's loss looks good.
+    """
+    fix = (
+        "turn the sign: `loss = -torch.min(ratio * A, clipped * A).mean()` (or `torch.max(-ratio * A, -clipped * A)`), "
+        "`actor_loss = -critic(s, actor(s)).mean()`, `policy_loss = -(log_prob * advantage).mean()`"
+    )
+    deliberate = """
+        Adversaries beside a protagonist, cost critics beside reward critics, and score functions of a cost (no critic
+        that bootstraps) are not reported. A critic that bootstraps costs, alone: allow it on the line.
+    """
+    bad = (
+        """
+        import torch
+        policy = torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(3):
+            s, a, advantage = torch.randn(8, 3), torch.randint(2, (8,)), torch.randn(8)
+            with torch.no_grad():
+                old = torch.distributions.Categorical(logits=policy(s)).log_prob(a)
+            for _ in range(2):
+                ratio = (torch.distributions.Categorical(logits=policy(s)).log_prob(a) - old).exp()
+                loss = torch.min(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage).mean()  # BUG
+                opt.zero_grad()
+                loss.backward()
+                opt.step()
+        """,
+        """
+        import torch
+        actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(5, 1)
+        actor_opt = torch.optim.SGD(actor.parameters(), lr=0.1)
+        critic_opt = torch.optim.SGD(critic.parameters(), lr=0.1)
+        for _ in range(6):
+            s, a, r, s2 = torch.randn(8, 3), torch.randn(8, 2), torch.randn(8, 1), torch.randn(8, 3)
+            with torch.no_grad():
+                y = r + 0.9 * critic(torch.cat([s2, actor(s2)], -1))
+            critic_opt.zero_grad()
+            (critic(torch.cat([s, a], -1)) - y).pow(2).mean().backward()
+            critic_opt.step()
+            actor_loss = critic(torch.cat([s, actor(s)], -1)).mean()  # BUG
+            actor_opt.zero_grad()
+            actor_loss.backward()
+            actor_opt.step()
+        """,
+        """
+        import torch
+        policy, value = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD([*policy.parameters(), *value.parameters()], lr=0.1)
+        for _ in range(6):
+            s, r, s2 = torch.randn(8, 3), torch.randn(8), torch.randn(8, 3)
+            dist, v = torch.distributions.Categorical(logits=policy(s)), value(s).squeeze(-1)
+            with torch.no_grad():
+                target = r + 0.9 * value(s2).squeeze(-1)
+            policy_loss = (dist.log_prob(dist.sample()) * (target - v.detach())).mean()  # BUG
+            opt.zero_grad()
+            (policy_loss + (v - target).pow(2).mean()).backward()
+            opt.step()
+        """,
+    )
+    good = (
+        """
+        import torch
+        policy = torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(3):
+            s, a, advantage = torch.randn(8, 3), torch.randint(2, (8,)), torch.randn(8)
+            with torch.no_grad():
+                old = torch.distributions.Categorical(logits=policy(s)).log_prob(a)
+            for _ in range(2):
+                ratio = (torch.distributions.Categorical(logits=policy(s)).log_prob(a) - old).exp()
+                loss = torch.max(-ratio * advantage, -ratio.clamp(0.8, 1.2) * advantage).mean()
+                opt.zero_grad()
+                loss.backward()
+                opt.step()
+        """,
+        """
+        # The gradient of an expected cost, less what a network expects: it is to fall.
+        import torch
+        policy, expected = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD([*policy.parameters(), *expected.parameters()], lr=0.1)
+        for _ in range(6):
+            s, cost = torch.randn(8, 3), torch.rand(8)
+            dist, v = torch.distributions.Categorical(logits=policy(s)), expected(s).squeeze(-1)
+            loss = (dist.log_prob(dist.sample()) * (cost - v.detach())).mean() + (v - cost).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        import torch
+        policy, value = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD([*policy.parameters(), *value.parameters()], lr=0.1)
+        for _ in range(6):
+            s, r, s2 = torch.randn(8, 3), torch.randn(8), torch.randn(8, 3)
+            dist, v = torch.distributions.Categorical(logits=policy(s)), value(s).squeeze(-1)
+            with torch.no_grad():
+                target = r + 0.9 * value(s2).squeeze(-1)
+            policy_loss = (dist.log_prob(dist.sample()) * (v.detach() - target)).mean()
+            opt.zero_grad()
+            (policy_loss + (v - target).pow(2).mean()).backward()
+            opt.step()
+        """,
+    )
+
+    def __init__(self, history: History) -> None:
+        super().__init__(history)
+        self._critics: set[ParamId] = set()  # heads that are fitted to targets made with their own values
+        self._raised: set[ParamId] = set()  # critics whose value some actor raises
+        self._lowers: dict[Head, int] = {}
+        self._bounds: dict[Site, int] = {}
+        self._against: dict[tuple[Head, Head], int] = {}
+        self._friends: set[Head] = set()  # policies and critics that were seen to agree with another
+
+    def on_settled(self, contribution: Contribution) -> Verdicts:
+        way = descends(self.history, contribution)
+        event = contribution.event
+        if not way or event.call != "backward":
+            return
+        self._critics |= bootstrapped(self.history, [root.nid for root in event.roots])
+        for probe in event.facts.probes:
+            if probe.kind in ("minimum", "maximum"):
+                yield from self._surrogate(contribution, probe, way)
+        yield from self._values(contribution, way)
+        for pair in event.facts.probe_pairs:
+            yield from self._pair(contribution, pair)
+
+    # -- the clipped surrogate ------------------------------------------------------------------------
+
+    def _surrogate(self, contribution: Contribution, probe: Probe, way: int) -> Verdicts:
+        history, op = self.history, self.history.graph.get(probe.value)
+        worse = 1 if probe.kind == "minimum" else -1
+        if op is None or sign_of(probe) * way != worse or not self._is_clipped_surrogate(op):
+            return
+        looks = self._bounds[op.site] = self._bounds.get(op.site, 0) + 1
+        if looks >= ENOUGH:
+            word, sign = ("smaller", "positive") if worse > 0 else ("larger", "negative")
+            yield Verdict(
+                op.site,
+                f"the loss makes the {word} of the clipped and the unclipped surrogate {word} still (its derivative is "
+                f"{sign} in 100 % of {probe.samples} samples): a minus is missing, or was drawn into the {probe.kind}",
+                [("surrogate", op.site), ("backward", contribution.site)],
+                history.graph.live_params([op.nid]) & contribution.consumed_pids(),
+                key="surrogate",
+            )
+
+    def _is_clipped_surrogate(self, op: Op) -> bool:
+        """Of two values made with the same ratio, one has it clipped."""
+        graph = self.history.graph
+        sides = [graph.live_ancestors([i.nid]) for i in graph.inputs(op) if i.live]
+        if len(sides) != 2:
+            return False
+        shared = [o for nid, o in sides[0].items() if nid in sides[1] and o.name in ("exp", "div")]
+        newest = max((o.nid for o in shared), default=0)
+        clipped = [any(o.name == "clamp" and o.nid > newest for o in side.values()) for side in sides]
+        return bool(shared) and clipped.count(True) == 1
+
+    # -- through a critic ------------------------------------------------------------------------------
+
+    def _values(self, contribution: Contribution, way: int) -> Verdicts:
+        graph, consumed = self.history.graph, contribution.consumed_pids()
+        lowered: list[tuple[Probe, Head]] = []
+        for probe in contribution.event.facts.probes:
+            critic = layer(graph, probe.value)
+            if probe.kind != "output" or not critic or critic & consumed:
+                continue
+            if not graph.live_params([probe.value]) & consumed:
+                continue
+            sign = sign_of(probe) * way
+            if sign < 0:
+                self._raised |= critic
+            elif sign > 0:
+                lowered.append((probe, critic))
+        if (
+            any(critic <= self._raised for _, critic in lowered)
+            or not lowered
+            or self._raises_any(contribution, way)
+        ):
+            return
+        for probe, critic in lowered:
+            looks = self._lowers[critic] = self._lowers.get(critic, 0) + 1
+            if looks >= ENOUGH and critic <= self._critics and not critic & self._raised:
+                yield self._lowers_value(contribution, probe)
+                return
+
+    def _raises_any(self, contribution: Contribution, way: int) -> bool:
+        """A cost critic is lowered beside a critic that is raised."""
+        graph, consumed = self.history.graph, contribution.consumed_pids()
+        return any(
+            probe.kind == "output" and sign_of(probe) * way < 0 and not layer(graph, probe.value) & consumed
+            for probe in contribution.event.facts.probes
+        )
+
+    def _lowers_value(self, contribution: Contribution, probe: Probe) -> Verdict:
+        history = self.history
+        actor = history.graph.live_params([probe.value]) & contribution.consumed_pids()
+        roots = [root.nid for root in contribution.event.roots]
+        site = joins(history, probe.value, roots) or contribution.site
+        return Verdict(
+            site,
+            f"∂loss/∂value is positive in 100 % of {probe.positive} samples: the loss trains "
+            f"{networks(history, actor)} to lower the value that its critic gives to the action",
+            [("loss", site), ("value", history.graph.ops[probe.value].site), ("backward", contribution.site)],
+            actor,
+            key="value",
+        )
+
+    # -- beside a critic -------------------------------------------------------------------------------
+
+    def _pair(self, contribution: Contribution, pair: ProbePair) -> Verdicts:
+        graph, pids = self.history.graph, contribution.consumed_pids()
+        policy, critic = head(graph, pair.log_prob), head(graph, pair.prediction)
+        if (
+            not policy
+            or not critic
+            or policy & critic
+            or not critic <= self._critics
+            or not (policy | critic) & pids
+        ):
+            return
+        agreement = pair.agreement * uphill(self.history, policy) * uphill(self.history, critic)
+        if agreement > NOT_AGAINST:
+            self._against[policy, critic] = -MANY_LOOKS  # once is enough to doubt
+            if agreement > WITH:
+                self._friends |= {policy, critic}
+            return
+        if agreement > AGAINST:
+            return
+        looks = self._against[policy, critic] = self._against.get((policy, critic), 0) + 1
+        enough = ENOUGH if pair.samples > FEW else MANY_LOOKS
+        if looks >= enough and policy not in self._friends and critic not in self._friends:
+            yield self._against_critic(contribution, pair, policy)
+
+    def _against_critic(self, contribution: Contribution, pair: ProbePair, policy: Head) -> Verdict:
+        history = self.history
+        site = self._weighed(pair.log_prob) or contribution.site
+        made = history.graph.ops[pair.log_prob].site
+        return Verdict(
+            site,
+            f"the log-probabilities made on {line(history, made)} are pushed down where more came back than the critic "
+            f"expected, and up where less did (correlation {abs(pair.agreement):.2f} over {pair.samples} samples)",
+            [("loss", site), ("log-prob", made), ("backward", contribution.site)],
+            policy,
+            key="advantage",
+        )
+
+    def _weighed(self, nid: ValueId) -> Site:
+        """The line on which the log-probability meets its weight."""
+        graph = self.history.graph
+        stack, seen = [nid], set()
+        while stack:
+            for user in graph.consumers.get(stack.pop(0), ()):
+                op = graph.get(user)
+                if op is None or user in seen or not op.live:
+                    continue
+                seen.add(user)
+                if op.name == "mul" and len(op.inputs) == 2:
+                    return op.site
+                stack.append(user)
+        return NOWHERE
+
+
+rule = ReversedObjective

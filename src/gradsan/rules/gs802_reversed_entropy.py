@@ -1,0 +1,317 @@
+"""GS802: an entropy term that lowers the entropy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gradsan.judge import flow
+from gradsan.judge.history import History
+from gradsan.judge.ledger import Contribution
+from gradsan.judge.meaning import (
+    ENOUGH,
+    Head,
+    descends,
+    head,
+    is_own_sample,
+    is_weighted,
+    joins,
+    layer,
+    sign_of,
+)
+from gradsan.judge.wording import line, value_at
+from gradsan.record.events import Op, ParamId, Probe, ValueId
+from gradsan.rules.base import Rule, Verdict, Verdicts
+
+RISING = {"exp", "softplus", "clamp", "relu", "sigmoid"}  # the temperature, made of what is learned
+CONSTANT = 1e-3
+
+
+class ReversedEntropy(Rule):
+    code = "GS802"
+    name = "reversed-entropy"
+    severity = "error"
+    needs_deep = True
+    what = """
+        The entropy term of a policy's loss lowers the entropy: the derivative of the loss by the entropy is positive
+        (for the log-probability of the policy's own sample: negative). Or a learned temperature moves away from its
+        target: it falls where the entropy is too low.
+    """
+    why = """
+        The bonus is there to keep the policy from deciding too early. With the sign reversed it makes it decide as
+        early as it can, for whatever it happens to prefer, and exploration ends.
+    """
+    symptom = """
+        The entropy falls to zero within the first updates, whatever the reward; the return stays where the first
+        preference of the policy has left it. A temperature goes to zero, or grows without limit.
+    """
+    fix = (
+        "turn the sign: `loss = policy_loss - coefficient * entropy`, `actor_loss = alpha * log_prob - q`, "
+        "`alpha_loss = -(log_alpha * (log_prob + target_entropy).detach()).mean()`"
+    )
+    deliberate = """
+        A bonus that is annealed through zero, entropies that rise beside others that fall (mutual information), and
+        entropies of what is not the policy (a gate, a classifier) are not reported. A policy that is to become
+        decided from the start: allow it on the line.
+    """
+    bad = (
+        """
+        import torch
+        policy = torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(8):
+            dist = torch.distributions.Categorical(logits=policy(torch.randn(8, 3)))
+            policy_loss = -(dist.log_prob(dist.sample()) * torch.randn(8)).mean()
+            loss = policy_loss + 0.01 * dist.entropy().mean()  # BUG
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        import torch
+        policy = torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(8):
+            s, a, advantage = torch.randn(8, 3), torch.randint(2, (8, 1)), torch.randn(8, 1)
+            log_p = policy(s).log_softmax(-1)
+            entropy = -(log_p.exp() * log_p).sum(-1)
+            objective = (log_p.gather(1, a) * advantage).mean() - 0.01 * entropy.mean()  # BUG
+            opt.zero_grad()
+            (-objective).backward()
+            opt.step()
+        """,
+        """
+        import torch
+        actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(5, 1).requires_grad_(False)
+        opt = torch.optim.SGD(actor.parameters(), lr=0.1)
+        for _ in range(8):
+            s = torch.randn(8, 3)
+            dist = torch.distributions.Normal(actor(s), 0.5)
+            action = dist.rsample()
+            log_prob = dist.log_prob(action).sum(-1, keepdim=True)
+            loss = (-0.1 * log_prob - critic(torch.cat([s, action], -1))).mean()  # BUG
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        import torch
+        policy, log_alpha = torch.nn.Linear(3, 2), torch.zeros((), requires_grad=True)
+        opt, alpha_opt = torch.optim.SGD(policy.parameters(), lr=0.1), torch.optim.SGD([log_alpha], lr=0.1)
+        for _ in range(8):
+            dist = torch.distributions.Categorical(logits=policy(torch.randn(8, 3)))
+            log_prob = dist.log_prob(dist.sample())
+            loss = (log_prob * torch.randn(8)).mean() - log_alpha.exp().detach() * dist.entropy().mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            alpha_loss = (log_alpha * (log_prob + 0.5).detach()).mean()  # BUG
+            alpha_opt.zero_grad()
+            alpha_loss.backward()
+            alpha_opt.step()
+        """,
+    )
+    good = (
+        """
+        import torch
+        policy, weight = torch.nn.Linear(3, 2), -0.01
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(8):
+            dist = torch.distributions.Categorical(logits=policy(torch.randn(8, 3)))
+            loss = -(dist.log_prob(dist.sample()) * torch.randn(8)).mean() + weight * dist.entropy().mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # Pseudo-labels: the classifier is to decide.
+        import torch
+        net = torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(8):
+            s, label = torch.randn(8, 3), torch.randint(2, (8,))
+            unsure = torch.distributions.Categorical(logits=net(torch.randn(8, 3))).entropy().mean()
+            loss = -torch.distributions.Categorical(logits=net(s)).log_prob(label).mean() + 0.1 * unsure
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # The bonus ends, and turns round.
+        import torch
+        policy = torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for i in range(12):
+            dist = torch.distributions.Categorical(logits=policy(torch.randn(8, 3)))
+            bonus = (0.02 - 0.005 * i) * dist.entropy().mean()
+            loss = -(dist.log_prob(dist.sample()) * torch.randn(8)).mean() - bonus
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+    )
+
+    def __init__(self, history: History) -> None:
+        super().__init__(history)
+        self._policies: set[ParamId] = (
+            set()
+        )  # heads whose log-probabilities an objective weighs, or a critic judges
+        self._raised: set[ParamId] = set()  # heads whose entropy was seen to rise
+        self._lowered: dict[Head, int] = {}
+        self._samples: dict[Head, int] = {}
+        self._temperatures: dict[ParamId, int] = {}
+        self._scaling: set[ParamId] = set()  # parameters whose value stands beside a policy's log-probability
+
+    def on_settled(self, contribution: Contribution) -> Verdicts:
+        way = descends(self.history, contribution)
+        if not way or contribution.event.call != "backward":
+            return
+        found = list(self._entropies(contribution))
+        self._policies |= self._objectives(contribution)
+        for _, sign, own in found:
+            if sign * way < 0:
+                self._raised |= own
+        for probe, sign, own in found:
+            if sign * way > 0:
+                yield from self._lowers(contribution, probe, own)
+        yield from self._temperature(contribution, way)
+
+    def _entropies(self, contribution: Contribution) -> Iterator[tuple[Probe, int, Head]]:
+        """The entropies in this loss, with the sign of its derivative by them."""
+        graph, consumed = self.history.graph, contribution.consumed_pids()
+        for probe in contribution.event.facts.probes:
+            op, sign = graph.get(probe.value), sign_of(probe)
+            if op is None or not sign or not graph.live_params([op.nid]) & consumed:
+                continue
+            if probe.kind == "log-prob":  # of its own sample it is an entropy, with the sign turned
+                steady = probe.high - probe.low <= CONSTANT * max(abs(probe.low), abs(probe.high))
+                if steady and probe.samples > 1 and is_own_sample(graph, op):
+                    yield probe, -sign, head(graph, op.nid)
+            elif probe.kind in ("entropy", "negative entropy"):
+                yield probe, sign if probe.kind == "entropy" else -sign, head(graph, op.nid)
+
+    def _objectives(self, contribution: Contribution) -> set[ParamId]:
+        """Heads of what is a policy here: the score of its actions is weighed, or its action goes into a critic."""
+        graph, found = self.history.graph, set[ParamId]()
+        consumed = contribution.consumed_pids()
+        for probe in contribution.event.facts.probes:
+            if probe.kind == "log-prob" and is_weighted(probe):
+                found |= head(graph, probe.value)
+            elif probe.kind == "output" and not layer(graph, probe.value) & consumed:
+                found |= graph.live_params([probe.value]) & consumed
+        if any(probe.kind in ("log-prob", "entropy") for probe in contribution.event.facts.probes):
+            self._scaling |= graph.value_params(root.nid for root in contribution.event.roots)
+        return found
+
+    def _lowers(self, contribution: Contribution, probe: Probe, own: Head) -> Verdicts:
+        self._lowered[own] = self._lowered.get(own, 0) + 1
+        self._samples[own] = self._samples.get(own, 0) + probe.samples
+        if self._lowered[own] < ENOUGH or not own & self._policies or own & self._raised:
+            return
+        history, samples = self.history, self._samples[own]
+        roots = [root.nid for root in contribution.event.roots]
+        site, made = joins(history, probe.value, roots), history.graph.ops[probe.value].site
+        if probe.kind == "log-prob":
+            measured = (
+                f"∂loss/∂log-probability of the policy's own sample is negative in 100 % of {samples} samples"
+            )
+        else:
+            measured = f"∂loss/∂entropy is positive in 100 % of {samples} samples"
+        yield Verdict(
+            site or contribution.site,
+            f"{measured}: the term made on {line(history, made)} lowers the entropy of the policy",
+            [("entropy", made), ("loss", site), ("backward", contribution.site)],
+            own,
+            key="entropy",
+        )
+
+    # -- the temperature --------------------------------------------------------------------------------
+
+    def _temperature(self, contribution: Contribution, way: int) -> Verdicts:
+        """A single number, multiplied with how far the entropy of a policy is from its target."""
+        history, event = self.history, contribution.event
+        reached = set(event.reached)
+        if len(reached) != 1 or len(event.roots) != 1:
+            return
+        (pid,) = reached
+        sizes = set(history.params[pid].shape)
+        if not sizes <= {1} or pid not in self._scaling:
+            return
+        found = self._product(event.roots[0].nid)
+        if found is None or found[1] * way < 0:
+            return
+        self._temperatures[pid] = self._temperatures.get(pid, 0) + 1
+        if self._temperatures[pid] >= ENOUGH:
+            op = found[0]
+            yield Verdict(
+                op.site or contribution.site,
+                f"{value_at(history, op.site, 'this loss')} rises with the temperature where the log-probability is "
+                "high: the temperature falls where the entropy is below its target, and grows where it is above",
+                [("loss", op.site), ("backward", contribution.site)],
+                [pid],
+                key="temperature",
+            )
+
+    def _product(self, root: ValueId) -> tuple[Op, int] | None:
+        """The product of the temperature and a constant made of log-probabilities, and the sign with which a
+        log-probability enters the derivative by the temperature."""
+        graph, op, sign = self.history.graph, self.history.graph.get(root), 1
+        while op is not None:
+            sides = list(graph.inputs(op))
+            if op.name == "mul" and len(sides) == 2 and sides[0].live != sides[1].live:
+                live, constant = sides if sides[0].live else sides[::-1]
+                parts = self._sign_of_learned(live) * self._sign_of_score(constant)
+                return (op, sign * parts) if parts else None
+            if len(sides) != 1 or (step := _step(op)) == 0:
+                return None
+            op, sign = sides[0], sign * step
+        return None
+
+    def _sign_of_learned(self, op: Op) -> int:
+        sign = 1
+        while op.kind != "parameter":
+            sides = list(self.history.graph.inputs(op))
+            step = 1 if op.name in RISING else _step(op)
+            if len(sides) != 1 or not step:
+                return 0
+            op, sign = sides[0], sign * step
+        return sign
+
+    def _sign_of_score(self, constant: Op) -> int:
+        """The one sign with which log-probabilities (an entropy: with the other) stand in this constant."""
+        graph, signs, seen = self.history.graph, set(), set()
+        stack = [(constant, 1)]
+        while stack:
+            op, sign = stack.pop()
+            if op.nid in seen:
+                continue
+            seen.add(op.nid)
+            if "log_prob" in op.tags:
+                signs.add(sign)
+            elif "entropy" in op.tags:
+                signs.add(-sign)
+            elif op.name in ("sub", "add", "rsub"):
+                for index, source in enumerate(graph.inputs(op)):
+                    turned = (op.name == "sub" and index == 1) or (op.name == "rsub" and index == 0)
+                    stack.append((source, -sign if turned else sign))
+            elif step := _step(op):
+                stack.extend((source, sign * step) for source in list(graph.inputs(op))[:1])
+        return signs.pop() if len(signs) == 1 else 0
+
+
+def _step(op: Op) -> int:
+    """The sign of an operation with one value that counts; 0 where it is not known."""
+    if op.name in flow.SHAPING | flow.REDUCING | flow.TAKEN_OUT | flow.SELECTING | {
+        "add",
+        "sub",
+        "stack",
+        "cat",
+    }:
+        return 1
+    if op.name in ("neg", "rsub"):
+        return -1
+    if op.name in ("mul", "div") and len(op.inputs) == 1:
+        return 1 if flow.first_scalar(op) > 0 else -1
+    return 0
+
+
+rule = ReversedEntropy

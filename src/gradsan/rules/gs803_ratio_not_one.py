@@ -1,0 +1,189 @@
+"""GS803: an importance ratio that differs from one before any step."""
+
+from __future__ import annotations
+
+import math
+
+from gradsan.judge import scores
+from gradsan.judge.scores import Difference
+from gradsan.judge.wording import line, value_at
+from gradsan.record.events import NOWHERE, Backward, Op, Site, ValueId
+from gradsan.rules.base import Rule, Verdict, Verdicts
+
+FAR, ON_AVERAGE = 0.02, 0.002  # in log-probability: beyond rounding, also in half precision
+WRITING = {"add", "sub", "mul", "div", "lerp", "copy"}
+
+
+class RatioNotOne(Rule):
+    code = "GS803"
+    name = "ratio-not-one"
+    severity = "error"
+    needs_deep = True
+    what = """
+        Before the first step with new data the policy is the one that collected it, so the importance ratio must be
+        one. Here it is not: the same weights give the same actions another log-probability. A normaliser was
+        updated in between, dropout is on, another temperature was used, a clipped action was scored.
+    """
+    why = """
+        Clipping measures how far the policy has moved from a ratio of one. Where it starts elsewhere, samples are cut
+        off before anything was learned from them, and the others are weighed by a mistake.
+    """
+    symptom = """
+        In the very first update the clip fraction and the approximate KL are not zero; the policy drifts, and
+        learning is worse with a narrower clip.
+    """
+    fix = (
+        "score the same thing in the same way: keep the action as it was sampled, freeze normalisers and switch "
+        "dropout off between rollout and update, use the same temperature and mask"
+    )
+    deliberate = """
+        A ratio that corrects for another policy (another network, older weights, exploration) is cut above only, or
+        not at all, and is not reported.
+    """
+    bad = (
+        """
+        import torch
+        mean = torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(mean.parameters(), lr=0.1)
+        for _ in range(3):
+            s, advantage = torch.randn(8, 3), torch.randn(8)
+            with torch.no_grad():
+                dist = torch.distributions.Normal(mean(s), 1.0)
+                sampled = dist.sample()
+                old = dist.log_prob(sampled).sum(-1)  # BUG
+            action = sampled.clamp(-1, 1)
+            new = torch.distributions.Normal(mean(s), 1.0).log_prob(action).sum(-1)
+            ratio = (new - old).exp()
+            loss = -torch.min(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        import torch
+        policy = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Dropout(0.5), torch.nn.Linear(8, 2))
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(3):
+            s, a, advantage = torch.randn(8, 3), torch.randint(2, (8, 1)), torch.randn(8, 1)
+            policy.eval()
+            with torch.no_grad():
+                old = policy(s).log_softmax(-1).gather(1, a)  # BUG
+            policy.train()
+            ratio = (policy(s).log_softmax(-1).gather(1, a) - old).exp()
+            loss = -torch.min(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+    )
+    good = (
+        """
+        import torch
+        mean = torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(mean.parameters(), lr=0.1)
+        for _ in range(3):
+            s, advantage = torch.randn(8, 3), torch.randn(8)
+            with torch.no_grad():
+                dist = torch.distributions.Normal(mean(s), 1.0)
+                action = dist.sample()
+                old = dist.log_prob(action).sum(-1)
+            for _ in range(3):
+                new = torch.distributions.Normal(mean(s), 1.0).log_prob(action).sum(-1)
+                ratio = (new - old).exp()
+                loss = -torch.min(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage).mean()
+                opt.zero_grad()
+                loss.backward()
+                opt.step()
+        """,
+        """
+        # What another policy did is corrected for.
+        import torch
+        policy, other = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2).requires_grad_(False)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(3):
+            s, a, advantage = torch.randn(8, 3), torch.randint(2, (8, 1)), torch.randn(8, 1)
+            old = other(s).log_softmax(-1).gather(1, a)
+            ratio = (policy(s).log_softmax(-1).gather(1, a) - old).exp()
+            loss = -torch.min(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+    )
+
+    def on_backward(self, event: Backward) -> Verdicts:
+        graph = self.history.graph
+        roots = [root.nid for root in event.roots]
+        for difference in scores.differences(graph, roots) if event.call == "backward" else ():
+            if difference.largest < FAR or difference.mean < ON_AVERAGE or not math.isfinite(difference.mean):
+                continue
+            within = graph.live_ancestors(roots)
+            ratio = scores.ratio_of(graph, difference, within)
+            if ratio is None or not scores.is_clipped_around_one(graph, ratio, within):
+                continue
+            if self._is_of_the_same(difference):
+                yield self._verdict(event, difference, ratio)
+
+    def _is_of_the_same(self, difference: Difference) -> bool:
+        """Whether both sides score the same choices, for the same data, with the same weights after the same steps."""
+        graph, history = self.history.graph, self.history
+        old_region = scores.scoring(graph, difference.constant)
+        new_region = scores.scoring(graph, difference.live)
+        old, new = scores.reads(history, old_region), scores.reads(history, new_region)
+        same_weights = bool(new) and old == new and all(len(epochs) == 1 for epochs in new.values())
+        if not same_weights or any(
+            op.kind == "foreign" for op in (*old_region.values(), *new_region.values())
+        ):
+            return False
+        if any(graph.get(nid) is None for op in old_region.values() for nid in op.inputs):
+            return False  # not all of it was seen
+        behind = graph.ancestors([difference.live.nid])
+        return all(nid in behind for nid in self._given(old_region))
+
+    def _given(self, region: dict[ValueId, Op]) -> list[ValueId]:
+        """The choices and the data that a log-probability was computed for."""
+        choices = [nid for nid, op in region.items() if scores.chooses(op)]
+        data = [nid for nid, op in region.items() if not op.inputs and op.kind == "data"]
+        return [*choices, *data]
+
+    def _verdict(self, event: Backward, difference: Difference, ratio: Op) -> Verdict:
+        history = self.history
+        made = scores.line_of(history, difference)
+        words, cause = self._cause(difference)
+        return Verdict(
+            made,
+            f"the ratio on {line(history, ratio.site)} is {math.exp(max(difference.low, -50)):.3g}…"
+            f"{math.exp(min(difference.high, 50)):.3g} before any step since "
+            f"{value_at(history, made, 'the old log-probability')} was made{words}",
+            [("old log-prob", made), ("ratio", ratio.site), ("cause", cause), ("backward", event.site)],
+            history.graph.live_params([difference.live.nid]),
+        )
+
+    def _cause(self, difference: Difference) -> tuple[str, Site]:
+        """What the one side does and the other does not, as far as can be told."""
+        graph, history = self.history.graph, self.history
+        old_region = scores.scoring(graph, difference.constant)
+        new_region = scores.scoring(graph, difference.live)
+        for region in (new_region, old_region):
+            for op in region.values():
+                if op.name in scores.DROPPING and not op.facts.idle:
+                    return f": dropout is on ({line(history, op.site)})", op.site
+        choices = {nid for nid, op in old_region.items() if scores.chooses(op)}
+        own = [op for nid, op in new_region.items() if nid not in old_region and op.name in ("clamp", "tanh")]
+        for op in own:
+            if not op.live and choices & graph.ancestors([op.nid]).keys() and op.site:
+                return f": the action that is scored was changed on {line(history, op.site)}", op.site
+        known = scores.made(graph, difference.constant).nid
+        for nid, op in sorted(new_region.items(), reverse=True):
+            if (
+                op.name in WRITING
+                and not op.live
+                and nid > known
+                and op.inputs
+                and op.inputs[0] in old_region
+            ):
+                return f": what the input is normalised with was updated on {line(history, op.site)}", op.site
+        return "", NOWHERE
+
+
+rule = RatioNotOne

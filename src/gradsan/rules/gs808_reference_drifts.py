@@ -1,0 +1,182 @@
+"""GS808: a reference model that is the policy, or moves with it."""
+
+from __future__ import annotations
+
+import math
+
+from gradsan.judge import scores
+from gradsan.judge.history import History
+from gradsan.judge.scores import Difference
+from gradsan.judge.wording import line, networks, value_at
+from gradsan.record.events import Backward, Op, ParamId, Site, ValueId
+from gradsan.rules.base import Rule, Verdict, Verdicts
+
+LOOKS = 4  # after as many steps
+FAR, ON_AVERAGE = 0.02, 0.002
+
+
+class ReferenceDrifts(Rule):
+    code = "GS808"
+    name = "reference-drifts"
+    severity = "error"
+    needs_deep = True
+    what = """
+        The reference of a KL penalty is to stay where the policy started. Here it is the policy itself under another
+        name, or a copy that is brought up to date before every update, so that the divergence is always zero; or a
+        copy that disagrees with the policy before the first step, because its dropout is on.
+    """
+    why = """
+        A penalty that is always zero holds nothing back: the policy drifts away from the language or the behaviour
+        that it started with, while the log shows a perfect KL of 0. A reference with dropout punishes the policy for
+        noise.
+    """
+    symptom = """
+        The KL to the reference is exactly zero from beginning to end, and the reward is hacked; or it is far from
+        zero in the very first update.
+    """
+    fix = (
+        "make the reference a copy before training, and leave it alone: "
+        "`reference = copy.deepcopy(policy).eval().requires_grad_(False)`"
+    )
+    deliberate = """
+        The divergence from the policy that collected the data, over several epochs, and references that are renewed
+        now and then are not reported.
+    """
+    bad = (
+        """
+        import torch
+        policy = torch.nn.Linear(3, 2)
+        reference = policy
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(8):
+            s, a, advantage = torch.randn(8, 3), torch.randint(2, (8, 1)), torch.randn(8, 1)
+            with torch.no_grad():
+                ref = reference(s).log_softmax(-1).gather(1, a)  # BUG
+            log_prob = policy(s).log_softmax(-1).gather(1, a)
+            loss = (-log_prob * advantage + 0.1 * (log_prob - ref)).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+    )
+    good = (
+        """
+        import copy
+        import torch
+        policy = torch.nn.Linear(3, 2)
+        reference = copy.deepcopy(policy)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(8):
+            s, a, advantage = torch.randn(8, 3), torch.randint(2, (8, 1)), torch.randn(8, 1)
+            with torch.no_grad():
+                ref = reference(s).log_softmax(-1).gather(1, a)
+            log_prob = policy(s).log_softmax(-1).gather(1, a)
+            loss = (-log_prob * advantage + 0.1 * (log_prob - ref)).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # The policy that chose the actions is what the update must not leave.
+        import torch
+        policy = torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(4):
+            s, advantage = torch.randn(8, 3), torch.randn(8)
+            with torch.no_grad():
+                dist = torch.distributions.Categorical(logits=policy(s))
+                a = dist.sample()
+                old = dist.log_prob(a)
+            for _ in range(2):
+                log_prob = torch.distributions.Categorical(logits=policy(s)).log_prob(a)
+                loss = (-log_prob * advantage + 0.1 * (log_prob - old)).mean()
+                opt.zero_grad()
+                loss.backward()
+                opt.step()
+        """,
+    )
+
+    def __init__(self, history: History) -> None:
+        super().__init__(history)
+        self._same: dict[Site, set[int]] = {}  # after which steps there was no divergence
+        self._apart: set[Site] = set()
+
+    def on_backward(self, event: Backward) -> Verdicts:
+        graph = self.history.graph
+        roots = [root.nid for root in event.roots]
+        if event.call != "backward" or event.create_graph:
+            return
+        for difference in scores.differences(graph, roots):
+            if scores.is_taken_out(graph, difference):
+                continue
+            if scores.ratio_of(graph, difference, graph.live_ancestors(roots)) is None:
+                yield from self._judged(event, difference)
+
+    def _judged(self, event: Backward, difference: Difference) -> Verdicts:
+        graph, history, site = self.history.graph, self.history, difference.op.site
+        region = scores.scoring(graph, difference.constant)
+        learned = graph.live_params([difference.live.nid])
+        if not learned or not scores.reads(history, region) or self._chose(region):
+            return
+        if difference.largest >= scores.SAME:
+            self._apart.add(site)
+            if self._disagrees(difference, learned, region):
+                yield self._noisy(event, difference, learned)
+            return
+        steps = self._same.setdefault(site, set())
+        steps.add(max(history.params[pid].epoch for pid in learned))
+        if len(steps) >= LOOKS and site not in self._apart:
+            yield self._moves(event, difference, learned, len(steps))
+
+    def _chose(self, region: dict[ValueId, Op]) -> bool:
+        """Whether the same pass also chose what is scored: then it is the policy that acted."""
+        graph = self.history.graph
+        return any(
+            (user := graph.get(nid)) is not None and scores.chooses(user)
+            for value in region.values()
+            if value.kind == "operation" and not scores.chooses(value)
+            for nid in graph.consumers.get(value.nid, ())
+        )
+
+    def _disagrees(self, difference: Difference, learned: set[ParamId], region: dict[ValueId, Op]) -> bool:
+        """A copy of a policy that was not stepped yet gives another score, because of its own dropout."""
+        history = self.history
+        copies = history.networks.copies
+        drops = any(op.name in scores.DROPPING and not op.facts.idle for op in region.values())
+        pids = scores.reads(history, region)
+        copied = all(pid in copies and copies[pid].source in learned for pid in pids)
+        fresh = not any(history.params[pid].epoch for pid in learned)
+        far = difference.largest > FAR and difference.mean > ON_AVERAGE and math.isfinite(difference.mean)
+        return drops and copied and fresh and far
+
+    def _noisy(self, event: Backward, difference: Difference, learned: set[ParamId]) -> Verdict:
+        history, made = self.history, scores.line_of(self.history, difference)
+        return Verdict(
+            made,
+            f"{value_at(history, made, 'the reference')} comes from a copy of {networks(history, learned)} whose "
+            f"dropout is on: before the first step they differ by up to {difference.largest:.2g} in log-probability",
+            [("reference", made), ("divergence", difference.op.site), ("backward", event.site)],
+            learned,
+        )
+
+    def _moves(self, event: Backward, difference: Difference, learned: set[ParamId], steps: int) -> Verdict:
+        history, graph = self.history, self.history.graph
+        pids = scores.reads(history, scores.scoring(graph, difference.constant))
+        made, copies = scores.line_of(history, difference), history.networks.copies
+        synced = [copies[pid].site for pid in pids if pid in copies and pid not in learned]
+        whose = networks(history, learned)
+        what = (
+            f"is made by {whose}, which is trained"
+            if not synced
+            else f"comes from a copy that follows {whose}"
+        )
+        return Verdict(
+            synced[0] if synced else made,
+            f"{value_at(history, made, 'the reference')} {what}: the divergence on {line(history, difference.op.site)} "
+            f"is exactly zero in {steps} updates with steps between them",
+            [("reference", made), ("divergence", difference.op.site), ("backward", event.site)],
+            learned,
+        )
+
+
+rule = ReferenceDrifts

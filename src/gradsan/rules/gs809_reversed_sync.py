@@ -1,0 +1,229 @@
+"""GS809: a sync of a target network that goes the wrong way."""
+
+from __future__ import annotations
+
+from gradsan.judge.callers import Way, caller_apart, way, way_of
+from gradsan.judge.history import History
+from gradsan.judge.mixtures import shares
+from gradsan.judge.wording import networks
+from gradsan.record.events import Backward, Op, Ops, ParamId, Site, Sync
+from gradsan.rules.base import Rule, Verdict, Verdicts
+
+TIMES = 2
+IN_A_ROW = 3  # iterations with a sync in each: what is copied now and then may be copied nearly whole
+NEARLY_ALL = 0.9
+
+
+class ReversedSync(Rule):
+    code = "GS809"
+    name = "reversed-sync"
+    severity = "error"
+    what = """
+        The sync of a target network overwrites the online network with the target, or mixes the two with the weights
+        exchanged (`tau * target + (1 - tau) * online` with a small tau), or loads the target from itself.
+    """
+    why = """
+        In the wrong direction, every sync undoes what was learned. With the weights exchanged the target is a copy of
+        the online network after every step, and the value chases itself. Loaded from itself, it stays at its first
+        random weights.
+    """
+    symptom = """
+        Loss and return jump back at every sync; or values grow without limit, as if there were no target network.
+    """
+    fix = (
+        "write into the target, and give the online network the small weight: `t.data.lerp_(p.data, tau)`, or "
+        "`target.load_state_dict(q.state_dict())`"
+    )
+    deliberate = """
+        Going back to weights that were saved while training, lookahead, and averages that no loss uses are not
+        reported; nor is a mixture with a large weight that is not made in every update.
+    """
+    bad = (
+        """
+        import copy
+        import torch
+        q = torch.nn.Linear(3, 2)
+        target = copy.deepcopy(q)
+        opt = torch.optim.SGD(q.parameters(), lr=0.1)
+        for _ in range(6):
+            s, r, s2 = torch.randn(8, 3), torch.randn(8), torch.randn(8, 3)
+            with torch.no_grad():
+                y = r + 0.9 * target(s2).max(1).values
+            loss = (q(s)[:, 0] - y).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            q.load_state_dict(target.state_dict())  # BUG
+        """,
+        """
+        import copy
+        import torch
+        q = torch.nn.Linear(3, 2)
+        target = copy.deepcopy(q)
+        opt = torch.optim.SGD(q.parameters(), lr=0.1)
+        for _ in range(8):
+            s, r, s2 = torch.randn(8, 3), torch.randn(8), torch.randn(8, 3)
+            with torch.no_grad():
+                y = r + 0.9 * target(s2).max(1).values
+            loss = (q(s)[:, 0] - y).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            for p, t in zip(q.parameters(), target.parameters()):
+                t.data.copy_(0.005 * t.data + 0.995 * p.data)  # BUG
+        """,
+    )
+    good = (
+        """
+        import copy
+        import torch
+        q = torch.nn.Linear(3, 2)
+        target = copy.deepcopy(q)
+        opt = torch.optim.SGD(q.parameters(), lr=0.1)
+        for _ in range(8):
+            s, r, s2 = torch.randn(8, 3), torch.randn(8), torch.randn(8, 3)
+            with torch.no_grad():
+                y = r + 0.9 * target(s2).max(1).values
+            loss = (q(s)[:, 0] - y).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            for p, t in zip(q.parameters(), target.parameters()):
+                t.data.copy_(0.995 * t.data + 0.005 * p.data)
+        """,
+        """
+        # After a failed trial the weights go back to those that no loss has used.
+        import copy
+        import torch
+        q = torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(q.parameters(), lr=0.1)
+        for i in range(8):
+            best = copy.deepcopy(q)
+            loss = (q(torch.randn(8, 3)) - 1).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            if i % 2:
+                q.load_state_dict(best.state_dict())
+        """,
+    )
+
+    def __init__(self, history: History) -> None:
+        super().__init__(history)
+        self._reversed: dict[Site, int] = {}
+        self._rewound: dict[int, int] = {}
+        self._watched: set[ParamId] = set()
+        self._right: set[Way] = set()  # of syncs that write a network which no optimizer trains
+        self._in_loss: set[ParamId] = set()
+        self._mixed: dict[ParamId, tuple[int, int]] = {}  # in which iteration last, and how many in a row
+
+    def on_sync(self, event: Sync) -> Verdicts:
+        """The online network is overwritten from its own target, again and again."""
+        history = self.history
+        own = [pid for pid, source in event.pairs if pid == source]
+        if own and len(own) == len(event.pairs) and not any(history.owner_of(pid) for pid in own):
+            yield from self._from_itself(event, own)
+            return
+        backwards = [
+            (pid, source)
+            for pid, source in event.pairs
+            if source
+            and history.params[pid].epoch
+            and history.owner_of(pid)
+            and not history.params[source].epoch
+        ]
+        wrong = bool(backwards)
+        backwards = [(pid, source) for pid, source in backwards if self._is_backwards(pid, source)]
+        path = way(history, event.site, event.chain)
+        if backwards:
+            yield self._wrong_way(path, [p for p, _ in backwards], [s for _, s in backwards])
+        elif not wrong:
+            self._right.add(path)
+        made = [history.graph.get(nid) for nid in event.values]
+        for (pid, _), op in zip(event.pairs, made, strict=False):
+            if op is not None:
+                yield from self._exchanged(pid, op, event.site)
+
+    def _is_backwards(self, pid: ParamId, source: ParamId) -> bool:
+        """Happened before, and the source serves as a target: some loss has used it. Going back to the best
+        weights so far looks the same, but those were saved while training, or no loss knows them."""
+        copies = self.history.networks.copies
+        times = self._rewound[pid] = self._rewound.get(pid, 0) + 1
+        self._watched.add(source)
+        saved = source in copies and copies[source].after_training
+        return times >= TIMES and not saved and source in self._in_loss
+
+    def on_backward(self, event: Backward) -> Verdicts:
+        if self._watched:
+            values = self.history.graph.value_params(root.nid for root in event.roots)
+            self._in_loss |= self._watched & values
+        return ()
+
+    def _wrong_way(self, path: Way, online: list[ParamId], target: list[ParamId]) -> Verdict:
+        history = self.history
+        site = caller_apart(history, path, self._right)
+        return Verdict(
+            site,
+            f"this overwrites the trained network {networks(history, online)} with {networks(history, target)}, "
+            "which no optimizer trains: the sync goes the wrong way",
+            [("sync", path[0]), ("caller", site)],
+            [*online, *target],
+        )
+
+    def _from_itself(self, event: Sync, own: list[ParamId]) -> Verdicts:
+        times = self._reversed[event.site] = self._reversed.get(event.site, 0) + 1
+        if times >= TIMES:
+            message = f"{networks(self.history, own)} is loaded from itself: it stays as it was"
+            yield Verdict(event.site, message, [("sync", event.site)], own)
+
+    def on_ops(self, event: Ops) -> Verdicts:
+        for op in event.ops:
+            if op.kind == "written":
+                if not self.history.owner_of(op.facts.pid):
+                    self._right.add(self._way_of_write(op))
+                yield from self._written_backwards(op)
+                write = self.history.graph.get(op.inputs[0])
+                if write is not None:
+                    yield from self._exchanged(op.facts.pid, write, op.site)
+
+    def _written_backwards(self, op: Op) -> Verdicts:
+        """A trained parameter is overwritten by hand with its target, which some loss has used."""
+        history, pid = self.history, op.facts.pid
+        copy = history.networks.copies.get(pid)
+        if copy is None or copy.site != op.site:
+            return
+        if not history.owner_of(pid) or not history.params[pid].epoch or history.owner_of(copy.source):
+            return
+        if history.networks.source_of(copy.source) == pid and self._is_backwards(pid, copy.source):
+            yield self._wrong_way(self._way_of_write(op), [pid], [copy.source])
+
+    def _way_of_write(self, remark: Op) -> Way:
+        write = self.history.graph.get(remark.inputs[0])
+        return (remark.site,) if write is None else way_of(self.history, write)
+
+    def _exchanged(self, pid: ParamId, write: Op, site: Site) -> Verdicts:
+        """Nearly all of a target is replaced, in every single update, and yet something is kept."""
+        history, copies = self.history, self.history.networks.copies
+        if pid not in copies or not history.networks.is_target(pid):
+            return
+        source = copies[pid].source
+        parts = shares(history, write)
+        kept, taken = parts.get(pid, 0.0), parts.get(source, 0.0)
+        if not (parts.keys() == {pid, source} and 0.0 < kept < 1 - NEARLY_ALL and NEARLY_ALL < taken < 1.0):
+            return
+        last, times = self._mixed.get(pid, (-1, 0))
+        if history.iteration == last:
+            return
+        times = times + 1 if history.iteration == last + 1 else 1
+        self._mixed[pid] = history.iteration, times
+        if times >= IN_A_ROW:
+            yield Verdict(
+                site,
+                f"every update gives {taken:.4g} of the online network to {networks(history, [pid])}, and leaves "
+                f"{kept:.4g} of it: the weights of the soft update are exchanged",
+                [("sync", site)],
+                [pid, source],
+            )
+
+
+rule = ReversedSync
