@@ -207,6 +207,7 @@ class BackwardTap:
             nid = operations.values.number(root) if operations is not None else NOTHING
             shapes.append(Root(nid, tuple(root.shape), root.requires_grad))
         if operations is not None:
+            operations.experience.before_backward()
             facts, watcher = self._diagnosis.before_backward(operations.writes, roots, token)
         loss = value_of(roots[0]) if roots else 0.0
         if not math.isfinite(loss):
