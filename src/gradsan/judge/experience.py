@@ -32,6 +32,11 @@ class ExperienceBook:
         """Whether anything that an environment said has been met again."""
         return bool(self.observations or self._at_clock)
 
+    @property
+    def was_lost(self) -> bool:
+        """Whether there was an environment, and no batch of its observations has been met again."""
+        return bool(self.environments) and not self.observations
+
     def seen(self, event: Environment) -> None:
         self.environments.append(event)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 
+from gradsan.judge import reasons
 from gradsan.judge.bootstraps import Bootstrap, bootstraps_in
 from gradsan.judge.wording import line, value_at
 from gradsan.record.events import Backward, Site
@@ -133,6 +134,9 @@ class BootstrapPastEnd(Rule):
                 yield self._past_end(event, target, terminated.taken)
             elif truncated.left_out >= ENOUGH and not truncated.taken and not terminated.taken:
                 yield self._cut_short(event, target, truncated.left_out)
+
+    def could_not_look(self) -> str:
+        return reasons.NOT_FOLLOWED if self.history.iteration and self.history.experience.was_lost else ""
 
     def _past_end(self, event: Backward, target: Bootstrap, rows: int) -> Verdict:
         return self._verdict(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 
+from gradsan.judge import reasons
 from gradsan.judge.returns import SLOWEST, Entry, Law, Series
 from gradsan.judge.weighed import Met, entries, is_score, met_in, origin
 from gradsan.judge.wording import line, value_at
@@ -146,6 +147,12 @@ class MisalignedReturn(Rule):
             series.setdefault(key, (met, []))[1].extend(entries(self.history, met))
         for met, rows in series.values():
             yield from self._judge(event, met, Series(rows))
+
+    def could_not_look(self) -> str:
+        book = self.history.experience
+        return (
+            reasons.NOT_FOLLOWED if self.history.iteration and book.was_lost and not book.was_followed else ""
+        )
 
     def _judge(self, event: Backward, met: Met, series: Series) -> Verdicts:
         if not series.is_large_enough():
