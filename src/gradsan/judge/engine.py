@@ -219,12 +219,14 @@ class Engine:
         deep = [r.code for r in self.rules if r.needs_deep and r.code in self._selected]
         if self.history.iteration and not self.history.graph.ops:
             return [{"rule": code, "reason": reasons.NO_DEEP_ITERATION} for code in deep]
-        return [
+        blind = [
             {"rule": code, "reason": reasons.BLIND[spot]}
             for spot in self.history.blind
             for code in deep
             if code in reasons.CONCERNS.get(spot, deep)
         ]
+        own = [(r.code, r.could_not_look()) for r in self.rules if r.code in self._selected]
+        return blind + [{"rule": code, "reason": reason} for code, reason in own if reason]
 
 
 def _overridden(rule: Rule, method: str) -> Callable[..., Iterable[Verdict]] | None:

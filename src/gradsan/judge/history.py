@@ -8,6 +8,7 @@ from typing import Any
 
 from gradsan.judge.by_hand import HandMade
 from gradsan.judge.cuts import CutFinder
+from gradsan.judge.experience import ExperienceBook
 from gradsan.judge.ledger import Contribution, Ledger
 from gradsan.judge.networks import Networks
 from gradsan.judge.provenance import Provenance
@@ -20,7 +21,9 @@ from gradsan.record.events import (
     BlindSpot,
     Chain,
     ChainSeen,
+    Environment,
     Event,
+    Experience,
     Failed,
     Fault,
     IterationEnd,
@@ -90,6 +93,7 @@ class History:
         self.optimizers: dict[OptimizerId, Optimizer] = {}
         self.ledger = Ledger()
         self.graph = Provenance()
+        self.experience = ExperienceBook(self.graph)
         self.networks = Networks(self)
         self.hand = HandMade(self)
         self.param_nodes: dict[ValueId, tuple[ParamId, int]] = {}  # nid -> (pid, epoch when it was read)
@@ -268,6 +272,12 @@ class History:
             self.attention.append((self.iteration, event.reason))
             self._forget_old_values()  # else every look would leave something behind
 
+    def _environment(self, event: Environment) -> None:
+        self.experience.seen(event)
+
+    def _experience(self, event: Experience) -> None:
+        self.experience.add(event)
+
     def _blind(self, event: Blind) -> None:
         self.blind.setdefault(event.spot, event)
 
@@ -298,6 +308,8 @@ _HANDLERS: dict[type, Callable[[History, Any], None]] = {
     Repeated: History._repeated,
     Resumed: History._resumed,
     Attention: History._attention,
+    Environment: History._environment,
+    Experience: History._experience,
     Blind: History._blind,
     Failed: History._failed,
     Fault: History._fault,

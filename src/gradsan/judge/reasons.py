@@ -19,6 +19,7 @@ ATTENTION: dict[Reason, str] = {
 }
 NO_DEEP_ITERATION = "no iteration was traced deeply (use --mode deep or adaptive)"
 LOST_TRACK = "a fault of gradsan's own: nothing was judged after it"
+NOT_FOLLOWED = "what the environment said was not met again in a loss (changed on the way, or pictures)"
 BLIND: dict[BlindSpot, str] = {
     "transforms": "values inside torch.func transforms",
     "compiled": "code inside torch.compile that could not be run eagerly",

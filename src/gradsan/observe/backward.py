@@ -237,6 +237,7 @@ class BackwardTap:
             nid = operations.values.number(root) if operations is not None else NOTHING
             shapes.append(Root(nid, tuple(root.shape), root.requires_grad))
         if operations is not None:
+            operations.experience.before_backward()
             facts, watcher = self._diagnosis.before_backward(
                 operations.writes, operations.marks, roots, token
             )

@@ -12,6 +12,7 @@ import torch
 from gradsan.observe import inspect_op, interruptions
 from gradsan.observe.axes import WITH_AXES, axes_of
 from gradsan.observe.containment import Containment
+from gradsan.observe.experience import LOOKED_AT, ExperienceTap
 from gradsan.observe.function_gradients import backward_site
 from gradsan.observe.graph import is_transforming, label
 from gradsan.observe.interruptions import is_the_scripts, waiting
@@ -38,8 +39,10 @@ class OperationTap(StackedMode):
     def __init__(
         self, containment: Containment, outlet: Outlet, known: Known, tracing: Tracing,
         switches: GradientSwitches, blind_spots: BlindSpots, silence: Callable[[], None],
+        experience: ExperienceTap,
     ) -> None:  # fmt: skip
         super().__init__()
+        self.experience = experience
         self._containment = containment
         self._outlet = outlet
         self._tracing = tracing
@@ -76,6 +79,7 @@ class OperationTap(StackedMode):
     def end_of_iteration(self) -> None:
         self._without_graph = 0
         self.marks.end_of_iteration()
+        self.experience.forget()
         self.writes.end_of_iteration(self.values.end_of_iteration())
 
     # -- the tap ----------------------------------------------------------------------------------
@@ -135,6 +139,8 @@ class OperationTap(StackedMode):
         before: list[int], result: Any, frame: FrameType,
     ) -> None:  # fmt: skip
         place = self.sites.place(frame)
+        if name in LOOKED_AT and self.experience.looking:
+            self.experience.met(name, inputs, numbers)
         outputs = [result] if isinstance(result, Tensor) else tensors_in((result,), {})
         # `q / temperature`: the number may have left a tensor by `.item()`.
         if len(args) == 2 and len(inputs) == 1:

@@ -15,7 +15,9 @@ from gradsan.observe.chart_tap import ChartTap
 from gradsan.observe.clipping import ClipTap
 from gradsan.observe.compiled import Compiled
 from gradsan.observe.containment import Containment
+from gradsan.observe.environments import EnvironmentTap
 from gradsan.observe.error_origins import ErrorOrigins, frames_of
+from gradsan.observe.experience import ExperienceTap
 from gradsan.observe.gradient_sketch import GradientSketch
 from gradsan.observe.inspect_op import held_by
 from gradsan.observe.interop import InteropTap
@@ -28,13 +30,15 @@ from gradsan.observe.optimizers import OptimizerTap
 from gradsan.observe.outlet import BlindSpots, Outlet, Recording
 from gradsan.observe.patches import Patches, Tap
 from gradsan.observe.registry import Known, Leaves, Optimizers
+from gradsan.observe.rollouts import Rollouts
 from gradsan.observe.sites import Sites
 from gradsan.observe.switches import GradientSwitches
 from gradsan.observe.tracing import Tracing
 from gradsan.record import torch_errors
-from gradsan.record.events import Backward, Event, Failed, StepDone
+from gradsan.record.events import Backward, Event, Failed, OptimizerSeen, ParamSeen, StepDone
 
 P = ParamSpec("P")
+LOOKS_AROUND = 8  # for environments, in the script's variables
 
 
 class Session:
@@ -62,8 +66,11 @@ class Session:
             mode, sink, containment, outlet, known, tracing, sketch, self._patches
         )
         self.fast_path = fast_path = policy.fast_path
+        rollouts = Rollouts(outlet.emit, tracing.newest)
+        experience = ExperienceTap(rollouts, outlet.emit)
+        self._environments, self._looks_around = EnvironmentTap(containment, sites, rollouts), 0
         self.operations = OperationTap(
-            containment, outlet, known, tracing, switches, blind_spots, policy.silence
+            containment, outlet, known, tracing, switches, blind_spots, policy.silence, experience
         )
         everywhere = (containment, outlet, known, tracing)
         self._backward = BackwardTap(*everywhere, sketch, fast_path, diagnosis, magnitudes, policy.news)
@@ -75,6 +82,7 @@ class Session:
             InteropTap(containment, sites, tracing, switches),
             ClipTap(*everywhere, fast_path, magnitudes),
             self._compiled,
+            self._environments,
         )
 
     def __enter__(self) -> Session:
@@ -140,6 +148,8 @@ class Session:
     def _send(self, event: Event) -> None:
         if isinstance(event, Backward | StepDone) and self._namer.has_something_to_do:
             self.containment.contain("names", self._namer.look, sys._getframe(2))
+        if isinstance(event, OptimizerSeen | ParamSeen | Backward):
+            self._look_for_environments(event)
         self.attention.before_event()
         before = self._sink.iteration
         self._sink.emit(event)
@@ -147,6 +157,14 @@ class Session:
             self.attention.backward(event)
         if self._sink.iteration != before:
             self.attention.after_iteration()
+
+    def _look_for_environments(self, event: Event) -> None:
+        """The script has made what it will train, or begins to: by now it has its environment, too."""
+        if isinstance(event, ParamSeen):
+            self._environments.look_for_libraries()
+        elif self._looks_around < LOOKS_AROUND:
+            self._looks_around += 1
+            self.containment.contain("environment", self._environments.look_around, sys._getframe(2))
 
     # -- what others ask --------------------------------------------------------------------------------
 

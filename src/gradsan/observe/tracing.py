@@ -45,6 +45,10 @@ class Tracing:
         """The number of the value that this tensor holds."""
         return self.tap.values.find(tensor) if self.tap is not None else None
 
+    def newest(self) -> int:
+        """The number of the newest value; 0 where nobody counts them."""
+        return self.tap.values.newest if self.tap is not None else 0
+
     def forget(self, tensor: torch.Tensor) -> None:
         """Whatever this tensor was computed from: what is read from now on is something else."""
         if self.tap is not None:

@@ -44,6 +44,10 @@ class Values:
         self._iteration = 0
         self._born: dict[ValueId, tuple[int, int]] = {}
 
+    @property
+    def newest(self) -> int:
+        return self._last
+
     def fresh(self) -> ValueId:
         self._last += 1
         return ValueId(self._last)

@@ -400,6 +400,56 @@ class Failed(NamedTuple):
     explain: bool = False
 
 
+# -- environments -----------------------------------------------------------------------------------
+
+End = Literal["", "truncated", "terminated", "ended", "reset"]
+"""How a transition ended its episode: not at all; `ended` where nobody can tell how; `reset` is no transition but a
+step that was spent on starting anew."""
+
+
+class Environment(NamedTuple):
+    """An environment was stepped for the first time: its class, how many copies of it run side by side, and when those
+    start anew."""
+
+    kind: str
+    copies: int
+    autoreset: Literal["", "next step", "same step"] = ""
+
+
+class Transition(NamedTuple):
+    """One step of one copy of an environment (a `stream`). `clock`: the newest value when it was taken, where every
+    operation was looked at: what chose its action was made before."""
+
+    stream: int
+    step: int
+    reward: float
+    end: End = ""
+    clock: int = 0
+
+
+class Rows(NamedTuple):
+    """The rows of this value are observations: each of that transition (an index; -1: of none that is known)."""
+
+    value: ValueId
+    part: Literal["observation", "next observation"]
+    at: tuple[int, ...]
+
+
+class Numbers(NamedTuple):
+    """What a value consists of, row by row."""
+
+    value: ValueId
+    numbers: tuple[float, ...]
+
+
+class Experience(NamedTuple):
+    """What the environments have said, as far as it may have reached the loss that is about to be differentiated."""
+
+    transitions: tuple[Transition, ...]
+    rows: tuple[Rows, ...] = ()
+    numbers: tuple[Numbers, ...] = ()
+
+
 # -- the course of the run --------------------------------------------------------------------------
 
 
@@ -502,6 +552,8 @@ Event = (
     | Ops
     | HeldGraphs
     | Failed
+    | Environment
+    | Experience
     | Turn
     | IterationEnd
     | Repeated

@@ -102,3 +102,7 @@ class Rule:
 
     def at_end(self) -> Verdicts:
         return ()
+
+    def could_not_look(self) -> str:
+        """Why not, where the rule itself knows that it had nothing to go by; empty where it had."""
+        return ""

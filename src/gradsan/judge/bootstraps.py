@@ -1,0 +1,114 @@
+"""One-step targets, `reward + discount * next value`, next to the transitions that their rows are about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from gradsan.judge.experience import Row
+from gradsan.judge.flow import SHAPING, TAKEN_OUT
+from gradsan.judge.history import History
+from gradsan.judge.weighed import DIFFERENCES, Met, met_in
+from gradsan.record.events import Backward, Op, Transition, ValueId
+
+SAME_ROWS = SHAPING | TAKEN_OUT | {"alias", "where", "neg"}
+PRECISION = 1e-5
+
+
+class Rest(NamedTuple):
+    transition: Transition
+    number: float
+    follows: bool
+
+
+@dataclass(slots=True)
+class Bootstrap:
+    """`met` compares a prediction with a target, and `op` adds the rewards to it. `rest`: what the target holds beside
+    its reward, for every row that is about a known transition. `follows`: whether what the next value was computed
+    from is where this very transition has led. An ended episode may go on elsewhere: in the next start, or in an
+    absorbing state."""
+
+    met: Met
+    op: Op
+    rest: list[Rest]
+
+
+def bootstraps_in(history: History, event: Backward) -> Iterator[Bootstrap]:
+    book = history.experience
+    if not book.successors:
+        return
+    for met in met_in(history, event):
+        if met.op.name not in DIFFERENCES or met.constant is None:
+            continue
+        rows = book.rows_behind(met.live, len(met.numbers))
+        if rows is None or (found := _rewards(history, met)) is None:
+            continue
+        op, rewards = found
+        after = _successors(history, met.constant, rows)
+        rest, pairs = [], []
+        for row, reward, number, next_row in zip(rows, rewards, met.numbers, after, strict=False):
+            if row is not None and row.end != "reset":
+                rest.append(Rest(row, _difference(number, reward), next_row == row))
+                pairs += [] if row.end else [(row.reward, reward)]
+        if _are_rewards(pairs):
+            yield Bootstrap(met, op, rest)
+
+
+def _rewards(history: History, met: Met) -> tuple[Op, tuple[float, ...]] | None:
+    """The summand of a target that no network had a part in, and where it was added."""
+    graph, book = history.graph, history.experience
+    assert met.constant is not None
+    stack, seen, found = [met.constant], set[ValueId](), dict[ValueId, Op]()
+    while stack:
+        op = stack.pop()
+        if op.nid in seen:
+            continue
+        seen.add(op.nid)
+        inputs = [source for source in graph.inputs(op) if source.floating]
+        if op.name in ("add", "sub") and len(inputs) == 2:
+            learned = [bool(graph.value_params([source.nid])) for source in inputs]
+            if sum(learned) == 1:
+                data = inputs[learned.index(False)]
+                if op.name == "add" or data is inputs[0]:
+                    found[data.nid] = op
+            stack += [source for source, is_learned in zip(inputs, learned, strict=True) if is_learned]
+        elif op.name in SAME_ROWS:
+            stack += inputs
+    numbers = [(op, book.numbers.get(nid, ())) for nid, op in found.items()]
+    fitting = [(op, values) for op, values in numbers if len(values) == len(met.numbers)]
+    return fitting[0] if len(found) == len(fitting) == 1 else None
+
+
+def _are_rewards(pairs: list[tuple[float, float]]) -> bool:
+    """Whether these are the rewards that the environment gave, perhaps scaled; a constant that is added to them (the
+    average reward) cannot be told from a scale where they are all equal."""
+    if len(pairs) < 4:
+        return False
+    if all(_is_near(given, used) for given, used in pairs):
+        return True
+    scales = [used / given for given, used in pairs if abs(given) > 1e-6]
+    varied = max(given for given, _ in pairs) - min(given for given, _ in pairs) > 1e-3
+    scale = scales[0] if scales else 0.0
+    return varied and scale > 0.0 and all(_is_near(scale * given, used) for given, used in pairs)
+
+
+def _successors(history: History, target: Op, rows: list[Row]) -> tuple[Row, ...]:
+    """What the target was computed from: where each row's transition has led, as far as it is known. Nothing where it
+    is in another order."""
+    book = history.experience
+    for nid in history.graph.ancestors([target.nid]):
+        after = book.successors.get(nid, ())
+        if len(after) == len(rows) and 2 * sum(a == row for a, row in zip(after, rows, strict=True)) > len(
+            rows
+        ):
+            return after
+    return ()
+
+
+def _difference(number: float, reward: float) -> float:
+    return 0.0 if _is_near(number, reward) else number - reward
+
+
+def _is_near(a: float, b: float) -> bool:
+    return abs(a - b) <= PRECISION * max(1e-3, abs(a), abs(b))

@@ -1,0 +1,120 @@
+"""What the environments have said, and which rows of which values were made of it."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator
+from typing import Any
+
+from gradsan.judge.flow import LINEAR, SELECTING, SHAPING
+from gradsan.judge.provenance import Provenance
+from gradsan.record.events import Environment, Experience, Op, Transition, ValueId
+
+KEPT_TRANSITIONS, KEPT_VALUES = 20_000, 6_000
+JOINS = ("stack", "cat", "hstack", "vstack")
+SEVERAL = (0, -1)
+Row = Transition | None  # None: nobody knows
+
+
+class ExperienceBook:
+    def __init__(self, graph: Provenance) -> None:
+        self._graph = graph
+        self.environments: list[Environment] = []
+        self.transitions: dict[tuple[int, int], Transition] = {}
+        self.numbers: dict[ValueId, tuple[float, ...]] = {}
+        self.observations: dict[ValueId, tuple[Row, ...]] = {}
+        self.successors: dict[ValueId, tuple[Row, ...]] = {}
+        self._at_clock: dict[int, dict[int, tuple[int, int]]] = {}
+        self._clocks: list[int] = []
+
+    @property
+    def was_followed(self) -> bool:
+        """Whether anything that an environment said has been met again."""
+        return bool(self.observations or self._at_clock)
+
+    @property
+    def was_lost(self) -> bool:
+        """Whether there was an environment, and no batch of its observations has been met again."""
+        return bool(self.environments) and not self.observations
+
+    def seen(self, event: Environment) -> None:
+        self.environments.append(event)
+
+    def add(self, event: Experience) -> None:
+        for transition in event.transitions:
+            key = (transition.stream, transition.step)
+            self.transitions[key] = transition
+            if transition.clock:
+                steps = self._at_clock.setdefault(transition.clock, {})
+                # One action for several steps: nobody can tell which of them is meant.
+                steps[transition.stream] = key if steps.get(transition.stream, key) == key else SEVERAL
+        self._clocks = sorted(self._at_clock)
+        for rows in event.rows:
+            table = self.observations if rows.part == "observation" else self.successors
+            table[rows.value] = tuple([event.transitions[at] if at >= 0 else None for at in rows.at])
+        for value in event.numbers:
+            self.numbers[value.value] = value.numbers
+        for memory, limit in (
+            (self.transitions, KEPT_TRANSITIONS), (self._at_clock, KEPT_TRANSITIONS), (self.numbers, KEPT_VALUES),
+            (self.observations, KEPT_VALUES), (self.successors, KEPT_VALUES),
+        ):  # fmt: skip
+            _shorten(memory, limit)
+
+    def begins(self, transition: Transition) -> bool:
+        """Whether an episode is known to begin with it."""
+        before = self.transitions.get((transition.stream, transition.step - 1))
+        return transition.step == 0 or (before is not None and before.end != "")
+
+    # -- whose row is whose -------------------------------------------------------------------------------
+
+    def rows_behind(self, live: Op, count: int) -> list[Row] | None:
+        """The transitions that the rows of a value with a graph are about: by the observations it was computed from,
+        or by when it was computed."""
+        for nid in self._graph.ancestors([live.nid]):
+            rows = self.observations.get(nid)
+            if rows is not None and len(rows) == count:
+                return list(rows)
+        return self._rows_by_time(live, count)
+
+    def _rows_by_time(self, live: Op, count: int) -> list[Row] | None:
+        elements = list(self._elements(live))
+        found: list[Row] = []
+        for element in elements:
+            taken = self._taken_with(self._score(element).nid)
+            if len(taken) * len(elements) != count:
+                return None
+            found += taken
+        return found
+
+    def _elements(self, op: Op) -> Iterator[Op]:
+        """What was stacked, behind signs and forms; the value itself, where nothing was."""
+        while op.name not in JOINS or len(op.inputs) < 2:
+            live = [source for source in self._graph.inputs(op) if source.live]
+            if len(live) != 1 or op.name not in SHAPING | {"neg", "mul", "div"} or op.shape == ():
+                yield op
+                return
+            op = live[0]
+        yield from self._graph.inputs(op)
+
+    def _score(self, op: Op) -> Op:
+        """The log-probability itself, behind what was done to it when the episode was over."""
+        while "log_prob" not in op.tags and op.name in LINEAR - SELECTING | {"exp"}:
+            live = [source for source in self._graph.inputs(op) if source.live]
+            if len(live) != 1:
+                break
+            op = live[0]
+        return op
+
+    def _taken_with(self, nid: ValueId) -> list[Row]:
+        """The step that was taken when this value was the newest, of each copy."""
+        at = bisect_left(self._clocks, nid)
+        if at == len(self._clocks):
+            return []
+        steps = self._at_clock[self._clocks[at]]
+        return [self.transitions.get(steps[stream]) for stream in sorted(steps)]
+
+
+def _shorten(memory: dict[Any, Any], limit: int) -> None:
+    if len(memory) > limit:
+        for key in list(memory)[: limit // 2]:
+            del memory[key]

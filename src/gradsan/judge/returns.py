@@ -1,0 +1,191 @@
+"""Which law a series of weights or targets obeys: a return is computed from the return of the next step.
+
+Everything here is arithmetic on numbers that were recorded: a law is found where it holds for every pair of steps to
+the precision of the numbers, or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from gradsan.record.events import Transition
+
+FEWEST_PAIRS = 12
+EXACT = 1e-4  # of the range of the values: single precision, after a normalisation or two
+SLOWEST = 0.9999  # a discount above this may be none
+
+Column = Sequence[float]
+
+
+@dataclass(slots=True)
+class Entry:
+    """One row: the transition it is about, its number, and the prediction that the number is to be learned by."""
+
+    transition: Transition
+    number: float
+    prediction: float | None = None
+
+
+@dataclass(slots=True)
+class Law:
+    """`number = next * next number + value * next prediction + reward * reward + constant`."""
+
+    next: float
+    value: float
+    reward: float
+    constant: float
+    exact: bool
+
+    def at(self, entry: Entry, following: Entry) -> float:
+        return (
+            self.next * following.number
+            + self.value * (following.prediction or 0.0)
+            + self.reward * entry.transition.reward
+            + self.constant
+        )
+
+
+class Series:
+    """The rows of one line in one update, by stream and step."""
+
+    def __init__(self, entries: Sequence[Entry]) -> None:
+        self.entries = {(e.transition.stream, e.transition.step): e for e in entries}
+        self.pairs: list[tuple[Entry, Entry]] = []  # of one episode
+        self.borders: list[tuple[Entry, Entry]] = []  # the last of an episode and the first of the next
+        for (stream, step), entry in self.entries.items():
+            following = self.entries.get((stream, step + 1))
+            if following is None or entry.transition.end == "reset":
+                continue
+            (self.borders if entry.transition.end else self.pairs).append((entry, following))
+        numbers = [e.number for e in self.entries.values()] or [0.0]
+        self.range = max(numbers) - min(numbers)
+        rewards = [e.transition.reward for e in self.entries.values()] or [0.0]
+        self.varied_rewards = max(rewards) - min(rewards) > 1e-6 * max(1.0, max(map(abs, rewards)))
+
+    @property
+    def tolerance(self) -> float:
+        return EXACT * self.range + 1e-7
+
+    def is_large_enough(self) -> bool:
+        numbers = [abs(e.number) for e in self.entries.values()]
+        return len(self.pairs) >= FEWEST_PAIRS and self.range > 1e-5 * max(numbers)
+
+    def backward_law(self, with_predictions: bool) -> Law:
+        """Each number from the one that follows it."""
+        return self._law(self.pairs, with_predictions)
+
+    def forward_law(self) -> Law:
+        """Each number from the one before it."""
+        return self._law([(later, earlier) for earlier, later in self.pairs], False)
+
+    def _law(self, pairs: list[tuple[Entry, Entry]], with_predictions: bool) -> Law:
+        columns: list[Column] = [[other.number for _, other in pairs]]
+        if with_predictions:
+            columns.append([other.prediction or 0.0 for _, other in pairs])
+        if self.varied_rewards:
+            columns.append([entry.transition.reward for entry, _ in pairs])
+        columns.append([1.0] * len(pairs))
+        wanted = [entry.number for entry, _ in pairs]
+        found = list(solve(columns, wanted))
+        following = found.pop(0)
+        value = found.pop(0) if with_predictions else 0.0
+        reward = found.pop(0) if self.varied_rewards else 0.0
+        law = Law(following, value, reward, found.pop(0), True)
+        law.exact = all(abs(law.at(e, other) - e.number) <= self.tolerance for e, other in pairs)
+        return law
+
+    def adds_up(self, law: Law) -> bool:
+        """Whether each step brings something of its own: the return of a whole episode is the same at every step."""
+        gains = [abs(law.at(e, other) - law.next * other.number) for e, other in self.pairs]
+        return max(gains) > 10 * self.tolerance and law.next > 0.05
+
+    def is_differential(self, law: Law) -> bool:
+        """Undiscounted, and every reward is compared with a constant: the average reward."""
+        if law.next + law.value < SLOWEST:
+            return False
+        rewards = [e.transition.reward for e in self.entries.values()]
+        constant = law.constant if self.varied_rewards else law.constant - rewards[0]
+        return abs(constant) > self.tolerance
+
+    def crossings(self, law: Law) -> tuple[int, int]:
+        """At how many borders the law goes on into the next episode, and at how many it does not."""
+        crossed = sum(self._crosses(law, entry, following) for entry, following in self.borders)
+        return crossed, len(self.borders) - crossed
+
+    def _crosses(self, law: Law, entry: Entry, following: Entry) -> bool:
+        whole = law.at(entry, following)
+        # The bootstrapped value may be masked where the sum of what follows is not.
+        own = whole - law.next * following.number - law.value * (following.prediction or 0.0)
+        part = own + law.next * (following.number - (following.prediction or 0.0))
+        candidates = [whole, part] if law.value else [whole]
+        if min(abs(candidate - own) for candidate in candidates) <= 10 * self.tolerance:
+            return False  # there is nothing to tell them apart by
+        return any(abs(candidate - entry.number) <= self.tolerance for candidate in candidates)
+
+    # -- what is no return ---------------------------------------------------------------------------------
+
+    def looks_back(self, begins: Callable[[Transition], bool]) -> bool:
+        """Whether each number is the sum of what came before it."""
+        law = self.forward_law()
+        if not law.exact or not 0.05 < law.next < 1.0 + 1e-4 or not self.adds_up_to_reward(law):
+            return False
+        if self.varied_rewards:
+            return not self.backward_law(False).exact
+        firsts = [e for e in self.entries.values() if begins(e.transition)]
+        own = [abs(e.number - e.transition.reward) <= self.tolerance for e in firsts]
+        return law.next < SLOWEST and bool(own) and all(own)
+
+    def adds_up_to_reward(self, law: Law) -> bool:
+        if self.varied_rewards:
+            return law.reward > 0.0
+        reward = next(iter(self.entries.values())).transition.reward
+        return abs(law.constant - reward) <= self.tolerance
+
+    def is_only_discounted(self, begins: Callable[[Transition], bool]) -> bool:
+        """Whether each number is the reward of its own step times a power of the discount."""
+        if any(abs(e.transition.reward) < 1e-6 for e in self.entries.values()):
+            return False
+        share = {key: e.number / e.transition.reward for key, e in self.entries.items()}
+        firsts = [share[key] for key, e in self.entries.items() if begins(e.transition)]
+        if not firsts or any(abs(first - 1.0) > EXACT for first in firsts) or not all(share.values()):
+            return False
+        ratios = [
+            share[later.transition.stream, later.transition.step]
+            / share[earlier.transition.stream, earlier.transition.step]
+            for earlier, later in self.pairs
+        ]
+        return min(ratios) > 0.05 and max(ratios) < SLOWEST and max(ratios) - min(ratios) <= 10 * EXACT
+
+
+def solve(columns: Sequence[Column], wanted: Column) -> list[float]:
+    """Least squares, by making the columns orthogonal one after the other; one that the others span gets nothing."""
+    basis: list[list[float]] = []
+    parts: list[list[float]] = []  # of each column, how much of each basis vector it holds
+    for column in columns:
+        rest, shares = list(column), []
+        size = _dot(rest, rest)
+        for vector in basis:
+            norm = _dot(vector, vector)
+            share = _dot(rest, vector) / norm if norm else 0.0
+            rest = [r - share * v for r, v in zip(rest, vector, strict=True)]
+            shares.append(share)
+        if _dot(rest, rest) <= 1e-12 * size:
+            rest = [0.0] * len(rest)
+        basis.append(rest)
+        parts.append(shares)
+    residual, weights = list(wanted), []
+    for vector in basis:
+        norm = _dot(vector, vector)
+        weight = _dot(residual, vector) / norm if norm else 0.0
+        residual = [r - weight * v for r, v in zip(residual, vector, strict=True)]
+        weights.append(weight)
+    for number in reversed(range(len(columns))):
+        if _dot(basis[number], basis[number]) == 0.0:
+            weights[number] = 0.0
+        for earlier, share in enumerate(parts[number]):
+            weights[earlier] -= share * weights[number]
+    return weights
+
+
+def _dot(a: Column, b: Column) -> float:
+    return sum(x * y for x, y in zip(a, b, strict=True))

@@ -1,0 +1,123 @@
+"""Which transitions of an environment a loss is made of: batches of observations are recognised row by row, and the
+constants that meet a live value are kept until the backward.
+
+Only while every operation is looked at, only where an environment was stepped, and not for ever: by then it is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+
+from gradsan.observe.rollouts import Rollouts
+from gradsan.observe.transitions import Place, digests_of_rows, round_off
+from gradsan.observe.values import Tensor, is_floating
+from gradsan.record.events import Experience, Numbers, Rows, Transition, ValueId
+
+TAKING_BATCHES = {"linear", "matmul", "mm", "cat", "sub", "div", "mul"}
+MEETING = {"mul", "add", "sub", "rsub", "mse_loss", "smooth_l1_loss", "huber_loss", "l1_loss"}
+LOOKED_AT = TAKING_BATCHES | MEETING
+MOST_NUMBERS, MOST_VALUES, MOST_STEPS, MOST_BATCHES = 4_096, 2_048, 4_096, 16  # in one look
+FIRST_LOOKS, THEN_EVERY, MOST_LOOKS = 24, 16, 64  # at a backward
+
+
+class ExperienceTap:
+    def __init__(self, rollouts: Rollouts, emit: Callable[[Experience], None]) -> None:
+        self._rollouts = rollouts
+        self._emit = emit
+        self._batches: dict[ValueId, Tensor] = {}
+        self._constants: dict[ValueId, Tensor] = {}
+        self._size = 0
+        self._backwards = self._looks = 0
+        self._told: dict[int, int] = {}  # by stream, the first transition that the judge does not know
+        self.looking = True
+
+    def met(self, name: str, inputs: list[Tensor], numbers: tuple[ValueId, ...]) -> None:
+        """An operation that is looked at has run."""
+        if not self._rollouts.streams or not inputs:
+            return
+        if name in TAKING_BATCHES:  # a network, what is put beside the observations, or what normalises them
+            for tensor, number in zip(inputs[: None if name == "cat" else 1], numbers, strict=False):
+                self._batch(tensor, number)
+        if name in MEETING and len(inputs) == 2 and inputs[0].numel() == inputs[1].numel():
+            live = [tensor.requires_grad for tensor in inputs]
+            if all(live) or (name == "mul" and not any(live)):
+                return
+            for tensor, number, is_live in zip(inputs, numbers, live, strict=False):
+                if not (is_live and name == "mul") and number not in self._constants:
+                    self._keep(tensor, number)
+
+    def _batch(self, batch: Tensor, number: ValueId) -> None:
+        if batch.dim() < 2 or batch.requires_grad or number in self._batches:
+            return
+        width = batch.shape[-1]
+        if width not in self._rollouts.widths:
+            return
+        if 1 < batch.numel() // width <= MOST_NUMBERS and batch.device.type == "cpu":
+            self._batches[number] = batch.detach().clone()
+            if len(self._batches) > MOST_BATCHES:  # the newest ones count: acting comes before learning
+                del self._batches[next(iter(self._batches))]
+
+    def _keep(self, tensor: Tensor, number: ValueId) -> None:
+        size = tensor.numel()
+        plain = tensor.layout == torch.strided and tensor.device.type == "cpu"
+        if size > MOST_NUMBERS or not plain or not is_floating(tensor):
+            return
+        self._constants[number] = tensor.detach().clone()
+        self._size += size
+        while self._size > MOST_NUMBERS or len(self._constants) > MOST_VALUES:
+            self._size -= self._constants.pop(next(iter(self._constants))).numel()
+
+    def before_backward(self) -> None:
+        """The graph of the loss is complete."""
+        if self._rollouts.streams and self._is_time():
+            event = self._experience()
+            if event is not None:
+                self._looks += 1
+                self._emit(event)
+                self.forget()
+
+    def _is_time(self) -> bool:
+        self._backwards += 1
+        self.looking = self._looks < MOST_LOOKS
+        return self.looking and (self._looks < FIRST_LOOKS or self._backwards % THEN_EVERY == 0)
+
+    def forget(self) -> None:
+        self._batches.clear()
+        self._constants.clear()
+        self._size = 0
+
+    def _experience(self) -> Experience | None:
+        index = self._rollouts.index
+        index.catch_up()
+        found: dict[Place, int] = {}
+        rows: list[Rows] = []
+        for number, batch in self._batches.items():
+            digests = digests_of_rows(batch)
+            for leads_there in (False, True):
+                places = index.find(digests, leads_there)
+                if 2 * sum(place is not None for place in places) < len(places):
+                    continue
+                at = tuple([-1 if p is None else found.setdefault(p, len(found)) for p in places])
+                rows.append(Rows(number, "next observation" if leads_there else "observation", at))
+        self._add_recent(found)
+        if not found:
+            return None
+        streams = self._rollouts.streams
+        transitions: list[Transition] = [streams[stream].transition(step) for stream, step in found]
+        numbers = [
+            Numbers(number, tuple([round_off(value) for value in constant.flatten().tolist()]))
+            for number, constant in self._constants.items()
+        ]
+        return Experience(tuple(transitions), tuple(rows), tuple(numbers))
+
+    def _add_recent(self, found: dict[Place, int]) -> None:
+        """The transitions that were taken under our eyes since the last look: what chose their actions is known."""
+        for stream in self._rollouts.streams.values():
+            begin = max(self._told.get(stream.number, 0), stream.first)
+            end = stream.first + len(stream.ends)
+            for step in range(max(begin, end - MOST_STEPS), end):
+                if stream.clocks[step - stream.first] and len(found) < MOST_STEPS:
+                    found.setdefault((stream.number, step), len(found))
+            self._told[stream.number] = max(begin, end - 1)  # how the last one ended may still be told

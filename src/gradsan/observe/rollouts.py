@@ -1,0 +1,255 @@
+"""Reads what `step` and `reset` of an environment return, and keeps it as streams of transitions.
+
+Known forms: Gymnasium's five values, the older four, the same for several copies side by side (arrays), and
+PettingZoo's parallel API (dictionaries by agent)."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import Any, Literal
+
+from gradsan.observe import transitions as kept
+from gradsan.observe.transitions import Index, Stream, digest_of, numbers_of
+from gradsan.record.events import Environment
+
+MOST_COPIES = 64  # of one environment: those beyond are like them
+MOST_ENVIRONMENTS = 64
+PLAIN = {
+    "float",
+    "int",
+    "float64",
+    "float32",
+    "bool",
+    "bool_",
+}  # types of rewards and flags: Python's, NumPy's
+Autoreset = Literal["", "next step", "same step"]
+
+
+class _Copies:
+    """The streams of one environment, by the name of the agent or the number of the copy."""
+
+    def __init__(self, alone: bool, autoreset: Autoreset) -> None:
+        self.alone = alone  # not several side by side
+        self.autoreset = autoreset
+        self.streams: dict[Any, Stream] = {}
+
+
+class Rollouts:
+    def __init__(self, emit: Callable[[Environment], None], clock: Callable[[], int]) -> None:
+        self._emit = emit
+        self._clock = clock  # the newest value, where every operation is looked at
+        self._environments: dict[int, tuple[Callable[[], Any], _Copies]] = {}
+        self._alone: dict[int, tuple[Callable[[], Any], Stream, Any, set[type]]] = {}
+        self.streams: dict[int, Stream] = {}
+        self.index = Index(self.streams)
+        self.widths: set[int] = set()  # how many numbers an observation has
+        self._count = 0
+        self._waiting: tuple[Callable[[], Any], Any] | None = None
+
+    # -- the tap's ---------------------------------------------------------------------------------------
+
+    def was_reset(self, env: Any, result: Any) -> None:
+        known = self._environments.get(id(env))
+        if known is None or known[0]() is not env:
+            self._begins_with(env, result)
+            return
+        first = _first(result)
+        for name, stream in known[1].streams.items():
+            stream.was_reset(digest_of(first if known[1].alone else _of_copy(first, name)))
+
+    def _begins_with(self, env: Any, result: Any) -> None:
+        """Nobody knows yet whether it is an environment at all."""
+        self._waiting = (_reference(env), _first(result))
+
+    def stepped(self, env: Any, result: Any) -> None:
+        if type(result) is not tuple or len(result) not in (4, 5):
+            return
+        known = self._environments.get(id(env))
+        if known is None or known[0]() is not env:
+            known = self._meet(env, result)
+        if known is not None:
+            try:
+                self._note(known[1], result)
+            except (
+                TypeError,
+                ValueError,
+                IndexError,
+            ):  # it is no environment, or says something else every time
+                known[1].streams.clear()
+                self._alone.pop(id(env), None)
+
+    def stepped_alone(self, env: Any, result: Any) -> bool:
+        """The same in a microsecond, for the usual case: one copy, known already, with an array for an observation.
+        False where it is another. Must not raise: nothing is around it."""
+        known = self._alone.get(id(env))
+        if known is None or known[0]() is not env or type(result) is not tuple or len(result) != 5:
+            return False
+        observation, reward, terminated, truncated, _ = result
+        if type(observation) is not known[2] or observation.dtype.char != "f":
+            return False
+        if not known[3].issuperset((type(reward), type(terminated), type(truncated))):
+            return False
+        end = kept.TERMINATED if terminated else kept.TRUNCATED if truncated else kept.GOES_ON
+        small = observation.nbytes <= kept.LARGEST
+        digest = hash(observation.tobytes()) if small else kept.UNKNOWN
+        known[1].step(float(reward), end, digest, self._clock())
+        return True
+
+    # -- meeting one -------------------------------------------------------------------------------------
+
+    def _meet(self, env: Any, result: tuple[Any, ...]) -> tuple[Callable[[], Any], _Copies] | None:
+        names = _names(result[1])
+        if not names or not _are_flags(result[2]):
+            return None
+        if len(self._environments) >= MOST_ENVIRONMENTS:
+            self._forget_dead()
+        alone = type(result[1]) is not dict and not _is_batched(result[1])
+        copies = _Copies(alone, "" if alone else _autoreset(env))
+        waiting, self._waiting = self._waiting, None
+        first = waiting[1] if waiting is not None and waiting[0]() is env else None
+        for name in names[:MOST_COPIES]:
+            self._count += 1
+            stream = copies.streams[name] = self.streams[self._count] = Stream(self._count)
+            begin = first if alone else _of_copy(first, name)
+            stream.current = digest_of(begin) if begin is not None else kept.UNKNOWN
+        self.widths.add(_width(result[0] if alone else _of_copy(result[0], names[0])))
+        known = self._environments[id(env)] = (_reference(env), copies)
+        if alone and type(result[0]).__name__ == "ndarray":
+            kinds = {kind for kind in map(type, result[1:4]) if kind.__name__ in PLAIN}
+            self._alone[id(env)] = known[0], copies.streams[0], type(result[0]), kinds
+        self._emit(Environment(type(env).__name__, len(names), copies.autoreset))
+        return known
+
+    def _forget_dead(self) -> None:
+        for key, (env, copies) in list(self._environments.items()):
+            if env() is None or len(self._environments) >= 2 * MOST_ENVIRONMENTS:
+                del self._environments[key]
+                self._alone.pop(key, None)
+                for stream in copies.streams.values():
+                    self.streams.pop(stream.number, None)
+
+    # -- one step ----------------------------------------------------------------------------------------
+
+    def _note(self, copies: _Copies, result: tuple[Any, ...]) -> None:
+        observation, reward, info, clock = result[0], result[1], result[-1], self._clock()
+        if copies.alone:
+            if (stream := copies.streams.get(0)) is not None:
+                end = _end(bool(result[2]), bool(result[3]) if len(result) == 5 else None, info)
+                stream.step(float(reward), end, digest_of(observation), clock)
+            return
+        flags = [_flags(part) for part in result[2 : 4 if len(result) == 5 else 3]]
+        rewards = dict(reward) if type(reward) is dict else dict(enumerate(numbers_of(reward)))
+        for name, stream in copies.streams.items():
+            if name in rewards:
+                truncated = flags[1].get(name, False) if len(flags) > 1 else None
+                end = _end(flags[0].get(name, False), truncated, _info_of(info, name))
+                self._note_copy(
+                    stream, copies.autoreset, float(rewards[name]), end, observation, info, name, clock
+                )
+
+    def _note_copy(
+        self, stream: Stream, autoreset: Autoreset, reward: float, end: int, observation: Any, info: Any, name: Any,
+        clock: int,
+    ) -> None:  # fmt: skip
+        digest = digest_of(_of_copy(observation, name))
+        if autoreset == "next step" and stream.ends and stream.ends[-1] in (kept.TRUNCATED, kept.TERMINATED):
+            stream.step(reward, kept.RESET, digest, clock)
+        elif end == kept.GOES_ON or autoreset == "next step":
+            stream.step(reward, end, digest, clock)
+        else:  # what is returned belongs to the next episode already, or may do
+            last = _last_observation(info, name) if autoreset == "same step" else None
+            final = digest_of(last) if last is not None else kept.UNKNOWN
+            stream.step(reward, end, final, clock, begins_with=digest)
+
+
+def _reference(env: Any) -> Callable[[], Any]:
+    try:
+        return weakref.ref(env)
+    except TypeError:  # its class has slots
+        return lambda: env
+
+
+def _width(observation: Any) -> int:
+    """How many numbers it has; 0 where that cannot be told."""
+    if isinstance(observation, list | tuple):
+        return len(observation)
+    size = observation.numel() if hasattr(observation, "numel") else getattr(observation, "size", 0)
+    return size if isinstance(size, int) else 0
+
+
+def _names(reward: Any) -> list[Any]:
+    """Of the copies: agents, or numbers; none where this is no reward."""
+    if type(reward) is dict:
+        return list(reward)
+    if _is_batched(reward):
+        return list(range(len(reward)))
+    try:
+        float(reward)
+    except (TypeError, ValueError):
+        return []
+    return [0]
+
+
+def _is_batched(reward: Any) -> bool:
+    return isinstance(reward, list | tuple) or len(getattr(reward, "shape", ())) == 1
+
+
+def _are_flags(done: Any) -> bool:
+    if type(done) is dict:
+        return all(isinstance(flag, bool | int) for flag in done.values())
+    kind = str(getattr(done, "dtype", type(done).__name__))
+    return (
+        "bool" in kind
+        or kind in ("int", "list", "tuple")
+        or kind.startswith(("int", "uint", "torch.", "float"))
+    )
+
+
+def _flags(part: Any) -> dict[Any, bool]:
+    return part if type(part) is dict else dict(enumerate(numbers_of(part, bool)))
+
+
+def _end(done: bool, truncated: bool | None, info: Any) -> int:
+    if truncated is None:  # the older interface: one flag for both
+        cut = isinstance(info, dict) and info.get("TimeLimit.truncated")
+        return (kept.TRUNCATED if cut else kept.ENDED) if done else kept.GOES_ON
+    if done:
+        return kept.TERMINATED
+    return kept.TRUNCATED if truncated else kept.GOES_ON
+
+
+def _autoreset(env: Any) -> Autoreset:
+    """Gymnasium says so. A vector environment of the script's own that is never reset starts anew at once, or so it is
+    taken to."""
+    metadata = getattr(env, "metadata", None)
+    mode = metadata.get("autoreset_mode") if isinstance(metadata, dict) else None
+    name = str(getattr(mode, "value", mode))
+    return "next step" if name == "NextStep" else "same step" if name == "SameStep" else ""
+
+
+def _first(result: Any) -> Any:
+    """`reset` returns an observation, or one with a dictionary."""
+    pair = type(result) is tuple and len(result) == 2 and isinstance(result[1], dict)
+    return result[0] if pair else result
+
+
+def _of_copy(observation: Any, name: Any) -> Any:
+    try:
+        return observation[name]
+    except (TypeError, KeyError, IndexError):
+        return None
+
+
+def _info_of(info: Any, name: Any) -> Any:
+    return (
+        info[name] if isinstance(info, list | tuple) and isinstance(name, int) and name < len(info) else info
+    )
+
+
+def _last_observation(info: Any, name: Any) -> Any:
+    for key in ("final_obs", "final_observation", "terminal_observation"):
+        if isinstance(info, dict) and key in info:
+            return _of_copy(info[key], name)
+    own = _info_of(info, name)
+    return own.get("terminal_observation") if isinstance(own, dict) else None

@@ -1,0 +1,141 @@
+"""What the environments of the script have said, transition by transition: rewards, ends, and digests of observations.
+
+Observations are known by a digest of their numbers in single precision, which is what reaches a network; nothing of
+them is kept. Each copy of an environment is a *stream* of its own, and holds a bounded number of transitions."""
+
+from __future__ import annotations
+
+import sys
+from array import array
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import torch
+
+from gradsan.record.events import End, Transition
+
+KEPT = 32_768  # transitions of one stream
+LARGEST = (
+    8_192  # bytes of an observation; larger ones are pictures, which are scaled before they reach a network
+)
+ENDS: tuple[End, ...] = ("", "truncated", "terminated", "ended", "reset")
+GOES_ON, TRUNCATED, TERMINATED, ENDED, RESET = range(5)
+UNKNOWN = 0  # a digest
+
+Place = tuple[int, int]  # the number of a stream, and of a transition in it
+
+
+class Stream:
+    """One copy of an environment."""
+
+    __slots__ = ("_indexed", "clocks", "current", "ends", "first", "led_to", "number", "observed", "rewards")
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.first = 0  # the number of the oldest transition that is kept
+        self.current = UNKNOWN
+        self.rewards, self.ends = array("d"), bytearray()
+        self.observed, self.led_to, self.clocks = array("q"), array("q"), array("q")
+        self._indexed = 0
+
+    def was_reset(self, digest: int) -> None:
+        if (
+            self.ends and self.ends[-1] == GOES_ON
+        ):  # given up by the script: nobody knows how it would have gone on
+            self.ends[-1] = ENDED
+        self.current = digest
+
+    def step(self, reward: float, end: int, digest: int, clock: int, begins_with: int = UNKNOWN) -> None:
+        """`digest`: of where it led; `begins_with`: of the observation that the next transition starts from, where
+        that is another one."""
+        self.observed.append(self.current)
+        self.led_to.append(digest)
+        self.rewards.append(reward)
+        self.ends.append(end)
+        self.clocks.append(clock)
+        self.current = begins_with or digest
+        if len(self.ends) >= 2 * KEPT:
+            self._forget_half()
+
+    def _forget_half(self) -> None:
+        for column in (self.rewards, self.ends, self.observed, self.led_to, self.clocks):
+            del column[:KEPT]
+        self.first += KEPT
+        self._indexed = max(0, self._indexed - KEPT)
+
+    def transition(self, step: int) -> Transition:
+        at = step - self.first
+        return Transition(
+            self.number, step, round_off(self.rewards[at]), ENDS[self.ends[at]], self.clocks[at]
+        )
+
+    def not_indexed(self) -> Iterable[int]:
+        """The transitions that nobody has asked for since the last time."""
+        begin, self._indexed = self._indexed, len(self.ends)
+        return range(begin, self._indexed)
+
+
+class Index:
+    """Finds transitions by the observation they start from, or lead to. One that was met twice finds nothing."""
+
+    def __init__(self, streams: dict[int, Stream]) -> None:
+        self._streams = streams
+        self._from: dict[int, Place | None] = {}
+        self._to: dict[int, Place | None] = {}
+
+    def find(self, digests: list[int], leads_there: bool) -> list[Place | None]:
+        table, streams = (self._to if leads_there else self._from), self._streams
+        found = [table.get(digest) for digest in digests]
+        return [place if place and streams[place[0]].first <= place[1] else None for place in found]
+
+    def catch_up(self) -> None:
+        if len(self._from) > 4 * KEPT:  # what has been forgotten must not be found for ever
+            self._from.clear()
+            self._to.clear()
+        for stream in self._streams.values():
+            for at in stream.not_indexed():
+                place = (stream.number, stream.first + at)
+                self._add(self._from, stream.observed[at], place)
+                if stream.ends[at] != RESET:
+                    self._add(self._to, stream.led_to[at], place)
+
+    def _add(self, table: dict[int, Place | None], digest: int, place: Place) -> None:
+        if digest != UNKNOWN:
+            table[digest] = None if digest in table else place
+
+
+def digest_of(observation: Any) -> int:
+    """Of its numbers, as a network would get them."""
+    numpy = sys.modules.get("numpy")
+    if numpy is None:
+        return UNKNOWN
+    if isinstance(observation, torch.Tensor):
+        if observation.device.type != "cpu" or observation.is_meta:
+            return UNKNOWN
+        observation = observation.detach().numpy()
+    elif isinstance(observation, list | tuple | float | int):
+        observation = numpy.asarray(observation)
+    if not isinstance(observation, numpy.ndarray) or observation.nbytes > LARGEST:
+        return UNKNOWN
+    if observation.dtype.char != "f":
+        if observation.dtype.kind not in "fiub":
+            return UNKNOWN
+        observation = observation.astype(numpy.float32)
+    return hash(observation.tobytes())
+
+
+def digests_of_rows(batch: torch.Tensor) -> list[int]:
+    rows = batch.detach().to(torch.float32).contiguous()
+    data, width = rows.numpy().tobytes(), 4 * rows.shape[-1]
+    return [hash(data[at : at + width]) for at in range(0, len(data), width)]
+
+
+def round_off(number: float) -> float:
+    """To the digits that single precision has: a trace need not hold more."""
+    return float(f"{number:.9g}")
+
+
+def numbers_of(values: Any, convert: Callable[[Any], Any] = float) -> list[Any]:
+    """A reward or a flag of each copy: an array, a tensor or a list."""
+    plain = values.tolist() if hasattr(values, "tolist") else values
+    return [convert(value) for value in plain]

@@ -1,0 +1,165 @@
+"""GS805: the target takes a next value where the episode was over."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+from gradsan.judge import reasons
+from gradsan.judge.bootstraps import Bootstrap, bootstraps_in
+from gradsan.judge.wording import line, value_at
+from gradsan.record.events import Backward, Site
+from gradsan.rules.base import Rule, Verdict, Verdicts
+
+ENOUGH = 3  # rows
+
+
+@dataclass(slots=True)
+class _Rows:
+    """Of one target: at how many rows of each kind a next value was taken, and at how many none was."""
+
+    taken: int = 0
+    left_out: int = 0
+
+    def add(self, rest: list[float]) -> None:
+        self.taken += sum(number != 0.0 for number in rest)
+        self.left_out += sum(number == 0.0 for number in rest)
+
+
+class BootstrapPastEnd(Rule):
+    code = "GS805"
+    name = "bootstrap-past-end"
+    severity = "error"
+    needs_deep = True
+    what = """
+        The target adds the value of the next state though the environment said that the episode had terminated there;
+        or (a warning) it adds none though the episode was only truncated.
+    """
+    why = """
+        After a terminal state nothing follows, so its value is zero by definition. A target that adds what the network
+        happens to say of it teaches that failing is followed by more rewards: nothing else ever corrects that number.
+        The other way round, running out of time is not failing: what the state was worth is cut off, and states
+        that are far from any end are taught to be worth as little as one.
+    """
+    symptom = (
+        "Values drift upwards and never come down; the agent does not learn to avoid what ends an episode."
+    )
+    fix = "mask the next value by `terminated`, not `truncated`: `reward + gamma * (1 - terminated) * next_value`"
+    deliberate = """
+        Tasks without an end, and those where what follows an end is the next start or an absorbing state, are not
+        reported. Where a state that the environment calls terminal is to have a value of its own, allow it on the line.
+    """
+    bad = (
+        """
+        import numpy, torch
+
+        class Walk:
+            def __init__(self):
+                self.random = numpy.random.default_rng(0)
+
+            def reset(self):
+                self.x = self.random.normal(size=3).astype("float32")
+                return self.x.copy(), {}
+
+            def step(self, action):
+                self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+                return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+        env, critic = Walk(), torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+        obs, _ = env.reset()
+        for _ in range(6):
+            rows = []
+            for _ in range(32):
+                next_obs, reward, terminated, truncated, _ = env.step(1.0)
+                rows.append((obs, reward, next_obs, float(terminated)))
+                obs = env.reset()[0] if terminated else next_obs
+            s, r, s2, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+            target = r + 0.99 * critic(s2).squeeze(-1).detach()  # BUG
+            loss = (critic(s).squeeze(-1) - target).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+    )
+    good = (
+        """
+        import numpy, torch
+
+        class Walk:
+            def __init__(self):
+                self.random = numpy.random.default_rng(0)
+
+            def reset(self):
+                self.x = self.random.normal(size=3).astype("float32")
+                return self.x.copy(), {}
+
+            def step(self, action):
+                self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+                return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+        env, critic = Walk(), torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+        obs, _ = env.reset()
+        for _ in range(6):
+            rows = []
+            for _ in range(32):
+                next_obs, reward, terminated, truncated, _ = env.step(1.0)
+                rows.append((obs, reward, next_obs, float(terminated)))
+                obs = env.reset()[0] if terminated else next_obs
+            s, r, s2, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+            target = r + 0.99 * (1 - end) * critic(s2).squeeze(-1).detach()
+            loss = (critic(s).squeeze(-1) - target).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+    )
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*args)  # type: ignore[arg-type]
+        self._rows: dict[tuple[Site, str], _Rows] = defaultdict(_Rows)
+
+    def on_backward(self, event: Backward) -> Verdicts:
+        for target in bootstraps_in(self.history, event):
+            kinds = {}
+            for end in ("", "truncated", "terminated"):
+                kinds[end] = rows = self._rows[target.op.site, end]
+                of_kind = [rest for rest in target.rest if rest.transition.end == end]
+                rows.add([rest.number for rest in of_kind if rest.follows or rest.number == 0.0])
+            going_on, truncated, terminated = kinds.values()
+            if going_on.taken < 10 * max(1, going_on.left_out):
+                continue  # this target has no next value
+            if terminated.taken >= ENOUGH and not terminated.left_out:
+                yield self._past_end(event, target, terminated.taken)
+            elif truncated.left_out >= ENOUGH and not truncated.taken and not terminated.taken:
+                yield self._cut_short(event, target, truncated.left_out)
+
+    def could_not_look(self) -> str:
+        return reasons.NOT_FOLLOWED if self.history.iteration and self.history.experience.was_lost else ""
+
+    def _past_end(self, event: Backward, target: Bootstrap, rows: int) -> Verdict:
+        return self._verdict(
+            event, target, "error",
+            f"holds more than the reward at all {rows} rows where the environment said `terminated`: it takes the value"
+            f" of a state after which nothing follows",
+        )  # fmt: skip
+
+    def _cut_short(self, event: Backward, target: Bootstrap, rows: int) -> Verdict:
+        return self._verdict(
+            event, target, "warning",
+            f"takes no next value at all {rows} rows where the episode was only truncated: running out of time is"
+            f" learned as an end",
+        )  # fmt: skip
+
+    def _verdict(self, event: Backward, target: Bootstrap, severity: str, text: str) -> Verdict:
+        site, loss = target.op.site, target.met.op.site
+        return Verdict(
+            site,
+            f"{value_at(self.history, site, 'the target')}, which {line(self.history, loss)} learns, {text}",
+            [("target", site), ("loss", loss), ("backward", event.site)],
+            severity=severity,
+        )
+
+
+rule = BootstrapPastEnd

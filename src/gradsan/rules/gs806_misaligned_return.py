@@ -1,0 +1,209 @@
+"""GS806: a return that belongs to another step, or to another episode."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+from gradsan.judge import reasons
+from gradsan.judge.returns import SLOWEST, Entry, Law, Series
+from gradsan.judge.weighed import Met, entries, is_score, met_in, origin
+from gradsan.judge.wording import line, value_at
+from gradsan.record.events import Backward, Site
+from gradsan.rules.base import Rule, Verdict, Verdicts
+
+ENOUGH_BORDERS = 3  # ends of episodes that a return ran across
+ENOUGH_UPDATES = 2  # in which the order was wrong
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What was found on one line so far."""
+
+    crossed: int = 0
+    stopped: int = 0
+    looks_back: int = 0
+    only_discounted: int = 0
+    right: int = 0
+
+
+class MisalignedReturn(Rule):
+    code = "GS806"
+    name = "misaligned-return"
+    severity = "error"
+    needs_deep = True
+    what = """
+        The return (or advantage, or value target) of a step is made of rewards that do not belong to it: of those of
+        the next episode, of those that came before it, or of its own alone.
+    """
+    why = """
+        A return says what followed an action. Where the running sum is not set to zero at the end of an episode, the
+        last actions are praised for what the next episode brings; where it is left in the order it was summed up in,
+        early actions get what belongs to late ones. Nothing raises: the shapes are right, and so is the gradient.
+    """
+    symptom = "The policy improves a little, then stalls or gets worse, above all where episodes are short."
+    fix = "start anew at each end, `running = reward + gamma * running * (1 - done)`, and keep the order of time"
+    deliberate = """
+        Average-reward methods sum up differences to the mean reward over resets, and are not reported. A discounted
+        return that is meant to run over resets: allow it on the line.
+    """
+    bad = (
+        """
+        import numpy, torch
+
+        class Walk:
+            def __init__(self):
+                self.random = numpy.random.default_rng(0)
+
+            def reset(self):
+                self.x = self.random.normal(size=3).astype("float32")
+                return self.x.copy(), {}
+
+            def step(self, action):
+                self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+                return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+        env, policy = Walk(), torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+        obs, _ = env.reset()
+        for _ in range(4):
+            seen, actions, rewards = [], [], []
+            for _ in range(40):
+                action = torch.distributions.Categorical(logits=policy(torch.tensor(obs))).sample()
+                seen.append(obs)
+                actions.append(action)
+                obs, reward, terminated, truncated, _ = env.step(int(action))
+                rewards.append(reward)
+                if terminated:
+                    obs, _ = env.reset()
+            running, returns = 0.0, []
+            for reward in reversed(rewards):
+                running = reward + 0.9 * running
+                returns.insert(0, running)
+            returns = torch.tensor(returns)  # BUG
+            dist = torch.distributions.Categorical(logits=policy(torch.tensor(numpy.array(seen))))
+            loss = -(dist.log_prob(torch.stack(actions)) * returns).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+    )
+    good = (
+        """
+        import numpy, torch
+
+        class Walk:
+            def __init__(self):
+                self.random = numpy.random.default_rng(0)
+
+            def reset(self):
+                self.x = self.random.normal(size=3).astype("float32")
+                return self.x.copy(), {}
+
+            def step(self, action):
+                self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+                return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+        env, policy = Walk(), torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+        obs, _ = env.reset()
+        for _ in range(4):
+            seen, actions, rewards, ends = [], [], [], []
+            for _ in range(40):
+                action = torch.distributions.Categorical(logits=policy(torch.tensor(obs))).sample()
+                seen.append(obs)
+                actions.append(action)
+                obs, reward, terminated, truncated, _ = env.step(int(action))
+                rewards.append(reward)
+                ends.append(terminated)
+                if terminated:
+                    obs, _ = env.reset()
+            running, returns = 0.0, []
+            for reward, end in zip(reversed(rewards), reversed(ends), strict=True):
+                running = reward + 0.9 * running * (not end)
+                returns.insert(0, running)
+            returns = torch.tensor(returns)
+            dist = torch.distributions.Categorical(logits=policy(torch.tensor(numpy.array(seen))))
+            loss = -(dist.log_prob(torch.stack(actions)) * returns).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+    )
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*args)  # type: ignore[arg-type]
+        self._seen: dict[Site, _Seen] = defaultdict(_Seen)
+
+    def on_backward(self, event: Backward) -> Verdicts:
+        if not self.history.experience.was_followed:
+            return
+        series: dict[tuple[Site, int], tuple[Met, list[Entry]]] = {}
+        for met in met_in(self.history, event):
+            if met.op.name == "mul" and not is_score(self.history, met.live):
+                continue
+            # A loop over the steps is one series; batches are one each.
+            key = (met.op.site, 0 if len(met.numbers) == 1 else met.op.nid)
+            series.setdefault(key, (met, []))[1].extend(entries(self.history, met))
+        for met, rows in series.values():
+            yield from self._judge(event, met, Series(rows))
+
+    def could_not_look(self) -> str:
+        book = self.history.experience
+        return (
+            reasons.NOT_FOLLOWED if self.history.iteration and book.was_lost and not book.was_followed else ""
+        )
+
+    def _judge(self, event: Backward, met: Met, series: Series) -> Verdicts:
+        if not series.is_large_enough():
+            return
+        culprit = origin(self.history, met.constant) if met.constant is not None else met.op.site
+        seen, begins = self._seen[culprit], self.history.experience.begins
+        steps = len(series.pairs)
+        if series.looks_back(begins):
+            seen.looks_back += 1
+            if seen.looks_back >= ENOUGH_UPDATES and not seen.right:
+                text = f"is the sum of the rewards up to each of {steps} steps, not of those that follow it"
+                yield self._verdict(event, met, culprit, text)
+        elif series.is_only_discounted(begins):
+            seen.only_discounted += 1
+            if seen.only_discounted >= ENOUGH_UPDATES and not seen.right:
+                text = f"is, at each of {steps} steps, the discounted reward of that step alone: none that follow"
+                yield self._verdict(event, met, culprit, text)
+        elif (law := _law(series)) is not None:
+            seen.right += 1
+            crossed, stopped = series.crossings(law)
+            seen.crossed += crossed
+            seen.stopped += stopped
+            if crossed and seen.crossed >= ENOUGH_BORDERS and not seen.stopped:
+                yield self._verdict(event, met, culprit, _across(law, seen.crossed))
+
+    def _verdict(self, event: Backward, met: Met, culprit: Site, text: str) -> Verdict:
+        what = value_at(self.history, culprit, "the return")
+        used = "weighs a log-probability" if met.op.name == "mul" else "is what the value learns"
+        return Verdict(
+            culprit,
+            f"{what} {used} on {line(self.history, met.op.site)} and {text}",
+            [("return", culprit), ("loss", met.op.site), ("backward", event.site)],
+        )
+
+
+def _law(series: Series) -> Law | None:
+    """How each number is computed from the next one, if it is a return at all."""
+    law = series.backward_law(with_predictions=False)
+    if not law.exact and all(e.prediction is not None for e in series.entries.values()):
+        law = series.backward_law(with_predictions=True)
+    is_return = law.exact and series.adds_up(law) and law.next < 1.0 + 1e-4
+    return law if is_return and not series.is_differential(law) else None
+
+
+def _across(law: Law, ends: int) -> str:
+    discount = law.next + law.value
+    factor = f" discounted by {discount:.4g}" if discount < SLOWEST else ""
+    return (
+        f"goes on across the ends of episodes: the environment said at {ends} steps that one was over, and each holds"
+        f" what the next episode brought,{factor} as if there were none"
+    )
+
+
+rule = MisalignedReturn

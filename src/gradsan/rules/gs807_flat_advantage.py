@@ -1,0 +1,204 @@
+"""GS807: an advantage that was normalised over nothing is zero, whatever the rewards."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from gradsan.judge.flow import JOINING, SELECTING, SHAPING, TAKEN_OUT
+from gradsan.judge.weighed import is_score
+from gradsan.judge.wording import line, value_at
+from gradsan.record.events import Backward, Op, Site, ValueId
+from gradsan.rules.base import Rule, Verdict, Verdicts
+
+MEANS = {"mean", "nanmean", "median", "sum", "nansum", "std_mean", "var_mean"}
+SCALING = {"div", "mul", "neg", "clamp", "nan_to_num", "expand", "tanh", "alias"}
+ENOUGH = 3  # iterations: an episode may have one step, or a batch one row, now and then
+
+
+@dataclass(slots=True)
+class _Normalisation:
+    """What was seen of one line: in which iterations it ran over nothing, and whether it ever ran over something."""
+
+    iterations: set[int] = field(default_factory=set)
+    over_something: bool = False
+
+
+class FlatAdvantage(Rule):
+    code = "GS807"
+    name = "flat-advantage"
+    severity = "error"
+    needs_deep = True
+    what = """
+        The weights of the log-probabilities are normalised over an axis of one element, or in groups of one: each is
+        compared with itself, so all are zero (or all one), whatever the rewards were.
+    """
+    why = """
+        An advantage says how much better an action was than others. Where each one is its own mean, nothing is left
+        of the rewards: the policy's term has no gradient, and what still moves the policy is the entropy bonus, weight
+        decay, or the value loss in a shared trunk. The shapes fit, so nothing raises.
+    """
+    symptom = "The policy loss is exactly zero, or nearly, from the first update on; the return stays where it began."
+    fix = (
+        "normalise over the samples: `advantages.mean()` over all of them, and more than one answer per group"
+    )
+    deliberate = (
+        "Weights that are equal without being normalised (masks, behaviour cloning) are not reported."
+    )
+    bad = (
+        """
+        import torch
+        policy = torch.nn.Linear(4, 3)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(5):
+            s, a, returns = torch.randn(8, 4), torch.randint(3, (8, 1)), torch.randn(8, 1)
+            log_prob = policy(s).log_softmax(-1).gather(1, a)
+            advantage = returns - returns.mean(dim=1, keepdim=True)  # BUG
+            entropy = torch.distributions.Categorical(logits=policy(s)).entropy().mean()
+            loss = -(log_prob * advantage).mean() - 0.01 * entropy
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        import torch
+        policy = torch.nn.Linear(4, 3)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(5):
+            s, a, advantage = torch.randn(8, 4), torch.randint(3, (8, 1)), torch.randn(8, 1)
+            log_prob = policy(s).log_softmax(-1).gather(1, a)
+            weight = torch.softmax(advantage / 0.5, dim=-1)  # BUG
+            loss = -(weight * log_prob).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+    )
+    good = (
+        """
+        import torch
+        policy = torch.nn.Linear(4, 3)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(5):
+            s, a, returns = torch.randn(8, 4), torch.randint(3, (8, 1)), torch.randn(8, 1)
+            log_prob = policy(s).log_softmax(-1).gather(1, a)
+            advantage = returns - returns.mean(dim=0, keepdim=True)
+            loss = -(log_prob * advantage).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # Answers of a group that are all worth the same, and a mask that hides nothing.
+        import torch
+        policy = torch.nn.Linear(4, 3)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for step in range(8):
+            s, a = torch.randn(8, 4), torch.randint(3, (8, 1))
+            rewards = torch.full((2, 4), 0.5) if step < 6 else torch.rand(2, 4)
+            log_prob = policy(s).log_softmax(-1).gather(1, a)
+            advantage = (rewards - rewards.mean(1, keepdim=True)).reshape(8, 1)
+            mask = torch.ones(8, 1)
+            loss = -(log_prob * advantage * mask).mean() - 0.01 * (log_prob * mask).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # An episode of one step, now and then.
+        import torch
+        policy = torch.nn.Linear(4, 3)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for length in (5, 1, 1, 4, 1, 1, 6, 1, 1):
+            s, a, returns = torch.randn(length, 4), torch.randint(3, (length, 1)), torch.randn(length)
+            log_prob = policy(s).log_softmax(-1).gather(1, a).squeeze(1)
+            loss = -(log_prob * (returns - returns.mean())).sum() - 0.01 * log_prob.mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+    )
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*args)  # type: ignore[arg-type]
+        self._seen: dict[Site, _Normalisation] = defaultdict(_Normalisation)
+
+    def on_backward(self, event: Backward) -> Verdicts:
+        graph, reported = self.history.graph, set[Site]()
+        for op in graph.live_ancestors(root.nid for root in event.roots).values():
+            if op.name != "mul" or len(op.inputs) != 2:
+                continue
+            sides = list(graph.inputs(op))
+            weights = [side for side in sides if not side.live and side.floating]
+            if len(sides) != 2 or len(weights) != 1 or not is_score(self.history, _other(sides, weights[0])):
+                continue
+            for normalisation in self._normalisations(weights[0]):
+                seen, site = self._seen[normalisation.site], normalisation.site
+                if self._runs_over_nothing(normalisation):
+                    seen.iterations.add(self.history.iteration)
+                else:
+                    seen.over_something = True
+                if len(seen.iterations) >= ENOUGH and not seen.over_something and site not in reported:
+                    reported.add(site)
+                    yield self._verdict(event, op, normalisation)
+
+    def _normalisations(self, weight: Op) -> Iterator[Op]:
+        """The operations that the weight is a scaled and rearranged result of, and that could have made it flat."""
+        graph, stack, seen = self.history.graph, [weight], set[ValueId]()
+        while stack and len(seen) < 2_000:
+            op = stack.pop()
+            if op.nid in seen:
+                continue
+            seen.add(op.nid)
+            if op.site and (op.name == "softmax" or (op.name == "sub" and self._own_mean(op) is not None)):
+                yield op
+            elif op.name in SHAPING | SELECTING | JOINING | TAKEN_OUT | SCALING:
+                inputs = [source for source in graph.inputs(op) if source.floating and not source.live]
+                stack.extend(inputs[:1] if op.name == "div" else inputs)
+
+    def _own_mean(self, op: Op) -> tuple[Op, Op] | None:
+        """`x - x.mean(…)`: the two."""
+        graph = self.history.graph
+        sides = list(graph.inputs(op))
+        if len(sides) != 2:
+            return None
+        mean = sides[1]
+        while mean.name in SHAPING | {"div"} and mean.inputs:
+            source = graph.get(mean.inputs[0])
+            if source is None:
+                return None
+            mean = source
+        return (sides[0], mean) if mean.name in MEANS and mean.inputs[:1] == (sides[0].nid,) else None
+
+    def _runs_over_nothing(self, op: Op) -> bool:
+        if op.name == "softmax":
+            return bool(op.facts.axes) and all(
+                op.shape[axis] == 1 for axis in op.facts.axes if axis < len(op.shape)
+            )
+        found = self._own_mean(op)
+        return found is not None and math.prod(found[0].shape) == math.prod(found[1].shape)
+
+    def _verdict(self, event: Backward, product: Op, op: Op) -> Verdict:
+        history = self.history
+        shape = "[" + ", ".join(map(str, op.shape)) + "]"
+        how = (
+            "a softmax over an axis of one element" if op.name == "softmax" else "compared with its own mean"
+        )
+        times = len(self._seen[op.site].iterations)
+        return Verdict(
+            op.site,
+            f"{value_at(history, op.site, 'the weight')}, which weighs a log-probability on "
+            f"{line(history, product.site)}, is the same for every sample: each element of {shape} is {how}, in all "
+            f"{times} iterations so far",
+            [("normalisation", op.site), ("loss", product.site), ("backward", event.site)],
+            explains=event.reached if op.name != "softmax" else (),
+        )
+
+
+def _other(sides: list[Op], one: Op) -> Op:
+    return sides[0] if sides[1] is one else sides[1]
+
+
+rule = FlatAdvantage

@@ -1,0 +1,276 @@
+"""The tap on environments: what it records of a step, and that nobody notices it."""
+
+from __future__ import annotations
+
+import pickle
+import random
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+np = pytest.importorskip("numpy")
+gym = pytest.importorskip("gymnasium")
+
+from gymnasium.vector import AutoresetMode, SyncVectorEnv  # noqa: E402
+
+from gradsan.observe.session import Session  # noqa: E402
+from gradsan.observe.transitions import ENDS  # noqa: E402
+from gradsan.record.recorder import Recorder  # noqa: E402
+from harness import Events, run_code  # noqa: E402
+
+
+class Counter:
+    """Counts its steps, and ends after `length`; returns what the older interface (four) or the newer (five) does."""
+
+    def __init__(self, length: int, values: int = 5) -> None:
+        self.length, self.values, self.now = length, values, 0
+
+    def reset(self) -> Any:
+        self.now = 0
+        return np.array([0.0, 0.5]) if self.values == 4 else (np.array([0.0, 0.5]), {})
+
+    def step(self, action: float) -> Any:
+        self.now += 1
+        done = self.now == self.length
+        flags = (done,) if self.values == 4 else (done, False)
+        return np.array([self.now, 0.5]), float(action), *flags, {}
+
+
+class Watched:
+    """A session, and the streams of transitions that it has recorded."""
+
+    def __init__(self) -> None:
+        self.events = Events()
+        self.session = Session(Recorder([self.events]), "light")
+
+    def __enter__(self) -> Watched:
+        self.session.__enter__()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.session.__exit__(*exc)
+        assert not [event for event in self.events if type(event).__name__ == "Fault"]
+
+    def follow(self, *kinds: type) -> None:
+        for kind in kinds:
+            self.session._environments.follow(kind)
+
+    @property
+    def streams(self) -> list[Any]:
+        return list(self.session._environments._rollouts.streams.values())
+
+    def ends(self) -> list[list[str]]:
+        return [[ENDS[end] for end in stream.ends] for stream in self.streams]
+
+
+def test_a_step_through_several_wrappers_is_recorded_once() -> None:
+    env = gym.make("CartPole-v1", max_episode_steps=4)  # four classes deep
+    with Watched() as watched:
+        env.reset(seed=0)
+        for _ in range(4):
+            env.step(0)
+    (stream,) = watched.streams
+    assert list(stream.rewards) == [1.0] * 4
+    assert watched.ends() == [["", "", "", "truncated"]]
+    # Each transition starts where the last one led to.
+    assert stream.observed[1:] == stream.led_to[:-1]
+
+
+def test_an_environment_keeps_its_class_and_its_random_numbers() -> None:
+    def run() -> list[float]:
+        env = gym.make("CartPole-v1")
+        env.reset(seed=3)
+        env.action_space.seed(3)
+        random.seed(0)
+        found = [float(env.step(env.action_space.sample())[0].sum()) for _ in range(8)]
+        assert type(env) is gym.wrappers.TimeLimit
+        return [*found, random.random(), float(np.random.default_rng(0).random())]
+
+    state = np.random.get_state()[1].copy()
+    with Watched():
+        watched = run()
+    assert watched == run()
+    assert (np.random.get_state()[1] == state).all()
+
+
+def test_every_class_gets_its_own_methods_back() -> None:
+    class Own(gym.Env):
+        def step(self, action: Any) -> Any:
+            return np.zeros(2), 0.0, False, False, {}
+
+    before = [vars(kind).get("step") for kind in (gym.Env, gym.Wrapper, SyncVectorEnv, Own)]
+    subclassing = vars(gym.Env).get("__init_subclass__")
+    with Watched():
+        assert vars(Own)["step"] is not before[3]
+    assert [vars(kind).get("step") for kind in (gym.Env, gym.Wrapper, SyncVectorEnv, Own)] == before
+    assert vars(gym.Env).get("__init_subclass__") is subclassing
+
+
+def test_a_class_that_is_made_while_we_watch_is_seen() -> None:
+    with Watched() as watched:
+
+        class Late(gym.Env):
+            def reset(self, **kwargs: Any) -> Any:
+                return np.zeros(2), {}
+
+            def step(self, action: Any) -> Any:
+                return np.ones(2), 2.5, True, False, {}
+
+        env = Late()
+        env.reset()
+        env.step(0)
+    assert [list(stream.rewards) for stream in watched.streams] == [[2.5]]
+    assert watched.ends() == [["terminated"]]
+
+
+def test_one_flag_does_not_tell_how_an_episode_ended() -> None:
+    with Watched() as watched:
+        watched.follow(Counter)
+        env = Counter(2, values=4)
+        env.reset()
+        env.step(1.0)
+        env.step(2.0)
+    assert watched.ends() == [["", "ended"]]
+
+
+def test_an_episode_that_the_script_gives_up_is_over() -> None:
+    with Watched() as watched:
+        watched.follow(Counter)
+        env = Counter(9)
+        env.reset()
+        env.step(1.0)
+        env.reset()
+        env.step(1.0)
+    assert watched.ends() == [["ended", ""]]
+
+
+@pytest.mark.parametrize(
+    ("mode", "ends"),
+    [
+        (AutoresetMode.NEXT_STEP, ["", "truncated", "reset", ""]),
+        (AutoresetMode.SAME_STEP, ["", "truncated", "", "truncated"]),
+    ],
+)
+def test_copies_side_by_side_start_anew_as_gymnasium_says(mode: Any, ends: list[str]) -> None:
+    with Watched() as watched:
+        envs = SyncVectorEnv([lambda: gym.make("CartPole-v1", max_episode_steps=2)] * 2, autoreset_mode=mode)
+        envs.reset(seed=0)
+        last = [envs.step(np.zeros(2, dtype=int)) for _ in range(4)]
+    assert watched.ends() == [ends, ends]
+    for stream in watched.streams:
+        # Where an episode ended, the transition led to its own last state, not to the first of the next.
+        assert stream.led_to[1] != stream.observed[2] or mode is AutoresetMode.NEXT_STEP
+    assert len(last) == 4
+
+
+def test_agents_in_dictionaries_are_streams_of_their_own() -> None:
+    class Pair:
+        def reset(self) -> Any:
+            return {name: np.zeros(2) for name in "ab"}, {}
+
+        def step(self, actions: Any) -> Any:
+            over = {"a": True, "b": False}
+            return {n: np.ones(2) for n in "ab"}, {"a": 1.0, "b": 2.0}, over, {"a": False, "b": False}, {}
+
+    with Watched() as watched:
+        watched.follow(Pair)
+        env = Pair()
+        env.reset()
+        env.step({})
+    assert [list(stream.rewards) for stream in watched.streams] == [[1.0], [2.0]]
+    assert watched.ends() == [["terminated"], [""]]
+
+
+@pytest.mark.parametrize(
+    "result", [None, 3, (1, 2), ("a", "b", "c", "d"), (np.ones(2), "much", False, False, {})]
+)
+def test_what_is_no_environment_is_left_alone(result: Any) -> None:
+    class Machine:
+        def reset(self) -> Any:
+            return None
+
+        def step(self) -> Any:
+            return result
+
+    with Watched() as watched:
+        watched.follow(Machine)
+        machine = Machine()
+        machine.reset()
+        assert machine.step() is result
+    assert watched.streams == []
+
+
+def test_what_a_step_raises_is_the_scripts_and_the_next_step_is_seen() -> None:
+    class Fragile(Counter):
+        def step(self, action: float) -> Any:
+            if action < 0:
+                raise ValueError("no such action")
+            return super().step(action)
+
+    with Watched() as watched:
+        watched.follow(Fragile, Counter)
+        env = Fragile(9)
+        env.reset()
+        with pytest.raises(ValueError, match="no such action"):
+            env.step(-1.0)
+        env.step(1.0)
+    assert [list(stream.rewards) for stream in watched.streams] == [[1.0]]
+
+
+def test_a_class_that_is_pickled_by_value_takes_the_scripts_own_method_along() -> None:
+    cloudpickle = pytest.importorskip("cloudpickle")  # what vector environments send their copies with
+
+    class Sent:
+        def reset(self) -> Any:
+            return np.zeros(2), {}
+
+        def step(self, action: float) -> Any:
+            return np.zeros(2), 7.0, False, False, {}
+
+    with Watched() as watched:
+        watched.follow(Sent)
+        copied = pickle.loads(cloudpickle.dumps(Sent))
+        assert copied().step(0.0)[1] == 7.0
+    assert watched.streams == []
+    assert type(vars(copied)["step"]) is type(test_old_transitions_are_forgotten)
+
+
+def test_old_transitions_are_forgotten() -> None:
+    from gradsan.observe.transitions import KEPT, Stream
+
+    stream = Stream(1)
+    for number in range(5 * KEPT):
+        stream.step(float(number), 0, number + 1, 0)
+    assert len(stream.ends) < 2 * KEPT
+    newest = 5 * KEPT - 1
+    assert stream.transition(newest).reward == newest
+
+
+LEARNING = Path(__file__).parents[1] / "programs" / "bugs" / "dqn_target_without_done_fixed.py"
+
+
+def test_learning_from_an_environment_stays_the_same_bit_for_bit() -> None:
+    told = "\nimport hashlib, sys\nweights = [p.detach().numpy().tobytes() for p in q_net.parameters()]\n"
+    told += "sys.learned = hashlib.sha256(b''.join([*weights, torch.get_rng_state().numpy().tobytes()])).hexdigest()"
+    code, learned = LEARNING.read_text(encoding="utf-8") + told, []
+    for mode in ("", "adaptive", "deep"):
+        if mode:
+            run_code(code, mode)
+        else:
+            exec(compile(code, "<bare>", "exec"), {"__name__": "__main__"})
+        learned.append(sys.__dict__.pop("learned"))
+    assert len(set(learned)) == 1
+
+
+def test_an_environment_whose_observations_are_changed_on_the_way_is_not_evaluated() -> None:
+    report = run_code(
+        LEARNING.read_text(encoding="utf-8").replace("torch.from_numpy(batch[0])", "torch.randn(48, 4)")
+    )
+    assert not report.not_evaluated  # the next observations are still met again
+    changed = LEARNING.read_text(encoding="utf-8").replace(
+        "memory.append((obs, action, reward, next_obs",
+        ("memory.append((obs + 1e-3, action, reward, next_obs + 1e-3"),
+    )
+    assert {note["rule"] for note in run_code(changed).not_evaluated} == {"GS805"}
