@@ -19,7 +19,8 @@ ATTENTION: dict[Reason, str] = {
 NO_DEEP_ITERATION = "no iteration was traced deeply (use --mode deep or adaptive)"
 BLIND: dict[BlindSpot, str] = {
     "transforms": "values inside torch.func transforms",
-    "compiled": "code inside torch.compile that could not be run eagerly",
+    "compiled": "code inside torch.compile (with TORCH_COMPILE_DISABLE=1 it runs eagerly, and is looked at)",
+    "subclass": "tensors of a class that answers by code of its own (DTensor, jagged, masked, a wrapper)",
     "packed": "tensors that saved-tensor hooks keep for backward (checkpointing, offloading)",
 }
 # The rules that a blind spot concerns; all that look deeply, where it is not named here.

@@ -8,9 +8,8 @@ import traceback
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
-import torch
-
 from gradsan.observe.tracing import Tracing
+from gradsan.observe.unseen import is_traced, unseen
 from gradsan.record.events import Fault
 
 P = ParamSpec("P")
@@ -26,20 +25,23 @@ class Containment:
 
     def contain(self, tap: str, look: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R | None:
         """Run our own code so that its faults never reach the user's script, and its tensor reads
-        never reach our own operation tap."""
+        reach neither our own operation tap nor a mode or subclass of the user's."""
+        if is_traced():
+            return None
         result = self._contained(tap, look, *args, **kwargs)
         if self._stops:
             self._stop_here()
         return result
 
+    def contain_even_traced(self, tap: str, look: Callable[[], None]) -> None:
+        """For what touches no tensor, and has to be told though PyTorch is tracing."""
+        self._contained(tap, look)
+
     def _contained(self, tap: str, look: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R | None:
         if tap in self.quiet:
             return None
         try:
-            if self._tracing.tap is None:
-                return look(*args, **kwargs)
-            with torch._C.DisableTorchFunction():
-                return look(*args, **kwargs)
+            return unseen(look, *args, **kwargs)
         except Exception:
             self.fault(tap)
             return None

@@ -14,6 +14,8 @@ from typing import Any
 import torch
 from torch.nn.modules import module as modules
 
+from gradsan.observe.slots import attributes_of, parameters_of
+
 
 class LateStarters:
     def __init__(self, has_come: Callable[[], None]) -> None:
@@ -52,8 +54,9 @@ class LateStarters:
     def _is_waited_for(self, module: torch.nn.Module) -> bool:
         """A module that holds them deeper inside may be called every time for the sake of its other parts, and
         one whose optimizer steps without it may be computed and never learn: those are waited for once."""
-        if any(id(param) in self._idle for param in module._parameters.values()):
+        own = attributes_of(module).get("_parameters") or {}
+        if any(id(param) in self._idle for param in own.values()):
             return True
         return module not in self._have_come and any(
-            id(param) in self._idle or id(param) in self._unfed for param in module.parameters()
+            id(param) in self._idle or id(param) in self._unfed for param in parameters_of(module)
         )

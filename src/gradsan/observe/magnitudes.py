@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import torch
 
 from gradsan.observe.outlet import Recording
 from gradsan.observe.registry import Leaves
+from gradsan.observe.unseen import is_readable
 from gradsan.record.events import LossValue, Magnitude, OptimizerId, Sample, Site
 
 # At first every step is sampled; then some, later about every hundredth part of the run so far.
@@ -39,13 +41,25 @@ def _norm(tensor: torch.Tensor | None) -> float:
     return float(torch.linalg.vector_norm(dense.detach().abs(), dtype=torch.float64))
 
 
+def has_dense_gradient(param: torch.Tensor) -> bool:
+    """Whether there is a gradient whose norm can be taken."""
+    grad = param.grad
+    return grad is not None and is_readable(grad) and (grad.is_sparse or grad.layout is torch.strided)
+
+
+class Taken(NamedTuple):
+    """What was taken just before a step, by that step alone: several threads may be stepping."""
+
+    params: list[torch.Tensor]
+    grads: list[float]
+    before: list[torch.Tensor | None]
+
+
 class Magnitudes:
     def __init__(self, leaves: Leaves, sink: Recording) -> None:
         self._leaves = leaves
         self._sink = sink
         self._next: dict[OptimizerId, int] = {}
-        self._before: list[torch.Tensor | None] = []
-        self._grads: list[float] = []
         self._losses: dict[Site, float] = {}
         self._clipped = 0.0
 
@@ -59,27 +73,26 @@ class Magnitudes:
     def is_due(self, oid: OptimizerId) -> bool:
         return self._sink.iteration >= self._next.get(oid, 0)
 
-    def before_step(self, params: list[torch.Tensor]) -> None:
-        self._grads = norms_of([p.grad for p in params])
-        self._before = [p.detach().clone() if p.numel() <= COPY_UP_TO else None for p in params]
+    def before_step(self, params: list[torch.Tensor]) -> Taken:
+        copies = [p.detach().clone() if p.numel() <= COPY_UP_TO else None for p in params]
+        return Taken(params, norms_of([p.grad for p in params]), copies)
 
-    def after_step(self, oid: OptimizerId, params: list[torch.Tensor]) -> Sample:
+    def after_step(self, oid: OptimizerId, taken: Taken) -> Sample:
         iteration = self._sink.iteration
-        weights = norms_of(list(params))
+        weights = norms_of(list(taken.params))
         moved = [
             _norm(p.detach() - b) if b is not None else -1.0
-            for p, b in zip(params, self._before, strict=True)
+            for p, b in zip(taken.params, taken.before, strict=True)
         ]
-        pids = self._leaves.pids(params)
-        rows = zip(pids, self._grads, weights, moved, strict=True)
+        pids = self._leaves.pids(taken.params)
+        rows = zip(pids, taken.grads, weights, moved, strict=True)
         sample = Sample(
             iteration,
             oid,
             tuple(Magnitude(pid, _short(g), _short(w), _short(u)) for pid, g, w, u in rows),
-            tuple(LossValue(site, _short(value)) for site, value in self._losses.items()),
+            tuple(LossValue(site, _short(value)) for site, value in self._losses.copy().items()),
             _short(self._clipped),
         )
-        self._before = []
         self._losses.clear()
         self._clipped = 0.0
         self._next[oid] = iteration + max(SOME, iteration // 128) if iteration >= EVERY_STEP else 0

@@ -17,16 +17,19 @@ from gradsan.observe.graph import is_transforming, label
 from gradsan.observe.mode_stack import StackedMode
 from gradsan.observe.opnames import CLIPPING, IGNORE, OPERATION, classify
 from gradsan.observe.outlet import BlindSpots, Outlet
-from gradsan.observe.registry import Known, storage_of
+from gradsan.observe.registry import Known, Optimizers, shape_of, storage_of
 from gradsan.observe.sites import Place, result_is_dropped
+from gradsan.observe.slots import SEQUENCES, items_of
 from gradsan.observe.special_calls import Call, SpecialCalls
 from gradsan.observe.switches import GradientSwitches
 from gradsan.observe.tracing import Tracing
-from gradsan.observe.values import Departures, Tensor, Values, is_floating, version_of
+from gradsan.observe.unseen import dispatch_modes, is_readable, is_traced, jit_trace, unseen
+from gradsan.observe.values import Departures, Tensor, Unreadable, Values, is_floating, version_of
 from gradsan.observe.writes import Writes
 from gradsan.record import torch_errors
 from gradsan.record.events import PLAIN, Failed, Op, OpFacts, OpKind, Ops, Site, Tag, ValueId
 
+Read = tuple[list[Tensor], list[int], tuple[ValueId, ...]]  # the inputs, their versions, their numbers
 NOTHING_TO_LEARN = 30_000  # operations without a graph: a long warm-up, or a search without gradients
 
 
@@ -87,13 +90,18 @@ class OperationTap(StackedMode):
             self._blind_spots.add("transforms", sys._getframe(1))
             return func(*args, **kwargs)
         # No `contain` here: this runs for every operation, and the mode is off while it does.
+        hidden = bool(types or dispatch_modes() or jit_trace() is not None)
+        if hidden and is_traced():
+            return func(*args, **kwargs)
         try:
-            inputs = tensors_in(args, kwargs)
-            before = [version_of(t) for t in inputs]
-            numbers = tuple([self.values.number(t) for t in inputs])
+            read = unseen(self._read, args, kwargs) if hidden else self._read(args, kwargs)
+        except Unreadable:
+            self._blind_spots.add("subclass", sys._getframe(1))
+            return func(*args, **kwargs)
         except Exception:
             self._containment.fault("operation")
             return func(*args, **kwargs)
+        inputs = read[0]
         try:
             result = func(*args, **kwargs)
         except (RuntimeError, TypeError) as error:
@@ -102,14 +110,30 @@ class OperationTap(StackedMode):
         if kind[0] == "iter":
             result = list(result)
         try:
-            if kind[0] == OPERATION:
-                self._operation(kind[1], args, kwargs, inputs, numbers, before, result, sys._getframe(1))
+            if hidden:
+                unseen(self._note, kind, args, kwargs, read, result, sys._getframe(1))
             else:
-                handler = getattr(self.special, kind[0])
-                handler(Call(kind[1], args, inputs, numbers, result, sys._getframe(1)))
+                self._note(kind, args, kwargs, read, result, sys._getframe(1))
+        except Unreadable:
+            self._blind_spots.add("subclass", sys._getframe(1))
         except Exception:
             self._containment.fault("operation")
         return iter(result) if kind[0] == "iter" else result
+
+    def _read(self, args: Any, kwargs: Any) -> Read:
+        inputs = tensors_in(args, kwargs)
+        numbers = tuple([self.values.number(t) for t in inputs])  # first: it refuses what cannot be read
+        return inputs, [version_of(t) for t in inputs], numbers
+
+    def _note(
+        self, kind: tuple[str, str], args: Any, kwargs: Any, read: Read, result: Any, frame: FrameType
+    ) -> None:
+        inputs, before, numbers = read
+        if kind[0] == OPERATION:
+            self._operation(kind[1], args, kwargs, inputs, numbers, before, result, frame)
+        else:
+            handler = getattr(self.special, kind[0])
+            handler(Call(kind[1], args, inputs, numbers, result, frame))
 
     def _operation(
         self, name: str, args: Any, kwargs: Any, inputs: list[Tensor], numbers: tuple[ValueId, ...],
@@ -161,6 +185,8 @@ class OperationTap(StackedMode):
         self, name: str, out: Tensor, numbers: tuple[ValueId, ...], place: Place, facts: OpFacts,
         inputs: list[Tensor],
     ) -> ValueId:  # fmt: skip
+        if type(out) is not Tensor and not is_readable(out):
+            raise Unreadable
         nid, live = self.values.fresh(), out.requires_grad
         site, tags, chain = place
         if not live and any(t.requires_grad for t in inputs):
@@ -175,7 +201,7 @@ class OperationTap(StackedMode):
         if self._without_graph > NOTHING_TO_LEARN:
             self._without_graph = 0
             self._containment.contain("attention", self._silence)
-        shape, floating = tuple(out.shape), is_floating(out)
+        shape, floating = shape_of(out), is_floating(out)
         self.record(Op(nid, name, site, numbers, live, shape, floating, tags, facts, "operation", chain))
         self.values.define(out, nid)
         if live:
@@ -195,7 +221,7 @@ class OperationTap(StackedMode):
         nid = self.values.find(tensor) if any(o is tensor for o in outputs) else None
         if nid is None:
             nid = self.values.fresh()
-            shape, live = tuple(tensor.shape), tensor.requires_grad
+            shape, live = shape_of(tensor), tensor.requires_grad
             floating = is_floating(tensor)
             self.record(Op(nid, name, site, numbers, live, shape, floating, (), facts, chain=place.chain))
             if live and tensor.grad_fn is not None:
@@ -239,7 +265,8 @@ class OperationTap(StackedMode):
         """The values that a custom function is about to be given; None where nobody is looking."""
         if self._depth() or is_transforming():
             return None
-        return tuple([self.values.number(t) for t in tensors_in(args, {})])
+        inputs = tensors_in(args, {})
+        return tuple([self.values.number(t) for t in inputs]) if all(map(is_readable, inputs)) else None
 
     def applied(
         self, function: Any, args: Any, numbers: tuple[ValueId, ...], result: Any, frame: FrameType
@@ -247,7 +274,7 @@ class OperationTap(StackedMode):
         """A custom function: its results come from its arguments and from what its forward did inside."""
         place, inputs = self.sites.place(frame), tensors_in(args, {})
         name, facts = function.__name__, OpFacts(backward=backward_site(function, self.sites))
-        for out in tensors_in((result,), {}):
+        for out in filter(is_readable, tensors_in((result,), {})):
             inside = self.values.find(out)
             sources = (*numbers, inside) if inside is not None else numbers
             own = place._replace(tags=(*place.tags, "function"))
@@ -263,11 +290,10 @@ class OperationTap(StackedMode):
     # -- what the rest of the observer asks ---------------------------------------------------------
 
     def note_step(self, optimizer: torch.optim.Optimizer, site: Site) -> None:
-        for group in optimizer.param_groups:
-            for param in group["params"]:
-                if param.grad is not None:
-                    self.writes.wrote(param, self.values.fresh(), site, "step", by_step=True)
-                    self.values.forget(param)  # a fused kernel does not count its write
+        for param in Optimizers.params(optimizer):
+            if param.grad is not None:
+                self.writes.wrote(param, self.values.fresh(), site, "step", by_step=True)
+                self.values.forget(param)  # a fused kernel does not count its write
 
     def _failed(self, error: Exception, inputs: list[Tensor], frame: FrameType) -> None:
         row = torch_errors.row_of(error)
@@ -285,14 +311,16 @@ def tensors_in(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Tensor]:
     """The tensors among the arguments, lists of them included, in order."""
     found: list[Tensor] = []
     for value in (*args, *kwargs.values()) if kwargs else args:
-        if isinstance(value, Tensor):
+        # Not `isinstance`: it asks a stranger for its `__class__`, which may be a property that does something.
+        kind = type(value)
+        if issubclass(kind, Tensor):
             found.append(value)
-        elif isinstance(value, list | tuple):
-            for item in value:
-                if isinstance(item, Tensor):
+        elif issubclass(kind, SEQUENCES):
+            for item in items_of(value):
+                if issubclass(type(item), Tensor):
                     found.append(item)
-                elif isinstance(item, list | tuple):
-                    found.extend(t for t in item if isinstance(t, Tensor))
+                elif issubclass(type(item), SEQUENCES):
+                    found.extend(t for t in items_of(item) if issubclass(type(t), Tensor))
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable, Iterable
+from threading import get_ident
 from types import FrameType
 from typing import Any, Literal
 
@@ -15,11 +16,13 @@ from gradsan.observe.containment import Containment
 from gradsan.observe.earlier_copies import earlier_copies
 from gradsan.observe.fast_path import FastPath
 from gradsan.observe.gradient_sketch import GradientSketch
-from gradsan.observe.magnitudes import Magnitudes
+from gradsan.observe.magnitudes import Magnitudes, Taken, has_dense_gradient
 from gradsan.observe.outlet import Outlet
 from gradsan.observe.patches import Parts, Patches
 from gradsan.observe.registry import GradState, Known, grad_state
+from gradsan.observe.slots import parameters_of
 from gradsan.observe.tracing import Tracing
+from gradsan.observe.unseen import is_dense, is_readable
 from gradsan.record.events import (
     NO_OPTIMIZER,
     NOWHERE,
@@ -28,6 +31,7 @@ from gradsan.record.events import (
     OptimizerSeen,
     ParamFlag,
     ParamId,
+    Site,
     Step,
     StepDone,
     Sync,
@@ -52,8 +56,7 @@ class OptimizerTap:
         self._fast_path = fast_path
         self._magnitudes = magnitudes
         self._hooks: list[Any] = []
-        self._step_site = NOWHERE
-        self._sampling = False
+        self._running: dict[tuple[int, int], tuple[Site, Taken | None]] = {}  # steps, by thread and optimizer
         self._after_step: dict[ParamId, GradState] = {}
         self._frozen: set[ParamId] = set()
         self._zeros: dict[ParamId, GradState] = {}
@@ -80,7 +83,7 @@ class OptimizerTap:
 
     def _added(self, opt: torch.optim.Optimizer, frame: FrameType) -> None:
         known = self._optimizers.oid(opt)
-        params = opt.param_groups[-1]["params"]
+        params = [p for p in opt.param_groups[-1]["params"] if is_readable(p)]
         pids = self._leaves.pids(params)
         for param in params:  # whatever it was computed from: from here on it is a parameter
             self._tracing.forget(param)
@@ -115,15 +118,16 @@ class OptimizerTap:
     # -- step -------------------------------------------------------------------------------------
 
     def _hook_steps(self, patches: Patches) -> None:
-        fast_path, in_passing = self._fast_path, False  # the step that is running
+        fast_path = self._fast_path
+        in_passing: set[int] = set()  # the threads whose step is running
 
         def before(opt: Any, args: Any, kwargs: Any) -> None:
-            nonlocal in_passing
             node = fast_path.node.get(id(opt) + STEP) if fast_path.on else None
-            in_passing = node is not None
             if node is None:
+                in_passing.discard(get_ident())
                 self._pre_step(opt, _has_closure(args, kwargs), sys._getframe(1))
                 return
+            in_passing.add(get_ident())
             # `FastPath.passes` written out: the iteration is over when the step is, not before.
             fast_path.node = node
             if node is fast_path.root:
@@ -132,7 +136,7 @@ class OptimizerTap:
                     self._after_steps(after)
 
         def after(opt: Any, args: Any, kwargs: Any) -> None:
-            if not in_passing:
+            if get_ident() not in in_passing:
                 self._contain("step", self._stepped, opt)
             elif fast_path.skipped >= fast_path.due:
                 fast_path.on_due()
@@ -162,6 +166,8 @@ class OptimizerTap:
     def _stepping(self, opt: torch.optim.Optimizer, frame: FrameType, closure: bool) -> None:
         if self._tracing.tap is not None:
             self._tracing.tap.recover()
+        if not self._optimizers.params(opt):
+            return  # they answer by code of their own: nothing can be said
         oid = self.ensure_known(opt, frame)
         held, by_hand, replaced, sketch = [], [], [], self._sketch
         for param in self._optimizers.params(opt):
@@ -177,25 +183,26 @@ class OptimizerTap:
                 self._frozen.add(pid)
                 self._emit(ParamFlag(pid, False, NOWHERE))
         place = self._sites.place(frame)
-        site = self._step_site = place.site
+        site, taken = place.site, None
         lent = self._lenders(by_hand, held) if by_hand else ()
         self._emit(Step(oid, site, tuple(held), tuple(by_hand), lent, place.chain, tuple(replaced)))
         sketch.consumed(held, by_hand, lent)
-        self._sampling = bool(held) and self._magnitudes.is_due(oid)
-        if self._sampling:
-            self._magnitudes.before_step([p for p in self._optimizers.params(opt) if p.grad is not None])
+        if held and self._magnitudes.is_due(oid):
+            params = [p for p in self._optimizers.params(opt) if has_dense_gradient(p)]
+            taken = self._magnitudes.before_step(params)
+        self._running[get_ident(), id(opt)] = site, taken
         if self._tracing.tap is not None and not closure:
             self._tracing.tap.pause()
 
     def _stepped(self, opt: torch.optim.Optimizer) -> None:
-        oid = self._optimizers.oid(opt) or NO_OPTIMIZER
+        if (running := self._running.pop((get_ident(), id(opt)), None)) is None:
+            return  # it began before we looked, or holds nothing that can be read
+        oid, (site, taken) = self._optimizers.oid(opt) or NO_OPTIMIZER, running
         if self._tracing.tap is not None:
             self._tracing.tap.resume()
-            self._tracing.tap.note_step(opt, self._step_site)
-        if self._sampling:
-            self._sampling = False
-            held = [p for p in self._optimizers.params(opt) if p.grad is not None]
-            self._emit(self._magnitudes.after_step(oid, held))
+            self._tracing.tap.note_step(opt, site)
+        if taken is not None:
+            self._emit(self._magnitudes.after_step(oid, taken))
         for param in self._optimizers.params(opt):
             if param.grad is not None:
                 self._after_step[self._leaves.pid(param)] = grad_state(param)
@@ -247,7 +254,7 @@ class OptimizerTap:
             if passes(id(module) + CLEAR):
                 by_module(module, *args, **kwargs)
                 return
-            contain("zero_grad", self._clearing, module.parameters(), "module", sys._getframe(1))
+            contain("zero_grad", self._clearing, parameters_of(module), "module", sys._getframe(1))
             with paused():
                 by_module(module, *args, **kwargs)
 
@@ -257,7 +264,7 @@ class OptimizerTap:
     def _clearing(
         self, params: Iterable[torch.Tensor], by: Literal["optimizer", "module"], frame: FrameType
     ) -> None:
-        sketch, pids = self._sketch, self._leaves.pids(params)
+        sketch, pids = self._sketch, self._leaves.pids(filter(is_readable, params))
         unspent = [pid for pid in pids if sketch.holds(pid) and not sketch.is_spent(pid)]
         finite = not unspent or self._are_finite(unspent)
         sketch.cleared(pids)
@@ -272,7 +279,9 @@ class OptimizerTap:
     def _are_finite(self, pids: list[ParamId]) -> bool:
         """A skipped step (a loss scaler met an overflow) also clears unused gradient, and is right."""
         grads = [t.grad for pid in pids if (t := self._leaves.tensor(pid)) is not None]
-        return all(bool(torch.isfinite(g).all()) for g in grads if g is not None and not g.is_sparse)
+        return all(
+            bool(torch.isfinite(g).all()) for g in grads if g is not None and is_readable(g) and is_dense(g)
+        )
 
 
 def _is_constructor(frame: FrameType | None) -> bool:
