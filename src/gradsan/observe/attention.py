@@ -6,7 +6,6 @@ import random
 
 import torch
 
-from gradsan.observe.compiled import Compiled
 from gradsan.observe.containment import Containment
 from gradsan.observe.fast_path import FULL_LENGTH, FastPath
 from gradsan.observe.gradient_sketch import GradientSketch
@@ -43,15 +42,15 @@ class AttentionPolicy:
         self._familiar = 0
         self._full_left = 0
         self._dice = random.Random(0)  # our own: the script's random state is none of our business
-        self._late = LateStarters(lambda: containment.contain("late", self._has_come))
+        self.late = LateStarters(lambda: containment.contain("late", self._has_come))
 
-    def start(self, tap: OperationTap, compiled: Compiled) -> None:
-        self._tap, self._compiled = tap, compiled
+    def start(self, tap: OperationTap) -> None:
+        self._tap = tap
         if self.mode != "light":
             self.go_deep("first" if self.mode == "adaptive" else "asked", FIRST_ITERATIONS)
 
     def stop(self) -> None:
-        self._late.stop_waiting()
+        self.late.stop_waiting()
         self._leave_fast_path()
         self.go_light()
         self._tap.leave_for_good()  # another thread may have made the run light; the stack is this one's
@@ -63,7 +62,6 @@ class AttentionPolicy:
         if self._tracing.tap is None and self._contain("operations", self._enter):
             self._emit(events.Attention(True, reason))
             self._tracing.begin(self._tap)
-            self._compiled.run_eagerly()
 
     def _enter(self) -> bool:
         self._patches.wake()
@@ -74,7 +72,6 @@ class AttentionPolicy:
         if self._tracing.tap is not None:
             self._tap.flush()
             self._tap.leave()
-            self._compiled.run_compiled()
             self._tracing.end()
             self._emit(events.Attention(False))
 
@@ -85,7 +82,7 @@ class AttentionPolicy:
                 idle += optimizers.params(optimizer)
             else:
                 unfed += [p for p in optimizers.params(optimizer) if p.requires_grad and not self._was_fed(p)]
-        self._late.wait_for(idle, unfed)
+        self.late.wait_for(idle, unfed)
 
     def _was_fed(self, param: torch.Tensor) -> bool:
         return self._sketch.was_ever_fed(self._known.leaves.find(param))

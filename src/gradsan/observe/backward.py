@@ -247,7 +247,8 @@ class BackwardTap:
         retain = _argument(args, kwargs, first, "retain_graph")
         create = _argument(args, kwargs, first + 1, "create_graph")
         self._magnitudes.note_loss(probe.place.site, probe.loss)
-        self._sketch.fed(fed, left.values())
+        versions = [leaf._version for pid, leaf in zip(pids, leaves, strict=True) if pid in left]
+        self._sketch.fed(fed, left.values(), versions)
         self._count += 1
         self._emit(
             Backward(

@@ -25,6 +25,7 @@ class LateStarters:
         self._have_come: weakref.WeakSet[torch.nn.Module] = weakref.WeakSet()
         self._others: dict[int, weakref.ref[torch.nn.Module]] = {}  # called, and not waited for
         self._hook: Any = None
+        self._withdrawn: Any = None
 
     def wait_for(self, idle: Iterable[torch.Tensor], unfed: Iterable[torch.Tensor]) -> None:
         """Parameters whose optimizer has never stepped, and those whose optimizer steps without them."""
@@ -39,6 +40,14 @@ class LateStarters:
         if self._hook is not None:
             self._hook.remove()
             self._hook = None
+
+    def withdraw(self) -> None:
+        """A compiler must not see the hook: it would trace it with every network."""
+        self._withdrawn = None if self._hook is None else self._hook.hooks_dict_ref().pop(self._hook.id, None)
+
+    def come_back(self) -> None:
+        if self._hook is not None and self._withdrawn is not None:
+            self._hook.hooks_dict_ref()[self._hook.id] = self._withdrawn
 
     def _called(self, module: torch.nn.Module, args: Any) -> None:
         key = id(module)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
+import weakref
 from collections.abc import Callable, Iterable
 from threading import get_ident
 from types import FrameType
@@ -56,6 +57,10 @@ class OptimizerTap:
         self._fast_path = fast_path
         self._magnitudes = magnitudes
         self._hooks: list[Any] = []
+        self._withdrawn: list[tuple[Any, Any]] = []
+        self._before: Callable[..., None] = NOTHING  # a step, whoever says that it runs
+        self._after: Callable[..., None] = NOTHING
+        self._compiled_steps: dict[int, list[weakref.ref[Any]]] = {}  # by the function that was compiled
         self._running: dict[tuple[int, int], tuple[Site, Taken | None]] = {}  # steps, by thread and optimizer
         self._after_step: dict[ParamId, GradState] = {}
         self._frozen: set[ParamId] = set()
@@ -121,11 +126,11 @@ class OptimizerTap:
         fast_path = self._fast_path
         in_passing: set[int] = set()  # the threads whose step is running
 
-        def before(opt: Any, args: Any, kwargs: Any) -> None:
+        def before(opt: Any, args: Any, kwargs: Any, frame: FrameType | None = None) -> None:
             node = fast_path.node.get(id(opt) + STEP) if fast_path.on else None
             if node is None:
                 in_passing.discard(get_ident())
-                self._pre_step(opt, _has_closure(args, kwargs), sys._getframe(1))
+                self._pre_step(opt, _has_closure(args, kwargs), frame or sys._getframe(1))
                 return
             in_passing.add(get_ident())
             # `FastPath.passes` written out: the iteration is over when the step is, not before.
@@ -141,11 +146,49 @@ class OptimizerTap:
             elif fast_path.skipped >= fast_path.due:
                 fast_path.on_due()
 
+        self._before, self._after = before, after
         self._hooks = [
             optim.register_optimizer_step_pre_hook(before),
             optim.register_optimizer_step_post_hook(after),
         ]
         fast_path.follow(lambda on: self._after_steps(NOTHING if on else after))
+
+    # -- steps inside compiled regions --------------------------------------------------------------
+
+    def withdraw(self) -> None:
+        """A compiler would trace our hooks together with the step."""
+        self._withdrawn = [(hook, hook.hooks_dict_ref().pop(hook.id, None)) for hook in self._hooks]
+
+    def come_back(self) -> None:
+        for hook, function in self._withdrawn:
+            if function is not None:
+                hook.hooks_dict_ref()[hook.id] = function
+        self._withdrawn = []
+
+    def note_compiled_steps(self, frame: FrameType) -> None:
+        """A compiled region has ended: whose weights are not what they were when backward fed them?"""
+        region = id(frame.f_locals.get("fn"))
+        known = self._compiled_steps.get(region)
+        if known is not None and self._fast_path.on:
+            stepped = [opt for ref in known if (opt := ref()) is not None]
+        else:
+            stepped = self._moved()
+            if stepped:
+                self._compiled_steps[region] = [weakref.ref(opt) for opt in stepped]
+        for opt in stepped:
+            self._before(opt, (), {}, frame)
+            self._after(opt, (), {})
+
+    def _moved(self) -> list[torch.optim.Optimizer]:
+        moved: set[int] = set()
+        for pid, version in self._sketch.waiting():
+            if (leaf := self._leaves.tensor(pid)) is not None and leaf._version != version:
+                moved.add(id(leaf))
+        if not moved:
+            return []
+        return [
+            o for o in self._optimizers.alive() if any(id(p) in moved for p in self._optimizers.params(o))
+        ]
 
     def _after_steps(self, hook: Callable[..., Any]) -> None:
         """Another function in the same place: PyTorch may be walking through its hooks right now."""

@@ -65,7 +65,10 @@ class Session:
         everywhere = (containment, outlet, known, tracing)
         self._backward = BackwardTap(*everywhere, sketch, fast_path, diagnosis, magnitudes, policy.news)
         self._optimizers = OptimizerTap(*everywhere, sketch, fast_path, magnitudes)
-        self._compiled = Compiled(containment, tracing, blind_spots)
+        withdrawing = (self._patches, self._optimizers, policy.late)
+        self._compiled = Compiled(
+            containment, tracing, blind_spots, withdrawing, self._optimizers.note_compiled_steps
+        )
         self._others: tuple[Tap, ...] = (
             NetworkTap(*everywhere, fast_path, policy.news),
             InteropTap(containment, sites, tracing, switches),
@@ -76,6 +79,7 @@ class Session:
     def __enter__(self) -> Session:
         self._stack.callback(self._patches.restore)
         self._stack.callback(self._optimizers.remove)
+        self._stack.callback(self._compiled.remove)
         self._try("threads", self._follow_threads)
         self._try("warnings", warning_places.install, self._patches)
         for tap in (self._backward, self._optimizers):
@@ -83,7 +87,7 @@ class Session:
         for other in self._others:
             self._install(other)
         self._stack.callback(self.attention.stop)
-        self._try("attention", self.attention.start, self.operations, self._compiled)
+        self._try("attention", self.attention.start, self.operations)
         return self
 
     def _install(self, tap: Tap) -> bool:
