@@ -22,7 +22,8 @@ LOST_TRACK = "a fault of gradsan's own: nothing was judged after it"
 NOT_FOLLOWED = "what the environment said was not met again in a loss (changed on the way, or pictures)"
 BLIND: dict[BlindSpot, str] = {
     "transforms": "values inside torch.func transforms",
-    "compiled": "code inside torch.compile that could not be run eagerly",
+    "compiled": "code inside torch.compile (with TORCH_COMPILE_DISABLE=1 it runs eagerly, and is looked at)",
+    "subclass": "tensors of a class that answers by code of its own (DTensor, jagged, masked, a wrapper)",
     "packed": "tensors that saved-tensor hooks keep for backward (checkpointing, offloading)",
 }
 # The rules that a blind spot concerns; all that look deeply, where it is not named here.

@@ -6,7 +6,6 @@ import random
 
 import torch
 
-from gradsan.observe.compiled import Compiled
 from gradsan.observe.containment import Containment
 from gradsan.observe.fast_path import FULL_LENGTH, FastPath
 from gradsan.observe.gradient_sketch import GradientSketch
@@ -46,18 +45,18 @@ class AttentionPolicy:
         self._familiar = 0
         self._full_left = 0
         self._dice = random.Random(0)  # our own: the script's random state is none of our business
-        self._late = LateStarters(lambda: containment.contain("late", self._has_come))
+        self.late = LateStarters(lambda: containment.contain("late", self._has_come))
         self._returning = Returning(FOR_NEWS)
         self._standing = StandingWeights(known)
         self._held = HeldGraphsWatch()
 
-    def start(self, tap: OperationTap, compiled: Compiled) -> None:
-        self._tap, self._compiled = tap, compiled
+    def start(self, tap: OperationTap) -> None:
+        self._tap = tap
         if self.mode != "light":
             self.go_deep("first" if self.mode == "adaptive" else "asked", FIRST_ITERATIONS)
 
     def stop(self) -> None:
-        self._late.stop_waiting()
+        self.late.stop_waiting()
         self._leave_fast_path()
         self.go_light()
         self._contain("what stays", self._look_at_what_stays)
@@ -71,7 +70,6 @@ class AttentionPolicy:
             self._held.look_begins(self._tap.values.traced, self._sink.iteration)
             self._emit(events.Attention(True, reason))
             self._tracing.begin(self._tap)
-            self._compiled.run_eagerly()
 
     def _enter(self) -> bool:
         self._patches.wake()
@@ -82,7 +80,6 @@ class AttentionPolicy:
         if self._tracing.tap is not None:
             self._tap.flush()
             self._tap.leave()
-            self._compiled.run_compiled()
             self._tracing.end()
             self._emit(events.Attention(False))
 
@@ -93,7 +90,7 @@ class AttentionPolicy:
                 idle += optimizers.params(optimizer)
             else:
                 unfed += [p for p in optimizers.params(optimizer) if p.requires_grad and not self._was_fed(p)]
-        self._late.wait_for(idle, unfed)
+        self.late.wait_for(idle, unfed)
 
     def _was_fed(self, param: torch.Tensor) -> bool:
         return self._sketch.was_ever_fed(self._known.leaves.find(param))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from types import FrameType
 from typing import Any, Literal, NamedTuple
 
@@ -15,15 +16,17 @@ from gradsan.observe.backward_diagnosis import BackwardDiagnosis, GradientWatche
 from gradsan.observe.containment import Containment
 from gradsan.observe.fast_path import FastPath
 from gradsan.observe.gradient_sketch import GradientSketch
-from gradsan.observe.graph import Graph, Shapes, is_transforming, walk
+from gradsan.observe.graph import Graph, Shapes, walk
 from gradsan.observe.interruptions import is_the_scripts
 from gradsan.observe.last_resort import own
 from gradsan.observe.magnitudes import Magnitudes
 from gradsan.observe.outlet import Outlet
 from gradsan.observe.patches import Parts, Patches
-from gradsan.observe.registry import GradState, Known, grad_state
+from gradsan.observe.registry import GradState, Known, grad_state, shape_of
 from gradsan.observe.sites import Place
+from gradsan.observe.slots import SEQUENCES, items_of
 from gradsan.observe.tracing import Tracing
+from gradsan.observe.unseen import dispatch_modes, is_dense, is_readable
 from gradsan.record.events import (
     NO_FACTS,
     NOBODY,
@@ -39,6 +42,8 @@ from gradsan.record.events import (
     ZeroGrad,
 )
 
+Tensor = torch.Tensor
+modes: Callable[[], int] = torch._C._len_torch_function_stack
 ENOUGH_LOSSES = 16  # before a loss can be out of its history
 OUTLIER = 10.0  # times the largest one so far
 GRAPH_EVERY = 31  # iterations in passing; a prime, so that it meets every phase of a loop with a rhythm
@@ -92,6 +97,7 @@ class BackwardTap:
         contain, run = self._contain, self._passage()
 
         # In passing, a call costs more than what it does: hence all in one piece, `FastPath.passes` included.
+        @functools.wraps(torch.autograd.backward)
         def backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
             # `loss.backward()` comes with three arguments, and from one frame further up.
             frame = frame_above(2 if len(args) == 3 else 1)
@@ -104,8 +110,10 @@ class BackwardTap:
                 token = id(code) * 31 + frame.f_lasti  # `_token`, written out
                 if fast_path.on and (node := fast_path.node.get(token)) is not None:
                     try:
-                        ordinary = -(limit := largest[token]) <= tensors.item() <= limit
-                        usual = type(tensors.grad_fn) in kinds[token]
+                        # Under a mode, or of another class, the value is read where nobody sees it.
+                        plain = type(tensors) is Tensor and not (modes() or dispatch_modes())
+                        ordinary = plain and -(limit := largest[token]) <= tensors.item() <= limit
+                        usual = not plain or type(tensors.grad_fn) in kinds[token]
                     except (AttributeError, KeyError, RuntimeError, TypeError) as error:
                         if is_the_scripts(error):
                             raise
@@ -140,6 +148,7 @@ class BackwardTap:
         tap, passes, contain, run = self, self._fast_path.passes, self._contain, self._passage()
         user_frame = self._known.sites.user_frame
 
+        @functools.wraps(torch.autograd.grad)
         def grad(outputs: Any, *args: Any, **kwargs: Any) -> Any:
             frame, passing = sys._getframe(1), False
             try:
@@ -183,14 +192,14 @@ class BackwardTap:
     def _begin(self, call: Call, frame: FrameType, tensors: Any) -> Probe | None:
         """Inside: reentrant checkpointing, gradient penalties in hooks, `torch.func.grad`. On the meta device there
         are no gradients, only their shapes."""
-        if getattr(self._inside, "depth", 0) or is_transforming() or _is_meta(tensors):
+        if getattr(self._inside, "depth", 0) or not _can_be_followed(tensors):
             return None
         return self._before(call, frame, tensors)
 
     def is_ordinary(self, loss: Any, token: int) -> bool:
         """The one look at numbers that is taken even in passing: one value, no gradient tensors. A loss far
         above all that this line has had so far often comes before one that is not finite."""
-        value = abs(value_of(loss))
+        value = abs(self._contain("loss", value_of, loss) or 0.0)
         seen, largest = self._losses.get(token, 0), self._largest.get(token, 0.0)
         self._losses[token] = seen + 1
         self._largest[token] = max(largest, value)
@@ -235,7 +244,7 @@ class BackwardTap:
         facts, watcher = NO_FACTS, None
         for root in roots:
             nid = operations.values.number(root) if operations is not None else NOTHING
-            shapes.append(Root(nid, tuple(root.shape), root.requires_grad))
+            shapes.append(Root(nid, shape_of(root), root.requires_grad))
         if operations is not None:
             operations.experience.before_backward()
             facts, watcher = self._diagnosis.before_backward(
@@ -263,13 +272,16 @@ class BackwardTap:
             facts = self._diagnosis.after_failure(facts, probe.roots, probe.token, error, probe.watcher)
         elif probe.watcher is not None and call == "backward":
             chosen = set(fed)
-            written = [leaf for pid, leaf in zip(pids, leaves, strict=True) if pid in chosen]
+            written = [
+                leaf for pid, leaf in zip(pids, leaves, strict=True) if pid in chosen and _has_norm(leaf)
+            ]
             facts = self._diagnosis.after_backward(facts, probe.watcher, written)
         first = 1 if call == "backward" else 2  # grad() takes `inputs` before the rest
         retain = _argument(args, kwargs, first, "retain_graph")
         create = _argument(args, kwargs, first + 1, "create_graph")
         self._magnitudes.note_loss(probe.place.site, probe.loss)
-        self._sketch.fed(fed, left.values())
+        versions = [leaf._version for pid, leaf in zip(pids, leaves, strict=True) if pid in left]
+        self._sketch.fed(fed, left.values(), versions)
         self._count += 1
         self._emit(
             Backward(
@@ -295,7 +307,12 @@ class BackwardTap:
         tap, inputs = self._tracing.tap, _as_tensors(_argument(args, kwargs, 0, "inputs"))
         gradients = (result,) if isinstance(result, torch.Tensor) else result
         for leaf, grad in zip(inputs, gradients, strict=False):
-            if tap is not None and isinstance(grad, torch.Tensor) and not grad.requires_grad:
+            if (
+                tap is not None
+                and issubclass(type(grad), Tensor)
+                and is_readable(grad)
+                and not grad.requires_grad
+            ):
                 pid = self._known.leaves.find(leaf) or NOBODY
                 tap.special.gradient(grad, pid, site, BackwardId(self._count))
 
@@ -316,7 +333,7 @@ class BackwardTap:
             pid = self._known.leaves.find(leaf)
             if pid is None or not sketch.holds(pid):
                 continue
-            if grad is None or (sketch.is_spent(pid) and not bool(grad.any())):
+            if grad is None or (sketch.is_spent(pid) and is_readable(grad) and _is_zero(grad)):
                 cleared.append(pid)
         if cleared:
             sketch.cleared(cleared)
@@ -330,24 +347,39 @@ def _token(frame: FrameType) -> int:
 
 def _stamp(leaves: list[torch.Tensor]) -> int:
     """A number that changes when the leaves are written, moved or replaced (but for writes through `.data`)."""
-    return hash(tuple([(id(leaf), leaf.data_ptr(), leaf._version) for leaf in leaves if not leaf.is_sparse]))
+    return hash(tuple([(id(leaf), leaf.data_ptr(), leaf._version) for leaf in leaves if is_dense(leaf)]))
 
 
 def _as_tensors(tensors: Any) -> tuple[torch.Tensor, ...]:
-    if isinstance(tensors, torch.Tensor):
-        return (tensors,)
-    if isinstance(tensors, Sequence):
-        return tuple(t for t in tensors if isinstance(t, torch.Tensor))
-    return tuple(t for t in getattr(tensors, "roots", ()) if isinstance(t, torch.Tensor))
+    """Those among them that can be read. PyTorch takes any iterable; only lists and tuples are looked into, for
+    others may do something when they are iterated."""
+    if issubclass(type(tensors), Tensor):
+        return (tensors,) if is_readable(tensors) else ()
+    if issubclass(type(tensors), SEQUENCES):
+        return tuple(t for t in items_of(tensors) if issubclass(type(t), Tensor) and is_readable(t))
+    return ()
 
 
-def _is_meta(tensors: Any) -> bool:
-    return any(t.is_meta for t in _as_tensors(tensors))
+def _can_be_followed(tensors: Any) -> bool:
+    """On the meta device there are no gradients, only their shapes; of a wrapper only its class knows more."""
+    if issubclass(type(tensors), Tensor) and not is_readable(tensors):
+        return False
+    return not any(t.is_meta for t in _as_tensors(tensors))
+
+
+def _has_norm(leaf: Tensor) -> bool:
+    return leaf.grad is None or is_readable(leaf.grad)
+
+
+def _is_zero(grad: Tensor) -> bool:
+    if grad.is_sparse:
+        return not bool(grad._values().any())
+    return grad.layout is torch.strided and not bool(grad.any())
 
 
 def value_of(loss: Any) -> float:
     """The value of a loss that has just one."""
-    if not isinstance(loss, torch.Tensor) or loss.numel() != 1 or loss.is_meta:
+    if not issubclass(type(loss), Tensor) or not is_readable(loss) or not is_dense(loss) or loss.numel() != 1:
         return 0.0
     value = loss.item()
     return abs(value) if isinstance(value, complex) else float(value)

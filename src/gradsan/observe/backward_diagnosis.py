@@ -20,6 +20,7 @@ from gradsan.observe.probes import Probes, ProbeWatcher
 from gradsan.observe.registry import Leaves, storage_of
 from gradsan.observe.switches import GradientSwitches
 from gradsan.observe.tracing import Tracing
+from gradsan.observe.unseen import is_dense, is_readable
 from gradsan.observe.values import Tensor, version_of
 from gradsan.observe.writes import Writes, content_of
 from gradsan.record.events import (
@@ -166,7 +167,7 @@ def _saved_tensors(node: Any, names: list[str]) -> list[Tensor]:
             found.append(value)
         elif isinstance(value, tuple | list):
             found.extend(v for v in value if isinstance(v, Tensor))
-    return [t for t in found if t.dtype.is_floating_point and t.layout == torch.strided]
+    return [t for t in found if is_readable(t) and t.dtype.is_floating_point and is_dense(t)]
 
 
 class GradientWatcher:
@@ -202,7 +203,8 @@ class GradientWatcher:
         """PyTorch calls hooks from inside backward: what they raise would be the script's error."""
 
         def hook(*gradients: Any) -> None:
-            self._containment.contain("gradients", look, *gradients)
+            if all(is_readable(g) and is_dense(g) for group in gradients for g in group if g is not None):
+                self._containment.contain("gradients", look, *gradients)
 
         return hook
 
@@ -262,7 +264,7 @@ def _any_bad(grads: Any) -> bool:
 
 
 def _is_bad(grad: Tensor) -> bool:
-    if grad.layout != torch.strided or not grad.dtype.is_floating_point:
+    if not grad.dtype.is_floating_point:
         return False
     # One reduction settles the usual case; only where the sum is not finite is a closer look needed.
     return not math.isfinite(float(grad.detach().sum())) and not bool(torch.isfinite(grad).all())

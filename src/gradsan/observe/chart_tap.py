@@ -17,7 +17,7 @@ from torch.optim import optimizer as optim
 
 from gradsan.observe.backward import value_of
 from gradsan.observe.containment import Containment
-from gradsan.observe.magnitudes import Magnitudes, for_charts
+from gradsan.observe.magnitudes import Magnitudes, Taken, for_charts, has_dense_gradient
 from gradsan.observe.outlet import Recording
 from gradsan.observe.patches import Parts, Patches
 from gradsan.observe.registry import Known
@@ -34,7 +34,7 @@ class ChartTap:
         self._contain, self._emit = containment.contain, sink.emit
         self._known = known
         self._magnitudes = Magnitudes(known.leaves, now, for_charts)
-        self._stepping: list[torch.Tensor] = []
+        self._taken: Taken | None = None
         self._hooks: list[Any] = []
 
     @property
@@ -85,11 +85,10 @@ class ChartTap:
     def _before(self, opt: torch.optim.Optimizer) -> None:
         oid = self._known.optimizers.oid(opt)
         if oid is not None and self._magnitudes.is_due(oid):
-            self._stepping = [p for p in self._known.optimizers.params(opt) if p.grad is not None]
-            self._magnitudes.before_step(self._stepping)
+            params = [p for p in self._known.optimizers.params(opt) if has_dense_gradient(p)]
+            self._taken = self._magnitudes.before_step(params)
 
     def _after(self, opt: torch.optim.Optimizer) -> None:
-        oid, params = self._known.optimizers.oid(opt), self._stepping
-        self._stepping = []
-        if params and oid is not None:
-            self._emit(ChartPoint(self._magnitudes.after_step(oid, params)))
+        oid, taken, self._taken = self._known.optimizers.oid(opt), self._taken, None
+        if taken is not None and oid is not None:
+            self._emit(ChartPoint(self._magnitudes.after_step(oid, taken)))

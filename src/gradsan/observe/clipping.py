@@ -20,6 +20,7 @@ from gradsan.observe.patches import Parts, Patches
 from gradsan.observe.registry import Known
 from gradsan.observe.sites import result_is_dropped
 from gradsan.observe.tracing import Tracing
+from gradsan.observe.unseen import is_readable
 from gradsan.record.events import Clip
 
 How = Literal["norm", "value"]
@@ -68,8 +69,8 @@ class ClipTap:
             parameters, limit = given.pop(first), given.pop(second)
             was_generator = False
             # A generator can be read once only; the original gets the list we made of it.
-            if not isinstance(parameters, torch.Tensor | list | tuple):
-                was_generator = isinstance(parameters, types.GeneratorType)
+            if type(parameters) not in (list, tuple) and not issubclass(type(parameters), torch.Tensor):
+                was_generator = type(parameters) is types.GeneratorType
                 parameters = list(parameters)
             self._contain("clip", self._clipping, parameters, how, limit, sys._getframe(1))
             # Of a generator without anything in it PyTorch warns; of an empty list it does not.
@@ -87,11 +88,14 @@ class ClipTap:
 
     def _clipped(self, norm: Any, limit: Any) -> None:
         """`clip_grad_value_` does not say."""
-        if isinstance(norm, torch.Tensor) and float(limit) > 0:
+        if issubclass(type(norm), torch.Tensor) and is_readable(norm) and float(limit) > 0:
             self._magnitudes.note_clipping(float(norm) / float(limit))
 
     def _clipping(self, parameters: Any, how: How, limit: Any, frame: FrameType) -> None:
-        params = [parameters] if isinstance(parameters, torch.Tensor) else parameters
+        given = [parameters] if issubclass(type(parameters), torch.Tensor) else parameters
+        params = [p for p in given if is_readable(p)]
+        if given and not params:
+            return
         pids = self._leaves.pids(params)
         held = tuple(pid for pid, p in zip(pids, params, strict=True) if p.grad is not None)
         user = self._sites.user_frame(frame)

@@ -1,70 +1,139 @@
-"""Compiled functions run eagerly while we look deeply: compiled code has no operations to look at.
+"""Compiled regions stay compiled: other kernels round differently, and the training would be another one.
 
-The compiler is never imported for that; a script that does not use it pays one look into `sys.modules`.
+While one runs, nothing of ours is in the compiler's sight (it would trace our function mode, our hooks and our
+wrappers, or refuse a full graph because of them). What goes in and what comes out is seen; what happens inside is
+not, and that is said. Only a step inside a region leaves a mark: weights that have changed since backward fed them.
+
+The compiler is never imported for that: whoever imports it, `_CompilerImport` notices.
 """
 
 from __future__ import annotations
 
-import functools
+import importlib.abc
 import sys
-from typing import Any
-
-import torch
+import threading
+from collections.abc import Callable, Sequence
+from importlib.machinery import ModuleSpec
+from types import FrameType, ModuleType
+from typing import Any, Protocol
 
 from gradsan.observe.containment import Containment
-from gradsan.observe.last_resort import attempt
 from gradsan.observe.outlet import BlindSpots
 from gradsan.observe.patches import Parts, Patches
 from gradsan.observe.tracing import Tracing
 
+COMPILER = "torch._dynamo.eval_frame"
+REGION = "compile_wrapper"  # the function there that runs one
+
+
+class Withdrawing(Protocol):
+    """Something of ours that a compiler must not see."""
+
+    def withdraw(self) -> None: ...
+    def come_back(self) -> None: ...
+
 
 class Compiled:
-    def __init__(self, containment: Containment, tracing: Tracing, blind_spots: BlindSpots) -> None:
+    def __init__(
+        self, containment: Containment, tracing: Tracing, blind_spots: BlindSpots,
+        withdrawing: Sequence[Withdrawing], after_region: Callable[[FrameType], None],
+    ) -> None:  # fmt: skip
         self._contain = containment.contain
         self._tracing = tracing
         self._blind_spots = blind_spots
-        self._stance: Any = None
+        self._withdrawing = withdrawing
+        self._after_region = after_region
+        self._inside = threading.local()
+        self._threads = 0  # that are in a region
+        self._import = _CompilerImport()
 
     @property
     def parts(self) -> Parts:
-        return (self._patch_compile,)
+        return (self._patch_compiler,)
 
-    def _patch_compile(self, patches: Patches) -> None:
-        original = torch.compile
+    def remove(self) -> None:
+        self._import.stop()
 
-        @functools.wraps(original)
-        def compile_(*args: Any, **kwargs: Any) -> Any:
-            made = original(*args, **kwargs)
-            if self._tracing.tap is not None:  # the compiler may have been imported just now
-                attempt("compile", self.run_eagerly)
-            return made
+    def _patch_compiler(self, patches: Patches) -> None:
+        self._import.start(lambda module: self._contain("compile", self._watch_regions, module, patches))
 
-        patches.set(torch, "compile", compile_)
+    def _watch_regions(self, module: ModuleType, patches: Patches) -> None:
+        """The one function that a region calls on its way in and on its way out."""
+        original = getattr(module, "_maybe_set_eval_frame")  # noqa: B009 - torch's own, and not exported
+        inside = self._inside
 
-    def run_eagerly(self) -> None:
-        self._contain("compile", self._run_eagerly)
+        def set_eval_frame(callback: Any) -> Any:
+            if callback is not None:
+                if not getattr(inside, "region", False) and _is_region(sys._getframe(1)):
+                    inside.region = True
+                    self._enter(sys._getframe(1))
+                return original(callback)
+            before = original(callback)
+            if getattr(inside, "region", False) and _is_region(sys._getframe(1)):
+                inside.region = False
+                self._leave(sys._getframe(1))
+            return before
 
-    def run_compiled(self) -> None:
-        self._contain("compile", self._run_compiled)
+        patches.set(module, "_maybe_set_eval_frame", set_eval_frame, stays=True)
 
-    def _run_eagerly(self) -> None:
-        if self._stance is not None or "torch._dynamo" not in sys.modules:
-            return
-        try:
-            self._stance = torch.compiler.set_stance("force_eager")
-        except (RuntimeError, AttributeError):  # in the middle of a compiled region; an old release
-            self._blind_spots.add("compiled", sys._getframe(1))
+    def _enter(self, frame: FrameType) -> None:
+        self._threads += 1
+        if self._threads == 1:
+            for part in self._withdrawing:
+                self._contain("compile", part.withdraw)
+        if self._tracing.tap is not None:
+            self._blind_spots.add("compiled", frame)
+            self._contain("compile", self._tracing.tap.withdraw)
 
-    def _run_compiled(self) -> None:
-        """Back to what was before, unless the script has chosen another stance in between."""
-        stance, self._stance = self._stance, None
-        if stance is None:
-            return
-        frames: Any = sys.modules["torch._dynamo.eval_frame"]
-        if frames._stance is not stance.stance:
-            self._blind_spots.add("compiled", sys._getframe(1))
-            return
-        try:
-            stance.__exit__(None, None, None)
-        except RuntimeError:  # in the middle of a compiled region, of which there are none but ours
-            frames._stance = stance.prev
+    def _leave(self, frame: FrameType) -> None:
+        self._threads -= 1
+        if not self._threads:
+            for part in reversed(self._withdrawing):
+                self._contain("compile", part.come_back)
+        if self._tracing.tap is not None:
+            self._contain("compile", self._tracing.tap.come_back)
+        self._contain("compile", self._after_region, frame)
+
+
+def _is_region(frame: FrameType) -> bool:
+    """The same function also brackets code that is not to be compiled, even while the compiler itself runs."""
+    return frame.f_code.co_name == REGION
+
+
+class _CompilerImport(importlib.abc.MetaPathFinder):
+    """Tells when the compiler is imported, or that it was."""
+
+    def start(self, found: Callable[[ModuleType], object]) -> None:
+        self._found = found
+        if (module := sys.modules.get(COMPILER)) is not None:
+            found(module)
+        else:
+            sys.meta_path.insert(0, self)
+
+    def stop(self) -> None:
+        if self in sys.meta_path:
+            sys.meta_path.remove(self)
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if fullname != COMPILER:
+            return None
+        for finder in sys.meta_path:
+            spec = None if finder is self else finder.find_spec(fullname, path, target)
+            if spec is not None:
+                self._follow(spec.loader)
+                return spec
+        return None
+
+    def _follow(self, loader: Any) -> None:
+        original = loader.exec_module
+
+        def exec_module(module: ModuleType) -> None:
+            loader.exec_module = original
+            original(module)
+            if self in sys.meta_path:  # else the session is over
+                self.stop()
+                self._found(module)
+
+        loader.exec_module = exec_module

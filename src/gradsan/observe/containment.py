@@ -8,11 +8,10 @@ import traceback
 from collections.abc import Callable
 from typing import ParamSpec, Protocol, TypeVar
 
-import torch
-
 from gradsan.observe import interruptions, last_resort
 from gradsan.observe.interruptions import is_at_work, is_the_scripts
 from gradsan.observe.tracing import Tracing
+from gradsan.observe.unseen import is_traced, unseen
 from gradsan.record.events import Fault
 
 P = ParamSpec("P")
@@ -39,10 +38,11 @@ class Containment:
 
         def contain(tap: str, look: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R | None:
             """Run our own code so that its faults never reach the user's script, and its tensor reads
-            never reach our own operation tap."""
+            reach neither our own operation tap nor a mode or subclass of the user's."""
             result = None
             try:
-                result = contained(tap, look, *args, **kwargs)
+                if not is_traced():
+                    result = contained(tap, look, *args, **kwargs)
             except Exception as error:  # of the containment itself, unless somebody else threw it
                 if is_the_scripts(error):
                     raise
@@ -56,14 +56,15 @@ class Containment:
         interruptions.WORK.add(contain.__code__)
         return contain
 
+    def contain_even_traced(self, tap: str, look: Callable[[], None]) -> None:
+        """For what touches no tensor, and has to be told though PyTorch is tracing."""
+        self._contained(tap, look)
+
     def _contained(self, tap: str, look: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R | None:
         if tap in self.quiet:
             return None
         try:
-            if self._tracing.tap is None:
-                return look(*args, **kwargs)
-            with torch._C.DisableTorchFunction():
-                return look(*args, **kwargs)
+            return unseen(look, *args, **kwargs)
         except Exception as error:
             if is_the_scripts(error):
                 raise

@@ -8,7 +8,10 @@ from types import FrameType
 import torch
 
 from gradsan.observe.names import networks_in_sight
+from gradsan.observe.registry import shape_of
 from gradsan.observe.sites import Sites
+from gradsan.observe.slots import named_parameters_of, parameters_of, parts_of
+from gradsan.observe.unseen import is_dense, is_readable
 
 Tensor = torch.Tensor
 Module = torch.nn.Module
@@ -44,7 +47,7 @@ def _parts(frame: FrameType, sites: Sites) -> Iterator[Module]:
     """Every network within sight and every network in it, the whole before its parts."""
     seen: set[int] = set()
     for network in networks_in_sight(frame, sites):
-        for part in Module.modules(network):
+        for _, part in parts_of(network):
             if id(part) not in seen:
                 seen.add(id(part))
                 if _parameters(part):
@@ -62,22 +65,18 @@ def _original_of(network: Module, originals: list[Module]) -> Pairs:
 
 
 def _parameters(network: Module) -> list[Tensor]:
-    # The base class's own: subclasses override it, with other arguments.
-    return [p for _, p in Module.named_parameters(network)]
+    return [p for p in parameters_of(network) if is_readable(p)]
 
 
 def _outline(network: Module) -> list[tuple[str, tuple[int, ...]]]:
-    return [
-        (name, () if torch.nn.parameter.is_lazy(p) else tuple(p.shape))
-        for name, p in Module.named_parameters(network)
-    ]
+    return [(name, shape_of(p)) for name, p in named_parameters_of(network) if is_readable(p)]
 
 
 def _likeness(pairs: Pairs) -> float:
     """The cosine of the two networks, without what is the same in every network: zeros in biases, ones in norms."""
     one, other = [], []
     for pair in pairs:
-        if any(torch.nn.parameter.is_lazy(p) or p.is_meta or not p.is_floating_point() for p in pair):
+        if any(torch.nn.parameter.is_lazy(p) or not is_dense(p) or not p.is_floating_point() for p in pair):
             continue
         first, second = (p.detach().flatten()[:SAMPLE].double().cpu() for p in pair)
         if bool((first != first[:1]).any()) and bool((second != second[:1]).any()):

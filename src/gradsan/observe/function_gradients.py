@@ -5,13 +5,13 @@ from __future__ import annotations
 import inspect
 from typing import Any, NamedTuple
 
-import torch
 from torch.autograd.function import BackwardCFunction
 
 from gradsan.observe.containment import Containment
 from gradsan.observe.graph import Label, leaf_of
 from gradsan.observe.registry import Leaves
 from gradsan.observe.sites import Sites
+from gradsan.observe.unseen import is_dense, is_readable
 from gradsan.observe.values import Tensor
 from gradsan.record.events import NOWHERE, FunctionPass, Site, ValueId
 
@@ -65,7 +65,7 @@ class FunctionWatcher:
 
 
 def _is_something(grad: Tensor) -> bool:
-    return grad.layout == torch.strided and bool(grad.any())
+    return is_readable(grad) and is_dense(grad) and bool(grad.any())
 
 
 def _leaves_behind(nodes: list[Any]) -> list[Tensor]:

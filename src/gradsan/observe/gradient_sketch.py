@@ -15,13 +15,16 @@ class GradientSketch:
         self._spent: set[ParamId] = set()  # those of them that a step has consumed already
         self._fresh: set[ParamId] = set()  # fed since the last step
         self._ever_fed: set[ParamId] = set()
+        self._versions: dict[ParamId, int] = {}  # of the weights, when they were fed
         self._left: dict[ParamId, int] = {}  # which tensor the last backward left as the gradient
 
-    def fed(self, pids: Iterable[ParamId], left: Iterable[int] = ()) -> None:
-        """Backward has written to their gradients, and has `left` these tensors there."""
+    def fed(self, pids: Iterable[ParamId], left: Iterable[int] = (), versions: Iterable[int] = ()) -> None:
+        """Backward has written to their gradients, and has `left` these tensors there; the weights are of these
+        `versions`."""
         for table in (self._holding, self._fresh, self._ever_fed):
             table.update(pids)
         self._left.update(zip(pids, left, strict=False))
+        self._versions.update(zip(pids, versions, strict=False))
 
     def consumed(self, held: Iterable[ParamId], by_hand: Iterable[ParamId], lent: Iterable[ParamId]) -> None:
         """A step takes what these hold; some got it by hand, and some lent theirs to those."""
@@ -63,6 +66,10 @@ class GradientSketch:
     def is_another(self, pid: ParamId, grad: int) -> bool:
         """Whether the gradient is not the tensor that backward left: somebody has put it there since."""
         return self._left.get(pid, grad) != grad
+
+    def waiting(self) -> list[tuple[ParamId, int]]:
+        """Fed since the last step that took them, with the version that the weights had then."""
+        return [(pid, self._versions[pid]) for pid in sorted(self._fresh) if pid in self._versions]
 
     def was_ever_fed(self, pid: ParamId | None) -> bool:
         return pid in self._ever_fed

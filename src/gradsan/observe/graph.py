@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import torch
 
+from gradsan.observe.unseen import is_readable
 from gradsan.record.events import NOTHING, NOWHERE, Site, ValueId
 
 ENOUGH_SHAPES = 8
@@ -56,7 +57,9 @@ def walk(roots: Sequence[torch.Tensor]) -> Graph:
 def leaf_of(node: Any) -> torch.Tensor | None:
     """The leaf that this node writes to, if it does."""
     leaf = getattr(node, "variable", None)
-    return leaf if leaf is not None and not node.next_functions else None  # else a custom function's own
+    if leaf is None or node.next_functions:  # a custom function's own
+        return None
+    return leaf if is_readable(leaf) else None
 
 
 class Shapes:

@@ -13,6 +13,8 @@ import torch
 
 from gradsan.observe.opnames import AT_RISK
 from gradsan.observe.sites import Sites, variables_of
+from gradsan.observe.slots import SEQUENCES, is_float_of_numpy, items_of
+from gradsan.observe.unseen import is_dense
 from gradsan.observe.values import Tensor
 from gradsan.record.events import NOBODY, NOTHING, BadValue, Failed, OpFacts
 from gradsan.record.torch_errors import text_of
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from gradsan.observe.operations import OperationTap
 
 TENSOR = "tensor"
+NUMBERS = {int, float, bool}
 COMPARABLE = {int, float, bool, str, slice, torch.dtype, torch.device, type(None), type(...)}
 _unknown = itertools.count()
 WITH_SCALARS = {"add", "sub", "mul", "div", "rsub", "rdiv", "pow", "rpow", "clamp", "lerp"}
@@ -31,7 +34,7 @@ NOTEWORTHY = WITH_SCALARS | AT_RISK | DROPOUTS | {"where"}
 def facts(
     name: str, args: Any, kwargs: Any, inputs: list[Tensor], outputs: list[Tensor], settings: int
 ) -> OpFacts:
-    if outputs and outputs[0].is_meta:
+    if not all(map(is_dense, (*inputs, *outputs))):
         return OpFacts(settings=settings)
     if name in DROPOUTS:
         chance, training = (*args[1:], *[None] * 2)[:2]
@@ -40,7 +43,7 @@ def facts(
     scalars: tuple[float, ...] = ()
     alpha, saturated, bad = 1.0, 0.0, None
     if name in WITH_SCALARS:
-        scalars = tuple([float(a) for a in args if isinstance(a, int | float)])
+        scalars = tuple([float(a) for a in args if type(a) in NUMBERS or is_float_of_numpy(a)])
         alpha = float(kwargs.get("alpha", 1.0))
         if name == "clamp" and kwargs:
             scalars += tuple(
@@ -66,13 +69,15 @@ def settings(args: Any, kwargs: Any) -> int:
 def _setting(value: Any) -> Any:
     if type(value) in COMPARABLE:
         return value
-    if isinstance(value, Tensor):
+    kind = type(value)
+    if issubclass(kind, Tensor):
         return TENSOR
-    if isinstance(value, tuple | list):
-        return [_setting(v) for v in value[:64]]
-    if isinstance(value, int | float | str):
-        return value
-    return f"{type(value).__name__} {next(_unknown)}"  # cannot be compared: never the same as another
+    if issubclass(kind, SEQUENCES):
+        return [_setting(v) for v in itertools.islice(items_of(value), 64)]
+    for base in (int, float, str):  # an enumeration's, NumPy's
+        if issubclass(kind, base):
+            return base.__repr__(value)
+    return f"other {next(_unknown)}"  # cannot be compared: never the same as another
 
 
 def _share_changed(before: Tensor, after: Tensor) -> float:

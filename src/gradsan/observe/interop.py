@@ -30,7 +30,18 @@ class InteropTap:
     @property
     def parts(self) -> Parts:
         patches = self._patch_from_numpy, self._patch_functions
-        return (*patches, self._patch_inference_mode, self._patch_grad_switch)
+        return (*patches, self._patch_inference_mode, self._patch_grad_switch, self._patch_scripts)
+
+    def _patch_scripts(self, patches: Patches) -> None:
+        """TorchScript knows PyTorch's functions by identity: tell it which one ours stands for."""
+        find: Any = torch.jit._builtins._find_builtin
+
+        @functools.wraps(find)
+        def find_builtin(function: Any) -> Any:
+            return find(patches.original_of(function))
+
+        for module in (torch.jit._builtins, torch.jit._recursive):
+            patches.set(module, "_find_builtin", find_builtin)
 
     def _patch_from_numpy(self, patches: Patches) -> None:
         """It goes past function modes: a wrapper tells the operation tap."""
@@ -43,7 +54,8 @@ class InteropTap:
                 contain("arrival", self._arrived, array, result, sys._getframe(1))
             return result
 
-        patches.set(torch, "from_numpy", from_numpy, rests=True)
+        from_numpy.__qualname__ = "from_numpy"  # pickled by this name; PyTorch's own is no Python function
+        patches.set(torch, "from_numpy", from_numpy)
 
     def _arrived(self, array: Any, result: torch.Tensor, frame: FrameType) -> None:
         if (tap := self._tracing.tap) is not None:

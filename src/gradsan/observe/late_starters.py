@@ -15,6 +15,7 @@ import torch
 from torch.nn.modules import module as modules
 
 from gradsan.observe.last_resort import attempt
+from gradsan.observe.slots import attributes_of, parameters_of
 
 
 class LateStarters:
@@ -25,6 +26,7 @@ class LateStarters:
         self._have_come: weakref.WeakSet[torch.nn.Module] = weakref.WeakSet()
         self._others: dict[int, weakref.ref[torch.nn.Module]] = {}  # called, and not waited for
         self._hook: Any = None
+        self._withdrawn: Any = None
 
     def wait_for(self, idle: Iterable[torch.Tensor], unfed: Iterable[torch.Tensor]) -> None:
         """Parameters whose optimizer has never stepped, and those whose optimizer steps without them."""
@@ -43,6 +45,14 @@ class LateStarters:
             self._hook.remove()
             self._hook = None
 
+    def withdraw(self) -> None:
+        """A compiler must not see the hook: it would trace it with every network."""
+        self._withdrawn = None if self._hook is None else self._hook.hooks_dict_ref().pop(self._hook.id, None)
+
+    def come_back(self) -> None:
+        if self._hook is not None and self._withdrawn is not None:
+            self._hook.hooks_dict_ref()[self._hook.id] = self._withdrawn
+
     def _called(self, module: torch.nn.Module) -> None:
         key = id(module)
         if key in self._others or not torch.is_grad_enabled():
@@ -57,8 +67,9 @@ class LateStarters:
     def _is_waited_for(self, module: torch.nn.Module) -> bool:
         """A module that holds them deeper inside may be called every time for the sake of its other parts, and
         one whose optimizer steps without it may be computed and never learn: those are waited for once."""
-        if any(id(param) in self._idle for param in module._parameters.values()):
+        own = attributes_of(module).get("_parameters") or {}
+        if any(id(param) in self._idle for param in own.values()):
             return True
         return module not in self._have_come and any(
-            id(param) in self._idle or id(param) in self._unfed for param in module.parameters()
+            id(param) in self._idle or id(param) in self._unfed for param in parameters_of(module)
         )

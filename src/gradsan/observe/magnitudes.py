@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import NamedTuple
 
 import torch
 
 from gradsan.observe.registry import Leaves
+from gradsan.observe.unseen import is_readable
 from gradsan.record.events import LossValue, Magnitude, OptimizerId, Sample, Site
 
 EVERY_STEP, SOME = 32, 8
@@ -49,6 +51,21 @@ def for_charts(iteration: int) -> int:
     return iteration + max(1, iteration // (DRAWN_WHOLE // 4))
 
 
+def has_dense_gradient(param: torch.Tensor) -> bool:
+    """Whether there is a gradient whose norm can be taken."""
+    grad = param.grad
+    return grad is not None and is_readable(grad) and (grad.is_sparse or grad.layout is torch.strided)
+
+
+class Taken(NamedTuple):
+    """What was taken just before a step, by that step alone: several threads may be stepping."""
+
+    at: int
+    params: list[torch.Tensor]
+    grads: list[float]
+    before: list[torch.Tensor | None]
+
+
 class Magnitudes:
     def __init__(
         self, leaves: Leaves, now: Callable[[], int], following: Callable[[int], int] = for_rules
@@ -56,10 +73,7 @@ class Magnitudes:
         self._leaves = leaves
         self._now = now
         self._following = following
-        self._at = 0
         self._next: dict[OptimizerId, int] = {}
-        self._before: list[torch.Tensor | None] = []
-        self._grads: list[float] = []
         self._losses: dict[Site, float] = {}
         self._clipped = 0.0
 
@@ -73,30 +87,28 @@ class Magnitudes:
     def is_due(self, oid: OptimizerId) -> bool:
         return self._now() >= self._next.get(oid, 0)
 
-    def before_step(self, params: list[torch.Tensor]) -> None:
-        self._at = self._now()
-        self._grads = norms_of([p.grad for p in params])
-        self._before = [p.detach().clone() if p.numel() <= COPY_UP_TO else None for p in params]
+    def before_step(self, params: list[torch.Tensor]) -> Taken:
+        copies = [p.detach().clone() if p.numel() <= COPY_UP_TO else None for p in params]
+        return Taken(self._now(), params, norms_of([p.grad for p in params]), copies)
 
-    def after_step(self, oid: OptimizerId, params: list[torch.Tensor]) -> Sample:
-        weights = norms_of(list(params))
+    def after_step(self, oid: OptimizerId, taken: Taken) -> Sample:
+        weights = norms_of(list(taken.params))
         moved = [
             _norm(p.detach() - b) if b is not None else -1.0
-            for p, b in zip(params, self._before, strict=True)
+            for p, b in zip(taken.params, taken.before, strict=True)
         ]
-        pids = self._leaves.pids(params)
-        rows = zip(pids, self._grads, weights, moved, strict=True)
+        pids = self._leaves.pids(taken.params)
+        rows = zip(pids, taken.grads, weights, moved, strict=True)
         sample = Sample(
-            self._at,
+            taken.at,
             oid,
             tuple(Magnitude(pid, _short(g), _short(w), _short(u)) for pid, g, w, u in rows),
-            tuple(LossValue(site, _short(value)) for site, value in self._losses.items()),
+            tuple(LossValue(site, _short(value)) for site, value in self._losses.copy().items()),
             _short(self._clipped),
         )
-        self._before = []
         self._losses.clear()
         self._clipped = 0.0
-        self._next[oid] = self._following(self._at)
+        self._next[oid] = self._following(taken.at)
         return sample
 
 

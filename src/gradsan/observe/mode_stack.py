@@ -100,6 +100,16 @@ class StackedMode(TorchFunctionMode):
             hook.remove()
             self._pauses.leaving = None
 
+    def withdraw(self) -> None:
+        """A compiler is going to look at the stack."""
+        self._pauses.withdrawn = self._take_out()
+
+    def come_back(self) -> None:
+        if getattr(self._pauses, "withdrawn", False):
+            self._pauses.withdrawn = False
+            if self.is_active and not self._is_on_stack():
+                self._go_below_the_users_modes()
+
     # -- stepping aside -----------------------------------------------------------------------------
 
     def pause(self) -> None:

@@ -11,10 +11,21 @@ import torch
 
 from gradsan.observe.registry import Known
 from gradsan.observe.sites import Sites, variables_of
+from gradsan.observe.slots import (
+    SEQUENCES,
+    attributes_of,
+    items_of,
+    module_of,
+    named_parameters_of,
+    pairs_of,
+    shown_key,
+    size_of,
+)
 from gradsan.record.events import Event, ParamNamed
 
 MAX_DEPTH = 4
 MAX_OBJECTS = 20_000
+MOST_ITEMS = 200  # of a container; a replay buffer holds no networks
 MOST_SEARCHES = 64  # a script that makes new leaves all the time gets no names for the later ones
 OPAQUE_MODULES = ("torch", "numpy", "builtins", "gradsan.observe", "gradsan.record", "gradsan.judge")
 
@@ -58,7 +69,7 @@ def find_names(wanted: set[int], frame: FrameType | None, sites: Sites) -> dict[
 def networks_in_sight(frame: FrameType | None, sites: Sites) -> Iterator[torch.nn.Module]:
     """Those that the user's variables hold."""
     for _, holder in _walk(list(_roots(frame, sites))):
-        if isinstance(holder, torch.nn.Module):
+        if issubclass(type(holder), torch.nn.Module):
             yield holder
 
 
@@ -84,8 +95,8 @@ def _roots(frame: FrameType | None, sites: Sites) -> Iterator[tuple[str, Any]]:
 
 
 def _variables(scope: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    for name, value in list(scope.items()):
-        if not name.startswith("__") and not isinstance(value, ModuleType | type):
+    for name, value in pairs_of(scope):
+        if type(name) is str and not name.startswith("__") and not issubclass(type(value), ModuleType | type):
             yield name, value
 
 
@@ -97,9 +108,10 @@ def _walk(roots: list[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
     while queue and budget:
         path, value, depth = queue.popleft()
         budget -= 1
-        if isinstance(value, torch.nn.Module | torch.Tensor):
+        kind = type(value)  # never `isinstance`: it asks the object itself, too
+        if issubclass(kind, torch.nn.Module | torch.Tensor):
             yield path, value
-            if isinstance(value, torch.Tensor) or type(value).__module__.startswith("torch."):
+            if issubclass(kind, torch.Tensor) or module_of(kind).startswith("torch."):
                 continue
         if depth >= MAX_DEPTH or id(value) in entered:
             continue
@@ -108,27 +120,20 @@ def _walk(roots: list[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
 
 
 def _children(path: str, value: Any) -> Iterator[tuple[str, Any]]:
-    if isinstance(value, dict):
-        if len(value) <= 200:
-            for key, item in list(value.items()):
-                yield f"{path}[{key!r}]", item
-    elif isinstance(value, list | tuple):
-        if len(value) <= 200:
-            for index, item in enumerate(value):
-                yield f"{path}[{index}]", item
-    elif not isinstance(value, torch.nn.Module) and not _is_opaque(value):
-        for name, item in list(getattr(value, "__dict__", {}).items()):
-            yield f"{path}.{name}", item
-
-
-def _is_opaque(value: Any) -> bool:
-    module = type(value).__module__ or ""
-    return module.startswith(OPAQUE_MODULES) or (callable(value) and not hasattr(value, "__dict__"))
+    kind = type(value)
+    if issubclass(kind, (dict, *SEQUENCES)):
+        if size_of(value) > MOST_ITEMS:
+            return
+        if issubclass(kind, dict):
+            yield from ((f"{path}[{shown_key(key)}]", item) for key, item in pairs_of(value))
+        else:
+            yield from ((f"{path}[{index}]", item) for index, item in enumerate(list(items_of(value))))
+    elif not issubclass(kind, torch.nn.Module) and not module_of(kind).startswith(OPAQUE_MODULES):
+        yield from ((f"{path}.{name}", item) for name, item in pairs_of(attributes_of(value)))
 
 
 def _tensors_of(holder: Any) -> Iterator[tuple[str, torch.Tensor]]:
-    if isinstance(holder, torch.Tensor):
+    if issubclass(type(holder), torch.Tensor):
         yield "", holder
     else:
-        # The base class's own: subclasses override it, with other arguments.
-        yield from torch.nn.Module.named_parameters(holder, remove_duplicate=False)
+        yield from named_parameters_of(holder)

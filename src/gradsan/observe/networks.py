@@ -16,7 +16,9 @@ from gradsan.observe.last_resort import attempt
 from gradsan.observe.outlet import Outlet
 from gradsan.observe.patches import Parts, Patches
 from gradsan.observe.registry import Known, storage_of
+from gradsan.observe.slots import named_parameters_of, pairs_of, parameters_of
 from gradsan.observe.tracing import Tracing
+from gradsan.observe.unseen import is_readable
 from gradsan.record.events import NOBODY, NOTHING, Copy, ParamFlag, Reason, Sync
 
 
@@ -40,6 +42,7 @@ class NetworkTap:
         contain = self._contain
         new = torch.nn.Parameter.__new__
 
+        @functools.wraps(new)
         def parameter_new(cls: Any, *args: Any, **kwargs: Any) -> Any:
             made = new(cls, *args, **kwargs)
             contain("parameter", self._created, made, sys._getframe(1))
@@ -48,7 +51,9 @@ class NetworkTap:
         patches.set(torch.nn.Parameter, "__new__", staticmethod(parameter_new))
 
     def _created(self, made: torch.Tensor, frame: FrameType) -> None:
-        if not torch.nn.parameter.is_lazy(made):  # those are met when they have got their shape
+        if is_readable(made) and not torch.nn.parameter.is_lazy(
+            made
+        ):  # those are met when they have got their shape
             self._leaves.pid(made, self._sites.place(frame))
             if self._fast_path.on and not self._copying:  # a layer that takes the place of another?
                 self._news("new parameters")
@@ -72,6 +77,8 @@ class NetworkTap:
         patches.set(torch.nn.Parameter, "__deepcopy__", deepcopy)
 
     def _copied(self, copied: torch.Tensor, source: torch.Tensor, frame: FrameType) -> None:
+        if not (is_readable(copied) and is_readable(source)):
+            return
         leaves, place = self._leaves, self._sites.place(frame)
         pair = Copy(leaves.pid(copied, place), leaves.pid(source))
         self._emit(Sync(place.site, "deepcopy", (pair,), passed=self._passed()))
@@ -95,9 +102,10 @@ class NetworkTap:
 
     def _loaded(self, module: torch.nn.Module, state: Any, frame: FrameType) -> None:
         pairs, nids, aliased = [], [], False
-        for name, param in module.named_parameters():
-            source = state.get(name)
-            if not isinstance(source, torch.Tensor):
+        given = dict(pairs_of(state)) if issubclass(type(state), dict) else {}
+        for name, param in named_parameters_of(module):
+            source: Any = given.get(name)
+            if not issubclass(type(source), torch.Tensor) or not (is_readable(source) and is_readable(param)):
                 continue
             storage = storage_of(source)
             aliased = aliased or storage == storage_of(param)
@@ -130,7 +138,7 @@ class NetworkTap:
 
     def _frozen(self, module: torch.nn.Module, flag: bool, frame: FrameType) -> None:
         place = self._sites.place(frame)
-        for param in module.parameters():
+        for param in filter(is_readable, parameters_of(module)):
             if param.requires_grad != flag:
                 self._emit(ParamFlag(self._leaves.pid(param), flag, place.site, place.chain))
                 self._tracing.forget(param)  # what is read from now on is live, or no longer so

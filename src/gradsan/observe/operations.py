@@ -21,17 +21,21 @@ from gradsan.observe.meaning import NOTEWORTHY, Marks, apart
 from gradsan.observe.mode_stack import StackedMode
 from gradsan.observe.opnames import CLIPPING, IGNORE, OPERATION, classify
 from gradsan.observe.outlet import BlindSpots, Outlet
-from gradsan.observe.registry import Known, storage_of
+from gradsan.observe.registry import Known, Optimizers, shape_of, storage_of
 from gradsan.observe.sites import Place, result_is_dropped
+from gradsan.observe.slots import SEQUENCES, items_of
 from gradsan.observe.special_calls import Call, SpecialCalls
 from gradsan.observe.switches import GradientSwitches
 from gradsan.observe.tracing import Tracing
-from gradsan.observe.values import Departures, Tensor, Values, is_floating, version_of
+from gradsan.observe.unseen import dispatch_modes, is_readable, is_traced, jit_trace, unseen
+from gradsan.observe.values import Departures, Tensor, Unreadable, Values, is_floating, version_of
 from gradsan.observe.writes import Writes
 from gradsan.record import torch_errors
 from gradsan.record.events import PLAIN, Failed, Op, OpFacts, OpKind, Ops, Site, Tag, ValueId
 
 DIFFERENCES = {"sub", "kl_div"}
+Read = tuple[list[Tensor], list[int], tuple[ValueId, ...]]  # the inputs, their versions, their numbers
+IGNORED = (IGNORE, "")
 NOTHING_TO_LEARN = 30_000  # operations without a graph: a long warm-up, or a search without gradients
 
 
@@ -85,54 +89,73 @@ class OperationTap(StackedMode):
     # -- the tap ----------------------------------------------------------------------------------
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        kwargs, what = kwargs or {}, IGNORE
+        kwargs, kind = kwargs or {}, IGNORED
+        read: Read | None = None
         # No `contain` here: this runs for every operation, and the mode is off while it does.
+        hidden = bool(types or dispatch_modes() or jit_trace() is not None)
+        if hidden and is_traced():
+            return func(*args, **kwargs)
         try:
-            kind = self._kinds.get(func)
-            if kind is None:
-                kind = self._kinds[func] = classify(func)
-            what, name = kind
+            kind = self._kinds.get(func) or self._classify(func)
             # Still on this thread's stack after another thread has made the run light: nothing to note either.
             looks = self._tracing.tap is not None and not getattr(self._pauses, "depth", 0)
-            if not looks or what == IGNORE or "operation" in self._containment.quiet:
-                looks = False
-            elif is_transforming():
-                self._blind_spots.add("transforms", sys._getframe(1))
-                looks = False
-            else:
-                inputs = tensors_in(args, kwargs)
-                before = [version_of(t) for t in inputs]
-                numbers = tuple([self.values.number(t) for t in inputs])
+            if looks and kind[0] != IGNORE and "operation" not in self._containment.quiet:
+                if is_transforming():
+                    self._blind_spots.add("transforms", sys._getframe(1))
+                else:
+                    read = unseen(self._read, args, kwargs) if hidden else self._read(args, kwargs)
+        except Unreadable:
+            self._blind_spots.add("subclass", sys._getframe(1))
         except Exception as error:
             self._fault(error)
-            looks = False
         if waiting:
             interruptions.deliver(sys._getframe(1))
-        if not looks:
+        if read is None:
             return func(*args, **kwargs)
+        inputs = read[0]
         try:
             result = func(*args, **kwargs)
         except (RuntimeError, TypeError) as error:
             self._containment.contain("operation", self._failed, error, inputs, sys._getframe(1))
             raise
-        if what == "iter":
+        if kind[0] == "iter":
             result = list(result)
         try:
-            if what == OPERATION:
-                self._operation(name, args, kwargs, inputs, numbers, before, result, sys._getframe(1))
+            if hidden:
+                unseen(self._note, kind, args, kwargs, read, result, sys._getframe(1))
             else:
-                handler = getattr(self.special, what)
-                handler(Call(name, args, inputs, numbers, result, sys._getframe(1)))
+                self._note(kind, args, kwargs, read, result, sys._getframe(1))
+        except Unreadable:
+            self._blind_spots.add("subclass", sys._getframe(1))
         except Exception as error:
             self._fault(error)
         if waiting:
             interruptions.deliver(sys._getframe(1))
-        return iter(result) if what == "iter" else result
+        return iter(result) if kind[0] == "iter" else result
 
     def _fault(self, error: Exception) -> None:
         if is_the_scripts(error):
             raise error
         attempt("operation", self._containment.fault, "operation")
+
+    def _classify(self, func: Any) -> tuple[str, str]:
+        kind = self._kinds[func] = classify(func)
+        return kind
+
+    def _read(self, args: Any, kwargs: Any) -> Read:
+        inputs = tensors_in(args, kwargs)
+        numbers = tuple([self.values.number(t) for t in inputs])  # first: it refuses what cannot be read
+        return inputs, [version_of(t) for t in inputs], numbers
+
+    def _note(
+        self, kind: tuple[str, str], args: Any, kwargs: Any, read: Read, result: Any, frame: FrameType
+    ) -> None:
+        inputs, before, numbers = read
+        if kind[0] == OPERATION:
+            self._operation(kind[1], args, kwargs, inputs, numbers, before, result, frame)
+        else:
+            handler = getattr(self.special, kind[0])
+            handler(Call(kind[1], args, inputs, numbers, result, frame))
 
     def _operation(
         self, name: str, args: Any, kwargs: Any, inputs: list[Tensor], numbers: tuple[ValueId, ...],
@@ -190,6 +213,8 @@ class OperationTap(StackedMode):
         self, name: str, out: Tensor, numbers: tuple[ValueId, ...], place: Place, facts: OpFacts,
         inputs: list[Tensor],
     ) -> ValueId:  # fmt: skip
+        if type(out) is not Tensor and not is_readable(out):
+            raise Unreadable
         nid, live = self.values.fresh(), out.requires_grad
         site, tags, chain = place
         if not live and any(t.requires_grad for t in inputs):
@@ -204,7 +229,7 @@ class OperationTap(StackedMode):
         if self._without_graph > NOTHING_TO_LEARN:
             self._without_graph = 0
             self._containment.contain("attention", self._silence)
-        shape, floating = tuple(out.shape), is_floating(out)
+        shape, floating = shape_of(out), is_floating(out)
         self.record(Op(nid, name, site, numbers, live, shape, floating, tags, facts, "operation", chain))
         self.values.define(out, nid)
         if (tags or name in NOTEWORTHY) and floating:
@@ -226,7 +251,7 @@ class OperationTap(StackedMode):
         nid = self.values.find(tensor) if any(o is tensor for o in outputs) else None
         if nid is None:
             nid = self.values.fresh()
-            shape, live = tuple(tensor.shape), tensor.requires_grad
+            shape, live = shape_of(tensor), tensor.requires_grad
             floating = is_floating(tensor)
             self.record(Op(nid, name, site, numbers, live, shape, floating, (), facts, chain=place.chain))
             if live and tensor.grad_fn is not None:
@@ -270,7 +295,8 @@ class OperationTap(StackedMode):
         """The values that a custom function is about to be given; None where nobody is looking."""
         if self._depth() or is_transforming():
             return None
-        return tuple([self.values.number(t) for t in tensors_in(args, {})])
+        inputs = tensors_in(args, {})
+        return tuple([self.values.number(t) for t in inputs]) if all(map(is_readable, inputs)) else None
 
     def applied(
         self, function: Any, args: Any, numbers: tuple[ValueId, ...], result: Any, frame: FrameType
@@ -278,7 +304,7 @@ class OperationTap(StackedMode):
         """A custom function: its results come from its arguments and from what its forward did inside."""
         place, inputs = self.sites.place(frame), tensors_in(args, {})
         name, facts = function.__name__, OpFacts(backward=backward_site(function, self.sites))
-        for out in tensors_in((result,), {}):
+        for out in filter(is_readable, tensors_in((result,), {})):
             inside = self.values.find(out)
             sources = (*numbers, inside) if inside is not None else numbers
             own = place._replace(tags=(*place.tags, "function"))
@@ -294,11 +320,10 @@ class OperationTap(StackedMode):
     # -- what the rest of the observer asks ---------------------------------------------------------
 
     def note_step(self, optimizer: torch.optim.Optimizer, site: Site) -> None:
-        for group in optimizer.param_groups:
-            for param in group["params"]:
-                if param.grad is not None:
-                    self.writes.wrote(param, self.values.fresh(), site, "step", by_step=True)
-                    self.values.forget(param)  # a fused kernel does not count its write
+        for param in Optimizers.params(optimizer):
+            if param.grad is not None:
+                self.writes.wrote(param, self.values.fresh(), site, "step", by_step=True)
+                self.values.forget(param)  # a fused kernel does not count its write
 
     def _failed(self, error: Exception, inputs: list[Tensor], frame: FrameType) -> None:
         row = torch_errors.row_of(error)
@@ -319,14 +344,16 @@ def tensors_in(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Tensor]:
     """The tensors among the arguments, lists of them included, in order."""
     found: list[Tensor] = []
     for value in (*args, *kwargs.values()) if kwargs else args:
-        if isinstance(value, Tensor):
+        # Not `isinstance`: it asks a stranger for its `__class__`, which may be a property that does something.
+        kind = type(value)
+        if issubclass(kind, Tensor):
             found.append(value)
-        elif isinstance(value, list | tuple):
-            for item in value:
-                if isinstance(item, Tensor):
+        elif issubclass(kind, SEQUENCES):
+            for item in items_of(value):
+                if issubclass(type(item), Tensor):
                     found.append(item)
-                elif isinstance(item, list | tuple):
-                    found.extend(t for t in item if isinstance(t, Tensor))
+                elif issubclass(type(item), SEQUENCES):
+                    found.extend(t for t in items_of(item) if issubclass(type(t), Tensor))
     return found
 
 

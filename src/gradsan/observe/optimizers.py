@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import functools
 import sys
+import weakref
 from collections.abc import Callable, Iterable
+from threading import get_ident
 from types import FrameType
 from typing import Any, Literal
 
@@ -16,11 +18,13 @@ from gradsan.observe.earlier_copies import earlier_copies
 from gradsan.observe.fast_path import FastPath
 from gradsan.observe.gradient_sketch import GradientSketch
 from gradsan.observe.last_resort import attempt, own
-from gradsan.observe.magnitudes import Magnitudes
+from gradsan.observe.magnitudes import Magnitudes, Taken, has_dense_gradient
 from gradsan.observe.outlet import Outlet
 from gradsan.observe.patches import Parts, Patches
 from gradsan.observe.registry import GradState, Known, grad_state
+from gradsan.observe.slots import parameters_of
 from gradsan.observe.tracing import Tracing
+from gradsan.observe.unseen import is_dense, is_readable
 from gradsan.record.events import (
     NO_OPTIMIZER,
     NOWHERE,
@@ -30,6 +34,7 @@ from gradsan.record.events import (
     OptimizerSeen,
     ParamFlag,
     ParamId,
+    Site,
     Step,
     StepDone,
     Sync,
@@ -54,8 +59,11 @@ class OptimizerTap:
         self._fast_path = fast_path
         self._magnitudes = magnitudes
         self._hooks: list[Any] = []
-        self._step_site = NOWHERE
-        self._sampling = False
+        self._withdrawn: list[tuple[Any, Any]] = []
+        self._before: Callable[..., None] = NOTHING  # a step, whoever says that it runs
+        self._after: Callable[..., None] = NOTHING
+        self._compiled_steps: dict[int, list[weakref.ref[Any]]] = {}  # by the function that was compiled
+        self._running: dict[tuple[int, int], tuple[Site, Taken | None]] = {}  # steps, by thread and optimizer
         self._after_step: dict[ParamId, GradState] = {}
         self._frozen: set[ParamId] = set()
         self._zeros: dict[ParamId, GradState] = {}
@@ -82,7 +90,7 @@ class OptimizerTap:
 
     def _added(self, opt: torch.optim.Optimizer, frame: FrameType) -> None:
         known = self._optimizers.oid(opt)
-        params = opt.param_groups[-1]["params"]
+        params = [p for p in opt.param_groups[-1]["params"] if is_readable(p)]
         pids = self._leaves.pids(params)
         for param in params:  # whatever it was computed from: from here on it is a parameter
             self._tracing.forget(param)
@@ -119,21 +127,21 @@ class OptimizerTap:
     # -- step -------------------------------------------------------------------------------------
 
     def _hook_steps(self, patches: Patches) -> None:
-        contain, fast_path, in_passing = self._contain, self._fast_path, False  # the step that is running
+        contain, fast_path = self._contain, self._fast_path
+        in_passing: set[int] = set()  # the threads whose step is running
 
-        def before(opt: Any, args: Any, kwargs: Any) -> None:
-            nonlocal in_passing
+        def before(opt: Any, args: Any, kwargs: Any, frame: FrameType | None = None) -> None:
             node = fast_path.node.get(id(opt) + STEP) if fast_path.on else None
-            in_passing = node is not None
             if node is None:
+                in_passing.discard(get_ident())
                 try:
-                    contain("step", self._stepping, opt, sys._getframe(1), args, kwargs)
-                except (
-                    BaseException
-                ):  # `raise_on`, a timeout: the step will not run, so nobody else ends the pause
+                    contain("step", self._stepping, opt, frame or sys._getframe(1), args, kwargs)
+                except BaseException:
+                    # `raise_on`, a timeout: the step will not run, so nobody else ends the pause
                     contain("step", self._tracing.step.give_up)
                     raise
                 return
+            in_passing.add(get_ident())
             # `FastPath.passes` written out: the iteration is over when the step is, not before.
             fast_path.node = node
             if node is fast_path.root:
@@ -142,16 +150,54 @@ class OptimizerTap:
                     contain("step", self._after_steps, after)
 
         def after(opt: Any, args: Any, kwargs: Any) -> None:
-            if not in_passing:
+            if get_ident() not in in_passing:
                 contain("step", self._stepped, opt)
             elif fast_path.skipped >= fast_path.due:
                 contain("step", fast_path.on_due)
 
+        self._before, self._after = before, after
         self._hooks = [
             optim.register_optimizer_step_pre_hook(before),
             optim.register_optimizer_step_post_hook(after),
         ]
         fast_path.follow(lambda on: self._after_steps(NOTHING if on else after))
+
+    # -- steps inside compiled regions --------------------------------------------------------------
+
+    def withdraw(self) -> None:
+        """A compiler would trace our hooks together with the step."""
+        self._withdrawn = [(hook, hook.hooks_dict_ref().pop(hook.id, None)) for hook in self._hooks]
+
+    def come_back(self) -> None:
+        for hook, function in self._withdrawn:
+            if function is not None:
+                hook.hooks_dict_ref()[hook.id] = function
+        self._withdrawn = []
+
+    def note_compiled_steps(self, frame: FrameType) -> None:
+        """A compiled region has ended: whose weights are not what they were when backward fed them?"""
+        region = id(frame.f_locals.get("fn"))
+        known = self._compiled_steps.get(region)
+        if known is not None and self._fast_path.on:
+            stepped = [opt for ref in known if (opt := ref()) is not None]
+        else:
+            stepped = self._moved()
+            if stepped:
+                self._compiled_steps[region] = [weakref.ref(opt) for opt in stepped]
+        for opt in stepped:
+            self._before(opt, (), {}, frame)
+            self._after(opt, (), {})
+
+    def _moved(self) -> list[torch.optim.Optimizer]:
+        moved: set[int] = set()
+        for pid, version in self._sketch.waiting():
+            if (leaf := self._leaves.tensor(pid)) is not None and leaf._version != version:
+                moved.add(id(leaf))
+        if not moved:
+            return []
+        return [
+            o for o in self._optimizers.alive() if any(id(p) in moved for p in self._optimizers.params(o))
+        ]
 
     def _after_steps(self, hook: Callable[..., Any]) -> None:
         """Another function in the same place: PyTorch may be walking through its hooks right now."""
@@ -163,6 +209,8 @@ class OptimizerTap:
         self._fast_path.end()
         self._fast_path.note(id(opt) + STEP)
         self._tracing.step.give_up()
+        if not self._optimizers.params(opt):
+            return  # they answer by code of their own: nothing can be said
         oid = self.ensure_known(opt, frame)
         for gone in self._optimizers.newly_gone():
             self._emit(OptimizerGone(gone))
@@ -180,24 +228,26 @@ class OptimizerTap:
                 self._frozen.add(pid)
                 self._emit(ParamFlag(pid, False, NOWHERE))
         place = self._sites.place(frame)
-        site = self._step_site = place.site
+        site, taken = place.site, None
         lent = self._lenders(by_hand, held) if by_hand else ()
         self._emit(Step(oid, site, tuple(held), tuple(by_hand), lent, place.chain, tuple(replaced)))
         sketch.consumed(held, by_hand, lent)
-        self._sampling = bool(held) and self._magnitudes.is_due(oid)
-        if self._sampling:
-            self._magnitudes.before_step([p for p in self._optimizers.params(opt) if p.grad is not None])
+        if held and self._magnitudes.is_due(oid):
+            params = [p for p in self._optimizers.params(opt) if has_dense_gradient(p)]
+            taken = self._magnitudes.before_step(params)
+        self._running[get_ident(), id(opt)] = site, taken
         if self._tracing.tap is not None and not _has_closure(args, kwargs):
             self._tracing.step.begin(opt, frame, site, self._tracing.tap)
 
     def _stepped(self, opt: torch.optim.Optimizer) -> None:
-        oid = self._optimizers.oid(opt) or NO_OPTIMIZER
-        if not self._tracing.step.end() and self._tracing.tap is not None:
-            self._tracing.tap.note_step(opt, self._step_site)
-        if self._sampling:
-            self._sampling = False
-            held = [p for p in self._optimizers.params(opt) if p.grad is not None]
-            self._emit(self._magnitudes.after_step(oid, held))
+        noted = self._tracing.step.end()
+        if (running := self._running.pop((get_ident(), id(opt)), None)) is None:
+            return  # it began before we looked, or holds nothing that can be read
+        oid, (site, taken) = self._optimizers.oid(opt) or NO_OPTIMIZER, running
+        if not noted and self._tracing.tap is not None:
+            self._tracing.tap.note_step(opt, site)
+        if taken is not None:
+            self._emit(self._magnitudes.after_step(oid, taken))
         for param in self._optimizers.params(opt):
             if param.grad is not None:
                 self._after_step[self._leaves.pid(param)] = grad_state(param)
@@ -277,13 +327,13 @@ class OptimizerTap:
         self._clearing(self._optimizers.params(opt), "optimizer", frame)
 
     def _clearing_whole(self, module: torch.nn.Module, frame: FrameType) -> None:
-        self._clearing(module.parameters(), "module", frame)
+        self._clearing(parameters_of(module), "module", frame)
 
     def _clearing(
         self, params: Iterable[torch.Tensor], by: Literal["optimizer", "module"], frame: FrameType
     ) -> None:
         self._tracing.step.look()
-        sketch, pids = self._sketch, self._leaves.pids(params)
+        sketch, pids = self._sketch, self._leaves.pids(filter(is_readable, params))
         unspent = [pid for pid in pids if sketch.holds(pid) and not sketch.is_spent(pid)]
         finite = not unspent or self._are_finite(unspent)
         sketch.cleared(pids)
@@ -298,7 +348,9 @@ class OptimizerTap:
     def _are_finite(self, pids: list[ParamId]) -> bool:
         """A skipped step (a loss scaler met an overflow) also clears unused gradient, and is right."""
         grads = [t.grad for pid in pids if (t := self._leaves.tensor(pid)) is not None]
-        return all(bool(torch.isfinite(g).all()) for g in grads if g is not None and not g.is_sparse)
+        return all(
+            bool(torch.isfinite(g).all()) for g in grads if g is not None and is_readable(g) and is_dense(g)
+        )
 
 
 def _is_constructor(frame: FrameType | None) -> bool:

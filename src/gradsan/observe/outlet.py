@@ -50,7 +50,7 @@ class BlindSpots:
     """What could not be looked at: each is told once."""
 
     def __init__(self, containment: Containment, outlet: Outlet, sites: Sites) -> None:
-        self._contain, self._emit, self._sites = containment.contain, outlet.emit, sites
+        self._contain, self._emit, self._sites = containment.contain_even_traced, outlet.emit, sites
         self._told: set[str] = set()
 
     def add(self, spot: BlindSpot, frame: FrameType | None) -> None:

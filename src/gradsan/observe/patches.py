@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 MISSING = object()
+Patch = tuple[Any, str, Any, Any]  # the owner, the name, what was there, and what we put there
 
 
 class Tap(Protocol):
@@ -20,34 +21,63 @@ class Patches:
     """Remembers what each attribute was, including that it was inherited, and restores in reverse."""
 
     def __init__(self) -> None:
-        self._saved: list[tuple[Any, str, Any]] = []
-        self._resting: list[tuple[Any, str, Any, Any]] = []
+        self._saved: list[Patch] = []
+        self._resting: list[Patch] = []
+        self._visible: list[Patch] = []  # to a compiler, that is
+        self._withdrawn: list[Patch] = []
 
-    def set(self, owner: Any, name: str, value: Any, rests: bool = False) -> Any:
+    def set(self, owner: Any, name: str, value: Any, rests: bool = False, stays: bool = False) -> Any:
         """Put `value` in place of `owner.name` and return what a caller would have got before. One that `rests`
-        has nothing to see while the script only repeats itself, and then costs nothing either."""
-        before = vars(owner).get(name, MISSING)
-        self._saved.append((owner, name, before))
+        has nothing to see while the script only repeats itself, and then costs nothing either. One that `stays`
+        does so while compiled code runs; the compiler knows what the others stand for, and would trace them."""
+        patch = (owner, name, vars(owner).get(name, MISSING), value)
+        self._saved.append(patch)
         original = getattr(owner, name)
         setattr(owner, name, value)
         if rests:
-            self._resting.append((owner, name, before, value))
+            self._resting.append(patch)
+        if not stays:
+            self._visible.append(patch)
         return original
 
+    def original_of(self, value: Any) -> Any:
+        """What `value` was put in the place of; itself where it is not ours."""
+        return next((before for _, _, before, ours in self._saved if ours is value), value)
+
     def rest(self) -> None:
-        for owner, name, before, value in self._resting:
-            if vars(owner).get(name, MISSING) is value:  # else somebody has put another function over ours
-                _put(owner, name, before)
+        _take_off(self._resting)
 
     def wake(self) -> None:
-        for owner, name, before, value in self._resting:
-            if vars(owner).get(name, MISSING) is before:
-                _put(owner, name, value)
+        _put_on(self._resting)
+
+    def withdraw(self) -> None:
+        """A compiler is going to look."""
+        self._withdrawn = _take_off(self._visible)
+
+    def come_back(self) -> None:
+        _put_on(self._withdrawn)
+        self._withdrawn = []
 
     def restore(self) -> None:
         while self._saved:
-            _put(*self._saved.pop())
-        self._resting.clear()
+            owner, name, before, _ = self._saved.pop()
+            _put(owner, name, before)
+        for table in (self._resting, self._visible, self._withdrawn):
+            table.clear()
+
+
+def _take_off(patches: list[Patch]) -> list[Patch]:
+    """Those that were there; else somebody has put another function over ours."""
+    found = [patch for patch in patches if vars(patch[0]).get(patch[1], MISSING) is patch[3]]
+    for owner, name, before, _ in found:
+        _put(owner, name, before)
+    return found
+
+
+def _put_on(patches: list[Patch]) -> None:
+    for owner, name, before, value in patches:
+        if vars(owner).get(name, MISSING) is before:
+            _put(owner, name, value)
 
 
 Parts = tuple[Callable[[Patches], None], ...]

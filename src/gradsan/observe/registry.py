@@ -12,6 +12,7 @@ import torch
 from torch.nn.parameter import is_lazy
 
 from gradsan.observe.sites import Place, Sites
+from gradsan.observe.unseen import is_readable
 from gradsan.record.events import NOBODY, NOWHERE, Event, OptimizerId, ParamId, ParamReborn, ParamSeen
 
 MANY, MANY_OPTIMIZERS = 256, 32  # up to here every one has a number of its own
@@ -67,7 +68,9 @@ class Leaves:
         pid = self._storages.get(storage)
         if pid is None or not self._owns(pid, storage):
             # Parameters move (`.to`, `.data = …`): look at all of them again before saying no.
-            self._storages = {storage_of(t): p for p, ref in self._refs.items() if (t := ref()) is not None}
+            self._storages = {
+                storage_of(t): p for p, ref in self._refs.copy().items() if (t := ref()) is not None
+            }
             pid = self._storages.get(storage)
         return pid
 
@@ -79,12 +82,12 @@ class Leaves:
     def sharing(self, leaf: torch.Tensor) -> tuple[ParamId, ...]:
         """Other parameters that now live in the same memory."""
         storage, own = storage_of(leaf), self.find(leaf)
-        tensors = ((pid, ref()) for pid, ref in self._refs.items() if pid != own)
+        tensors = ((pid, ref()) for pid, ref in self._refs.copy().items() if pid != own)
         return tuple(pid for pid, t in tensors if t is not None and storage_of(t) == storage)
 
     def unnamed(self) -> dict[int, ParamId]:
         """By `id()`, those that nobody has found a name for."""
-        return {id(t): pid for pid in self._unnamed if (t := self.tensor(pid)) is not None}
+        return {id(t): pid for pid in self._unnamed.copy() if (t := self.tensor(pid)) is not None}
 
     def named(self, pids: Iterable[ParamId]) -> None:
         """Those that are gone will not be named any more."""
@@ -130,7 +133,12 @@ class Leaves:
 
 def shape_of(tensor: torch.Tensor) -> tuple[int, ...]:
     """A parameter that waits for its first input has no shape yet."""
-    return () if is_lazy(tensor) else tuple(tensor.shape)
+    if is_lazy(tensor):
+        return ()
+    try:
+        return tuple(tensor.shape)
+    except RuntimeError:  # nor has a nested tensor one
+        return ()
 
 
 def storage_of(tensor: torch.Tensor) -> int:
@@ -204,7 +212,8 @@ class Optimizers:
 
     @staticmethod
     def params(optimizer: torch.optim.Optimizer) -> list[torch.Tensor]:
-        return [p for group in optimizer.param_groups for p in group["params"]]
+        """Those that can be read."""
+        return [p for group in optimizer.param_groups for p in group["params"] if is_readable(p)]
 
 
 class Known(NamedTuple):

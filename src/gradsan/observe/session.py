@@ -76,7 +76,10 @@ class Session:
         self._backward = BackwardTap(*everywhere, sketch, fast_path, diagnosis, magnitudes, policy.news)
         self._optimizers = OptimizerTap(*everywhere, sketch, fast_path, magnitudes)
         self._charts = ChartTap(containment, sink, known, lambda: self.iteration) if draws else None
-        self._compiled = Compiled(containment, tracing, blind_spots)
+        withdrawing = (self._patches, self._optimizers, policy.late)
+        self._compiled = Compiled(
+            containment, tracing, blind_spots, withdrawing, self._optimizers.note_compiled_steps
+        )
         self._others: tuple[Tap, ...] = (
             NetworkTap(*everywhere, fast_path, policy.news),
             InteropTap(containment, sites, tracing, switches),
@@ -88,7 +91,9 @@ class Session:
     def __enter__(self) -> Session:
         # What no containment could hold has left our books as they are: look no further.
         last_resort.listeners.append(self.containment.look_away)
-        self._taken_out_by = [self._deaf, self._patches.restore, self._optimizers.remove]
+        self._taken_out_by = [
+            self._deaf, self._patches.restore, self._optimizers.remove, self._compiled.remove,
+        ]  # fmt: skip
         self._try("threads", self._follow_threads)
         self._try("warnings", warning_places.install, self._patches)
         if self._charts is not None:
@@ -99,7 +104,7 @@ class Session:
         for other in self._others:
             self._install(other)
         self._taken_out_by.append(self.attention.stop)
-        self._try("attention", self.attention.start, self.operations, self._compiled)
+        self._try("attention", self.attention.start, self.operations)
         return self
 
     def _deaf(self) -> None:

@@ -202,8 +202,12 @@ def variables_of(frame: FrameType) -> dict[str, Any]:
     holds until it ends, and every tensor in it; so the snapshot is emptied again, unless it is somebody
     else's, too (the script has called `locals()`)."""
     scope = frame.f_locals
+    if (
+        not frame.f_code.co_flags & inspect.CO_OPTIMIZED
+    ):  # a module's or a class's: perhaps a mapping of its own
+        return dict.copy(scope) if issubclass(type(scope), dict) else {}
     found = dict(scope)
-    if frame.f_code.co_flags & inspect.CO_OPTIMIZED and type(scope) is dict and sys.getrefcount(scope) <= 3:
+    if type(scope) is dict and sys.getrefcount(scope) <= 3:
         scope.clear()
     return found
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradsan.observe.outlet import Outlet
 from gradsan.observe.registry import shape_of
+from gradsan.observe.slots import is_array
 from gradsan.observe.switches import GradientSwitches
 from gradsan.observe.values import Tensor, is_floating
 from gradsan.record.events import NOWHERE, PLAIN, BackwardId, Op, OpFacts, ParamFlag, ParamId, Site, ValueId
@@ -51,7 +52,7 @@ class SpecialCalls:
         if not call.inputs or not is_floating(call.inputs[0]):
             return
         place, nid = self._sites.place(call.frame), self._values.fresh()
-        shape = tuple(call.inputs[0].shape)
+        shape = shape_of(call.inputs[0])
         self._tap.record(Op(nid, call.name, place.site, call.numbers[:1], False, shape, True, place.tags))
         self._tap.departures.left(call.name, call.result, nid)
         if call.name in ("numpy", "array"):
@@ -70,7 +71,7 @@ class SpecialCalls:
         if result.requires_grad and result.is_leaf and sources:  # `torch.tensor(…, requires_grad=True)`
             self._tap.last_is_a_constant()
             self._revived(result, nid, place.site)
-        if hasattr(data, "__array_interface__"):
+        if is_array(data):
             self._writes.share_with_numpy(result, place.site)
 
     # -- attributes -------------------------------------------------------------------------------
@@ -93,7 +94,7 @@ class SpecialCalls:
         """A value of its own: the gradient of a parameter, read from its `.grad` or handed out by `backward`."""
         made_of = (self._values.number(grad),) if backward else ()  # the call is an operation, and a cut
         nid, facts = self._values.fresh(), OpFacts(pid=pid, made_by=backward)
-        shape = tuple(grad.shape)
+        shape = shape_of(grad)
         self._tap.record(Op(nid, "grad", site, made_of, False, shape, True, (), facts, "gradient read"))
         self._values.define(grad, nid)
 
@@ -125,7 +126,7 @@ class SpecialCalls:
 
     def _revived(self, target: Tensor, source: ValueId, site: Site) -> None:
         """A value without a graph was told to require grad: a new leaf, and nothing behind it learns."""
-        nid, shape = self._values.fresh(), tuple(target.shape)
+        nid, shape = self._values.fresh(), shape_of(target)
         self._tap.record(Op(nid, "requires_grad_", site, (source,), target.requires_grad, shape, True))
         self._values.define(target, nid)
 

@@ -10,12 +10,14 @@ import torch
 
 from gradsan.observe.graph import walk
 from gradsan.observe.registry import Leaves, shape_of, storage_of
+from gradsan.observe.slots import SEQUENCES, is_array, is_plain_of_numpy, items_of, memory_of
+from gradsan.observe.unseen import is_dense, is_readable
 from gradsan.record.events import NOWHERE, PLAIN, Op, OpFacts, OpKind, ValueId
 
 Tensor = torch.Tensor
 MAX_KNOWN = 50_000
-STRIDED = torch.strided
 KIND_OF_DATA: OpKind = "data"
+NEVER_RETURN = {int, bool, str, type(None), slice, type(...), torch.dtype, torch.device, Tensor}
 
 
 def version_of(tensor: Tensor) -> int:
@@ -24,6 +26,10 @@ def version_of(tensor: Tensor) -> int:
         return tensor._version
     except RuntimeError:
         return -1
+
+
+class Unreadable(Exception):
+    """A tensor that only its own class can read."""
 
 
 class Values:
@@ -117,13 +123,16 @@ class Values:
         return self._iteration
 
     def _forget_dead(self) -> None:
-        self._known = {key: known for key, known in self._known.items() if known[0]() is not None}
-        alive = {known[1] for known in self._known.values()}
-        self._born = {nid: born for nid, born in self._born.items() if nid in alive}
+        # Copies: other threads go on defining values meanwhile.
+        self._known = {key: known for key, known in self._known.copy().items() if known[0]() is not None}
+        alive = {known[1] for known in self._known.copy().values()}
+        self._born = {nid: born for nid, born in self._born.copy().items() if nid in alive}
         if len(self._writers) > MAX_KNOWN:
             self._writers.clear()
 
     def _source(self, tensor: Tensor) -> ValueId:
+        if not is_readable(tensor):
+            raise Unreadable
         nid = self.fresh()
         kind, facts, live = KIND_OF_DATA, PLAIN, tensor.requires_grad
         pid = self._leaves.find(tensor)
@@ -147,7 +156,7 @@ class Values:
         return self._derived(tensor, "alias", (old, *self._writers.get(storage_of(tensor), ())))
 
     def _derived(self, tensor: Tensor, name: str, inputs: Iterable[ValueId]) -> ValueId:
-        shape = tuple(tensor.shape)
+        shape = shape_of(tensor)
         op = Op(self.fresh(), name, NOWHERE, tuple(inputs), tensor.requires_grad, shape, is_floating(tensor))
         return self._add(op, tensor)
 
@@ -189,16 +198,15 @@ class Departures:
 
     def returned(self, tensor: Tensor) -> tuple[ValueId, ...]:
         """The same for a tensor that came up from nowhere: a legacy constructor, or another library."""
-        plain = tensor.device.type == "cpu" and tensor.layout == STRIDED
-        if not self._numbers or not plain or tensor.numel() > 1024:
+        if not self._numbers or tensor.device.type != "cpu" or not is_dense(tensor) or tensor.numel() > 1024:
             return ()
         with torch.no_grad():
             return tuple(self.recognise(tensor.tolist()))
 
     def operand(self, value: Any) -> tuple[ValueId, ...]:
         """The same for a number that meets a tensor."""
-        if not isinstance(value, float):
-            if getattr(value, "shape", None) != () or isinstance(value, Tensor):  # else one of NumPy's
+        if type(value) is not float:
+            if type(value) in NEVER_RETURN or not is_plain_of_numpy(value) or value.shape != ():
                 return ()
             value = value.item()
         nid = self._numbers.get(value)
@@ -206,11 +214,11 @@ class Departures:
 
     def recognise(self, data: Any) -> list[ValueId]:
         """The values that `data` (numbers, nested lists, an array) was made of, as far as can be told."""
-        if hasattr(data, "__array_interface__"):
-            known = self._memory.get(data.__array_interface__["data"][0])
+        if is_array(data):
+            known = self._memory.get(memory_of(data))
             if known is not None and known[0]() is not None:  # else the memory is another array's by now
                 return [known[1]]
-            data = data.ravel()[:4096].tolist() if data.dtype.kind == "f" else []
+            data = data.ravel()[:4096].tolist() if is_plain_of_numpy(data) and data.dtype.kind == "f" else []
         found = {self._numbers[v]: None for v in flatten(data, 4096) if v in self._numbers}
         return list(found)
 
@@ -223,10 +231,10 @@ def flatten(data: Any, limit: int) -> Iterable[float]:
     stack, count = [data], 0
     while stack and count < limit:
         item = stack.pop()
-        if isinstance(item, list | tuple):
-            stack.extend(item)
-        elif hasattr(item, "tolist") and not isinstance(item, Tensor):
-            stack.append(item.tolist())
-        elif isinstance(item, float):
+        if type(item) is float:
             count += 1
             yield item
+        elif issubclass(type(item), SEQUENCES):
+            stack.extend(items_of(item))
+        elif type(item) not in NEVER_RETURN and is_plain_of_numpy(item):
+            stack.append(item.tolist())

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import torch
 
 from gradsan.observe.registry import Leaves, storage_of
+from gradsan.observe.unseen import is_dense
 from gradsan.observe.values import MAX_KNOWN, Tensor, version_of
 from gradsan.record.events import ParamId, Site, ValueId
 
@@ -49,7 +50,7 @@ class Writes:
 
     def used(self, nid: ValueId, inputs: list[Tensor], out: Tensor) -> None:
         kept = [self._keep(t) for t in inputs if t.dtype.is_floating_point]
-        kept.append(SavedTensor(storage_of(out), out.data_ptr(), 0, version_of(out), 0))
+        kept.append(SavedTensor(storage_of(out), address_of(out), 0, version_of(out), 0))
         self.kept[nid] = tuple(kept)
 
     def _keep(self, tensor: Tensor) -> SavedTensor:
@@ -59,7 +60,9 @@ class Writes:
             kept = seen[1]
             if kept.version == version and kept.storage not in self.shared_with_numpy:
                 return kept
-        kept = SavedTensor(storage_of(tensor), tensor.data_ptr(), tensor.numel(), version, self._read(tensor))
+        kept = SavedTensor(
+            storage_of(tensor), address_of(tensor), tensor.numel(), version, self._read(tensor)
+        )
         self._seen[id(tensor)] = (weakref.ref(tensor), kept)
         return kept
 
@@ -119,7 +122,7 @@ class Writes:
         self._forget_dead()
 
     def _forget_dead(self) -> None:
-        self._hidden = {k: v for k, v in self._hidden.items() if v() is not None}
+        self._hidden = {k: v for k, v in self._hidden.copy().items() if v() is not None}
         if len(self.kept) > KEEP_OPERATIONS:
             self._forget_operations(KEEP_OPERATIONS // 2)
         for storage, log in list(self.log.items()):
@@ -134,22 +137,30 @@ class Writes:
         self.forget_contents()
         self._forget_operations(KEEP_BETWEEN_LOOKS)
         oldest = next(iter(self.kept), 0)
-        self.log = {storage: log for storage, log in self.log.items() if log[-1].nid > oldest}
+        self.log = {storage: log for storage, log in self.log.copy().items() if log[-1].nid > oldest}
 
     def _forget_operations(self, but: int) -> None:
         for nid in list(self.kept)[:-but]:
-            del self.kept[nid]
+            self.kept.pop(nid, None)
+
+
+def address_of(tensor: Tensor) -> int:
+    """Where it begins; 0 where it has no memory of its own."""
+    try:
+        return tensor.data_ptr()
+    except RuntimeError:
+        return 0
 
 
 def content_of(tensor: Tensor) -> int:
     """A digest of the values, the same for every layout and view of the same memory."""
-    if tensor.is_meta:
+    if not is_dense(tensor):
         return 0
     plain = tensor.detach()
     try:
         return _digest(_hash(plain).item())
     except (RuntimeError, NotImplementedError):
-        return _digest(_sum(plain).item()) if plain.layout == torch.strided else 0
+        return _digest(_sum(plain).item())
 
 
 def _digest(value: float) -> int:

@@ -517,7 +517,7 @@ class Attention(NamedTuple):
     reason: Reason = ""
 
 
-BlindSpot = Literal["transforms", "compiled", "packed"]
+BlindSpot = Literal["transforms", "compiled", "packed", "subclass"]
 
 
 class Blind(NamedTuple):

@@ -1,0 +1,18 @@
+"""Dense parameters are clipped by norm, the sparse table is left alone."""
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+table, head = nn.Embedding(40, 8, sparse=True), nn.Linear(8, 2)
+opt = torch.optim.SGD([{"params": table.parameters()}, {"params": head.parameters(), "lr": 0.05}], lr=0.1)
+for _ in range(30):
+    ids = torch.randint(0, 40, (16,))
+    dist = torch.distributions.Categorical(logits=head(table(ids)))
+    actions = dist.sample()
+    reward = (actions == ids % 2).float() - 0.5
+    loss = -(dist.log_prob(actions) * reward).mean()
+    opt.zero_grad()
+    loss.backward()
+    nn.utils.clip_grad_norm_([*table.parameters(), *head.parameters()], 10.0, foreach=False)
+    opt.step()
+print(float(loss))
