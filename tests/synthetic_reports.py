@@ -79,13 +79,13 @@ def hostile_report() -> str:
         )
     )
     sinks.feed(e.Blind("compiled", 1))
-    sinks.feed(e.Fault(nasty, nasty))
     for number in range(4):
         sinks.feed(e.Backward(number + 1, 2, "backward", (e.Root(2, (), True),), (1,), (1,), loss=1.0))
         sinks.feed(e.Sample(number + 1, 1, ((1, 1.0, 1.0, 1.0),), ((2, 1.0),), 2.0))
         sinks.feed(e.Step(1, 3, (1,)))
         sinks.feed(e.StepDone(1))
         sinks.feed(e.IterationEnd())
+    sinks.feed(e.Fault(nasty, nasty))  # nothing is judged after it
     sinks.finish()
     report = engine.report()
     assert any(f.rule == "GS401" for f in report.findings)
