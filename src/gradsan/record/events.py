@@ -196,6 +196,15 @@ class FunctionPass(NamedTuple):
     behind: tuple[ParamId, ...] = ()
 
 
+class GradientGrowth(NamedTuple):
+    """A line that ran so many times in one graph: what arrives at its first run is so many `times` what arrives at its
+    last, and it grows all the way."""
+
+    site: Site
+    steps: int
+    times: float
+
+
 class BackwardFacts(NamedTuple):
     """What looking at the graph around a backward has shown; empty where nobody looked."""
 
@@ -216,6 +225,7 @@ class BackwardFacts(NamedTuple):
     flat: tuple[FlatShare, ...] = ()
     faded: tuple[ValueId, ...] = ()  # here a gradient became too small for a float, and zero
     asked_values: tuple[ValueId, ...] = ()  # …those and all others, where their making was traced
+    growth: GradientGrowth | None = None
 
 
 NO_FACTS = BackwardFacts()

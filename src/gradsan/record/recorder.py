@@ -180,7 +180,7 @@ def _key(event: Event) -> Any:
     if isinstance(event, Ops):
         return frozenset([_op_key(op) for op in event.ops])
     if isinstance(event, Backward):
-        facts = event.facts._replace(norms=(), zeroed_by=(), functions=(), flat=(), faded=())
+        facts = event.facts._replace(norms=(), zeroed_by=(), functions=(), flat=(), faded=(), growth=None)
         return (event.site, event.call, event.reached, event.fed, event.retain, event.create_graph,
                 event.error, tuple(map(bool, facts)))  # fmt: skip
     if isinstance(event, Step):

@@ -16,7 +16,11 @@ for update in range(150):
     value = critic(obs)  # BUG GS305 GS102
     replay.append(Step(obs, value, obs.sum()))  # BUG GS305 GS102
     batch = [replay[i] for i in torch.randint(len(replay), (8,)).tolist()]
-    loss = (critic(torch.stack([s.obs for s in batch])).squeeze(-1) - torch.stack([s.reward for s in batch])).pow(2).mean()
+    loss = (
+        (critic(torch.stack([s.obs for s in batch])).squeeze(-1) - torch.stack([s.reward for s in batch]))
+        .pow(2)
+        .mean()
+    )
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()
