@@ -21,12 +21,15 @@ OVERWRITING = {"copy", "set_data"}  # of what stood there before, nothing is lef
 @dataclass(slots=True)
 class HandUpdate:
     """A parameter was written with something that is made of gradients. Of what its `.grad` held then, `stale` had
-    been applied by an earlier update, `fresh` had not."""
+    been applied by an earlier update, `fresh` had not. `again`: this very line had applied it, and adds it once more;
+    `empty`: no backward has put anything there since it was cleared."""
 
     pid: ParamId
     site: Site
     stale: list[Contribution]
     fresh: list[Contribution]
+    again: bool = False
+    empty: bool = False
 
 
 class HandMade:
@@ -114,10 +117,15 @@ class HandMade:
         if not found:
             return
         since = self._last.get(pid, 0)
-        now = {id(p): p for r in found if r.nid > since and not r.facts.made_by for p in self._read[r.nid]}
+        new = [r for r in found if r.nid > since and not r.facts.made_by]
+        now = {id(p): p for r in new for p in self._read[r.nid]}
         stale = [p for p in now.values() if pid in p.by_hand]
         fresh = [p for p in now.values() if pid not in p.by_hand and p.bid != BY_HAND]
-        self.updates.append(HandUpdate(pid, op.site, stale, fresh))
+        again = bool(stale) and not fresh and all(p.by_hand[pid] == op.site for p in stale)
+        adds = (
+            write is not None and write.name not in OVERWRITING
+        )  # a line search starts from the same weights
+        self.updates.append(HandUpdate(pid, op.site, stale, fresh, again and adds, bool(new) and not now))
         for reading in found:
             if reading.facts.pid and reading.facts.pid != pid:
                 history.networks.handed_over.add(reading.facts.pid)

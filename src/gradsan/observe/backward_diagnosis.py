@@ -10,6 +10,7 @@ import torch
 
 from gradsan.observe.containment import Containment
 from gradsan.observe.function_gradients import FunctionWatcher
+from gradsan.observe.gradient_ladder import GradientLadder, GradientLadders
 from gradsan.observe.graph import Label, labels, operation_of, saved_names
 from gradsan.observe.inspect_op import bad_value
 from gradsan.observe.line_recall import LineRecall, is_traced
@@ -57,6 +58,7 @@ class BackwardDiagnosis:
         self._switches = switches
         self._blind_spots = blind_spots
         self._line_recall = LineRecall()
+        self._ladders = GradientLadders()
         self._hunting_zeros = False
         self._probes = Probes(containment)
 
@@ -72,7 +74,8 @@ class BackwardDiagnosis:
                 hidden += _hidden_write(writes, _saved_tensors(node, names), nid)
             if packed:
                 self._blind_spots.add("packed", None)
-        watcher = GradientWatcher(self._containment, named, self._hunting_zeros)
+        ladder = self._ladders.of(token, named)
+        watcher = GradientWatcher(self._containment, named, self._hunting_zeros, ladder)
         watcher.probes = self._probes.watch(roots, named, marks, token)
         return BackwardFacts(hidden=tuple(hidden), untraced=not is_traced(named)), watcher
 
@@ -103,6 +106,7 @@ class BackwardDiagnosis:
             functions=watcher.functions.passes(self._leaves),
             flat=tuple(watcher.flat),
             faded=tuple(watcher.faded),
+            growth=watcher.ladder.growth() if watcher.ladder is not None else None,
         )
 
     def after_failure(
@@ -174,8 +178,15 @@ class GradientWatcher:
     """Hooks on graph nodes for the length of one backward: which one first made a gradient non-finite,
     and, when asked to, which one turned it to zero."""
 
-    def __init__(self, containment: Containment, named: dict[Any, Label], hunting_zeros: bool) -> None:
+    def __init__(
+        self,
+        containment: Containment,
+        named: dict[Any, Label],
+        hunting_zeros: bool,
+        ladder: GradientLadder | None,
+    ) -> None:
         self._containment = containment
+        self.ladder = ladder
         self.bad: BadGradient | None = None
         self.zeroed: dict[int, ValueId] = {}
         self.flat: list[FlatShare] = []
@@ -183,6 +194,8 @@ class GradientWatcher:
         self.functions = FunctionWatcher(containment, named)
         self.probes: ProbeWatcher | None = None
         self._handles = []
+        for node, note in ladder.hooks() if ladder is not None else ():
+            self._handles.append(node.register_prehook(self._contained(note)))
         for order, (node, label) in enumerate(named.items()):
             kind = node.name()
             if hunting_zeros:

@@ -225,6 +225,15 @@ class ProbePair(NamedTuple):
     agreement: float
 
 
+class GradientGrowth(NamedTuple):
+    """A line that ran so many times in one graph: what arrives at its first run is so many `times` what arrives at its
+    last, and it grows all the way."""
+
+    site: Site
+    steps: int
+    times: float
+
+
 class BackwardFacts(NamedTuple):
     """What looking at the graph around a backward has shown; empty where nobody looked."""
 
@@ -247,6 +256,7 @@ class BackwardFacts(NamedTuple):
     asked_values: tuple[ValueId, ...] = ()  # …those and all others, where their making was traced
     probes: tuple[Probe, ...] = ()
     probe_pairs: tuple[ProbePair, ...] = ()
+    growth: GradientGrowth | None = None
 
 
 NO_FACTS = BackwardFacts()

@@ -188,7 +188,7 @@ def _key(event: Event) -> Any:
         return frozenset([_op_key(op) for op in event.ops])
     if isinstance(event, Backward):
         facts = event.facts._replace(
-            norms=(), zeroed_by=(), functions=(), flat=(), faded=(), probes=(), probe_pairs=()
+            norms=(), zeroed_by=(), functions=(), flat=(), faded=(), probes=(), probe_pairs=(), growth=None
         )
         return (event.site, event.call, event.reached, event.fed, event.retain, event.create_graph,
                 event.error, tuple(map(bool, facts)))  # fmt: skip

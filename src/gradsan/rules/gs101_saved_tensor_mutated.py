@@ -152,15 +152,16 @@ class SavedTensorMutated(Rule):
         )
 
     def _written_for(self, event: Backward, changed: ChangedTensor) -> Site:
-        """A helper that writes in place may do so rightly for others: then its caller is to give it a copy."""
+        """A helper that writes in place what it is given may do so rightly for others: then its caller is to give it a
+        copy. A buffer that a module writes is its own affair."""
         graph = self.history.graph
-        writes = [op for op in graph.ops.values() if (op.site, op.name) == (changed.site, changed.operation)]
         within = graph.ancestors(root.nid for root in event.roots)
-        live = {op.nid for op in writes if op.live and op.nid in within}
-        wrong = max(writes, key=lambda op: (op.nid in live, op.nid), default=None)
-        return (
-            changed.site if wrong is None else caller_of(self.history, wrong, lambda op: op.nid not in live)
-        )
+        writes = [op for op in graph.ops.values() if (op.site, op.name) == (changed.site, changed.operation)]
+        wrong = [op for op in writes if op.live and op.nid in within]
+        if not wrong:
+            return changed.site
+        newest = max(wrong, key=lambda op: op.nid)
+        return caller_of(self.history, newest, lambda op: op not in wrong)
 
     def on_failed(self, event: Failed) -> Verdicts:
         if event.kind not in REFUSED:

@@ -6,7 +6,7 @@ from gradsan.judge.callers import Way, way
 from gradsan.judge.history import History
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.wording import line, networks
-from gradsan.record.events import BackwardId, OptimizerId, ParamId, Step
+from gradsan.record.events import BackwardId, Ops, OptimizerId, ParamId, Step
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 EMPTY_STEPS = 3
@@ -86,6 +86,21 @@ class StepWithoutGradient(Rule):
         self._filled_ways: set[tuple[OptimizerId, Way]] = set()
         self._in_vain: dict[BackwardId, Step] = {}  # by the backward before it
         self._times: dict[tuple[OptimizerId, Way], int] = {}
+
+    def on_ops(self, event: Ops) -> Verdicts:
+        """The same without an optimizer: one gradient, applied by the same line again and again."""
+        history = self.history
+        repeated = [update for update in history.hand.updates if update.again]
+        for site in dict.fromkeys(update.site for update in repeated):
+            here = [update for update in repeated if update.site == site]
+            pids, last = [update.pid for update in here], here[0].stale[-1]
+            yield Verdict(
+                site,
+                f"no backward since the last update: the gradient of {networks(history, pids)} from "
+                f"{line(history, last.site)} is applied again",
+                [("backward", last.site), ("update", site)],
+                pids,
+            )
 
     def on_step(self, event: Step) -> Verdicts:
         ledger = self.history.ledger

@@ -5,7 +5,17 @@ from __future__ import annotations
 from gradsan.judge.history import History
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.wording import line, networks
-from gradsan.record.events import BackwardId, Ops, OptimizerId, ParamId, Site, Step, ZeroGrad
+from gradsan.record.events import (
+    NOWHERE,
+    Backward,
+    BackwardId,
+    Ops,
+    OptimizerId,
+    ParamId,
+    Site,
+    Step,
+    ZeroGrad,
+)
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 TIMES = (
@@ -143,13 +153,39 @@ class GradientWiped(Rule):
         self._pending: list[tuple[Site, Contribution, set[ParamId]]] = []
         self._seen: dict[OptimizerId, dict[tuple[Site, Site], int]] = {}  # steps in a row
         self._routine: set[Site] = set()  # where there was nothing to lose, too: what runs for every update
+        self._by_hand: dict[tuple[Site, Site], int] = {}
         self._read: set[ParamId] = set()
         self._kept: set[Site] = set()  # where they had been read: in passing, nobody sees that
 
     def on_ops(self, event: Ops) -> Verdicts:
         """A gradient that the user's code has read was not thrown away."""
         self._read.update(op.facts.pid for op in event.ops if op.kind == "gradient read")
+        yield from self._wiped_before_update()
+
+    def on_backward(self, event: Backward) -> Verdicts:
+        """What was read before has nothing of what comes now."""
+        self._read.difference_update(event.fed)
         return ()
+
+    def _wiped_before_update(self) -> Verdicts:
+        """The same without an optimizer: the update finds zeros."""
+        history = self.history
+        empty = {update.pid: update.site for update in history.hand.updates if update.empty}
+        for site, part, pids in self._pending if empty else ():
+            found = pids & empty.keys()
+            update = next((empty[pid] for pid in sorted(found)), NOWHERE)
+            times = self._by_hand[site, part.site] = self._by_hand.get((site, part.site), 0) + bool(found)
+            if found and times >= TIMES and not part.consumed_pids():
+                yield Verdict(
+                    site,
+                    f"this clears the gradient of {networks(history, found)} that backward on "
+                    f"{line(history, part.site)} has just put there; nothing is left for the update on "
+                    f"{line(history, update)}",
+                    [("backward", part.site), ("zero_grad", site), ("update", update)],
+                    found,
+                    explains=found,
+                )
+        self._pending = [p for p in self._pending if not p[2] & empty.keys()]
 
     def on_zero_grad(self, event: ZeroGrad) -> Verdicts:
         if not event.finite or event.by == "hand":

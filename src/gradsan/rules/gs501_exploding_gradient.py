@@ -7,8 +7,8 @@ import math
 import statistics
 
 from gradsan.judge.history import History
-from gradsan.judge.wording import name_of
-from gradsan.record.events import NOWHERE, Backward, OptimizerId, ParamId, Sample, Site
+from gradsan.judge.wording import line, name_of
+from gradsan.record.events import NOWHERE, Backward, GradientGrowth, OptimizerId, ParamId, Sample, Site
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 HISTORY = 10  # samples before there is anything to compare with
@@ -16,6 +16,10 @@ ORDERS = 3.0  # of magnitude above the median of the history: two are what a val
 RISE = 1.0  # of them within the window
 WINDOW = 8  # samples that must show the growth itself: not one jump to a new level, a rise
 SPREADS = 6.0  # of the history's own spread
+THROUGH_STEPS = (
+    1e4  # a gradient that grows by more within one backward explodes; a sum over the steps does not
+)
+TURNS = 5
 TOO_LARGE = 1.8e19  # to be squared in float32
 
 
@@ -25,7 +29,8 @@ class ExplodingGradient(Rule):
     severity = "error"
     what = """
         The gradient norm has risen by orders of magnitude over its own history, keeps rising, is larger than the
-        weights it is applied to, and nothing clips it.
+        weights it is applied to, and nothing clips it. Or it grows by orders of magnitude within every backward, from
+        step to step of a recurrence or from layer to layer.
     """
     why = """
         One such step throws the policy somewhere else, and in RL the data follows the policy: there is no way back
@@ -112,10 +117,30 @@ class ExplodingGradient(Rule):
         super().__init__(history)
         self._norms: dict[OptimizerId, list[float]] = {}
         self._fed_at: dict[ParamId, Site] = {}  # where each parameter last got gradient
+        self._growing: dict[Site, list[GradientGrowth]] = {}  # by backward line, in its latest turns
 
     def on_backward(self, event: Backward) -> Verdicts:
         self._fed_at.update(dict.fromkeys(event.fed, event.site))
+        growth = event.facts.growth
+        if growth is not None and growth.times > THROUGH_STEPS:
+            self._growing.setdefault(event.site, []).append(growth)
+        elif event.facts.norms:
+            self._growing.pop(event.site, None)
         return ()
+
+    def _through_steps(self, event: Sample, total: float, weights: float) -> Verdicts:
+        """No history to rise from: it grows within each backward, from the first on."""
+        for site in {self._fed_at.get(pid, NOWHERE) for pid, *_ in event.norms}:
+            seen = self._growing.get(site, [])
+            if len(seen) >= TURNS and not event.clipped and total > weights:
+                last = seen[-1]
+                yield Verdict(
+                    site,
+                    f"the gradient grows by a factor of {last.times:.1g} on its way back through the {last.steps} runs "
+                    f"of {line(self.history, last.site)}, in every backward; nothing clips it",
+                    [("backward", site), ("steps", last.site)],
+                    [pid for pid, *_ in event.norms],
+                )
 
     def on_sample(self, event: Sample) -> Verdicts:
         total = math.sqrt(sum(g * g for _, g, _, _ in event.norms))
@@ -128,6 +153,7 @@ class ExplodingGradient(Rule):
                 event, total, "too large to be squared: Adam's averages and clipped norms are infinite"
             )
             return
+        yield from self._through_steps(event, total, weights)
         if event.clipped or not math.isfinite(total) or len(past) < HISTORY + WINDOW or total < weights:
             return
         recent, before = past[-WINDOW:], past[:-WINDOW]

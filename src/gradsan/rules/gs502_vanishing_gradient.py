@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import statistics
 
@@ -12,6 +13,7 @@ from gradsan.rules.base import Rule, Verdict, Verdicts
 
 STEPS = 10
 FADED_STEPS = 5
+ORDERS_OF_A_STACK, LAYERS = 3.5, 6  # where layer after layer takes its part
 ORDERS = 6.0  # below the median of the same step
 
 
@@ -19,7 +21,10 @@ class VanishingGradient(Rule):
     code = "GS502"
     name = "vanishing-gradient"
     severity = "warning"
-    what = "Step after step, the gradient of a layer is a millionth of what the other layers of the same optimizer get."
+    what = """
+        Step after step, the gradient of a layer is a millionth of what the other layers of the same optimizer get, or
+        it becomes smaller from layer to layer of a deep stack.
+    """
     why = """
         The layer learns practically nothing. Long recurrent unrolls, deep `tanh` or `sigmoid` stacks
         and saturated outputs do that: the agent behaves as if it had no memory, or no features but the
@@ -137,8 +142,9 @@ class VanishingGradient(Rule):
         if len(finite) < 4:
             return
         reference = statistics.quantiles(finite, n=4)[2]  # the upper quarter: the layers that do learn
+        orders_needed = ORDERS_OF_A_STACK if self._is_a_stack(list(sizes.values())) else ORDERS
         for pid, size in sizes.items():
-            low = math.isfinite(size) and size < reference - ORDERS
+            low = math.isfinite(size) and size < reference - orders_needed
             self._below[pid] = self._below.get(pid, 0) + 1 if low else 0
         low_for_long = [pid for pid in sizes if self._below.get(pid, 0) >= STEPS]
         if low_for_long:
@@ -150,6 +156,11 @@ class VanishingGradient(Rule):
                 [("backward", self._backward)],
                 low_for_long,
             )
+
+    def _is_a_stack(self, sizes: list[float]) -> bool:
+        """Whether each layer gets less than the one behind it, all the way down to the first."""
+        smaller = sum(below < above - 0.2 for below, above in itertools.pairwise(sizes))
+        return len(sizes) >= LAYERS and smaller >= len(sizes) - 2
 
     def _is_bias(self, pid: ParamId) -> bool:
         """The bias in front of a normalisation has no gradient by construction. In an ensemble that is kept as
