@@ -269,6 +269,8 @@ def _import_everything() -> None:
     import gradsan as package
 
     torch.set_num_threads(1)
+    gc.collect()
+    gc.freeze()  # a fork then shares what it does not change
     for found in pkgutil.walk_packages(package.__path__, "gradsan."):
         room = found.name.split(".")[1]
         if room in ROOMS:
