@@ -157,6 +157,9 @@ class Watch:
 
     def snapshot(self) -> Report:
         """What is known so far; nothing is ended by asking."""
+        broken = {fault.tap: fault for fault in self.recorder.sinks.faults}
+        if type(self.engine).__name__ in broken:
+            self.engine.lose_track()
         report = attempt("report", self.engine.report)
         if report is None:
             report = self._least()
@@ -164,6 +167,8 @@ class Watch:
             attempt("baseline", self.baseline.apply, report)
         if self._picture is not None:
             attempt("picture", draw, report, self._picture)
+        told = {fault["tap"] for fault in report.faults}
+        report.faults += [fault._asdict() for tap, fault in broken.items() if tap not in told]
         report.mode = self.mode
         report.torch = _torch_version()
         report.not_watched = self.not_watched
