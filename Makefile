@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: run test test-torch test-torch-versions format picture accuracy unseen unseen-check bench bench-taps bench-memory bench-rl bench-averaging clean-agents third-party docs docs-rules clean
+.PHONY: run test test-torch test-torch-versions format picture accuracy unseen unseen-check bench bench-taps bench-memory bench-rl bench-averaging clean-agents faults hostile load third-party docs docs-rules clean
 
 run: $(READY)
 	$(BIN)/gradsan run --fail-on never examples/leaky_dqn.py
@@ -56,6 +56,19 @@ bench-averaging: $(READY)
 # Every reference agent under its own sanitizer, as a user would run it; some minutes.
 clean-agents: $(READY)
 	$(BIN)/python -W ignore benchmarks/clean_agents.py
+
+# Faults in every function of ours that a run calls, one after the other (docs/reliability.md); some 40 minutes on two
+# idle cores. FAULTS="--sample 200 --seed 3" or FAULTS="--only 'judge\.engine'" picks.
+faults: $(READY)
+	$(BIN)/python tests/reliability/injector.py $(FAULTS)
+
+# 5,000 damaged or hostile traces, progress files and checkpoints; HOSTILE="--files 500 --seed 3" picks.
+hostile: $(READY)
+	$(BIN)/python -W ignore tests/reliability/hostile.py $(HOSTILE)
+
+# Large programs, bare and watched; LOAD="threads --updates 100000" picks.
+load: $(READY)
+	$(BIN)/python benchmarks/load.py $(LOAD)
 
 # The documentation site, in build/site; its tools are installed only here.
 docs: docs-rules $(VENV)/.docs-ready

@@ -87,6 +87,7 @@ def _state() -> dict[str, Any]:
         "import hooks": [hook for hook in sys.meta_path if _is_ours(hook)],
         "main module": sys.modules["__main__"],
         "warnings": warnings.showwarning,
+        "recursion limit": (sys.getrecursionlimit(), sys.getrecursionlimit, sys.setrecursionlimit),
         "tracing": (sys.gettrace(), sys.getprofile()),
         "start of threads": threading.Thread.__dict__["_bootstrap_inner"],
         "threads": {t for t in threading.enumerate() if not t.daemon},

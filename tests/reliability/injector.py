@@ -5,7 +5,7 @@ The script must print what it prints without gradsan (its weights among it) and 
 fault must be told. Each run is a fork of one process that has imported torch, so that a thousand of them are a
 matter of minutes.
 
-    python tests/reliability/injector.py [--sample N] [--seed S]
+    python tests/reliability/injector.py [--sample N] [--seed S] [--only PATTERN]
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import gc
 import io
 import os
 import random
+import re
 import signal
 import sys
 import tempfile
@@ -269,6 +270,8 @@ def _import_everything() -> None:
     import gradsan as package
 
     torch.set_num_threads(1)
+    gc.collect()
+    gc.freeze()  # a fork then shares what it does not change
     for found in pkgutil.walk_packages(package.__path__, "gradsan."):
         room = found.name.split(".")[1]
         if room in ROOMS:
@@ -279,11 +282,11 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--sample", type=int, default=0)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--only", default="")
+    parser.add_argument("--only", default="", help="a regular expression for the functions")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         sweep = Sweep(Path(folder))
-        faults = [fault for fault in sweep.faults() if given.only in fault.place]
+        faults = [fault for fault in sweep.faults() if re.search(given.only, fault.place)]
         print(f"{len(faults)} faults", flush=True)
         if given.sample:
             faults = random.Random(given.seed).sample(faults, given.sample)

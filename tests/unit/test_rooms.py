@@ -8,7 +8,11 @@ from pathlib import Path
 PACKAGE = Path(__file__).parents[2] / "src" / "gradsan"
 PUBLIC = {"gradsan"}
 FACTS = {"record", "judge"}
-LAST_RESORT = {"observe.interruptions", "observe.last_resort"}  # what holds before and after a session, too
+LAST_RESORT = {
+    "observe.headroom",
+    "observe.interruptions",
+    "observe.last_resort",
+}  # what holds before and after a session, too
 
 # What the modules of each room may import from gradsan beside their own room: whole rooms or single modules.
 MAY_KNOW: dict[str, set[str]] = {

@@ -131,7 +131,7 @@ def _execute(running: Running, course: Course) -> None:
         if running.watch.refusal:
             course.begun, course.outcome = True, ProgramOutcome()
         else:
-            execute(running.program, course)
+            execute(running.program, course, running.watch.headroom)
 
 
 def _concluded(ctx: click.Context, running: Running, outcome: ProgramOutcome, given: dict[str, Any]) -> int:

@@ -22,6 +22,7 @@ class Sinks:
 
     def __init__(self, sinks: Iterable[Sink]) -> None:
         self._sinks = list(sinks)
+        self.faults: list[Fault] = []  # for whoever tells them where the judge itself is the one that broke
 
     def add(self, sink: Sink) -> None:
         self._sinks.append(sink)
@@ -45,4 +46,6 @@ class Sinks:
 
     def _broke(self, sink: Sink) -> None:
         self.drop(sink)
-        self.feed(Fault(type(sink).__name__, traceback.format_exc()))
+        fault = Fault(type(sink).__name__, traceback.format_exc())
+        self.faults.append(fault)
+        self.feed(fault)

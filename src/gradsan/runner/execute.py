@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from types import CodeType
 from typing import Any
 
+from gradsan.observe.headroom import Headroom
 from gradsan.observe.last_resort import attempt
 from gradsan.runner import tracebacks
 from gradsan.runner.program import Program
@@ -34,8 +35,9 @@ class Course:
     outcome: ProgramOutcome | None = None
 
 
-def execute(program: Program, course: Course) -> ProgramOutcome:
+def execute(program: Program, course: Course, headroom: Headroom) -> ProgramOutcome:
     main = program.become_main()
+    attempt("recursion limit", headroom.add_below, sys._getframe())
     with _thread_tracebacks():
         error = _uncaught(program, vars(main), course)
         course.outcome = ProgramOutcome() if error is None else ProgramOutcome(1, error)

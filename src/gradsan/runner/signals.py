@@ -11,8 +11,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
-from gradsan.observe import interruptions
-from gradsan.observe.interruptions import get_handler, set_handler
+from gradsan.observe.interruptions import defaults, get_handler, set_handler
 from gradsan.observe.patches import Patches
 
 # Those that end a process which does not handle them, and leave it time for a word.
@@ -61,7 +60,7 @@ def last_words(say: Callable[[], None]) -> Iterator[None]:
 
     ours = [s for s in ENDING if get_handler(s) is signal.SIG_DFL]
     for number in ours:
-        interruptions.defaults[number] = handler
+        defaults[number] = handler
         set_handler(number, handler)
     for name in EXITS:
         patches.set(os, name, _after(say_once, getattr(os, name)))
@@ -70,7 +69,7 @@ def last_words(say: Callable[[], None]) -> Iterator[None]:
     finally:
         patches.restore()
         for number in ours:
-            interruptions.defaults.pop(number, None)
+            defaults.pop(number, None)
             if get_handler(number) is handler:
                 set_handler(number, signal.SIG_DFL)
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from gradsan.judge.baseline import Baseline
 from gradsan.judge.engine import Engine
 from gradsan.judge.findings import Finding, Report
-from gradsan.observe import last_resort
+from gradsan.observe.headroom import Headroom
 from gradsan.observe.interruptions import Interruptions
-from gradsan.observe.last_resort import attempt
+from gradsan.observe.last_resort import attempt, listeners, note, take
 from gradsan.record.events import Fault
 from gradsan.record.recorder import Recorder
 from gradsan.record.sinks import Sink
@@ -69,11 +69,13 @@ class Watch:
         self._arrival = TorchImportHook(self._attach)
         self._owner = os.getpid()
         self.interruptions = Interruptions()
+        self.headroom = Headroom()
 
     def start(self) -> None:
         _open.append(self)
-        last_resort.listeners.append(self.engine.lose_track)
+        listeners.append(self.engine.lose_track)
         attempt("signals", self.interruptions.start)
+        attempt("recursion limit", self.headroom.start)
         with contextlib.suppress(SystemExit):  # torch is here already: nothing of the program has run yet
             self._arrival.start()
 
@@ -141,8 +143,9 @@ class Watch:
                 attempt("explain", self.session.explain, error)
             attempt("session", self.session.__exit__, None, None, None)
         attempt("session", self.recorder.finish)
-        if self.engine.lose_track in last_resort.listeners:
-            last_resort.listeners.remove(self.engine.lose_track)
+        attempt("recursion limit", self.headroom.stop)
+        if self.engine.lose_track in listeners:
+            listeners.remove(self.engine.lose_track)
         return self.report()
 
     def finish_at_once(self) -> Report:
@@ -155,6 +158,9 @@ class Watch:
 
     def snapshot(self) -> Report:
         """What is known so far; nothing is ended by asking."""
+        broken = {fault.tap: fault for fault in self.recorder.sinks.faults}
+        if type(self.engine).__name__ in broken:
+            self.engine.lose_track()
         report = attempt("report", self.engine.report)
         if report is None:
             report = self._least()
@@ -162,6 +168,8 @@ class Watch:
             attempt("baseline", self.baseline.apply, report)
         if self._picture is not None:
             attempt("picture", draw, report, self._picture)
+        told = {fault["tap"] for fault in report.faults}
+        report.faults += [fault._asdict() for tap, fault in broken.items() if tap not in told]
         report.mode = self.mode
         report.torch = _torch_version()
         report.not_watched = self.not_watched
@@ -169,7 +177,7 @@ class Watch:
 
     def _least(self) -> Report:
         """What was found is worth more than how it would have been told."""
-        faults = [noted._asdict() for noted in last_resort.take()]
+        faults = [noted._asdict() for noted in take()]
         found = list(self.engine.findings.values())
         return Report(iterations=self.recorder.iteration, findings=found, faults=faults)
 
@@ -177,7 +185,7 @@ class Watch:
         report = self.snapshot()
         if self.writer is not None and self.writer.failed:
             report.faults.append({"tap": "trace", "traceback": self.writer.failed})
-        report.faults += [noted._asdict() for noted in last_resort.take()]
+        report.faults += [noted._asdict() for noted in take()]
         return report
 
     def _take_out(self) -> None:
@@ -189,7 +197,7 @@ class Watch:
         try:
             self.recorder.emit(Fault(tap, traceback.format_exc()))
         except Exception:
-            last_resort.note(tap)
+            note(tap)
 
 
 def _picture_collector() -> PictureCollector:
