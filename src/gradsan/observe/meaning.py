@@ -72,7 +72,8 @@ class Marks:
             meaning: Meaning = "entropy" if "entropy" in tags else "log-prob"
             self._set(nid, Mark(meaning, inputs[0] if inputs else nid), inputs, live)
         elif name in NOTEWORTHY and inputs and (mark := self._made(name, inputs)) is not None:
-            self._set(nid, mark, inputs, live)
+            # Of a sum its parts are often used as well.
+            self._set(nid, mark, () if name == "sum" else inputs, live)
 
     def _set(self, nid: ValueId, mark: Mark, inputs: tuple[ValueId, ...], live: bool) -> None:
         self._now[nid] = mark
