@@ -11,12 +11,8 @@ from feature import run
 from torch import nn
 from torch.distributions import Categorical
 
-from gradsan.observe.containment import Containment
-from gradsan.observe.graph import KEY
-from gradsan.observe.meaning import Marks
-from gradsan.observe.probes import EVERY, FIRST_LOOKS, Probes
+from gradsan.observe.meaning import EVERY, FIRST, Marks
 from gradsan.observe.session import Session
-from gradsan.observe.tracing import Tracing
 from gradsan.record.events import Backward, Ops, Probe, ProbePair
 from gradsan.record.recorder import Recorder
 from harness import Events, record_code
@@ -161,13 +157,12 @@ def test_how_far_log_probabilities_lie_apart_is_measured_when_they_meet() -> Non
     assert (len(ops), round(low, 5), round(high, 5), round(mean, 5)) == (1, 0.0, 0.69315, 0.34657)
 
 
-def test_a_line_is_looked_at_less_often_once_it_is_known() -> None:
-    tap = Probes(Containment(lambda fault: None, Tracing()))
-    loss = nn.Linear(2, 1)(torch.randn(4, 2)).mean()
-    output = loss.grad_fn.next_functions[0][0]
-    output.metadata[KEY] = (1, 1)
-    looks = [tap.watch((loss,), {output: (1, 1)}, Marks(), 7) for _ in range(FIRST_LOOKS + 2 * EVERY)]
-    assert [look is not None for look in looks].count(True) == FIRST_LOOKS + 2
+def test_after_the_first_iterations_every_eighth_is_looked_at() -> None:
+    marks, looks = Marks(), []
+    for _ in range(FIRST + 3 * EVERY):
+        looks.append(marks.active)
+        marks.end_of_iteration()
+    assert looks == [True] * FIRST + ([True] + [False] * (EVERY - 1)) * 3
 
 
 def test_a_probed_value_gets_no_hook_and_lives_no_longer() -> None:

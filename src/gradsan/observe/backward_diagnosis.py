@@ -72,7 +72,7 @@ class BackwardDiagnosis:
             if packed:
                 self._blind_spots.add("packed", None)
         watcher = GradientWatcher(self._containment, named, self._hunting_zeros)
-        watcher.probes = self._probes.watch(roots, named, marks, token)
+        watcher.probes = self._probes.watch(roots, named, marks)
         return BackwardFacts(hidden=tuple(hidden), untraced=not is_traced(named)), watcher
 
     def spoiled(self, facts: BackwardFacts, leaves: list[Tensor]) -> BackwardFacts:

@@ -18,7 +18,6 @@ from gradsan.observe.meaning import Marks, Meaning
 from gradsan.observe.values import Tensor
 from gradsan.record.events import Probe, ProbeKind, ProbePair, ValueId
 
-FIRST_LOOKS, EVERY = 24, 8  # of each line that calls backward: these, and then one in so many
 MOST = 48  # probes at one backward
 SAMPLES = 4096  # elements that are compared with those of another value
 FEW = 6  # samples: below, a correlation says nothing
@@ -46,18 +45,14 @@ class _Read(NamedTuple):
 
 
 class Probes:
-    """Of one session: how often each line was looked at, and what waits to be compared."""
+    """Of one session: with what waits to be compared with the next backward."""
 
     def __init__(self, containment: Containment) -> None:
         self._containment = containment
-        self._looks: dict[int, int] = {}
         self._waiting: deque[_Read] = deque(maxlen=KEPT)
 
-    def watch(
-        self, roots: tuple[Tensor, ...], named: dict[Any, Label], marks: Marks, token: int
-    ) -> ProbeWatcher | None:
-        looks = self._looks[token] = self._looks.get(token, 0) + 1
-        if looks > FIRST_LOOKS and looks % EVERY:
+    def watch(self, roots: tuple[Tensor, ...], named: dict[Any, Label], marks: Marks) -> ProbeWatcher | None:
+        if not marks.active:
             return None
         chosen: dict[Any, tuple[ValueId, ProbeKind, int]] = {}
         for node, (nid, _) in named.items():
