@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: run test test-torch test-torch-versions format picture accuracy unseen unseen-check bench bench-taps bench-memory bench-rl bench-averaging clean-agents faults hostile load third-party docs docs-rules clean
+.PHONY: run test test-torch test-torch-versions format picture accuracy unseen unseen-check meaning bench bench-taps bench-memory bench-rl bench-averaging clean-agents faults hostile load third-party docs docs-rules clean
 
 run: $(READY)
 	$(BIN)/gradsan run --fail-on never examples/leaky_dqn.py
@@ -29,6 +29,10 @@ accuracy: $(READY)
 # Bugs that no rule was written for; see benchmarks/unseen.py for what UNSEEN can be.
 unseen: $(READY)
 	$(BIN)/python benchmarks/unseen.py $(UNSEEN)
+
+# The pairs and the right programs of the 8xx rules, counted; writes docs/meaning.md.
+meaning: $(READY)
+	$(BIN)/python -W ignore benchmarks/meaning.py
 
 unseen-check: $(READY)
 	$(BIN)/python benchmarks/unseen_check.py

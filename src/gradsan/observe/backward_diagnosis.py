@@ -76,7 +76,7 @@ class BackwardDiagnosis:
                 self._blind_spots.add("packed", None)
         ladder = self._ladders.of(token, named)
         watcher = GradientWatcher(self._containment, named, self._hunting_zeros, ladder)
-        watcher.probes = self._probes.watch(roots, named, marks, token)
+        watcher.probes = self._probes.watch(roots, named, marks)
         return BackwardFacts(hidden=tuple(hidden), untraced=not is_traced(named)), watcher
 
     def spoiled(self, facts: BackwardFacts, leaves: list[Tensor]) -> BackwardFacts:

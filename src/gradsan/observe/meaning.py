@@ -18,6 +18,9 @@ Meaning = Literal[
 ]  # fmt: skip
 
 
+FIRST, EVERY = 32, 8  # iterations
+
+
 class Mark(NamedTuple):
     """What a value is, and what it was made of: a softmax and a log-softmax of the same logits belong together."""
 
@@ -54,7 +57,11 @@ OPEN_ENDED = {"sum", "stack", "cat", "hstack", "vstack"}
 
 
 class Marks:
+    """Kept in the first deep iterations, and then in every eighth: what a loss means does not change often."""
+
     def __init__(self) -> None:
+        self.active = True
+        self._iterations = 0
         self._now: dict[ValueId, Mark] = {}
         self._before: dict[ValueId, Mark] = {}
         self.scores = False  # whether there ever was a log-probability with a gradient
@@ -64,6 +71,8 @@ class Marks:
 
     def end_of_iteration(self) -> None:
         self._before, self._now = self._now, {}
+        self._iterations += 1
+        self.active = self._iterations < FIRST or not self._iterations % EVERY
 
     def note(
         self, nid: ValueId, name: str, tags: tuple[Tag, ...], inputs: tuple[ValueId, ...], live: bool
@@ -72,7 +81,8 @@ class Marks:
             meaning: Meaning = "entropy" if "entropy" in tags else "log-prob"
             self._set(nid, Mark(meaning, inputs[0] if inputs else nid), inputs, live)
         elif name in NOTEWORTHY and inputs and (mark := self._made(name, inputs)) is not None:
-            self._set(nid, mark, inputs, live)
+            # Of a sum its parts are often used as well.
+            self._set(nid, mark, () if name == "sum" else inputs, live)
 
     def _set(self, nid: ValueId, mark: Mark, inputs: tuple[ValueId, ...], live: bool) -> None:
         self._now[nid] = mark

@@ -232,7 +232,7 @@ class OperationTap(StackedMode):
         shape, floating = shape_of(out), is_floating(out)
         self.record(Op(nid, name, site, numbers, live, shape, floating, tags, facts, "operation", chain))
         self.values.define(out, nid)
-        if (tags or name in NOTEWORTHY) and floating:
+        if floating and self.marks.active and (tags or name in NOTEWORTHY):
             self.marks.note(nid, name, tags, numbers, live)
         if live:
             label(out, nid, site)

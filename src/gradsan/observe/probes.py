@@ -18,7 +18,6 @@ from gradsan.observe.meaning import Marks, Meaning
 from gradsan.observe.values import Tensor
 from gradsan.record.events import Probe, ProbeKind, ProbePair, ValueId
 
-FIRST_LOOKS, EVERY = 24, 8  # of each line that calls backward: these, and then one in so many
 MOST = 48  # probes at one backward
 SAMPLES = 4096  # elements that are compared with those of another value
 FEW = 6  # samples: below, a correlation says nothing
@@ -46,18 +45,14 @@ class _Read(NamedTuple):
 
 
 class Probes:
-    """Of one session: how often each line was looked at, and what waits to be compared."""
+    """Of one session: with what waits to be compared with the next backward."""
 
     def __init__(self, containment: Containment) -> None:
         self._containment = containment
-        self._looks: dict[int, int] = {}
         self._waiting: deque[_Read] = deque(maxlen=KEPT)
 
-    def watch(
-        self, roots: tuple[Tensor, ...], named: dict[Any, Label], marks: Marks, token: int
-    ) -> ProbeWatcher | None:
-        looks = self._looks[token] = self._looks.get(token, 0) + 1
-        if looks > FIRST_LOOKS and looks % EVERY:
+    def watch(self, roots: tuple[Tensor, ...], named: dict[Any, Label], marks: Marks) -> ProbeWatcher | None:
+        if not marks.active:
             return None
         chosen: dict[Any, tuple[ValueId, ProbeKind, int]] = {}
         for node, (nid, _) in named.items():
@@ -125,25 +120,29 @@ class ProbeWatcher:
 
     def _pairs(self) -> Iterator[ProbePair]:
         """Of this backward; or with one before, for many a script has a backward for each loss."""
-        kinds = {read.kind for read in self._read}
-        if kinds == {"log-prob", "prediction"}:
+        scores = [read for read in self._read if read.kind == "log-prob"]
+        predictions = [read for read in self._read if read.kind == "prediction"]
+        if scores and predictions:
             self._waiting.clear()
-            others = self._read
-        else:
-            others = [*self._waiting]
-            self._waiting.extend(self._read)
+            for score in scores:
+                yield from (_pair(score, other) for other in predictions if _fit(score, other))
+            return
         for one in self._read:
-            for other in [
-                r for r in others if r.kind != one.kind and len(r.derivatives) == len(one.derivatives)
-            ]:
-                if one.kind == "prediction" and others is self._read:
-                    continue  # met from the other side
-                if other in self._waiting:
-                    self._waiting.remove(other)
-                score, prediction = (one, other) if one.kind == "log-prob" else (other, one)
-                agreement = _agreement(score.derivatives, prediction.derivatives)
-                if agreement:
-                    yield ProbePair(score.nid, prediction.nid, len(score.derivatives), round(agreement, 3))
+            partner = next((r for r in reversed(self._waiting) if r.kind != one.kind and _fit(one, r)), None)
+            if partner is None:
+                self._waiting.append(one)
+            else:
+                self._waiting.remove(partner)
+                yield _pair(one, partner) if one.kind == "log-prob" else _pair(partner, one)
+
+
+def _fit(one: _Read, other: _Read) -> bool:
+    return len(one.derivatives) == len(other.derivatives)
+
+
+def _pair(score: _Read, prediction: _Read) -> ProbePair:
+    agreement = round(_agreement(score.derivatives, prediction.derivatives), 3)
+    return ProbePair(score.nid, prediction.nid, len(score.derivatives), agreement)
 
 
 def _short(number: float) -> float:

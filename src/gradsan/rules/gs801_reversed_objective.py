@@ -152,8 +152,13 @@ class ReversedObjective(Rule):
             if probe.kind in ("minimum", "maximum"):
                 yield from self._surrogate(contribution, probe, way)
         yield from self._values(contribution, way)
+        seen: set[tuple[Head, Head]] = set()  # a value and its sum are probed apart, and tell the same
         for pair in event.facts.probe_pairs:
-            yield from self._pair(contribution, pair)
+            graph = self.history.graph
+            who = head(graph, pair.log_prob), head(graph, pair.prediction)
+            if who not in seen:
+                seen.add(who)
+                yield from self._pair(contribution, pair, *who)
 
     # -- the clipped surrogate ------------------------------------------------------------------------
 
@@ -237,9 +242,8 @@ class ReversedObjective(Rule):
 
     # -- beside a critic -------------------------------------------------------------------------------
 
-    def _pair(self, contribution: Contribution, pair: ProbePair) -> Verdicts:
-        graph, pids = self.history.graph, contribution.consumed_pids()
-        policy, critic = head(graph, pair.log_prob), head(graph, pair.prediction)
+    def _pair(self, contribution: Contribution, pair: ProbePair, policy: Head, critic: Head) -> Verdicts:
+        pids = contribution.consumed_pids()
         if (
             not policy
             or not critic

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from gradsan.judge import scores
+from gradsan.judge.numbering import MAKING
 from gradsan.judge.scores import Difference
 from gradsan.judge.wording import line, value_at
 from gradsan.record.events import NOWHERE, Backward, Op, Site, ValueId
@@ -143,7 +144,11 @@ class RatioNotOne(Rule):
     def _given(self, region: dict[ValueId, Op]) -> list[ValueId]:
         """The choices and the data that a log-probability was computed for."""
         choices = [nid for nid, op in region.items() if scores.chooses(op)]
-        data = [nid for nid, op in region.items() if not op.inputs and op.kind == "data"]
+        data = [
+            nid
+            for nid, op in region.items()
+            if not op.inputs and op.kind != "parameter" and op.name not in MAKING | {"empty"}
+        ]
         return [*choices, *data]
 
     def _verdict(self, event: Backward, difference: Difference, ratio: Op) -> Verdict:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 
 from gradsan.judge import scores
+from gradsan.judge.flow import JOINING, LINEAR
 from gradsan.judge.history import History
 from gradsan.judge.scores import Difference
 from gradsan.judge.wording import line, networks, value_at
 from gradsan.record.events import Backward, Op, ParamId, Site, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
+PENALISING = LINEAR | JOINING | {"exp", "expm1", "clamp", "abs"}
 LOOKS = 4  # after as many steps
 FAR, ON_AVERAGE = 0.02, 0.002
 
@@ -107,10 +109,26 @@ class ReferenceDrifts(Rule):
         if event.call != "backward" or event.create_graph:
             return
         for difference in scores.differences(graph, roots):
-            if scores.is_taken_out(graph, difference):
+            within = graph.live_ancestors(roots)
+            if scores.is_taken_out(graph, difference) or not self._is_penalty(difference, within):
                 continue
-            if scores.ratio_of(graph, difference, graph.live_ancestors(roots)) is None:
+            if scores.ratio_of(graph, difference, within) is None:
                 yield from self._judged(event, difference)
+
+    def _is_penalty(self, difference: Difference, within: dict[ValueId, Op]) -> bool:
+        """A divergence is averaged into the loss, as it is, squared, or with its exponential. What a margin is
+        wanted of is none."""
+        graph, stack, seen = self.history.graph, [difference.op.nid], set()
+        while stack:
+            nid = stack.pop()
+            for user in (within[n] for n in graph.consumers.get(nid, ()) if n in within):
+                squared = user.name == "pow" and nid == difference.op.nid
+                if user.name not in PENALISING and not squared:
+                    return False
+                if user.nid not in seen:
+                    seen.add(user.nid)
+                    stack.append(user.nid)
+        return True
 
     def _judged(self, event: Backward, difference: Difference) -> Verdicts:
         graph, history, site = self.history.graph, self.history, difference.op.site
