@@ -17,6 +17,7 @@ FAMILIES = {
     "5": "Magnitude: the gradient is there and is useless",
     "6": "Shape and form of the loss",
     "7": "Distributed",
+    "8": "Meaning: the gradient is right, the loss is not",
 }
 INTRODUCTION = """\
 # Rules
