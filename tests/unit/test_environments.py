@@ -274,3 +274,11 @@ def test_an_environment_whose_observations_are_changed_on_the_way_is_not_evaluat
         ("memory.append((obs + 1e-3, action, reward, next_obs + 1e-3"),
     )
     assert {note["rule"] for note in run_code(changed).not_evaluated} == {"GS805"}
+
+
+def test_where_nothing_is_bootstrapped_there_is_nothing_to_evaluate() -> None:
+    """REINFORCE, step by step: no batch of observations is ever made."""
+    folder = LEARNING.parent
+    assert not run_code(
+        (folder / "returns_left_in_reverse_order_fixed.py").read_text(encoding="utf-8")
+    ).not_evaluated

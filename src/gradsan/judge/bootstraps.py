@@ -55,6 +55,12 @@ def bootstraps_in(history: History, event: Backward) -> Iterator[Bootstrap]:
             yield Bootstrap(met, op, rest)
 
 
+def has_learned_target(history: History, event: Backward) -> bool:
+    """Whether the loss compares a prediction with a constant that a network had a part in."""
+    targets = (met.constant for met in met_in(history, event) if met.op.name in DIFFERENCES)
+    return any(target is not None and history.graph.value_params([target.nid]) for target in targets)
+
+
 def _rewards(history: History, met: Met) -> tuple[Op, tuple[float, ...]] | None:
     """The summand of a target that no network had a part in, and where it was added."""
     graph, book = history.graph, history.experience

@@ -18,8 +18,8 @@ from gradsan.record.events import Experience, Numbers, Rows, Transition, ValueId
 TAKING_BATCHES = {"linear", "matmul", "mm", "cat", "sub", "div", "mul"}
 MEETING = {"mul", "add", "sub", "rsub", "mse_loss", "smooth_l1_loss", "huber_loss", "l1_loss"}
 LOOKED_AT = TAKING_BATCHES | MEETING
-MOST_NUMBERS, MOST_VALUES, MOST_STEPS, MOST_BATCHES = 4_096, 2_048, 4_096, 16  # in one look
-FIRST_LOOKS, THEN_EVERY, MOST_LOOKS = 24, 16, 64  # at a backward
+MOST_NUMBERS, MOST_VALUES, MOST_STEPS, MOST_BATCHES = 12_288, 2_048, 4_096, 16  # in one look
+FIRST_LOOKS, THEN_EVERY, MOST_LOOKS = 24, 16, 48  # at a backward
 
 
 class ExperienceTap:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from gradsan.judge import reasons
-from gradsan.judge.bootstraps import Bootstrap, bootstraps_in
+from gradsan.judge.bootstraps import Bootstrap, bootstraps_in, has_learned_target
 from gradsan.judge.wording import line, value_at
 from gradsan.record.events import Backward, Site
 from gradsan.rules.base import Rule, Verdict, Verdicts
@@ -119,8 +119,11 @@ class BootstrapPastEnd(Rule):
     def __init__(self, *args: object) -> None:
         super().__init__(*args)  # type: ignore[arg-type]
         self._rows: dict[tuple[Site, str], _Rows] = defaultdict(_Rows)
+        self._unknown = False  # there was a target whose rows are of unknown origin
 
     def on_backward(self, event: Backward) -> Verdicts:
+        if not self._unknown and self.history.experience.was_lost:
+            self._unknown = has_learned_target(self.history, event)
         for target in bootstraps_in(self.history, event):
             kinds = {}
             for end in ("", "truncated", "terminated"):
@@ -136,7 +139,7 @@ class BootstrapPastEnd(Rule):
                 yield self._cut_short(event, target, truncated.left_out)
 
     def could_not_look(self) -> str:
-        return reasons.NOT_FOLLOWED if self.history.iteration and self.history.experience.was_lost else ""
+        return reasons.NOT_FOLLOWED if self._unknown and self.history.experience.was_lost else ""
 
     def _past_end(self, event: Backward, target: Bootstrap, rows: int) -> Verdict:
         return self._verdict(

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from gradsan.judge import reasons
 from gradsan.judge.returns import SLOWEST, Entry, Law, Series
+from gradsan.judge.rollout_sums import rollouts
 from gradsan.judge.weighed import Met, entries, is_score, met_in, origin
 from gradsan.judge.wording import line, value_at
-from gradsan.record.events import Backward, Site
+from gradsan.record.events import Backward, Site, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 ENOUGH_BORDERS = 3  # ends of episodes that a return ran across
@@ -134,6 +135,7 @@ class MisalignedReturn(Rule):
     def __init__(self, *args: object) -> None:
         super().__init__(*args)  # type: ignore[arg-type]
         self._seen: dict[Site, _Seen] = defaultdict(_Seen)
+        self._read: set[ValueId] = set()  # rollouts
 
     def on_backward(self, event: Backward) -> Verdicts:
         if not self.history.experience.was_followed:
@@ -147,6 +149,18 @@ class MisalignedReturn(Rule):
             series.setdefault(key, (met, []))[1].extend(entries(self.history, met))
         for met, rows in series.values():
             yield from self._judge(event, met, Series(rows))
+            if met.constant is not None and met.op.name != "mul":
+                yield from self._judge_rollout(event, met, rows)
+
+    def _judge_rollout(self, event: Backward, met: Met, rows: list[Entry]) -> Verdicts:
+        """The loss sees a part of a rollout: read all of it, once."""
+        for op, entries_of_all in rollouts(self.history, met, rows):
+            series = Series(entries_of_all)
+            if op.nid in self._read or not series.is_large_enough():
+                continue
+            if (law := _law(series)) is not None:
+                self._read.add(op.nid)
+                yield from self._crossings(event, met, op.site, series, law)
 
     def could_not_look(self) -> str:
         book = self.history.experience
@@ -171,12 +185,16 @@ class MisalignedReturn(Rule):
                 text = f"is, at each of {steps} steps, the discounted reward of that step alone: none that follow"
                 yield self._verdict(event, met, culprit, text)
         elif (law := _law(series)) is not None:
-            seen.right += 1
-            crossed, stopped = series.crossings(law)
-            seen.crossed += crossed
-            seen.stopped += stopped
-            if crossed and seen.crossed >= ENOUGH_BORDERS and not seen.stopped:
-                yield self._verdict(event, met, culprit, _across(law, seen.crossed))
+            yield from self._crossings(event, met, culprit, series, law)
+
+    def _crossings(self, event: Backward, met: Met, culprit: Site, series: Series, law: Law) -> Verdicts:
+        seen = self._seen[culprit]
+        seen.right += 1
+        crossed, stopped = series.crossings(law)
+        seen.crossed += crossed
+        seen.stopped += stopped
+        if crossed and seen.crossed >= ENOUGH_BORDERS and not seen.stopped:
+            yield self._verdict(event, met, culprit, _across(law, seen.crossed))
 
     def _verdict(self, event: Backward, met: Met, culprit: Site, text: str) -> Verdict:
         what = value_at(self.history, culprit, "the return")
@@ -193,7 +211,8 @@ def _law(series: Series) -> Law | None:
     law = series.backward_law(with_predictions=False)
     if not law.exact and all(e.prediction is not None for e in series.entries.values()):
         law = series.backward_law(with_predictions=True)
-    is_return = law.exact and series.adds_up(law) and law.next < 1.0 + 1e-4
+    # A share of the next prediction that is negative: these are no predictions but the other summand.
+    is_return = law.exact and series.adds_up(law) and law.next < 1.0 + 1e-4 and law.value > -1e-4
     return law if is_return and not series.is_differential(law) else None
 
 

@@ -126,6 +126,8 @@ class FlatAdvantage(Rule):
         self._seen: dict[Site, _Normalisation] = defaultdict(_Normalisation)
 
     def on_backward(self, event: Backward) -> Verdicts:
+        if not math.isfinite(event.loss):  # the deviation of one sample is no number: GS503 says so
+            return
         graph, reported = self.history.graph, set[Site]()
         for op in graph.live_ancestors(root.nid for root in event.roots).values():
             if op.name != "mul" or len(op.inputs) != 2:
