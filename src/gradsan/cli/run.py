@@ -18,6 +18,7 @@ from gradsan.judge.source import pin_base
 from gradsan.record.trace import TraceWriter
 from gradsan.runner import program as programs
 from gradsan.runner.execute import ProgramOutcome, execute
+from gradsan.runner.replaced import words_before_replacement
 from gradsan.runner.signals import Interrupted, last_words
 from gradsan.runner.watch import Watch
 from gradsan.settings import MODES, pinned
@@ -88,7 +89,7 @@ def command(ctx: click.Context, /, words: tuple[str, ...], **given: Any) -> None
         publisher.publish(watch.finish_at_once())  # a baseline is left as it was: the run was not whole
 
     watch.start()
-    with last_words(end_at_once), pinned(defaults):
+    with last_words(end_at_once), words_before_replacement(end_at_once), pinned(defaults):
         outcome = execute(program) if not watch.refusal else ProgramOutcome()
     if watch.is_in_child:  # the program forked by itself, and this is not the process that we watch
         ctx.exit(outcome.status)
