@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: run test test-torch test-torch-versions format picture accuracy unseen unseen-check bench bench-taps bench-memory bench-rl bench-averaging clean-agents third-party docs docs-rules clean
+.PHONY: run test test-torch test-torch-versions format picture accuracy reliability unseen unseen-check bench bench-taps bench-memory bench-rl bench-averaging clean-agents third-party docs docs-rules clean
 
 run: $(READY)
 	$(BIN)/gradsan run --fail-on never examples/leaky_dqn.py
@@ -30,6 +30,10 @@ accuracy: $(READY)
 # Bugs that no rule was written for; see benchmarks/unseen.py for what UNSEEN can be.
 unseen: $(READY)
 	$(BIN)/python benchmarks/unseen.py $(UNSEEN)
+
+# Runs with and without gradsan compared: output, status, weights, random state; RELIABILITY="jit_ fork_" picks.
+reliability: $(READY)
+	$(BIN)/python -W ignore benchmarks/reliability.py $(RELIABILITY)
 
 unseen-check: $(READY)
 	$(BIN)/python benchmarks/unseen_check.py

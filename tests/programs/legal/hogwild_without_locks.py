@@ -1,4 +1,5 @@
 """Real Hogwild: no lock at all. The weights differ from run to run; nothing may break."""
+
 # races
 import copy
 import threading
