@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: run test test-torch test-torch-versions format picture accuracy unseen unseen-check meaning bench bench-taps bench-memory bench-rl bench-averaging clean-agents faults hostile load third-party docs docs-rules clean
+.PHONY: run test test-torch test-torch-versions format picture accuracy reliability unseen unseen-check meaning bench bench-taps bench-memory bench-rl bench-averaging clean-agents faults hostile load third-party docs docs-rules clean
 
 run: $(READY)
 	$(BIN)/gradsan run --fail-on never examples/leaky_dqn.py
@@ -33,6 +33,10 @@ unseen: $(READY)
 # The pairs and the right programs of the 8xx rules, counted; writes docs/meaning.md.
 meaning: $(READY)
 	$(BIN)/python -W ignore benchmarks/meaning.py
+
+# Runs with and without gradsan compared: output, status, weights, random state; RELIABILITY="jit_ fork_" picks.
+reliability: $(READY)
+	$(BIN)/python -W ignore benchmarks/reliability.py $(RELIABILITY)
 
 unseen-check: $(READY)
 	$(BIN)/python benchmarks/unseen_check.py

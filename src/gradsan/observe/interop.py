@@ -30,7 +30,25 @@ class InteropTap:
     @property
     def parts(self) -> Parts:
         patches = self._patch_from_numpy, self._patch_functions
-        return (*patches, self._patch_inference_mode, self._patch_grad_switch, self._patch_scripts)
+        return (
+            *patches,
+            self._patch_inference_mode,
+            self._patch_grad_switch,
+            self._patch_scripts,
+            self._patch_asking,
+        )
+
+    def _patch_asking(self, patches: Patches) -> None:
+        """PyTorch's layers take a slower way, which rounds differently, where a function mode is on: ours is none
+        that they need care about."""
+        ask, paused = torch.overrides.has_torch_function, self._tracing.paused
+
+        @functools.wraps(ask)
+        def has_torch_function(arguments: Any) -> bool:
+            with paused():
+                return bool(ask(arguments))
+
+        patches.set(torch.overrides, "has_torch_function", has_torch_function)
 
     def _patch_scripts(self, patches: Patches) -> None:
         """TorchScript knows PyTorch's functions by identity: tell it which one ours stands for."""

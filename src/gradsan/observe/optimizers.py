@@ -22,7 +22,7 @@ from gradsan.observe.magnitudes import Magnitudes, Taken, has_dense_gradient
 from gradsan.observe.outlet import Outlet
 from gradsan.observe.patches import Parts, Patches
 from gradsan.observe.registry import GradState, Known, grad_state
-from gradsan.observe.slots import parameters_of
+from gradsan.observe.slots import attributes_of, parameters_of
 from gradsan.observe.tracing import Tracing
 from gradsan.observe.unseen import is_dense, is_readable
 from gradsan.record.events import (
@@ -209,8 +209,8 @@ class OptimizerTap:
         self._fast_path.end()
         self._fast_path.note(id(opt) + STEP)
         self._tracing.step.give_up()
-        if not self._optimizers.params(opt):
-            return  # they answer by code of their own: nothing can be said
+        if not self._optimizers.params(opt) or _is_skipped(opt):
+            return  # they answer by code of their own, or nothing happens: there is nothing to say
         oid = self.ensure_known(opt, frame)
         for gone in self._optimizers.newly_gone():
             self._emit(OptimizerGone(gone))
@@ -351,6 +351,12 @@ class OptimizerTap:
         return all(
             bool(torch.isfinite(g).all()) for g in grads if g is not None and is_readable(g) and is_dense(g)
         )
+
+
+def _is_skipped(opt: torch.optim.Optimizer) -> bool:
+    """A loss scaler met an overflow, and tells a fused kernel to do nothing."""
+    found: Any = attributes_of(opt).get("found_inf")
+    return type(found) is torch.Tensor and bool(found.any())
 
 
 def _is_constructor(frame: FrameType | None) -> bool:

@@ -110,6 +110,9 @@ class SpecialCalls:
         self._tap.record(Op(nid, "set_data", site, call.numbers, target.requires_grad, shape, True))
         self._values.wrote(target, nid)
         self._writes.wrote(target, nid, site, "set_data")
+        if (owner := self._writes.owner_of_gradient(target)) is not None and len(call.numbers) > 1:
+            self._writes.is_gradient(target, owner)  # in other memory, from now on
+            self._tap.remark("gradient set", call.numbers[1], site, OpFacts(pid=owner))
         if (pid := self._leaves.find(target)) is not None:
             self._values.forget(target)
             shared = self._leaves.sharing(target)

@@ -44,6 +44,7 @@ class Writes:
         self.kept: dict[ValueId, tuple[SavedTensor, ...]] = {}
         self._hidden: dict[int, weakref.ref[Tensor]] = {}
         self._gradients: dict[int, ParamId] = {}
+        self._owners: dict[int, ParamId] = {}
         self._seen: dict[int, tuple[weakref.ref[Tensor], SavedTensor]] = {}
         self.shared_with_numpy: dict[int, Site] = {}
         self.compares_contents = True
@@ -100,6 +101,13 @@ class Writes:
 
     def is_gradient(self, grad: Tensor, pid: ParamId) -> None:
         self._gradients[storage_of(grad)] = pid
+        self._owners[id(grad)] = pid
+
+    def owner_of_gradient(self, grad: Tensor) -> ParamId | None:
+        """The parameter that has this very tensor as its `.grad`, wherever its memory is."""
+        pid = self._owners.get(id(grad))
+        leaf = None if pid is None else self._leaves.tensor(pid)
+        return pid if leaf is not None and leaf.grad is grad else None
 
     def gradient_of(self, tensor: Tensor) -> ParamId | None:
         """The parameter whose `.grad` this memory is."""
@@ -128,7 +136,7 @@ class Writes:
         for storage, log in list(self.log.items()):
             if len(log) > 64:
                 self.log[storage] = log[-32:]
-        for table in (self.log, self._gradients):
+        for table in (self.log, self._gradients, self._owners):
             if len(table) > KEEP_OPERATIONS:
                 table.clear()
 

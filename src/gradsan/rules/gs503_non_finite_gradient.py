@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 from gradsan.judge.history import History
 from gradsan.judge.wording import in_words, line, networks
-from gradsan.record.events import Backward, BadGradient, Op, ParamId, Site, ValueId
+from gradsan.record.events import Backward, BadGradient, Op, ParamId, Site, Step, ValueId, ZeroGrad
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 HOW_TO_SEE = "run with `--mode deep` to see the operation that made it"
 SUSPECTS = 4  # that are named
+# Steps in a row. A scaler that starts far too high halves its scale as often as that; a bug is skipped for ever.
+ALWAYS_SKIPPED, SKIPPED_AT_THE_END = 40, 4
+
+
+class Waiting(NamedTuple):
+    """Not finite, and not yet taken by any step."""
+
+    verdict: Verdict
+    fed: set[ParamId]
 
 
 class NonFiniteGradient(Rule):
@@ -36,7 +46,8 @@ class NonFiniteGradient(Rule):
     )
     deliberate = """
         Under a loss scaler an overflow is part of the search for the right scale, and the scaler skips
-        that step: start with a smaller `init_scale`, or allow it on the line of the backward.
+        that step: a gradient that is cleared before any step takes it is not reported, unless no step is
+        ever taken again.
     """
     bad = (
         """
@@ -69,6 +80,17 @@ class NonFiniteGradient(Rule):
     good = (
         """
         import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        scaler = torch.amp.GradScaler("cpu", init_scale=2.0**127)
+        for _ in range(12):
+            opt.zero_grad()
+            scaler.scale(net(torch.randn(8, 3)).pow(2).mean()).backward()
+            scaler.step(opt)
+            scaler.update()
+        """,
+        """
+        import torch
         net = torch.nn.Linear(3, 2, bias=False)
         opt = torch.optim.SGD(net.parameters(), lr=0.1)
         offset = net(torch.tensor([[1.0, 2.0, 3.0], [0.0, 0.0, 0.0]]))
@@ -98,6 +120,9 @@ class NonFiniteGradient(Rule):
     def __init__(self, history: History) -> None:
         super().__init__(history)
         self._lost = False
+        self._waiting: Waiting | None = None
+        self._skips = False  # whether somebody looks before stepping
+        self._skipped: list[Verdict] = []  # in a row: nobody has stepped with them
         self._fed: set[ParamId] = set()  # what earlier backwards gave gradient to
 
     def on_backward(self, event: Backward) -> Verdicts:
@@ -107,8 +132,47 @@ class NonFiniteGradient(Rule):
     def _judge(self, event: Backward) -> Verdicts:
         if self._lost or (event.facts.bad_gradient is None and math.isfinite(event.loss)):
             return
+        if event.facts.spoiled:
+            yield self._first(self._spoiled(event))
+            return
+        if math.isinf(event.loss) and event.facts.norms and event.facts.bad_gradient is None:
+            return  # a scaled loss may overflow where its gradient, which is all that counts, does not
+        verdict, fed = self._started(event), set(event.fed)
+        if event.error or not any(self.history.owner_of(pid) for pid in fed):
+            yield self._first(verdict)
+        elif self._waiting is None:
+            self._waiting = Waiting(verdict, fed)
+
+    def _first(self, verdict: Verdict) -> Verdict:
         self._lost = True  # from here on everything is non-finite: only the first time tells something
-        yield self._spoiled(event) if event.facts.spoiled else self._started(event)
+        return verdict
+
+    def on_step(self, event: Step) -> Verdicts:
+        if self._waiting is None:
+            self._skipped.clear()
+        elif not self._lost and not self._waiting.fed.isdisjoint(event.held):
+            yield self._first(self._waiting.verdict)
+
+    def on_zero_grad(self, event: ZeroGrad) -> Verdicts:
+        """Cleared, and nobody took it: a loss scaler, or the script, has looked first and skipped the step. Where
+        that is all that happens, nothing is learnt."""
+        waiting = self._waiting
+        if self._lost or waiting is None or waiting.fed.isdisjoint(event.params):
+            return
+        waiting.fed.difference_update(event.params)
+        if not waiting.fed:
+            self._waiting, self._skips = None, True
+            self._skipped.append(waiting.verdict)
+            if len(self._skipped) >= ALWAYS_SKIPPED:
+                yield self._first(self._skipped[0])
+
+    def at_end(self) -> Verdicts:
+        if self._lost:
+            return
+        if self._waiting is not None and not self._skips:
+            yield self._waiting.verdict
+        elif len(self._skipped) >= SKIPPED_AT_THE_END:
+            yield self._skipped[0]
 
     def _started(self, event: Backward) -> Verdict:
         history = self.history

@@ -1,4 +1,5 @@
 """A3C: each thread has a network of its own and hands its gradient to the shared one."""
+
 # races
 import copy
 import threading

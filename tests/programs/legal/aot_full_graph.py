@@ -1,4 +1,5 @@
 """torch.compile with a full graph, its backend prints what it was given."""
+
 # fresh
 import torch
 from torch import nn

@@ -1,8 +1,9 @@
 """functorch's ahead-of-time compiler, with graphs that are printed."""
+
 # fresh
 import torch
-from torch import nn
 from functorch.compile import aot_function
+from torch import nn
 
 graphs = []
 

@@ -1,4 +1,5 @@
 """Cloning for 80 iterations, with the target network already there; only RL syncs it, softly."""
+
 import copy
 
 import torch

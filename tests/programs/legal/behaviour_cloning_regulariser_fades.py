@@ -1,4 +1,5 @@
 """RL with a cloning term whose weight fades to zero; the reference policy is a frozen copy."""
+
 import copy
 
 import torch

@@ -1,4 +1,5 @@
 """A policy is cloned from demonstrations first, then trained by DQN-like updates with a target."""
+
 import copy
 
 import torch

@@ -1,4 +1,5 @@
 """Actor cloned, critic fitted to returns under the fixed actor, then actor-critic."""
+
 import torch
 from torch import nn
 

@@ -1,4 +1,5 @@
 """A counting backend: neither more nor fewer compilations than without us."""
+
 # fresh
 import torch
 from torch import nn

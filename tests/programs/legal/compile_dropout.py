@@ -1,4 +1,5 @@
 """Compiled dropout has a random stream of its own."""
+
 # fresh
 import torch
 from torch import nn

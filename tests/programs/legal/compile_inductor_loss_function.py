@@ -1,4 +1,5 @@
 """A compiled PPO loss, and a policy that is not compiled."""
+
 # fresh
 import torch
 from torch import nn

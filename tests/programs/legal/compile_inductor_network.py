@@ -1,4 +1,5 @@
 """A compiled network, real kernels: they round differently from eager ones."""
+
 # fresh
 import torch
 from torch import nn

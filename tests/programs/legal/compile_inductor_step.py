@@ -1,4 +1,5 @@
 """A compiled optimizer step."""
+
 # fresh
 import torch
 from torch import nn

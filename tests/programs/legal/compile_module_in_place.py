@@ -1,4 +1,5 @@
 """`net.compile()` in place, and a graph break in the middle of it."""
+
 # fresh
 import torch
 from torch import nn

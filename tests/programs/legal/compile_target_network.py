@@ -1,4 +1,5 @@
 """DQN with a compiled online and a compiled target network."""
+
 # fresh
 import copy
 

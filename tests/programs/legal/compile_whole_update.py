@@ -1,4 +1,5 @@
 """The whole update, backward included, lies in a compiled function that breaks its graph."""
+
 # fresh
 import torch
 from torch import nn

@@ -1,4 +1,5 @@
 """Complex parameters, seen as real ones."""
+
 import torch
 from torch import nn
 

@@ -1,4 +1,5 @@
 """Daemon threads are still training when the program ends."""
+
 # races
 import threading
 

@@ -1,4 +1,5 @@
 """A DataLoader with forked workers whose collate function makes tensors."""
+
 import torch
 from torch import nn
 from torch.utils.data import DataLoader, Dataset

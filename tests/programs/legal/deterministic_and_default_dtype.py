@@ -1,4 +1,5 @@
 """Deterministic algorithms, double precision by default, anomaly mode on."""
+
 import torch
 from torch import nn
 

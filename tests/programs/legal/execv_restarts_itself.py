@@ -1,4 +1,5 @@
 """The program replaces itself by another one after a checkpoint."""
+
 import os
 import sys
 

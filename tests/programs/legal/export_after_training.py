@@ -1,4 +1,5 @@
 """The policy is exported at the end; its graph must hold the user's operations only."""
+
 # fresh
 import torch
 from torch import nn

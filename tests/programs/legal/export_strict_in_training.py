@@ -1,4 +1,5 @@
 """An evaluation that exports, in the middle of the training."""
+
 # fresh
 import torch
 from torch import nn

@@ -1,4 +1,5 @@
 """A forked child goes on training by itself, and tells what it got."""
+
 import hashlib
 import os
 

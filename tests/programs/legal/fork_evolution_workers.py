@@ -1,4 +1,5 @@
 """A population is evaluated by forked workers through multiprocessing."""
+
 import multiprocessing
 
 import torch

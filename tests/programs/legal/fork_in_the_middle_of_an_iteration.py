@@ -1,4 +1,5 @@
 """The child of a fork between forward and backward finishes the iteration."""
+
 import os
 
 import torch

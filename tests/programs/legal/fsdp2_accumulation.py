@@ -1,4 +1,5 @@
 """FSDP2 with gradients accumulated over two micro-batches."""
+
 import os
 
 os.environ.update(MASTER_ADDR="127.0.0.1", RANK="0", WORLD_SIZE="1", GLOO_SOCKET_IFNAME="lo")

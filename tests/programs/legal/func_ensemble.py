@@ -1,4 +1,5 @@
 """torch.func: an ensemble by vmap over stacked parameters."""
+
 import copy
 
 import torch

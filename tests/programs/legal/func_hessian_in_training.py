@@ -1,4 +1,5 @@
 """Jacobians and Hessians of a network, between its updates."""
+
 import torch
 from torch import nn
 from torch.func import functional_call, hessian, jacrev

@@ -1,4 +1,5 @@
 """A table of functions by identity, made before and read while training."""
+
 import torch
 from torch import nn
 

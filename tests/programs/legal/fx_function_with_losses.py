@@ -1,4 +1,5 @@
 """fx traces a loss function, with torch functions and tensor methods on proxies."""
+
 import torch
 from torch import fx, nn
 

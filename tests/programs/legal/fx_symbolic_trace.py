@@ -1,4 +1,5 @@
 """fx traces the network while it is trained, and runs what it traced."""
+
 import torch
 from torch import fx, nn
 

@@ -1,4 +1,5 @@
 """As clones, copied back in place."""
+
 import torch
 from torch import nn
 

@@ -1,4 +1,5 @@
 """Put aside by name in a helper class, restored by a context manager."""
+
 import contextlib
 
 import torch
@@ -7,7 +8,9 @@ from torch import nn
 
 @contextlib.contextmanager
 def gradients_kept(module):
-    kept = {name: None if p.grad is None else p.grad.detach().clone() for name, p in module.named_parameters()}
+    kept = {
+        name: None if p.grad is None else p.grad.detach().clone() for name, p in module.named_parameters()
+    }
     try:
         yield
     finally:

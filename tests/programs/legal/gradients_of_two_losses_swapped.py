@@ -1,4 +1,5 @@
 """A shared trunk; each head's gradient is computed apart and they are summed by hand."""
+
 import torch
 from torch import nn
 

@@ -1,4 +1,5 @@
 """The critic's gradient is put aside while the actor's loss runs through the critic, and put back."""
+
 import torch
 from torch import nn
 

@@ -1,4 +1,5 @@
 """Put back through `.data` and through `set_`, in one loop over groups."""
+
 import torch
 from torch import nn
 

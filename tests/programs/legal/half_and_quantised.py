@@ -1,4 +1,5 @@
 """Half precision, bfloat16, and a quantised copy for playing."""
+
 import warnings
 
 import torch

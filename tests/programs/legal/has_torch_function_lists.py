@@ -1,4 +1,5 @@
 """PyTorch's own lists of overridable functions stay whole."""
+
 import torch
 from torch.overrides import get_ignored_functions, get_overridable_functions, get_testing_overrides
 

@@ -1,4 +1,5 @@
 """Hogwild: threads share the network and its optimizer, under a lock so that the result is one."""
+
 import threading
 
 import torch

@@ -1,4 +1,5 @@
 """Hooks on tensors, nodes, modules and optimizers, each counting its calls."""
+
 import torch
 from torch import nn
 

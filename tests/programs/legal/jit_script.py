@@ -1,4 +1,5 @@
 """Scripted functions and modules, with a loss in the script."""
+
 import warnings
 
 import torch

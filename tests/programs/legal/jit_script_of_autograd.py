@@ -1,10 +1,10 @@
 """A script that calls `torch.autograd.grad` and `backward` by itself."""
+
 import warnings
 
 import torch
 
 warnings.simplefilter("ignore")
-from typing import List, Optional
 
 
 @torch.jit.script

@@ -1,4 +1,5 @@
 """A traced policy inside REINFORCE, re-traced as it goes."""
+
 import warnings
 
 import torch

@@ -1,4 +1,5 @@
 """An ensemble of dynamics models, of which one is drawn for each imagined step."""
+
 import random
 
 import torch

@@ -1,4 +1,5 @@
 """Dreamer-like: the model learns from data, the actor and critic from imagined latents."""
+
 import torch
 from torch import nn
 

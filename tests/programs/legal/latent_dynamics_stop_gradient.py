@@ -1,4 +1,5 @@
 """The latent target is the encoder's own, detached; a decoder keeps it from collapsing."""
+
 import torch
 from torch import nn
 

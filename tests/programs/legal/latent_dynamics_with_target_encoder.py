@@ -1,4 +1,5 @@
 """A latent dynamics model: encoder, dynamics and reward head; the latent target is an EMA copy's."""
+
 import copy
 
 import torch

@@ -1,4 +1,5 @@
 """make_fx through `backward()` itself, with fake tensors."""
+
 import torch
 from torch import nn
 from torch.fx.experimental.proxy_tensor import make_fx

@@ -1,4 +1,5 @@
 """make_fx records kernels: forward and backward, and nothing of ours."""
+
 import torch
 from torch import nn
 from torch.fx.experimental.proxy_tensor import make_fx

@@ -1,4 +1,5 @@
 """A dispatch mode around the forward pass and another around the backward pass."""
+
 import torch
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode

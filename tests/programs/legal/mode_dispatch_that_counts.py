@@ -1,4 +1,5 @@
 """A user's dispatch mode around the whole loop."""
+
 import torch
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode

@@ -1,4 +1,5 @@
 """Shapes are tried out with fake tensors before the training, and once in the middle of it."""
+
 import torch
 from torch import nn
 from torch._subclasses.fake_tensor import FakeTensorMode

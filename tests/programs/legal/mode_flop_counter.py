@@ -1,4 +1,5 @@
 """PyTorch's own counter of floating point operations."""
+
 import torch
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode

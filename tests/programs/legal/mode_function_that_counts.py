@@ -1,4 +1,5 @@
 """A user's function mode around the whole loop counts what it sees."""
+
 import torch
 from torch import nn
 from torch.overrides import TorchFunctionMode

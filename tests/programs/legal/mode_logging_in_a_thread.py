@@ -1,4 +1,5 @@
 """A user's modes on another thread than the main one."""
+
 import threading
 
 import torch

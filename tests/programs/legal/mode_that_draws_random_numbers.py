@@ -1,4 +1,5 @@
 """Dropout for everything: the mode draws a number at each kernel."""
+
 import torch
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode

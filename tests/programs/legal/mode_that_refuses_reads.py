@@ -1,4 +1,5 @@
 """A guard that forbids reading numbers out of tensors inside the training step."""
+
 import torch
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode

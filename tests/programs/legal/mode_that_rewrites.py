@@ -1,4 +1,5 @@
 """A function mode that replaces one function by another."""
+
 import torch
 from torch import nn
 from torch.overrides import TorchFunctionMode

@@ -1,4 +1,5 @@
 """Empty batches, tensors without elements, scalars, and integer parameters that do not learn."""
+
 import torch
 from torch import nn
 

@@ -1,4 +1,5 @@
 """Objects that refuse comparison, truth, hashing and length."""
+
 import torch
 from torch import nn
 

@@ -1,4 +1,5 @@
 """Sequences of the user's own go into `torch.tensor`: they are read once."""
+
 import random
 
 import numpy as np

@@ -1,4 +1,5 @@
 """A dictionary of networks that counts who reads it."""
+
 import torch
 from torch import nn
 

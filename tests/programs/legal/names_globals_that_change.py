@@ -1,4 +1,5 @@
 """A thread adds and removes variables while names are looked for."""
+
 # races
 import threading
 

@@ -1,4 +1,5 @@
 """A lazy proxy: whoever asks for its class or attributes makes it load."""
+
 import torch
 from torch import nn
 

@@ -1,4 +1,5 @@
 """Looking for names must not iterate a list whose `__iter__` draws random numbers."""
+
 import random
 
 import torch

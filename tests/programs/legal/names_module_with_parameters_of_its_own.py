@@ -1,4 +1,5 @@
 """A network that overrides `parameters`, `named_parameters` and `modules`, and counts."""
+
 import torch
 from torch import nn
 

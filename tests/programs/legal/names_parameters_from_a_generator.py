@@ -1,4 +1,5 @@
 """Parameters handed over by iterables of the user's own, which can be read once."""
+
 import torch
 from torch import nn
 

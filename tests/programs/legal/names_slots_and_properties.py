@@ -1,10 +1,11 @@
 """Objects with slots, properties that compute, and descriptors, around the networks."""
+
 import torch
 from torch import nn
 
 
 class Slotted:
-    __slots__ = ("net", "__weakref__")
+    __slots__ = ("__weakref__", "net")
 
     def __init__(self, net):
         self.net = net

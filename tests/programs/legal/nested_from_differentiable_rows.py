@@ -1,4 +1,5 @@
 """Rows with a graph are put into a nested tensor; its attention is differentiated."""
+
 import torch
 from torch import nn
 

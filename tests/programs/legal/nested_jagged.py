@@ -1,4 +1,5 @@
 """Sequences of different lengths in one nested tensor, jagged layout."""
+
 import torch
 from torch import nn
 

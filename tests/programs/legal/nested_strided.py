@@ -1,4 +1,5 @@
 """The older nested layout, with padding at the end."""
+
 import warnings
 
 import torch

@@ -1,4 +1,5 @@
 """A critic over episodes of different lengths, masked through padding."""
+
 import torch
 from torch import nn
 

@@ -1,4 +1,5 @@
 """Functions of PyTorch are pickled, copied and looked at."""
+
 import copy
 import inspect
 import pickle
@@ -7,11 +8,22 @@ import torch
 from torch import nn
 
 WATCHED = [
-    torch.autograd.backward, torch.autograd.grad, torch.nn.utils.clip_grad_norm_, torch.nn.utils.clip_grad_value_,
-    torch.compile, torch.set_grad_enabled, torch.inference_mode,
-    torch.optim.Optimizer.zero_grad, torch.optim.Optimizer.add_param_group, torch.nn.Module.zero_grad,
-    torch.nn.Module.load_state_dict, torch.nn.Module.requires_grad_, torch.nn.Parameter.__deepcopy__,
-    torch.nn.Parameter.__new__, torch.autograd.Function.apply, torch.Tensor.backward,
+    torch.autograd.backward,
+    torch.autograd.grad,
+    torch.nn.utils.clip_grad_norm_,
+    torch.nn.utils.clip_grad_value_,
+    torch.compile,
+    torch.set_grad_enabled,
+    torch.inference_mode,
+    torch.optim.Optimizer.zero_grad,
+    torch.optim.Optimizer.add_param_group,
+    torch.nn.Module.zero_grad,
+    torch.nn.Module.load_state_dict,
+    torch.nn.Module.requires_grad_,
+    torch.nn.Parameter.__deepcopy__,
+    torch.nn.Parameter.__new__,
+    torch.autograd.Function.apply,
+    torch.Tensor.backward,
 ]
 for function in WATCHED:
     words = [getattr(function, name, None) for name in ("__name__", "__qualname__", "__module__")]

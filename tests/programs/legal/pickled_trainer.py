@@ -1,4 +1,5 @@
 """A trainer that holds functions of PyTorch is pickled in the middle of its training."""
+
 import pickle
 
 import torch
@@ -9,7 +10,11 @@ class Trainer:
     def __init__(self):
         self.net = nn.Linear(4, 1)
         self.opt = torch.optim.Adam(self.net.parameters(), lr=1e-2)
-        self.clip, self.back, self.grad = nn.utils.clip_grad_norm_, torch.autograd.backward, torch.autograd.grad
+        self.clip, self.back, self.grad = (
+            nn.utils.clip_grad_norm_,
+            torch.autograd.backward,
+            torch.autograd.grad,
+        )
 
     def update(self):
         x = torch.randn(8, 4)

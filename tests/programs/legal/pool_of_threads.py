@@ -1,4 +1,5 @@
 """An executor computes losses; the main thread sums them and steps."""
+
 # races: in which order the gradients are summed
 from concurrent.futures import ThreadPoolExecutor
 

@@ -1,4 +1,5 @@
 """PyTorch's profiler runs, and its own table is looked at."""
+
 import torch
 from torch import nn
 

@@ -1,4 +1,5 @@
 """Backward in a raw thread, which `threading` knows nothing of."""
+
 import _thread
 
 import torch

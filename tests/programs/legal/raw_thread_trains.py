@@ -1,4 +1,5 @@
 """The whole training in a raw thread."""
+
 import _thread
 
 import torch

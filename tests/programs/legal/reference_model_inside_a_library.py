@@ -1,4 +1,5 @@
 """A library's own model holds one unused table; the reference and value models are copies (as in RLOO)."""
+
 import copy
 
 import torch
@@ -6,7 +7,11 @@ from torch import nn
 
 torch.manual_seed(0)
 layer = nn.TransformerEncoderLayer(16, 4, 32, batch_first=True, dropout=0.0)
-embed, body, out = nn.Embedding(20, 16), nn.TransformerEncoder(layer, 1, enable_nested_tensor=False), nn.Linear(16, 20)
+embed, body, out = (
+    nn.Embedding(20, 16),
+    nn.TransformerEncoder(layer, 1, enable_nested_tensor=False),
+    nn.Linear(16, 20),
+)
 policy = nn.Sequential(embed, body, out)
 reference = copy.deepcopy(policy).eval()
 opt = torch.optim.AdamW(policy.parameters(), lr=1e-3)

@@ -1,4 +1,5 @@
 """Saved tensors are packed and unpacked by hooks that count."""
+
 import torch
 from torch import nn
 

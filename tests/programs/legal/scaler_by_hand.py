@@ -1,4 +1,5 @@
 """A loss scale by hand: the step is skipped where a gradient is not finite."""
+
 import torch
 from torch import nn
 

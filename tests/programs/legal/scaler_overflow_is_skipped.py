@@ -1,4 +1,5 @@
 """A loss scale that overflows half precision now and then: the scaler skips the step and lowers the scale."""
+
 import torch
 from torch import nn
 

@@ -1,4 +1,5 @@
 """The same without an explicit `unscale_`, with huge first scale, over two optimizers."""
+
 import torch
 from torch import nn
 

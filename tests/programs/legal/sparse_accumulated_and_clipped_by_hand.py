@@ -1,4 +1,5 @@
 """Two backward calls into one sparse gradient, scaled by hand before the step."""
+
 import torch
 from torch import nn
 

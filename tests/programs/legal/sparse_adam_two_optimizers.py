@@ -1,4 +1,5 @@
 """Sparse Adam beside a dense one, gradients kept as zeros."""
+
 import torch
 from torch import nn
 

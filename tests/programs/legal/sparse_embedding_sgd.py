@@ -1,4 +1,5 @@
 """An embedding with sparse gradients and plain SGD."""
+
 import torch
 from torch import nn
 

@@ -1,4 +1,5 @@
 """Dense parameters are clipped by norm, the sparse table is left alone."""
+
 import torch
 from torch import nn
 

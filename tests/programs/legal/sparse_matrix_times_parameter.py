@@ -1,4 +1,5 @@
 """Sparse adjacency times dense weights, in COO and in CSR."""
+
 import torch
 from torch import nn
 

@@ -1,4 +1,5 @@
 """A parameter that is itself sparse."""
+
 import torch
 from torch import nn
 

@@ -1,4 +1,5 @@
 """A sparse gradient that is written by hand, without any backward."""
+
 import torch
 from torch import nn
 

@@ -1,4 +1,5 @@
 """Observations carry metadata through a replay buffer."""
+
 import random
 
 import torch

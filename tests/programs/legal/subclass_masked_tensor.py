@@ -1,4 +1,5 @@
 """PyTorch's own masked tensors."""
+
 import warnings
 
 import torch

@@ -1,4 +1,5 @@
 """The parameters themselves are of a subclass that counts."""
+
 import torch
 from torch import nn
 

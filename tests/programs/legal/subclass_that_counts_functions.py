@@ -1,4 +1,5 @@
 """A tensor subclass that counts the calls of its `__torch_function__`."""
+
 import torch
 from torch import nn
 

@@ -1,4 +1,5 @@
 """Noise is drawn at every call: one call more and the run is another."""
+
 import torch
 from torch import nn
 

@@ -1,4 +1,5 @@
 """Two subclasses meet in one operation, and one of them refuses some functions."""
+
 import torch
 from torch import nn
 
@@ -6,7 +7,13 @@ from torch import nn
 class Metres(torch.Tensor):
     @classmethod
     def __torch_function__(cls, func, types, args=(), kwargs=None):
-        if func in (torch.Tensor.item, torch.Tensor.detach, torch.Tensor.clone, torch.isfinite, torch.Tensor.any):
+        if func in (
+            torch.Tensor.item,
+            torch.Tensor.detach,
+            torch.Tensor.clone,
+            torch.isfinite,
+            torch.Tensor.any,
+        ):
             raise TypeError("metres are not for that")
         return super().__torch_function__(func, types, args, kwargs or {})
 

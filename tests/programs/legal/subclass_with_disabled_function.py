@@ -1,4 +1,5 @@
 """A subclass that switches `__torch_function__` off."""
+
 import torch
 from torch import nn
 

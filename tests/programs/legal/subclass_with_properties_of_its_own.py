@@ -1,4 +1,5 @@
 """A subclass whose `shape` and `grad` are properties that count."""
+
 import torch
 from torch import nn
 

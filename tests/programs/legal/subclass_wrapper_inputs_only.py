@@ -1,4 +1,5 @@
 """Only the inputs are wrapped; the calls are printed by name."""
+
 import torch
 from torch import nn
 from torch.utils._pytree import tree_map
@@ -10,7 +11,8 @@ class Logged(torch.Tensor):
     @staticmethod
     def __new__(cls, inner):
         return torch.Tensor._make_wrapper_subclass(
-            cls, inner.size(), dtype=inner.dtype, device=inner.device, requires_grad=inner.requires_grad)
+            cls, inner.size(), dtype=inner.dtype, device=inner.device, requires_grad=inner.requires_grad
+        )
 
     def __init__(self, inner):
         self.inner = inner

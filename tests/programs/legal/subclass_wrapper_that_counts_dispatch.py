@@ -1,4 +1,5 @@
 """A wrapper subclass with `__torch_dispatch__`: it sees every kernel."""
+
 import torch
 from torch import nn
 from torch.utils._pytree import tree_map
@@ -10,8 +11,13 @@ class Wrapped(torch.Tensor):
     @staticmethod
     def __new__(cls, inner):
         return torch.Tensor._make_wrapper_subclass(
-            cls, inner.size(), strides=inner.stride(), dtype=inner.dtype, device=inner.device,
-            requires_grad=inner.requires_grad)
+            cls,
+            inner.size(),
+            strides=inner.stride(),
+            dtype=inner.dtype,
+            device=inner.device,
+            requires_grad=inner.requires_grad,
+        )
 
     def __init__(self, inner):
         self.inner = inner

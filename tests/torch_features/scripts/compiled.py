@@ -1,4 +1,5 @@
 # finds: GS202
+# blind: torch.compile
 import torch
 from torch import nn
 
@@ -7,15 +8,15 @@ opt = torch.optim.Adam([*body.parameters(), *head.parameters()], lr=1e-2)
 
 
 @torch.compile(backend="eager")
-def predict(x):
-    h = torch.tanh(body(x))
-    #! h = torch.tanh(body(x)).detach()
-    return head(h).squeeze(1)
+def features(x):
+    return torch.tanh(body(x))
 
 
 for _ in range(24):
     x = torch.randn(8, 3)
-    loss = (predict(x) - x.sum(1)).pow(2).mean()
+    h = features(x)
+    #! h = features(x).detach()
+    loss = (head(h).squeeze(1) - x.sum(1)).pow(2).mean()
     opt.zero_grad()
     loss.backward()
     opt.step()
