@@ -27,6 +27,7 @@ from gradsan.record.events import (
     OptimizerSeen,
     Repeated,
     Sample,
+    Scaling,
     Step,
     Sync,
     ZeroGrad,
@@ -44,6 +45,7 @@ HANDLERS = {
     Ops: "on_ops",
     Failed: "on_failed",
     Sample: "on_sample",
+    Scaling: "on_scaling",
 }
 
 ENOUGH = 16  # iterations: by then most rules would have had their say

@@ -20,6 +20,7 @@ from gradsan.observe.error_origins import ErrorOrigins, frames_of
 from gradsan.observe.gradient_sketch import GradientSketch
 from gradsan.observe.inspect_op import held_by
 from gradsan.observe.interop import InteropTap
+from gradsan.observe.loss_scaling import ScalerTap
 from gradsan.observe.magnitudes import Magnitudes
 from gradsan.observe.names import Namer
 from gradsan.observe.networks import NetworkTap
@@ -74,6 +75,7 @@ class Session:
             NetworkTap(*everywhere, fast_path, policy.news),
             InteropTap(containment, sites, tracing, switches),
             ClipTap(*everywhere, fast_path, magnitudes),
+            ScalerTap(*everywhere),
             self._compiled,
         )
 

@@ -274,6 +274,23 @@ class Clip(NamedTuple):
     dropped: bool = False
 
 
+ScalingCall = Literal["scale", "unscale_", "step"]
+
+
+class Scaling(NamedTuple):
+    """A loss scaler multiplies a loss by its `scale`, or divides the gradients of these parameters by it: asked to,
+    or at the beginning of its `step`. `asked`: the script has read the scale since the step before. `finite`: the
+    loss was, before it was multiplied."""
+
+    site: Site
+    call: ScalingCall
+    scale: float
+    oid: OptimizerId = NO_OPTIMIZER
+    params: tuple[ParamId, ...] = ()
+    asked: bool = False
+    finite: bool = True
+
+
 # -- operations -------------------------------------------------------------------------------------
 
 
@@ -448,6 +465,7 @@ Event = (
     | StepDone
     | ZeroGrad
     | Clip
+    | Scaling
     | Ops
     | Failed
     | Turn

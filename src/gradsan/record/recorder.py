@@ -27,6 +27,7 @@ from gradsan.record.events import (
     Repeated,
     Resumed,
     Sample,
+    Scaling,
     SiteSeen,
     Step,
     StepDone,
@@ -173,7 +174,7 @@ class Recorder:
 
 
 _BESIDE = {SiteSeen, ChainSeen, ChartPoint}  # a line counts where it is referred to, a point nowhere
-_KEYED = {ParamReborn, Backward, Step, StepDone, Turn, ZeroGrad, Clip, Ops}
+_KEYED = {ParamReborn, Backward, Step, StepDone, Turn, ZeroGrad, Clip, Scaling, Ops}
 
 
 def _key(event: Event) -> Any:
@@ -186,6 +187,8 @@ def _key(event: Event) -> Any:
                 event.error, tuple(map(bool, facts)))  # fmt: skip
     if isinstance(event, Step):
         return (event.oid, event.site, event.held, event.by_hand, event.replaced)
+    if isinstance(event, Scaling):  # the scale grows and shrinks all the time
+        event = event._replace(scale=0.0)
     return (type(event).__name__, *event)  # one step that is done is not one leaf that is reborn
 
 

@@ -6,11 +6,12 @@ import math
 
 from gradsan.judge.history import History
 from gradsan.judge.wording import in_words, line, networks
-from gradsan.record.events import Backward, BadGradient, Op, ParamId, Site, ValueId
+from gradsan.record.events import Backward, BadGradient, Op, ParamId, Scaling, Site, Step, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 HOW_TO_SEE = "run with `--mode deep` to see the operation that made it"
 SUSPECTS = 4  # that are named
+OVERFLOWS = 24  # without a step: by then a loss scaler has found a scale that fits, if there is one
 
 
 class NonFiniteGradient(Rule):
@@ -99,14 +100,28 @@ class NonFiniteGradient(Rule):
         super().__init__(history)
         self._lost = False
         self._fed: set[ParamId] = set()  # what earlier backwards gave gradient to
+        self._scaled = 0  # losses that a scaler has multiplied, and whose backward has not come yet
+        self._overflows = 0  # since the last step
+
+    def on_scaling(self, event: Scaling) -> Verdicts:
+        self._scaled += event.call == "scale" and event.finite
+        return ()
+
+    def on_step(self, event: Step) -> Verdicts:
+        self._overflows = 0
+        return ()
 
     def on_backward(self, event: Backward) -> Verdicts:
         yield from self._judge(event)
         self._fed.update(event.fed)
 
     def _judge(self, event: Backward) -> Verdicts:
+        scaled, self._scaled = self._scaled > 0, max(0, self._scaled - 1)
         if self._lost or (event.facts.bad_gradient is None and math.isfinite(event.loss)):
             return
+        self._overflows += 1
+        if scaled and not event.facts.spoiled and self._overflows <= OVERFLOWS:
+            return  # the scaler will skip this step and try a smaller scale
         self._lost = True  # from here on everything is non-finite: only the first time tells something
         yield self._spoiled(event) if event.facts.spoiled else self._started(event)
 
