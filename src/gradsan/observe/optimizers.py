@@ -15,6 +15,7 @@ from gradsan.observe.containment import Containment
 from gradsan.observe.earlier_copies import earlier_copies
 from gradsan.observe.fast_path import FastPath
 from gradsan.observe.gradient_sketch import GradientSketch
+from gradsan.observe.low_precision import LowPrecision
 from gradsan.observe.magnitudes import Magnitudes
 from gradsan.observe.outlet import Outlet
 from gradsan.observe.patches import Parts, Patches
@@ -51,6 +52,7 @@ class OptimizerTap:
         self._sketch = sketch
         self._fast_path = fast_path
         self._magnitudes = magnitudes
+        self._low_precision = LowPrecision(known.leaves)
         self._hooks: list[Any] = []
         self._step_site = NOWHERE
         self._sampling = False
@@ -184,6 +186,7 @@ class OptimizerTap:
         self._sampling = bool(held) and self._magnitudes.is_due(oid)
         if self._sampling:
             self._magnitudes.before_step([p for p in self._optimizers.params(opt) if p.grad is not None])
+            self._low_precision.before_step(opt)
         if self._tracing.tap is not None and not closure:
             self._tracing.tap.pause()
 
@@ -195,7 +198,8 @@ class OptimizerTap:
         if self._sampling:
             self._sampling = False
             held = [p for p in self._optimizers.params(opt) if p.grad is not None]
-            self._emit(self._magnitudes.after_step(oid, held))
+            sample = self._magnitudes.after_step(oid, held)
+            self._emit(sample._replace(unmoved=self._low_precision.after_step(opt)))
         for param in self._optimizers.params(opt):
             if param.grad is not None:
                 self._after_step[self._leaves.pid(param)] = grad_state(param)

@@ -404,6 +404,18 @@ class LossValue(NamedTuple):
     value: float
 
 
+HalfType = Literal["bfloat16", "float16"]
+
+
+class Unmoved(NamedTuple):
+    """Of the numbers of a parameter in half precision that have had a gradient, this share is what it was at first."""
+
+    pid: ParamId
+    dtype: HalfType
+    share: float
+    lr: float
+
+
 class Sample(NamedTuple):
     """Magnitudes at one step, taken now and then: what the charts are drawn from. `clipped` is the norm before
     clipping divided by the limit, where this step was clipped."""
@@ -413,6 +425,7 @@ class Sample(NamedTuple):
     norms: tuple[Magnitude, ...]
     losses: tuple[LossValue, ...] = ()
     clipped: float = 0.0
+    unmoved: tuple[Unmoved, ...] = ()
 
 
 class ChartPoint(NamedTuple):
