@@ -317,6 +317,8 @@ class OpFacts(NamedTuple):
     axes: tuple[int, ...] = ()  # it ran along these, counted from the front
     backward: Site = NOWHERE  # of a custom function, where the user's code has one
     made_by: BackwardId = BackwardId(0)  # the `autograd.grad` that made it
+    operand: float = 0.0  # a single number without a graph that a live value was multiplied or divided by
+    valid: int = 0  # targets that a mean takes in, where it ignores others; -1 for a sum
 
 
 PLAIN = OpFacts()

@@ -197,4 +197,5 @@ def _op_key(op: Op) -> Any:
     if facts is not PLAIN:  # numbers differ every time; a replay writes to another row every time
         settings = facts.settings if op.live else 0
         facts = facts._replace(scalars=(), alpha=1.0, saturated=0.0, settings=settings, made_by=BackwardId(0))
+        facts = facts._replace(operand=0.0, valid=0) if facts.operand or facts.valid else facts
     return (op.kind, op.name, op.site, op.live, op.floating, op.tags, len(op.shape), facts)
