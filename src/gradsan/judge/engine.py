@@ -28,6 +28,7 @@ from gradsan.record.events import (
     OptimizerSeen,
     Repeated,
     Sample,
+    Scaling,
     Step,
     Sync,
     ZeroGrad,
@@ -46,6 +47,7 @@ HANDLERS = {
     Ops: "on_ops",
     Failed: "on_failed",
     Sample: "on_sample",
+    Scaling: "on_scaling",
 }
 
 # Parts of ours without which everything is still seen and judged: other sinks, and what only words depend on.

@@ -28,7 +28,8 @@ COMPARABLE = {int, float, bool, str, slice, torch.dtype, torch.device, type(None
 _unknown = itertools.count()
 WITH_SCALARS = {"add", "sub", "mul", "div", "rsub", "rdiv", "pow", "rpow", "clamp", "lerp"}
 DROPOUTS = {"dropout", "alpha_dropout", "feature_dropout"}
-NOTEWORTHY = WITH_SCALARS | AT_RISK | DROPOUTS | {"where"}
+COUNTING = {"cross_entropy": 4, "nll_loss": 4}  # where `ignore_index` stands among the arguments
+NOTEWORTHY = WITH_SCALARS | AT_RISK | DROPOUTS | {"where"} | set(COUNTING)
 
 
 def facts(
@@ -40,6 +41,8 @@ def facts(
         chance, training = (*args[1:], *[None] * 2)[:2]
         idle = kwargs.get("p", chance) == 0.0 or kwargs.get("training", training) is False
         return OpFacts(settings=settings, idle=idle)
+    if name in COUNTING:
+        return OpFacts(settings=settings, valid=_valid_targets(name, args, kwargs))
     scalars: tuple[float, ...] = ()
     alpha, saturated, bad = 1.0, 0.0, None
     if name in WITH_SCALARS:
@@ -55,7 +58,31 @@ def facts(
         saturated = _share_of_constant(args, kwargs)
     if name in AT_RISK and outputs and outputs[0].dtype.is_floating_point:
         bad = non_finite_result(name, inputs, outputs[0])
+    if (name == "div" or name == "mul") and len(inputs) == 2 and outputs and outputs[0].requires_grad:
+        return OpFacts(scalars, alpha, saturated, bad, settings, operand=_single_number(inputs))
     return OpFacts(scalars, alpha, saturated, bad, settings)
+
+
+def _single_number(inputs: list[Tensor]) -> float:
+    """The one of two operands that is a single number without a graph."""
+    for operand in (inputs[1], inputs[0]):
+        if operand.dim() == 0 and not operand.requires_grad:
+            return float(operand)
+    return 0.0
+
+
+def _valid_targets(name: str, args: Any, kwargs: Any) -> int:
+    """How many targets a mean is taken over, where some are ignored; -1 for a sum."""
+    reduction = kwargs.get("reduction", args[6] if len(args) > 6 else "mean")
+    if reduction != "mean":
+        return -1 if reduction == "sum" else 0
+    target = kwargs.get("target", args[1] if len(args) > 1 else None)
+    at = COUNTING[name]
+    ignored = kwargs.get("ignore_index", args[at] if len(args) > at else -100)
+    if not isinstance(target, Tensor) or target.dtype.is_floating_point or target.is_meta:
+        return 0
+    valid = int((target != ignored).sum())
+    return valid if valid < target.numel() else 0
 
 
 def settings(args: Any, kwargs: Any) -> int:

@@ -41,12 +41,16 @@ class InteropTap:
     def _patch_asking(self, patches: Patches) -> None:
         """PyTorch's layers take a slower way, which rounds differently, where a function mode is on: ours is none
         that they need care about."""
-        ask, paused = torch.overrides.has_torch_function, self._tracing.paused
+        ask, tracing = torch.overrides.has_torch_function, self._tracing
 
         @functools.wraps(ask)
         def has_torch_function(arguments: Any) -> bool:
-            with paused():
+            resume = attempt("interop", tracing.pause)
+            try:
                 return bool(ask(arguments))
+            finally:
+                if resume is not None:
+                    attempt("interop", resume)
 
         patches.set(torch.overrides, "has_torch_function", has_torch_function)
 

@@ -18,6 +18,7 @@ from gradsan.observe.earlier_copies import earlier_copies
 from gradsan.observe.fast_path import FastPath
 from gradsan.observe.gradient_sketch import GradientSketch
 from gradsan.observe.last_resort import attempt, own
+from gradsan.observe.low_precision import LowPrecision
 from gradsan.observe.magnitudes import Magnitudes, Taken, has_dense_gradient
 from gradsan.observe.outlet import Outlet
 from gradsan.observe.patches import Parts, Patches
@@ -58,6 +59,7 @@ class OptimizerTap:
         self._sketch = sketch
         self._fast_path = fast_path
         self._magnitudes = magnitudes
+        self._low_precision = LowPrecision(known.leaves)
         self._hooks: list[Any] = []
         self._withdrawn: list[tuple[Any, Any]] = []
         self._before: Callable[..., None] = NOTHING  # a step, whoever says that it runs
@@ -235,6 +237,7 @@ class OptimizerTap:
         if held and self._magnitudes.is_due(oid):
             params = [p for p in self._optimizers.params(opt) if has_dense_gradient(p)]
             taken = self._magnitudes.before_step(params)
+            self._low_precision.before_step(opt)
         self._running[get_ident(), id(opt)] = site, taken
         if self._tracing.tap is not None and not _has_closure(args, kwargs):
             self._tracing.step.begin(opt, frame, site, self._tracing.tap)
@@ -247,7 +250,8 @@ class OptimizerTap:
         if not noted and self._tracing.tap is not None:
             self._tracing.tap.note_step(opt, site)
         if taken is not None:
-            self._emit(self._magnitudes.after_step(oid, taken))
+            sample = self._magnitudes.after_step(oid, taken)
+            self._emit(sample._replace(unmoved=self._low_precision.after_step(opt)))
         for param in self._optimizers.params(opt):
             if param.grad is not None:
                 self._after_step[self._leaves.pid(param)] = grad_state(param)

@@ -22,6 +22,7 @@ from gradsan.observe.gradient_sketch import GradientSketch
 from gradsan.observe.inspect_op import held_by
 from gradsan.observe.interop import InteropTap
 from gradsan.observe.last_resort import attempt
+from gradsan.observe.loss_scaling import ScalerTap
 from gradsan.observe.magnitudes import Magnitudes
 from gradsan.observe.names import Namer
 from gradsan.observe.networks import NetworkTap
@@ -84,6 +85,7 @@ class Session:
             NetworkTap(*everywhere, fast_path, policy.news),
             InteropTap(containment, sites, tracing, switches),
             ClipTap(*everywhere, fast_path, magnitudes),
+            ScalerTap(containment, outlet, known),
             self._compiled,
             self._environments,
         )

@@ -323,6 +323,23 @@ class Clip(NamedTuple):
     dropped: bool = False
 
 
+ScalingCall = Literal["scale", "unscale_", "step"]
+
+
+class Scaling(NamedTuple):
+    """A loss scaler multiplies a loss by its `scale`, or divides the gradients of these parameters by it: asked to,
+    or at the beginning of its `step`. `asked`: the script has read the scale since the step before. `finite`: the
+    loss was, before it was multiplied."""
+
+    site: Site
+    call: ScalingCall
+    scale: float
+    oid: OptimizerId = NO_OPTIMIZER
+    params: tuple[ParamId, ...] = ()
+    asked: bool = False
+    finite: bool = True
+
+
 # -- operations -------------------------------------------------------------------------------------
 
 
@@ -351,6 +368,8 @@ class OpFacts(NamedTuple):
     made_by: BackwardId = BackwardId(0)  # the `autograd.grad` that made it
     # How far a live log-probability and a constant lie apart: smallest and largest difference, mean of its size.
     apart: tuple[float, ...] = ()
+    operand: float = 0.0  # a single number without a graph that a live value was multiplied or divided by
+    valid: int = 0  # targets that a mean takes in, where it ignores others; -1 for a sum
 
 
 PLAIN = OpFacts()
@@ -497,6 +516,18 @@ class LossValue(NamedTuple):
     value: float
 
 
+HalfType = Literal["bfloat16", "float16"]
+
+
+class Unmoved(NamedTuple):
+    """Of the numbers of a parameter in half precision that have had a gradient, this share is what it was at first."""
+
+    pid: ParamId
+    dtype: HalfType
+    share: float
+    lr: float
+
+
 class Sample(NamedTuple):
     """Magnitudes at one step, taken now and then: what the charts are drawn from. `clipped` is the norm before
     clipping divided by the limit, where this step was clipped."""
@@ -506,6 +537,7 @@ class Sample(NamedTuple):
     norms: tuple[Magnitude, ...]
     losses: tuple[LossValue, ...] = ()
     clipped: float = 0.0
+    unmoved: tuple[Unmoved, ...] = ()
 
 
 class ChartPoint(NamedTuple):
@@ -559,6 +591,7 @@ Event = (
     | StepDone
     | ZeroGrad
     | Clip
+    | Scaling
     | Ops
     | HeldGraphs
     | Failed

@@ -27,6 +27,7 @@ from gradsan.record.events import (
     Repeated,
     Resumed,
     Sample,
+    Scaling,
     SiteSeen,
     Step,
     StepDone,
@@ -179,7 +180,7 @@ class Recorder:
 
 
 _BESIDE = {SiteSeen, ChainSeen, ChartPoint}  # a line counts where it is referred to, a point nowhere
-_KEYED = {ParamReborn, Backward, Step, StepDone, Turn, ZeroGrad, Clip, Ops}
+_KEYED = {ParamReborn, Backward, Step, StepDone, Turn, ZeroGrad, Clip, Scaling, Ops}
 
 
 def _key(event: Event) -> Any:
@@ -194,6 +195,8 @@ def _key(event: Event) -> Any:
                 event.error, tuple(map(bool, facts)))  # fmt: skip
     if isinstance(event, Step):
         return (event.oid, event.site, event.held, event.by_hand, event.replaced)
+    if isinstance(event, Scaling):  # the scale grows and shrinks all the time
+        event = event._replace(scale=0.0)
     return (type(event).__name__, *event)  # one step that is done is not one leaf that is reborn
 
 
@@ -202,6 +205,7 @@ def _op_key(op: Op) -> Any:
     if facts is not PLAIN:  # numbers differ every time; a replay writes to another row every time
         settings = facts.settings if op.live else 0
         facts = facts._replace(
-            scalars=(), alpha=1.0, saturated=0.0, settings=settings, made_by=BackwardId(0), apart=()
-        )
+            scalars=(), alpha=1.0, saturated=0.0, settings=settings, made_by=BackwardId(0), apart=(),
+            operand=0.0, valid=0,
+        )  # fmt: skip
     return (op.kind, op.name, op.site, op.live, op.floating, op.tags, len(op.shape), facts)

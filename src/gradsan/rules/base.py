@@ -17,6 +17,7 @@ from gradsan.record.events import (
     OptimizerSeen,
     ParamId,
     Sample,
+    Scaling,
     Site,
     Step,
     Sync,
@@ -94,6 +95,9 @@ class Rule:
         return ()
 
     def on_sample(self, event: Sample) -> Verdicts:
+        return ()
+
+    def on_scaling(self, event: Scaling) -> Verdicts:
         return ()
 
     def on_settled(self, contribution: Contribution) -> Verdicts:

@@ -1,0 +1,215 @@
+"""GS507: gradients are clipped while they still carry the scale of the loss."""
+
+from __future__ import annotations
+
+import math
+
+from gradsan.judge.history import History
+from gradsan.judge.wording import line, networks
+from gradsan.record.events import NOWHERE, Backward, Clip, Op, Ops, ParamId, Scaling, Site, Step, ZeroGrad
+from gradsan.rules.base import Rule, Verdict, Verdicts
+
+ADAPTED = 0.01  # a limit of this share of the scale is one that was multiplied by it
+
+
+class ClipOnScaled(Rule):
+    code = "GS507"
+    name = "clip-on-scaled"
+    severity = "error"
+    what = """
+        Gradients are clipped between `scaler.scale(loss).backward()` and the place where they are divided by the
+        scale: the limit is compared with gradients that are thousands of times too large.
+    """
+    why = """
+        A loss scaler multiplies the loss by a large number, so that small gradients do not vanish in half precision,
+        and divides the gradients by it in `scaler.step`. A clip in between sees the multiplied ones. It cuts all of
+        them down to the limit, and then they are divided: with a scale of 65536 a limit of 1.0 acts like one of
+        0.000015, and like another one whenever the scaler changes its scale.
+    """
+    symptom = """
+        With plain SGD hardly anything is learned. Adam hides it: every update has the direction of one batch and
+        the same length, the reported gradient norms are in the thousands, and the curve has a kink where the scale
+        changes.
+    """
+    fix = "call `scaler.unscale_(optimizer)` before the clip"
+    deliberate = """
+        A limit that is multiplied by `scaler.get_scale()` is right and not reported.
+    """
+    bad = (
+        """
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        scaler = torch.amp.GradScaler("cpu", init_scale=1024.0)
+        for _ in range(4):
+            loss = (net(torch.randn(8, 3)) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            scaler.scale(loss).backward()
+            torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)  # BUG
+            scaler.step(opt)
+            scaler.update()
+        """,
+        """
+        # Unscaled, but too late.
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        scaler = torch.amp.GradScaler("cpu", init_scale=1024.0)
+        for _ in range(4):
+            loss = (net(torch.randn(8, 3)) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            scaler.scale(loss).backward()
+            torch.nn.utils.clip_grad_value_(net.parameters(), 0.5)  # BUG
+            scaler.unscale_(opt)
+            scaler.step(opt)
+            scaler.update()
+        """,
+        """
+        # The same by hand.
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(4):
+            loss = (net(torch.randn(8, 3)) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            (loss * 1024.0).backward()
+            torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)  # BUG
+            for p in net.parameters():
+                p.grad /= 1024.0
+            opt.step()
+        """,
+    )
+    good = (
+        """
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        scaler = torch.amp.GradScaler("cpu", init_scale=1024.0)
+        for _ in range(4):
+            loss = (net(torch.randn(8, 3)) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            scaler.scale(loss).backward()
+            scaler.unscale_(opt)
+            torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+            scaler.step(opt)
+            scaler.update()
+        """,
+        """
+        # The limit is multiplied, too.
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        scaler = torch.amp.GradScaler("cpu", init_scale=1024.0)
+        for _ in range(4):
+            loss = (net(torch.randn(8, 3)) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            scaler.scale(loss).backward()
+            torch.nn.utils.clip_grad_norm_(net.parameters(), 0.5 * scaler.get_scale())
+            scaler.step(opt)
+            scaler.update()
+        """,
+        """
+        # Divided by the number of micro-batches after the clip: no scale is in this gradient.
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(4):
+            opt.zero_grad()
+            for _ in range(4):
+                (net(torch.randn(8, 3)) - 1.0).pow(2).mean().backward()
+            torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+            for p in net.parameters():
+                p.grad /= 4
+            opt.step()
+        """,
+    )
+
+    def __init__(self, history: History) -> None:
+        super().__init__(history)
+        self._clips: dict[ParamId, Clip] = {}  # of gradients that nobody has unscaled before
+        self._unscaled: set[ParamId] = set()
+        self._scaled_at = NOWHERE
+
+    def on_backward(self, event: Backward) -> Verdicts:
+        self._unscaled.difference_update(event.fed)
+        return ()
+
+    def on_clip(self, event: Clip) -> Verdicts:
+        for pid in event.held:
+            if pid not in self._unscaled and self.history.ledger.fresh(pid):
+                self._clips.setdefault(pid, event)
+        return ()
+
+    def on_zero_grad(self, event: ZeroGrad) -> Verdicts:
+        self._forget(event.params)
+        return ()
+
+    def on_step(self, event: Step) -> Verdicts:
+        self._forget(self.history.optimizers[event.oid].params)
+        return ()
+
+    def _forget(self, pids: tuple[ParamId, ...] | list[ParamId]) -> None:
+        self._unscaled.difference_update(pids)
+        for pid in pids:
+            self._clips.pop(pid, None)
+
+    def on_scaling(self, event: Scaling) -> Verdicts:
+        if event.call == "scale":
+            self._scaled_at = event.site
+            return
+        hit = [pid for pid in event.params if pid in self._clips]
+        adapted = event.scale * (ADAPTED if event.asked else 1.0)
+        yield from self._verdicts(hit, event.scale, adapted, self._scaled_at, event.site)
+        self._forget(event.params)
+        self._unscaled.update(event.params)
+
+    def on_ops(self, event: Ops) -> Verdicts:
+        """A gradient that was clipped is divided by the number that its loss was multiplied with."""
+        if not self._clips:
+            return
+        divided: dict[tuple[float, Site, Site], list[ParamId]] = {}
+        for op in event.ops:
+            if op.kind == "gradient set" and op.facts.pid in self._clips:
+                scale = 1.0 / (_factor(self.history.graph.get(op.inputs[0])) or 1.0)
+                scaled_at = self._multiplied(op.facts.pid, scale) if scale > 1.0 else NOWHERE
+                if scaled_at:
+                    divided.setdefault((scale, scaled_at, op.site), []).append(op.facts.pid)
+        for (scale, scaled_at, site), pids in divided.items():
+            yield from self._verdicts(pids, scale, scale * ADAPTED, scaled_at, site)
+
+    def _multiplied(self, pid: ParamId, scale: float) -> Site:
+        for part in self.history.ledger.fresh(pid):
+            for root in part.event.roots:
+                op = self.history.graph.get(root.nid)
+                if op is not None and math.isclose(_factor(op), scale, rel_tol=1e-3):
+                    return op.site
+        return NOWHERE
+
+    def _verdicts(
+        self, pids: list[ParamId], scale: float, adapted: float, scaled_at: Site, site: Site
+    ) -> Verdicts:
+        history, clips = self.history, {self._clips[pid].site: self._clips[pid] for pid in pids}
+        for clip in clips.values():
+            mine = [pid for pid in pids if self._clips[pid] is clip]
+            if not mine or clip.limit >= adapted:
+                continue
+            backward = next((p.site for pid in mine for p in history.ledger.fresh(pid)), NOWHERE)
+            yield Verdict(
+                clip.site,
+                f"this clips the gradient of {networks(history, mine)} while it still carries the loss scale of "
+                f"{scale:g}, which is divided out on {line(history, site)}: the limit of {clip.limit:g} acts like "
+                f"{clip.limit / scale:.2g}",
+                [("scale", scaled_at), ("backward", backward), ("clip", clip.site), ("unscale", site)],
+                mine,
+            )
+
+
+def _factor(op: Op | None) -> float:
+    """The number that an operation multiplies with; zero where it does something else."""
+    if op is None or len(op.facts.scalars) != 1 or len(op.inputs) != 1 or not op.facts.scalars[0]:
+        return 0.0
+    number = op.facts.scalars[0]
+    return {"mul": number, "div": 1.0 / number}.get(op.name, 0.0)
+
+
+rule = ClipOnScaled
