@@ -34,8 +34,6 @@ NOTEWORTHY = WITH_SCALARS | AT_RISK | DROPOUTS | {"where"}
 def facts(
     name: str, args: Any, kwargs: Any, inputs: list[Tensor], outputs: list[Tensor], settings: int
 ) -> OpFacts:
-    if not all(map(is_dense, (*inputs, *outputs))):
-        return OpFacts(settings=settings)
     if name in DROPOUTS:
         chance, training = (*args[1:], *[None] * 2)[:2]
         idle = kwargs.get("p", chance) == 0.0 or kwargs.get("training", training) is False
@@ -45,13 +43,17 @@ def facts(
     if name in WITH_SCALARS:
         scalars = tuple([float(a) for a in args if type(a) in NUMBERS or is_float_of_numpy(a)])
         alpha = float(kwargs.get("alpha", 1.0))
-    if name == "clamp" and inputs and inputs[0].requires_grad and outputs:
+    if name == "clamp" and inputs and inputs[0].requires_grad and outputs and _are_dense(inputs, outputs):
         saturated = _share_changed(inputs[0], outputs[0])
-    if name == "where" and outputs and outputs[0].requires_grad:
+    if name == "where" and outputs and outputs[0].requires_grad and _are_dense(inputs, outputs):
         saturated = _share_of_constant(args, kwargs)
-    if name in AT_RISK and outputs and outputs[0].dtype.is_floating_point:
+    if name in AT_RISK and outputs and outputs[0].dtype.is_floating_point and _are_dense(inputs, outputs):
         bad = non_finite_result(name, inputs, outputs[0])
     return OpFacts(scalars, alpha, saturated, bad, settings)
+
+
+def _are_dense(inputs: list[Tensor], outputs: list[Tensor]) -> bool:
+    return all(map(is_dense, inputs)) and all(map(is_dense, outputs))
 
 
 def settings(args: Any, kwargs: Any) -> int:

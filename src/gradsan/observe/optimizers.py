@@ -209,8 +209,14 @@ class OptimizerTap:
     def _stepping(self, opt: torch.optim.Optimizer, frame: FrameType, closure: bool) -> None:
         if self._tracing.tap is not None:
             self._tracing.tap.recover()
-        if not self._optimizers.params(opt) or _is_skipped(opt):
-            return  # they answer by code of their own, or nothing happens: there is nothing to say
+        if not self._optimizers.params(
+            opt
+        ):  # they answer by code of their own: what they hold, changes unseen
+            if self._tracing.tap is not None:
+                self._tracing.tap.writes.forget_contents()
+            return
+        if _is_skipped(opt):
+            return
         oid = self.ensure_known(opt, frame)
         held, by_hand, replaced, sketch = [], [], [], self._sketch
         for param in self._optimizers.params(opt):
