@@ -35,8 +35,6 @@ NOTEWORTHY = WITH_SCALARS | AT_RISK | DROPOUTS | {"where"} | set(COUNTING)
 def facts(
     name: str, args: Any, kwargs: Any, inputs: list[Tensor], outputs: list[Tensor], settings: int
 ) -> OpFacts:
-    if not all(map(is_dense, (*inputs, *outputs))):
-        return OpFacts(settings=settings)
     if name in DROPOUTS:
         chance, training = (*args[1:], *[None] * 2)[:2]
         idle = kwargs.get("p", chance) == 0.0 or kwargs.get("training", training) is False
@@ -52,11 +50,11 @@ def facts(
             scalars += tuple(
                 [float(a) for n in ("min", "max") if isinstance(a := kwargs.get(n), int | float)]
             )
-    if name == "clamp" and inputs and inputs[0].requires_grad and outputs:
+    if name == "clamp" and inputs and inputs[0].requires_grad and outputs and _are_dense(inputs, outputs):
         saturated = _share_changed(inputs[0], outputs[0])
-    if name == "where" and outputs and outputs[0].requires_grad:
+    if name == "where" and outputs and outputs[0].requires_grad and _are_dense(inputs, outputs):
         saturated = _share_of_constant(args, kwargs)
-    if name in AT_RISK and outputs and outputs[0].dtype.is_floating_point:
+    if name in AT_RISK and outputs and outputs[0].dtype.is_floating_point and _are_dense(inputs, outputs):
         bad = non_finite_result(name, inputs, outputs[0])
     if (name == "div" or name == "mul") and len(inputs) == 2 and outputs and outputs[0].requires_grad:
         return OpFacts(scalars, alpha, saturated, bad, settings, operand=_single_number(inputs))
@@ -83,6 +81,10 @@ def _valid_targets(name: str, args: Any, kwargs: Any) -> int:
         return 0
     valid = int((target != ignored).sum())
     return valid if valid < target.numel() else 0
+
+
+def _are_dense(inputs: list[Tensor], outputs: list[Tensor]) -> bool:
+    return all(map(is_dense, inputs)) and all(map(is_dense, outputs))
 
 
 def settings(args: Any, kwargs: Any) -> int:

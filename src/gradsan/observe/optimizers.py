@@ -211,8 +211,12 @@ class OptimizerTap:
         self._fast_path.end()
         self._fast_path.note(id(opt) + STEP)
         self._tracing.step.give_up()
-        if not self._optimizers.params(opt) or _is_skipped(opt):
-            return  # they answer by code of their own, or nothing happens: there is nothing to say
+        if not self._optimizers.params(opt):  # they answer by code of their own: what they hold, changes unseen
+            if self._tracing.tap is not None:
+                self._tracing.tap.writes.forget_contents()
+            return
+        if _is_skipped(opt):
+            return
         oid = self.ensure_known(opt, frame)
         for gone in self._optimizers.newly_gone():
             self._emit(OptimizerGone(gone))
