@@ -31,7 +31,9 @@ def through_json(event: Event) -> Any:
     return json.loads(json.dumps(encode(event)))
 
 
-@pytest.mark.parametrize("code", ["GS101", "GS105", "GS202", "GS306", "GS404", "GS503", "GS506", "GS801", "GS803"])
+@pytest.mark.parametrize(
+    "code", ["GS101", "GS105", "GS202", "GS306", "GS404", "GS503", "GS506", "GS801", "GS803"]
+)
 def test_what_a_run_records_is_read_back_as_it_was(code: str) -> None:
     recorded, known = record_code(catalogue()[code].bad[0]), Decoder()
     assert recorded
