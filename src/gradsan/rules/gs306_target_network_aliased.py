@@ -191,7 +191,7 @@ class TargetNetworkAliased(Rule):
         own = [pid for pid, source in event.pairs if pid == source]
         if own and len(own) == len(event.pairs):
             if not any(self.history.owner_of(pid) for pid in own):
-                return  # a target that is loaded from itself stands still: GS307
+                return  # a target that is loaded from itself stands still: GS809
             yield from self._once(own, own, event.site, "sync")
         elif event.aliased:
             pairs = [(p, s) for p, s in event.pairs if s and s != p]
