@@ -164,6 +164,9 @@ class OperationTap(StackedMode):
         place = self.sites.place(frame)
         if name in LOOKED_AT and self.experience.looking:
             self.experience.met(name, inputs, numbers)
+        if not inputs and isinstance(result, Tensor) and result.requires_grad and result.is_leaf:
+            self.leaves.pid(result, place)  # made to be trained: a parameter, read where it is used
+            return
         outputs = [result] if isinstance(result, Tensor) else tensors_in((result,), {})
         # `q / temperature`: the number may have left a tensor by `.item()`.
         if len(args) == 2 and len(inputs) == 1:

@@ -211,7 +211,9 @@ class OptimizerTap:
         self._fast_path.end()
         self._fast_path.note(id(opt) + STEP)
         self._tracing.step.give_up()
-        if not self._optimizers.params(opt):  # they answer by code of their own: what they hold, changes unseen
+        if not self._optimizers.params(
+            opt
+        ):  # they answer by code of their own: what they hold, changes unseen
             if self._tracing.tap is not None:
                 self._tracing.tap.writes.forget_contents()
             return
