@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 ROOMS = ("observe", "record", "judge", "rules", "picture", "render", "follow", "runner", "cli", "fix")
 SCRIPT = Path(__file__).with_name("training.py")
 MARK = "a fault on purpose"
-PATIENCE = 60  # seconds until a run counts as hanging
+PATIENCE = 300  # seconds until a run counts as hanging
 ERRORS = (RuntimeError, KeyError, TypeError, OSError, ValueError, AttributeError, RecursionError, MemoryError)
 WHEN = ("first", "later", "always")
 
