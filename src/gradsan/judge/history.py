@@ -20,6 +20,7 @@ from gradsan.record.events import (
     BlindSpot,
     Chain,
     ChainSeen,
+    DeadCheckpoint,
     Event,
     Failed,
     Fault,
@@ -96,6 +97,7 @@ class History:
         self.blind: dict[BlindSpot, Blind] = {}
         self.faults: list[Fault] = []
         self.errors: list[Failed] = []  # errors of autograd that ended the script, or were asked about
+        self.dead_checkpoints: dict[Site, tuple[ParamId, ...]] = {}
         self.cuts = CutFinder(self)
         # Parameters whose lack of gradient has been reported. The engine alone adds to it.
         self.explained: set[ParamId] = set()
@@ -259,6 +261,9 @@ class History:
     def _blind(self, event: Blind) -> None:
         self.blind.setdefault(event.spot, event)
 
+    def _dead_checkpoint(self, event: DeadCheckpoint) -> None:
+        self.dead_checkpoints[event.site] = event.params
+
     def _failed(self, event: Failed) -> None:
         if event.explain:
             self.errors.append(event)
@@ -286,6 +291,7 @@ _HANDLERS: dict[type, Callable[[History, Any], None]] = {
     Resumed: History._resumed,
     Attention: History._attention,
     Blind: History._blind,
+    DeadCheckpoint: History._dead_checkpoint,
     Failed: History._failed,
     Fault: History._fault,
 }
