@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gradsan.observe.patches import class_function
+from gradsan.observe.patches import Patches, class_function
 
 
 class Plain:
@@ -36,3 +36,12 @@ def test_the_function_behind_a_class_method_takes_the_class(
     found = class_function(owner, name)(on, *args)
     assert found == expected
     assert type(found) is type(expected)
+
+
+def test_an_inherited_attribute_is_inherited_again_though_its_replacement_rests() -> None:
+    patches = Patches()
+    patches.set(Heir, "make", staticmethod(lambda value: value), rests=True)
+    patches.rest()
+    assert "make" not in vars(Heir)
+    patches.restore()
+    assert Heir.make(3) == (Heir, 3)

@@ -21,6 +21,7 @@ from gradsan.record.events import (
     BlindSpot,
     Chain,
     ChainSeen,
+    DeadCheckpoint,
     Environment,
     Event,
     Experience,
@@ -104,6 +105,7 @@ class History:
         self.blind: dict[BlindSpot, Blind] = {}
         self.faults: list[Fault] = []
         self.errors: list[Failed] = []  # errors of autograd that ended the script, or were asked about
+        self.dead_checkpoints: dict[Site, tuple[ParamId, ...]] = {}
         self.cuts = CutFinder(self)
         # Parameters whose lack of gradient has been reported. The engine alone adds to it.
         self.explained: set[ParamId] = set()
@@ -281,6 +283,9 @@ class History:
     def _blind(self, event: Blind) -> None:
         self.blind.setdefault(event.spot, event)
 
+    def _dead_checkpoint(self, event: DeadCheckpoint) -> None:
+        self.dead_checkpoints[event.site] = event.params
+
     def _failed(self, event: Failed) -> None:
         if event.explain:
             self.errors.append(event)
@@ -311,6 +316,7 @@ _HANDLERS: dict[type, Callable[[History, Any], None]] = {
     Environment: History._environment,
     Experience: History._experience,
     Blind: History._blind,
+    DeadCheckpoint: History._dead_checkpoint,
     Failed: History._failed,
     Fault: History._fault,
 }

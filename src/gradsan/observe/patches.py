@@ -85,7 +85,8 @@ Parts = tuple[Callable[[Patches], None], ...]
 
 def _put(owner: Any, name: str, value: Any) -> None:
     if value is MISSING:
-        delattr(owner, name)
+        if name in vars(owner):  # not where a replacement of something inherited rests
+            delattr(owner, name)
     else:
         setattr(owner, name, value)
 

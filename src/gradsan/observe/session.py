@@ -12,6 +12,7 @@ from gradsan.observe.attention import AttentionPolicy
 from gradsan.observe.backward import BackwardTap
 from gradsan.observe.backward_diagnosis import BackwardDiagnosis
 from gradsan.observe.chart_tap import ChartTap
+from gradsan.observe.checkpoints import CheckpointTap
 from gradsan.observe.clipping import ClipTap
 from gradsan.observe.compiled import Compiled
 from gradsan.observe.containment import Containment
@@ -86,6 +87,7 @@ class Session:
             InteropTap(containment, sites, tracing, switches),
             ClipTap(*everywhere, fast_path, magnitudes),
             ScalerTap(containment, outlet, known),
+            CheckpointTap(containment, outlet, known),
             self._compiled,
             self._environments,
         )

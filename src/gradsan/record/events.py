@@ -281,6 +281,14 @@ class Backward(NamedTuple):
     chain: Chain = DIRECT
 
 
+class DeadCheckpoint(NamedTuple):
+    """A reentrant checkpoint was called with gradients on and no input that requires grad. `params`: what could be
+    trained inside, where the network is plain to see. Told once for each line."""
+
+    site: Site
+    params: tuple[ParamId, ...]
+
+
 # -- what is done with gradients --------------------------------------------------------------------
 
 
@@ -592,6 +600,7 @@ Event = (
     | ZeroGrad
     | Clip
     | Scaling
+    | DeadCheckpoint
     | Ops
     | HeldGraphs
     | Failed

@@ -143,6 +143,8 @@ class LossWithoutGraph(Rule):
         if not event.error and cut is None and not frozen:
             yield from self._leaf_loss(event, roots, trained, hack)
             return  # no parameter stands behind the new leaf: somebody wants the gradient of an input
+        if cut is not None and cut.op.facts.grad_off in history.dead_checkpoints:
+            return  # GS210 tells it
         if cut is not None:
             others = [("cut", culprit_of(op)) for op, _ in cuts_behind(graph, roots).values()]
             yield Verdict(

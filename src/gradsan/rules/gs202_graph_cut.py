@@ -212,7 +212,12 @@ class GraphCut(Rule):
         return next((behind[nid] for nid in sorted(behind, reverse=True) if behind[nid].facts.grad_off), None)
 
     def on_settled(self, contribution: Contribution) -> Verdicts:
-        return [self._verdict(cut, contribution) for cut in contribution.cuts if not cut.choice]
+        known = self.history.dead_checkpoints  # GS210 tells those
+        return [
+            self._verdict(cut, contribution)
+            for cut in contribution.cuts
+            if not cut.choice and cut.op.facts.grad_off not in known
+        ]
 
     def _verdict(self, cut: Cut, contribution: Contribution) -> Verdict:
         history, site = self.history, cut_for(self.history, cut.op)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from gradsan.judge.history import History
 from gradsan.judge.ledger import Contribution
@@ -250,11 +249,11 @@ def _is_plain_mean(window: list[Share]) -> bool:
         return False
     if len({s.shape for s in window}) == 1 or len({len(s.shape) for s in window}) > 1:
         return False
-    ways: list[Callable[[tuple[int, ...]], int]] = [
-        math.prod,
-        *[operator.itemgetter(axis) for axis in range(len(window[0].shape))],
-    ]
-    return any(_are_equal([s.weight * size(s.shape) for s in window]) for size in ways)
+    sizes = [(math.prod(s.shape), *s.shape) for s in window]
+    return any(
+        _are_equal([s.weight * size for s, size in zip(window, way, strict=True)])
+        for way in zip(*sizes, strict=True)
+    )
 
 
 def _ordinal(index: int) -> str:

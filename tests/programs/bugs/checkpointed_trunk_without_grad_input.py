@@ -17,7 +17,7 @@ class Critic(nn.Module):
         self.head = nn.Linear(32, 1)
 
     def forward(self, obs):
-        hidden = checkpoint(self.trunk, obs, use_reentrant=True)  # BUG GS202
+        hidden = checkpoint(self.trunk, obs, use_reentrant=True)  # BUG GS210
         return self.head(hidden).squeeze(-1)
 
 
