@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: run test test-torch test-torch-versions format picture accuracy reliability unseen unseen-check meaning bench bench-taps bench-memory bench-rl bench-averaging clean-agents faults hostile load third-party docs docs-rules clean
+.PHONY: run test test-torch test-torch-versions format picture programs accuracy reliability unseen unseen-check meaning bench bench-taps bench-memory bench-rl bench-averaging clean-agents faults hostile load third-party docs docs-rules clean
 
 run: $(READY)
 	$(BIN)/gradsan run --fail-on never examples/leaky_dqn.py
@@ -21,6 +21,10 @@ format: $(READY)
 
 picture: $(READY)
 	$(BIN)/python scripts/terminal_picture.py
+
+# Every program of tests/programs in both modes; `make test` tries only some in deep mode.
+programs: $(READY)
+	GRADSAN_ALL_MODES=1 $(BIN)/pytest -q -n 2 tests/programs
 
 # The corpus is not part of the project: give its folder, as in `make accuracy CORPUS=../corpus`.
 accuracy: $(READY)

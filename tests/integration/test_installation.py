@@ -11,9 +11,12 @@ from torch import nn
 
 from gradsan.judge.engine import Engine
 from gradsan.observe.backward import BackwardTap
+from gradsan.observe.checkpoints import CheckpointTap
 from gradsan.observe.clipping import ClipTap
 from gradsan.observe.compiled import Compiled
+from gradsan.observe.environments import EnvironmentTap
 from gradsan.observe.interop import InteropTap
+from gradsan.observe.loss_scaling import ScalerTap
 from gradsan.observe.networks import NetworkTap
 from gradsan.observe.operations import OperationTap
 from gradsan.observe.optimizers import OptimizerTap
@@ -28,7 +31,10 @@ OTHERS = [
     (NetworkTap, "_patch_creation"), (NetworkTap, "_patch_deepcopy"), (NetworkTap, "_patch_load"),
     (NetworkTap, "_patch_freeze"), (InteropTap, "_patch_from_numpy"), (InteropTap, "_patch_functions"),
     (InteropTap, "_patch_inference_mode"), (InteropTap, "_patch_grad_switch"),
-    (ClipTap, "_patch_clipping"), (Compiled, "_patch_compile"), (OperationTap, "enter"),
+    (InteropTap, "_patch_scripts"), (InteropTap, "_patch_asking"), (ClipTap, "_patch_clipping"),
+    (ScalerTap, "_patch_scale"), (ScalerTap, "_patch_unscale"), (ScalerTap, "_patch_step"),
+    (ScalerTap, "_patch_get_scale"), (CheckpointTap, "_patch"), (EnvironmentTap, "_begin"),
+    (Compiled, "_patch_compiler"), (OperationTap, "enter"),
     (Session, "_follow_threads"),
 ]  # fmt: skip
 

@@ -1,11 +1,14 @@
 """Whole training programs that nobody wrote for a rule: bugs, their repaired twins, and right code that
 looks wrong. A trailing comment `# BUG GS301` marks a line that a person would have to change; with several
-codes or lines, any of them is a right answer."""
+codes or lines, any of them is a right answer. `make test` tries every program in the default mode, and every third
+in deep mode; `make programs` all in both."""
 
 from __future__ import annotations
 
+import os
 import re
 import warnings
+import zlib
 from pathlib import Path
 
 import pytest
@@ -16,6 +19,7 @@ from harness import run_code
 
 HERE = Path(__file__).parent
 MODES = ("adaptive", "deep")
+EVERYTHING = bool(os.environ.get("GRADSAN_ALL_MODES"))
 MARKED = re.compile(r"# BUG ((?:GS\d{3} ?)+)")
 
 # Programs that gradsan judges wrongly today, and why. A mend takes its entry away.
@@ -31,7 +35,7 @@ def programs(folder: str, keep: bool = True) -> list[Path]:
 def cases(paths: list[Path]) -> list[object]:
     found = []
     for path in paths:
-        for mode in MODES:
+        for mode in MODES if EVERYTHING or zlib.crc32(path.stem.encode()) % 3 == 0 else MODES[:1]:
             reason = KNOWN_GAPS.get(path.stem) or KNOWN_GAPS.get(f"{path.stem}[{mode}]")
             marks = [pytest.mark.xfail(strict=True, reason=reason)] if reason else []
             found.append(pytest.param(path, mode, marks=marks, id=f"{path.stem}-{mode}"))

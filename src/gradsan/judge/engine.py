@@ -51,7 +51,9 @@ HANDLERS = {
 }
 
 # Parts of ours without which everything is still seen and judged: other sinks, and what only words depend on.
-BESIDE = {"TraceWriter", "PictureCollector", "Scalars", "Status", "names", "warnings"}
+BESIDE = {
+    "TraceWriter", "PictureCollector", "Scalars", "Status", "names", "warnings", "charts", "operations",
+}  # fmt: skip
 ENOUGH = 16  # iterations: by then most rules would have had their say
 
 
@@ -86,7 +88,7 @@ class Engine:
         """A fault here would take the judge off the run: it is kept to the event that brought it about."""
         try:
             self._feed(event)
-            if isinstance(event, Fault) and event.tap not in BESIDE:
+            if isinstance(event, Fault) and not event.installing and event.tap not in BESIDE:
                 self.lose_track()
         except Exception:
             self._fault(f"judging {type(event).__name__}")

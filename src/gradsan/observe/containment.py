@@ -71,10 +71,10 @@ class Containment:
             self.fault(tap)
             return None
 
-    def fault(self, tap: str) -> None:
+    def fault(self, tap: str, installing: bool = False) -> None:
         """The exception being handled is our own: report it, and let that tap be quiet from now on."""
         self.quiet.add(tap)
-        self._report(Fault(tap, traceback.format_exc()))
+        self._report(Fault(tap, traceback.format_exc(), installing))
 
     def look_away(self) -> None:
         """After a fork, in the child: the taps stay (it may be inside one of them), and see nothing."""

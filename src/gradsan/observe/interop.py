@@ -77,7 +77,7 @@ class InteropTap:
             return result
 
         from_numpy.__qualname__ = "from_numpy"  # pickled by this name; PyTorch's own is no Python function
-        patches.set(torch, "from_numpy", from_numpy)
+        patches.set(torch, "from_numpy", from_numpy, rests=True)
 
     def _arrived(self, array: Any, result: torch.Tensor, frame: FrameType) -> None:
         if (tap := self._tracing.tap) is not None:

@@ -124,7 +124,7 @@ class Session:
         try:
             install(*args, **kwargs)
         except Exception:
-            self.containment.fault(name)
+            self.containment.fault(name, installing=True)
             return False
         return True
 

@@ -56,8 +56,11 @@ def attributes_of(value: Any) -> dict[str, Any]:
     return found if type(found) is dict else {}
 
 
+_MODULE = type.__dict__["__module__"].__get__
+
+
 def module_of(kind: type) -> str:
-    found = of_class(kind, "__module__")
+    found = _MODULE(kind)  # a class that is written in C has none in its own dictionary
     return found if type(found) is str else ""
 
 

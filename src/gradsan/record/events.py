@@ -582,6 +582,7 @@ class Fault(NamedTuple):
 
     tap: str
     traceback: str
+    installing: bool = False  # it was never in place, so what the others see is whole
 
 
 Event = (

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from gradsan.judge.callers import caller_of
+from gradsan.judge.history import History
 from gradsan.judge.wording import line, value_at
-from gradsan.record.events import NOWHERE, Backward, ChangedTensor, Failed, Site
+from gradsan.record.events import NOWHERE, Backward, ChangedTensor, Failed, Site, ValueId
 from gradsan.record.torch_errors import SAVED_TENSOR_CHANGED
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
@@ -123,6 +124,10 @@ class SavedTensorMutated(Rule):
         """,
     )
 
+    def __init__(self, history: History) -> None:
+        super().__init__(history)
+        self._wrong: set[ValueId] = set()  # writes that a backward has failed by
+
     def on_backward(self, event: Backward) -> Verdicts:
         if SAVED_TENSOR_CHANGED not in event.error:
             return
@@ -161,7 +166,8 @@ class SavedTensorMutated(Rule):
         if not wrong:
             return changed.site
         newest = max(wrong, key=lambda op: op.nid)
-        return caller_of(self.history, newest, lambda op: op not in wrong)
+        self._wrong.update(op.nid for op in wrong)
+        return caller_of(self.history, newest, lambda op: op.nid not in self._wrong)
 
     def on_failed(self, event: Failed) -> Verdicts:
         if event.kind not in REFUSED:

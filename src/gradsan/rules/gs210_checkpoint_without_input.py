@@ -31,6 +31,9 @@ class CheckpointWithoutInput(Rule):
         "`model.enable_input_require_grads()`)"
     )
     needs_deep = True
+    deliberate = """
+        A frozen part behind a checkpoint has nothing to learn and is not reported.
+    """
     bad = (
         """
         import torch

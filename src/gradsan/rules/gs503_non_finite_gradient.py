@@ -80,6 +80,16 @@ class NonFiniteGradient(Rule):
     good = (
         """
         import torch
+        net = torch.nn.Linear(3, 2, bias=False)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        offset = net(torch.tensor([[1.0, 2.0, 3.0], [0.0, 0.0, 0.0]]))
+        loss = torch.sqrt(offset.pow(2).sum(-1) + 1e-8).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        """,
+        """
+        import torch
         net = torch.nn.Linear(3, 1)
         opt = torch.optim.SGD(net.parameters(), lr=0.1)
         scaler = torch.amp.GradScaler("cpu", init_scale=2.0**127)
@@ -88,16 +98,6 @@ class NonFiniteGradient(Rule):
             scaler.scale(net(torch.randn(8, 3)).pow(2).mean()).backward()
             scaler.step(opt)
             scaler.update()
-        """,
-        """
-        import torch
-        net = torch.nn.Linear(3, 2, bias=False)
-        opt = torch.optim.SGD(net.parameters(), lr=0.1)
-        offset = net(torch.tensor([[1.0, 2.0, 3.0], [0.0, 0.0, 0.0]]))
-        loss = torch.sqrt(offset.pow(2).sum(-1) + 1e-8).mean()
-        opt.zero_grad()
-        loss.backward()
-        opt.step()
         """,
         """
         import torch
