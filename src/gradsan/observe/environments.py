@@ -21,6 +21,7 @@ from gradsan.observe.containment import Containment
 from gradsan.observe.patches import Parts, Patches
 from gradsan.observe.rollouts import Rollouts
 from gradsan.observe.sites import Sites, variables_of
+from gradsan.observe.slots import attributes_of, of_class, pairs_of
 
 LIBRARIES = ("gymnasium", "gym", "pettingzoo")
 BASES = (
@@ -102,22 +103,17 @@ class EnvironmentTap:
 
     def _look_at(self, values: list[Any]) -> None:
         for value in values:
-            kind = value if isinstance(value, type) else type(value)
+            kind = value if issubclass(type(value), type) else type(value)
             if self._looks_like_one(kind):
                 for base in kind.__mro__:
                     self.follow(base)
-            elif not isinstance(value, type) and _has_code(
-                kind, self._sites.is_user
-            ):  # an agent, with one inside
-                inner = [
-                    v for v in list(getattr(value, "__dict__", {}).values()) if self._looks_like_one(type(v))
-                ]
-                self._look_at(inner)
+            elif kind is not value and _has_code(kind, self._sites.is_user):  # an agent, with one inside
+                self._look_at([v for _, v in pairs_of(attributes_of(value)) if self._looks_like_one(type(v))])
 
     def _looks_like_one(self, kind: type) -> bool:
         return (
-            isinstance(getattr(kind, "step", None), types.FunctionType)
-            and isinstance(getattr(kind, "reset", None), types.FunctionType)
+            type(of_class(kind, "step")) is types.FunctionType
+            and type(of_class(kind, "reset")) is types.FunctionType
             and not issubclass(kind, NO_ENVIRONMENTS)
         )
 
