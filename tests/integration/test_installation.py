@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from typing import Any
 
+import gymnasium  # noqa: F401 - a library that one of the taps follows from the beginning, where it is there
 import pytest
 import torch
 from torch import nn

@@ -56,7 +56,7 @@ class EnvironmentTap:
 
     def look_for_libraries(self) -> None:
         """Called now and then, because a script imports them while it is watched."""
-        for name in LIBRARIES:
+        for name in LIBRARIES if self._patches is not None else ():
             if name in sys.modules and name not in self._libraries:
                 self._containment.contain("environment", self._follow_library, name)
 
