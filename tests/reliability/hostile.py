@@ -108,6 +108,9 @@ def damage_json(value: Any, dice: random.Random) -> Any:
     return dice.choice(VALUES)
 
 
+UNREADABLE = (NESTED, "1" * 5000, '["Ops",' + NESTED + "]")
+
+
 def damage_lines(data: bytes, dice: random.Random) -> bytes:
     """What is valid line by line, and makes no sense as a whole."""
     lines = data.decode().splitlines()
@@ -121,8 +124,8 @@ def damage_lines(data: bytes, dice: random.Random) -> bytes:
         elif how == 2:
             lines.insert(at, lines[to])
         elif how == 3 and dice.random() < 0.1:
-            lines[at] = dice.choice((NESTED, "1" * 5000, '["Ops",' + NESTED + "]", "", "{}", "null"))
-        else:
+            lines[at] = dice.choice((*UNREADABLE, "", "{}", "null"))
+        elif lines[at] not in UNREADABLE:  # by us, either
             changed = damage_json(json.loads(lines[at] or "null"), dice)
             lines[at] = json.dumps(changed)
         if len(lines) < 3:

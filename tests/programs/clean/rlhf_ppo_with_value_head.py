@@ -54,7 +54,7 @@ for _ in range(4):
             pg = torch.max(-a * ratio, -a * ratio.clamp(0.8, 1.2))
             clipped = values[rows] + (new_values - values[rows]).clamp(-0.2, 0.2)
             vf = torch.max((new_values - returns[rows]) ** 2, (clipped - returns[rows]) ** 2)
-            loss = ((pg + 0.1 * vf) * m).sum() / m.sum() / 2
+            loss = ((pg + 0.1 * vf) * m).sum() / mask.sum()
             loss.backward()
         norm = nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()

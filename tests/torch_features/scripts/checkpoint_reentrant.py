@@ -1,4 +1,4 @@
-# finds: GS202 GS204
+# finds: GS202 GS204 GS210
 import warnings
 
 import torch
