@@ -13,7 +13,7 @@ test: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	scripts/install-browser & browser=$$!; $(BIN)/mypy; checked=$$?; wait $$browser && exit $$checked
-	$(BIN)/pytest -q -n 2
+	$(BIN)/pytest -q -n 2 --dist worksteal
 
 format: $(READY)
 	$(BIN)/ruff format .
