@@ -10,6 +10,7 @@ PUBLIC = {"gradsan"}
 FACTS = {"record", "judge"}
 LAST_RESORT = {
     "observe.headroom",
+    "observe.import_hook",
     "observe.interruptions",
     "observe.last_resort",
 }  # what holds before and after a session, too

@@ -4,20 +4,20 @@ While one runs, nothing of ours is in the compiler's sight (it would trace our f
 wrappers, or refuse a full graph because of them). What goes in and what comes out is seen; what happens inside is
 not, and that is said. Only a step inside a region leaves a mark: weights that have changed since backward fed them.
 
-The compiler is never imported for that: whoever imports it, `_CompilerImport` notices.
+The compiler is never imported for that: whoever imports it, `ImportHook` notices.
 """
 
 from __future__ import annotations
 
-import importlib.abc
+import functools
 import sys
 import threading
 from collections.abc import Callable, Sequence
-from importlib.machinery import ModuleSpec
-from types import FrameType, ModuleType
+from types import FrameType
 from typing import Any, Protocol
 
 from gradsan.observe.containment import Containment
+from gradsan.observe.import_hook import ImportHook
 from gradsan.observe.outlet import BlindSpots
 from gradsan.observe.patches import Parts, Patches
 from gradsan.observe.tracing import Tracing
@@ -45,20 +45,24 @@ class Compiled:
         self._after_region = after_region
         self._inside = threading.local()
         self._threads = 0  # that are in a region
-        self._import = _CompilerImport()
+        self._import: ImportHook | None = None
 
     @property
     def parts(self) -> Parts:
         return (self._patch_compiler,)
 
     def remove(self) -> None:
-        self._import.stop()
+        if self._import is not None:
+            self._import.stop()
 
     def _patch_compiler(self, patches: Patches) -> None:
-        self._import.start(lambda module: self._contain("compile", self._watch_regions, module, patches))
+        found = functools.partial(self._contain, "compile", self._watch_regions, patches)
+        self._import = ImportHook(COMPILER, found, "compile")
+        self._import.start()
 
-    def _watch_regions(self, module: ModuleType, patches: Patches) -> None:
+    def _watch_regions(self, patches: Patches) -> None:
         """The one function that a region calls on its way in and on its way out."""
+        module = sys.modules[COMPILER]
         original = getattr(module, "_maybe_set_eval_frame")  # noqa: B009 - torch's own, and not exported
         inside = self._inside
 
@@ -98,42 +102,3 @@ class Compiled:
 def _is_region(frame: FrameType) -> bool:
     """The same function also brackets code that is not to be compiled, even while the compiler itself runs."""
     return frame.f_code.co_name == REGION
-
-
-class _CompilerImport(importlib.abc.MetaPathFinder):
-    """Tells when the compiler is imported, or that it was."""
-
-    def start(self, found: Callable[[ModuleType], object]) -> None:
-        self._found = found
-        if (module := sys.modules.get(COMPILER)) is not None:
-            found(module)
-        else:
-            sys.meta_path.insert(0, self)
-
-    def stop(self) -> None:
-        if self in sys.meta_path:
-            sys.meta_path.remove(self)
-
-    def find_spec(
-        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
-        if fullname != COMPILER:
-            return None
-        for finder in sys.meta_path:
-            spec = None if finder is self else finder.find_spec(fullname, path, target)
-            if spec is not None:
-                self._follow(spec.loader)
-                return spec
-        return None
-
-    def _follow(self, loader: Any) -> None:
-        original = loader.exec_module
-
-        def exec_module(module: ModuleType) -> None:
-            loader.exec_module = original
-            original(module)
-            if self in sys.meta_path:  # else the session is over
-                self.stop()
-                self._found(module)
-
-        loader.exec_module = exec_module

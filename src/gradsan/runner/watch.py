@@ -12,13 +12,13 @@ from gradsan.judge.baseline import Baseline
 from gradsan.judge.engine import Engine
 from gradsan.judge.findings import Finding, Report
 from gradsan.observe.headroom import Headroom
+from gradsan.observe.import_hook import ImportHook
 from gradsan.observe.interruptions import Interruptions
 from gradsan.observe.last_resort import attempt, listeners, note, take
 from gradsan.record.events import Fault
 from gradsan.record.recorder import Recorder
 from gradsan.record.sinks import Sink
 from gradsan.record.trace import TraceWriter
-from gradsan.runner.import_hook import TorchImportHook
 from gradsan.runner.versions import too_old
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class Watch:
         self.refusal = ""  # this torch is too old
         self.not_watched = ""
         self._refuses = refuses
-        self._arrival = TorchImportHook(self._attach)
+        self._arrival = ImportHook("torch", self._attach)
         self._owner = os.getpid()
         self.interruptions = Interruptions()
         self.headroom = Headroom()

@@ -1,4 +1,4 @@
-"""Waits for the program to import torch.
+"""Waits for a module to be imported.
 
 Were torch imported before the program starts, variables that the program sets first
 (`OMP_NUM_THREADS`, `CUDA_VISIBLE_DEVICES`) would come too late, and the training would differ.
@@ -15,16 +15,19 @@ from typing import Any
 from gradsan.observe.last_resort import attempt
 
 
-class TorchImportHook:
-    """Calls `attach` right after torch was imported, before the importing line goes on."""
+class ImportHook:
+    """Calls `found` right after the module was imported, before the importing line goes on; `part` is what a fault of
+    ours is noted under."""
 
-    def __init__(self, attach: Callable[[], None]) -> None:
-        self._attach = attach
-        self._finder: Any = _Finder(self._find)
+    def __init__(self, module: str, found: Callable[[], object], part: str = "session") -> None:
+        self._module = module
+        self._found = found
+        self._part = part
+        self._finder: Any = _Finder(module, self._find, part)
 
     def start(self) -> None:
-        if "torch" in sys.modules:
-            attempt("session", self._attach)
+        if self._module in sys.modules:
+            attempt(self._part, self._found)
         else:
             sys.meta_path.insert(0, self._finder)
 
@@ -34,7 +37,7 @@ class TorchImportHook:
 
     def _find(self, path: Sequence[str] | None, target: ModuleType | None) -> ModuleSpec | None:
         for finder in sys.meta_path:
-            spec = None if finder is self._finder else finder.find_spec("torch", path, target)
+            spec = None if finder is self._finder else finder.find_spec(self._module, path, target)
             if spec is not None:
                 self._follow(spec.loader)
                 return spec
@@ -47,8 +50,9 @@ class TorchImportHook:
         def exec_module(module: ModuleType) -> None:
             loader.exec_module = original
             original(module)
-            attempt("session", self.stop)
-            attempt("session", self._attach)
+            if self._finder in sys.meta_path:  # else nobody waits any more
+                attempt(self._part, self.stop)
+                attempt(self._part, self._found)
 
         loader.exec_module = exec_module
 
@@ -56,8 +60,8 @@ class TorchImportHook:
 class _Finder:
     """What the import system asks. A fault of ours is as if nobody had asked us."""
 
-    def __init__(self, find: Callable[..., ModuleSpec | None]) -> None:
+    def __init__(self, module: str, find: Callable[..., ModuleSpec | None], part: str) -> None:
         def find_spec(fullname: str, path: Any, target: Any = None) -> ModuleSpec | None:
-            return attempt("session", find, path, target) if fullname == "torch" else None
+            return attempt(part, find, path, target) if fullname == module else None
 
         self.find_spec = find_spec
