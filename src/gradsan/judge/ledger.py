@@ -56,9 +56,6 @@ class Contribution:
         """By optimizers, and by the script's own updates."""
         return {pid for c in self.consumed for pid in c.pids}.union(self.by_hand)
 
-    def consumed_by(self, oid: OptimizerId) -> bool:
-        return any(c.oid == oid for c in self.consumed)
-
 
 class Ledger:
     def __init__(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
 from gradsan.judge.flow import JOINING, REDUCING, SELECTING, SHAPING, TAKEN_OUT, first_scalar
@@ -69,17 +69,22 @@ def entries(history: History, met: Met) -> list[Entry]:
     return [Entry(row, sign * number, prediction) for row, number, prediction in found if row is not None]
 
 
-def is_score(history: History, op: Op) -> bool:
-    """A log-probability, or something made of one (a ratio)."""
+def is_score(
+    history: History,
+    op: Op,
+    through: Collection[str] = FROM_LOG_PROB,
+    also: Callable[[Op], bool] = lambda op: False,
+) -> bool:
+    """A log-probability (or what is `also` one), or something made of one (a ratio) by the operations `through`."""
     graph, stack, seen = history.graph, [op], set[ValueId]()
     while stack:
         current = stack.pop()
         if current.nid in seen or not current.live:
             continue
         seen.add(current.nid)
-        if current.name in LOGARITHMS or "log_prob" in current.tags:
+        if current.name in LOGARITHMS or "log_prob" in current.tags or also(current):
             return True
-        if current.name in FROM_LOG_PROB:
+        if current.name in through:
             stack.extend(graph.inputs(current))
     return False
 

@@ -6,12 +6,13 @@ from gradsan.judge import flow
 from gradsan.judge.callers import caller_of
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.provenance import params_of
+from gradsan.judge.weighed import is_score
 from gradsan.judge.wording import line, networks, value_at
 from gradsan.record.events import Op, ParamId, Site, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
-LOGARITHMS = {"log_softmax", "log", "logsumexp", "cross_entropy", "nll_loss", "logsigmoid", "log_prob"}
 BETWEEN = {"exp", "sub", "add", "rsub", "neg", "mul", "div", "clamp", "sum", "mean", "gather", "pow"}
+ELEMENTWISE = BETWEEN | {"squeeze", "stack", "cat", "getitem", "view", "unsqueeze"}
 SUMMED = {"dot", "vdot", "inner", "matmul", "einsum"}
 
 
@@ -266,26 +267,13 @@ class AdvantageCarriesGradient(Rule):
     def _is_score(self, op: Op, averaged: bool) -> bool:
         """A log-probability, or something made of one by elementwise steps (a ratio); where the loss is an average
         of it, also the probability of an action that was picked from all of them."""
-        graph, stack, seen = self.history.graph, [op], set()
-        while stack:
-            current = stack.pop()
-            if current.nid in seen or not current.live:
-                continue
-            seen.add(current.nid)
-            if current.name in LOGARITHMS or "log_prob" in current.tags:
-                return True
-            if averaged and _is_picked(current) and next(graph.inputs(current), current).name == "softmax":
-                return True
-            if current.name in BETWEEN or current.name in (
-                "squeeze",
-                "stack",
-                "cat",
-                "getitem",
-                "view",
-                "unsqueeze",
-            ):
-                stack.extend(graph.inputs(current))
-        return False
+        graph = self.history.graph
+
+        def is_picked(current: Op) -> bool:
+            picked = averaged and _is_picked(current)
+            return picked and next(graph.inputs(current), current).name == "softmax"
+
+        return is_score(self.history, op, ELEMENTWISE, is_picked)
 
     def _origin(self, weight: Op) -> Op:
         """Back through reshaping to the expression that made the weight."""
