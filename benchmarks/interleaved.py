@@ -44,7 +44,7 @@ class Watched:
         if self._was_deep:
             tap.leave()
         first: dict[tuple[int, str], tuple[Any, str, Any]] = {}
-        for owner, name, before in self._session._patches._saved:
+        for owner, name, before, _ in self._session._patches._saved:
             first.setdefault((id(owner), name), (owner, name, before))
         self._away = [(owner, name, vars(owner).get(name, MISSING)) for owner, name, _ in first.values()]
         for owner, name, before in first.values():

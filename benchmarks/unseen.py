@@ -147,9 +147,8 @@ default mode. They were written from the catalogue, without a look at the rules'
 mended for them. `make unseen-check` asks PyTorch alone whether each bug is real: the program raises, its
 gradients or weights are not its twin's, or it keeps graphs alive. *Code and line* means that a finding has a
 code that is right on the line that a person would change. *Line only* and *code only* are near misses; *other
-finding* names something else. Some wanted codes belong to rules that are planned and do not exist yet (GS210,
-GS211, GS407, GS507, GS508, GS603, GS604, GS809). The pairs are split into two halves by a hash of their names:
-what was said about the held one is not listed here, so that mends are not made to measure.
+finding* names something else. The pairs are split into two halves by a hash of their names: what was said
+about the held one is not listed here, so that mends are not made to measure.
 
 {text}"""
 

@@ -22,9 +22,6 @@ MODES = ("adaptive", "deep")
 EVERYTHING = bool(os.environ.get("GRADSAN_ALL_MODES"))
 MARKED = re.compile(r"# BUG ((?:GS\d{3} ?)+)")
 
-# Programs that gradsan judges wrongly today, and why. A mend takes its entry away.
-KNOWN_GAPS: dict[str, str] = {}
-
 
 def programs(folder: str, keep: bool = True) -> list[Path]:
     """The programs of a folder; of the bugs, those with (or without) a planted bug."""
@@ -33,13 +30,11 @@ def programs(folder: str, keep: bool = True) -> list[Path]:
 
 
 def cases(paths: list[Path]) -> list[object]:
-    found = []
-    for path in paths:
-        for mode in MODES if EVERYTHING or zlib.crc32(path.stem.encode()) % 3 == 0 else MODES[:1]:
-            reason = KNOWN_GAPS.get(path.stem) or KNOWN_GAPS.get(f"{path.stem}[{mode}]")
-            marks = [pytest.mark.xfail(strict=True, reason=reason)] if reason else []
-            found.append(pytest.param(path, mode, marks=marks, id=f"{path.stem}-{mode}"))
-    return found
+    return [
+        pytest.param(path, mode, id=f"{path.stem}-{mode}")
+        for path in paths
+        for mode in (MODES if EVERYTHING or zlib.crc32(path.stem.encode()) % 3 == 0 else MODES[:1])
+    ]
 
 
 @pytest.fixture(autouse=True)
