@@ -27,7 +27,7 @@ from gradsan.observe.slots import SEQUENCES, items_of
 from gradsan.observe.special_calls import Call, SpecialCalls
 from gradsan.observe.switches import GradientSwitches
 from gradsan.observe.tracing import Tracing
-from gradsan.observe.unseen import dispatch_modes, is_readable, is_traced, jit_trace, unseen
+from gradsan.observe.unseen import dispatch_modes, is_readable, is_traced, jit_trace, transform, unseen
 from gradsan.observe.values import Departures, Tensor, Unreadable, Values, is_floating, version_of
 from gradsan.observe.writes import Writes
 from gradsan.record import torch_errors
@@ -92,7 +92,10 @@ class OperationTap(StackedMode):
         kwargs, kind = kwargs or {}, IGNORED
         read: Read | None = None
         # No `contain` here: this runs for every operation, and the mode is off while it does.
-        hidden = bool(types or dispatch_modes() or jit_trace() is not None)
+        stranger = types and (
+            len(types) > 1 or types[0] is not Tensor
+        )  # torch's own functions name plain ones, too
+        hidden = bool(stranger or dispatch_modes() or jit_trace() is not None)
         if hidden and is_traced():
             return func(*args, **kwargs)
         try:
@@ -100,7 +103,7 @@ class OperationTap(StackedMode):
             # Still on this thread's stack after another thread has made the run light: nothing to note either.
             looks = self._tracing.tap is not None and not getattr(self._pauses, "depth", 0)
             if looks and kind[0] != IGNORE and "operation" not in self._containment.quiet:
-                if is_transforming():
+                if transform() is not None:
                     self._blind_spots.add("transforms", sys._getframe(1))
                 else:
                     read = unseen(self._read, args, kwargs) if hidden else self._read(args, kwargs)
@@ -144,8 +147,8 @@ class OperationTap(StackedMode):
 
     def _read(self, args: Any, kwargs: Any) -> Read:
         inputs = tensors_in(args, kwargs)
-        numbers = tuple([self.values.number(t) for t in inputs])  # first: it refuses what cannot be read
-        return inputs, [version_of(t) for t in inputs], numbers
+        numbers, versions = self.values.read(inputs)
+        return inputs, versions, numbers
 
     def _note(
         self, kind: tuple[str, str], args: Any, kwargs: Any, read: Read, result: Any, frame: FrameType
@@ -220,7 +223,7 @@ class OperationTap(StackedMode):
             raise Unreadable
         nid, live = self.values.fresh(), out.requires_grad
         site, tags, chain = place
-        if not live and any(t.requires_grad for t in inputs):
+        if not live and _have_gradient(inputs):
             tags += self._cut_tags(out)
             if (off := self._switches.innermost(tags)) is not None:
                 facts = facts._replace(grad_off=off.site, grad_off_by=off.how)
@@ -349,7 +352,7 @@ def tensors_in(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Tensor]:
     for value in (*args, *kwargs.values()) if kwargs else args:
         # Not `isinstance`: it asks a stranger for its `__class__`, which may be a property that does something.
         kind = type(value)
-        if issubclass(kind, Tensor):
+        if kind is Tensor or issubclass(kind, Tensor):
             found.append(value)
         elif issubclass(kind, SEQUENCES):
             for item in items_of(value):
@@ -368,6 +371,13 @@ def _own_source(
     storage = storage_of(out)
     same = [i for i, t in enumerate(inputs) if storage and storage_of(t) == storage]
     return ((numbers[same[0]],), [inputs[same[0]]]) if len(same) == 1 else (numbers, inputs)
+
+
+def _have_gradient(tensors: list[Tensor]) -> bool:
+    for tensor in tensors:  # noqa: SIM110 - runs for every operation, and `any` is slower
+        if tensor.requires_grad:
+            return True
+    return False
 
 
 def _is_among(tensor: Tensor, others: list[Tensor]) -> bool:

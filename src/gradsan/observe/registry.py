@@ -133,7 +133,7 @@ class Leaves:
 
 def shape_of(tensor: torch.Tensor) -> tuple[int, ...]:
     """A parameter that waits for its first input has no shape yet."""
-    if is_lazy(tensor):
+    if type(tensor) is not torch.Tensor and is_lazy(tensor):
         return ()
     try:
         return tuple(tensor.shape)

@@ -41,6 +41,7 @@ from gradsan.record.events import Backward, Event, Failed, OptimizerSeen, ParamS
 
 P = ParamSpec("P")
 LOOKS_AROUND = 8  # for environments, in the script's variables
+NAMES_ARE_DUE, TRAINING_BEGINS = {Backward, StepDone}, {OptimizerSeen, ParamSeen, Backward}
 
 
 class Session:
@@ -155,9 +156,10 @@ class Session:
         self._patches.set(threading.Thread, "_bootstrap_inner", bootstrap_inner)
 
     def _send(self, event: Event) -> None:
-        if isinstance(event, Backward | StepDone) and self._namer.has_something_to_do:
+        kind = type(event)
+        if kind in NAMES_ARE_DUE and self._namer.has_something_to_do:
             self.containment.contain("names", self._namer.look, sys._getframe(2))
-        if isinstance(event, OptimizerSeen | ParamSeen | Backward):
+        if kind in TRAINING_BEGINS:
             self._look_for_environments(event)
         self.attention.before_event()
         before = self._sink.iteration

@@ -53,6 +53,7 @@ class Sites:
         self._tags: dict[int, Tag] = {}  # of library code whose meaning matters to a rule
         self.libraries: set[int] = set()  # all other library code
         self._ids: dict[tuple[int, int], Site] = {}
+        self._by_offset: dict[tuple[int, int], Site] = {}
         self._by_place: dict[tuple[str, int], Site] = {}
         self._chains: dict[tuple[int, ...], Chain] = {}  # by codes and offsets: lines are looked up late
         self._by_sites: dict[tuple[Site, ...], Chain] = {}
@@ -74,7 +75,11 @@ class Sites:
             key = id(code)
             if key not in plain:
                 if key in users or self.is_user(code):
-                    return Place(self._intern(code, frame.f_lineno), tags, self._chain(frame))
+                    at = (key, frame.f_lasti)  # not the line, which Python has to count out
+                    site = self._by_offset.get(at)
+                    if site is None:
+                        site = self._by_offset[at] = self._intern(code, frame.f_lineno)
+                    return Place(site, tags, self._chain(frame))
                 if tag := self._tags.get(key):
                     tags += (tag,)
             frame = frame.f_back

@@ -19,7 +19,7 @@ _no_functions = torch._C.DisableTorchFunction
 _no_dispatch = torch._C._DisableTorchDispatch
 dispatch_modes: Callable[[], int] = torch._C._len_torch_dispatch_stack
 jit_trace: Callable[[], Any] = torch._C._get_tracing_state
-_transform: Callable[[], Any] = torch._C._functorch.peek_interpreter_stack
+transform: Callable[[], Any] = torch._C._functorch.peek_interpreter_stack
 _Key: Any = getattr(torch._C, "_TorchDispatchModeKey", None)
 _TRACERS = [getattr(_Key, name) for name in ("FAKE", "PROXY", "FUNCTIONAL") if hasattr(_Key, name)]
 
@@ -60,7 +60,7 @@ def is_dense(tensor: torch.Tensor) -> bool:
 
 def is_traced() -> bool:
     """Whether PyTorch is writing down what runs, instead of running it: those are stand-ins for tensors."""
-    if _transform() is not None or jit_trace() is not None:
+    if transform() is not None or jit_trace() is not None:
         return True
     return bool(dispatch_modes()) and any(torch._C._get_dispatch_mode(key) is not None for key in _TRACERS)
 

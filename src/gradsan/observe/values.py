@@ -67,6 +67,19 @@ class Values:
             return self._rewritten(tensor, known[1])
         return known[1]
 
+    def read(self, tensors: list[Tensor]) -> tuple[tuple[ValueId, ...], list[int]]:
+        """The numbers of all these, and their versions."""
+        known, numbers, versions = self._known, [], []
+        for tensor in tensors:
+            seen = known.get(id(tensor))
+            if seen is None or seen[0]() is not tensor or seen[2] != version_of(tensor):
+                numbers.append(self.number(tensor))  # it refuses what cannot be read
+                versions.append(version_of(tensor))
+            else:
+                numbers.append(seen[1])
+                versions.append(seen[2])
+        return tuple(numbers), versions
+
     def find(self, tensor: Tensor) -> ValueId | None:
         known = self._known.get(id(tensor))
         return known[1] if known is not None and known[0]() is tensor else None
@@ -167,7 +180,8 @@ class Values:
 
 
 def is_floating(tensor: Tensor) -> bool:
-    return tensor.dtype.is_floating_point or tensor.dtype.is_complex
+    dtype = tensor.dtype
+    return dtype.is_floating_point or dtype.is_complex
 
 
 class Departures:

@@ -51,7 +51,7 @@ class Writes:
 
     def used(self, nid: ValueId, inputs: list[Tensor], out: Tensor) -> None:
         kept = [self._keep(t) for t in inputs if t.dtype.is_floating_point]
-        kept.append(SavedTensor(storage_of(out), address_of(out), 0, version_of(out), 0))
+        kept.append(SavedTensor(storage_of(out), 0, 0, 0, 0))  # no more is asked about a result
         self.kept[nid] = tuple(kept)
 
     def _keep(self, tensor: Tensor) -> SavedTensor:

@@ -8,6 +8,7 @@ are held back only while they follow a known course; the first one that does not
 
 from __future__ import annotations
 
+import operator
 import time
 from collections.abc import Iterable
 from typing import Any
@@ -15,13 +16,13 @@ from typing import Any
 from gradsan.record.events import (
     PLAIN,
     Backward,
-    BackwardId,
     ChainSeen,
     ChartPoint,
     Clip,
     Event,
     IterationEnd,
     Op,
+    OpFacts,
     Ops,
     ParamReborn,
     Repeated,
@@ -202,10 +203,12 @@ def _key(event: Event) -> Any:
 
 def _op_key(op: Op) -> Any:
     facts = op.facts
-    if facts is not PLAIN:  # numbers differ every time; a replay writes to another row every time
-        settings = facts.settings if op.live else 0
-        facts = facts._replace(
-            scalars=(), alpha=1.0, saturated=0.0, settings=settings, made_by=BackwardId(0), apart=(),
-            operand=0.0, valid=0,
-        )  # fmt: skip
-    return (op.kind, op.name, op.site, op.live, op.floating, op.tags, len(op.shape), facts)
+    kept: tuple[Any, ...] = ()
+    if facts is not PLAIN:
+        kept = (_same_every_time(facts), facts.settings if op.live else 0)
+    return (op.kind, op.name, op.site, op.live, op.floating, op.tags, len(op.shape), kept)
+
+
+# Numbers differ every time; a replay writes to another row every time.
+_NUMBERS = {"scalars", "alpha", "saturated", "settings", "made_by", "apart", "operand", "valid"}
+_same_every_time = operator.itemgetter(*(i for i, name in enumerate(OpFacts._fields) if name not in _NUMBERS))
