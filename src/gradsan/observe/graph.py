@@ -91,11 +91,20 @@ def is_transforming() -> bool:
 _innermost_transform: Callable[[], Any] = torch._C._functorch.peek_interpreter_stack
 
 
-def label(tensor: torch.Tensor, nid: ValueId, site: Site) -> None:
-    """Leave the value's number and its line at the node that computed it."""
+def label(tensor: torch.Tensor, nid: ValueId, site: Site) -> bool:
+    """Leave the value's number and its line at the node that computed it. Whether that one keeps its result."""
     node = node_of(tensor)
-    if node is not None:
-        node.metadata[KEY] = (nid, site)
+    if node is None:
+        return False
+    node.metadata[KEY] = (nid, site)
+    kind = type(node)
+    keeps = _keeps_result.get(kind)
+    if keeps is None:
+        keeps = _keeps_result[kind] = any(name.startswith("_saved_result") for name, _ in _names_of(node))
+    return keeps
+
+
+_keeps_result: dict[type, bool] = {}
 
 
 Label = tuple[ValueId, Site]

@@ -241,8 +241,7 @@ class OperationTap(StackedMode):
         if floating and self.marks.active and (tags or name in NOTEWORTHY):
             self.marks.note(nid, name, tags, numbers, live)
         if live:
-            label(out, nid, site)
-            self.writes.used(nid, inputs, out)
+            self.writes.used(nid, inputs, out, label(out, nid, site))
         return nid
 
     def last_is_a_constant(self) -> None:
@@ -261,8 +260,7 @@ class OperationTap(StackedMode):
             floating = is_floating(tensor)
             self.record(Op(nid, name, site, numbers, live, shape, floating, (), facts, chain=place.chain))
             if live and tensor.grad_fn is not None:
-                label(tensor, nid, site)
-                self.writes.used(nid, [tensor], tensor)
+                self.writes.used(nid, [tensor], tensor, label(tensor, nid, site))
         self.values.wrote(tensor, nid)
         self.writes.wrote(tensor, nid, site, name)
         own = self.leaves.find(tensor)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -190,12 +191,16 @@ class Departures:
     def __init__(self) -> None:
         self._numbers: dict[float, ValueId] = {}
         self._memory: dict[int, tuple[weakref.ref[Any], ValueId]] = {}
+        self._recent: deque[tuple[float, ValueId]] = deque(maxlen=8)  # single numbers
+        self._constants: set[float] = set()
 
     def left(self, by: str, result: Any, nid: ValueId) -> None:
         if by in ("numpy", "array"):
             self._array(result, nid)
         else:
             self._many(result, nid)  # a number is one of them
+            if type(result) is float and is_distinctive(result):
+                self._recent.append((result, nid))
 
     def _many(self, values: Any, nid: ValueId) -> None:
         if len(self._numbers) > MAX_KNOWN:
@@ -224,7 +229,20 @@ class Departures:
                 return ()
             value = value.item()
         nid = self._numbers.get(value)
+        if nid is None and value not in self._constants:
+            nid = self._scaled(value)
         return () if nid is None else (nid,)
+
+    def _scaled(self, value: float) -> ValueId | None:
+        """`0.5 * loss.item()`: a number that left not long ago, times a round one."""
+        for number, nid in self._recent if is_distinctive(value) else ():
+            factor = value / number if number else 0.0
+            short = round(factor, 4)
+            if short and abs(factor - short) <= 1e-12 * abs(factor):
+                return nid
+        if len(self._constants) < MAX_KNOWN:
+            self._constants.add(value)  # most often one that is written in the script, and comes again
+        return None
 
     def recognise(self, data: Any) -> list[ValueId]:
         """The values that `data` (numbers, nested lists, an array) was made of, as far as can be told."""

@@ -49,9 +49,9 @@ class Writes:
         self.shared_with_numpy: dict[int, Site] = {}
         self.compares_contents = True
 
-    def used(self, nid: ValueId, inputs: list[Tensor], out: Tensor) -> None:
+    def used(self, nid: ValueId, inputs: list[Tensor], out: Tensor, keeps_result: bool) -> None:
         kept = [self._keep(t) for t in inputs if t.dtype.is_floating_point]
-        kept.append(SavedTensor(storage_of(out), 0, 0, 0, 0))  # no more is asked about a result
+        kept.append(self._keep(out) if keeps_result else SavedTensor(storage_of(out), 0, 0, 0, 0))
         self.kept[nid] = tuple(kept)
 
     def _keep(self, tensor: Tensor) -> SavedTensor:

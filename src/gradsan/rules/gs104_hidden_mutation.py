@@ -61,6 +61,19 @@ class HiddenMutation(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(4):
+            value = net(torch.randn(8, 3)).squeeze(-1).exp()
+            error = value - 1.0
+            array = value.detach().numpy()  # BUG
+            array[:4] = 0.0
+            opt.zero_grad()
+            error.pow(2).mean().backward()
+            opt.step()
+        """,
     )
     good = (
         """

@@ -76,6 +76,19 @@ class GraphCut(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        import torch
+        actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD([*actor.parameters(), *critic.parameters()], lr=0.1)
+        for _ in range(8):
+            s, r = torch.randn(8, 3), torch.randn(8)
+            dist = torch.distributions.Categorical(logits=actor(s))
+            value_loss = (critic(s).squeeze(-1) - r).pow(2).mean()
+            loss = -(dist.log_prob(dist.sample()) * r).mean() + 0.5 * value_loss.item()  # BUG
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """
@@ -178,8 +191,10 @@ class GraphCut(Rule):
             cut = Cut(op, missing, False) if op is not None else None
         if cut is not None:
             what = networks(history, cut.pids) or "what it is to be differentiated by"
+            # A `detach` says that it is meant: then the call asks for too much.
+            culprit = event.site if cut.op.name == "detach" else culprit_of(cut.op)
             yield Verdict(
-                culprit_of(cut.op),
+                culprit,
                 f"no gradient comes back to {what} from the output on {line(history, event.site)}: "
                 f"{cause(history, cut)}",
                 [("cut", culprit_of(cut.op)), ("cut", cut.op.site), ("backward", event.site)],
