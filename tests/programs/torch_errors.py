@@ -236,22 +236,22 @@ with torch.autograd.detect_anomaly():
     # -- custom functions and hooks
     Program(
         "function-gradient-count",
-        "",
+        "GS211",
         function("return g  # BUG", "Double.apply(x, x).sum().backward()  # RAISES"),
     ),
     Program(
         "function-gradient-of-constant",
-        "",
+        "GS211",
         function("return g, g  # BUG", "Double.apply(x, 3.0).sum().backward()  # RAISES"),
     ),
     Program(
         "function-gradient-shape",
-        "",
+        "GS211",
         function("return g[:2]  # BUG", "Double.apply(x).sum().backward()  # RAISES"),
     ),
     Program(
         "function-gradient-type",
-        "",
+        "GS211",
         function("return 3  # BUG", "Double.apply(x).sum().backward()  # RAISES"),
     ),
     Program(

@@ -351,6 +351,10 @@ def decided_by_caller(file: str, line: int, among: frozenset[str] = frozenset())
     return frozenset(used & own & among if among else used & own)
 
 
+def is_assignment(file: str, line: int) -> bool:
+    return isinstance(_around(file, line)[1], ast.Assign | ast.AnnAssign)
+
+
 def _around(file: str, line: int) -> tuple[ast.FunctionDef | None, ast.stmt | None]:
     """The innermost function and the innermost statement that this line belongs to."""
     function, statement = None, None

@@ -270,6 +270,7 @@ TABLE = (
         "function-gradient-count",
         "backward",
         ("returned an incorrect number of gradients",),
+        ("GS211",),
         why="the `backward` of a custom function has to return one gradient for each argument of its `forward`, `ctx` "
         "not counted",
         fix="return as many values as `forward` takes, `None` for those that need no gradient",
@@ -278,6 +279,7 @@ TABLE = (
         "function-gradient-of-constant",
         "backward",
         ("returned a gradient different than None at position",),
+        ("GS211",),
         why="the `backward` of a custom function returned a gradient for an argument of `forward` that is no tensor",
         fix="return `None` in that position",
     ),
@@ -285,6 +287,7 @@ TABLE = (
         "function-gradient-shape",
         "backward",
         ("returned an invalid gradient at index",),
+        ("GS211",),
         why="a `backward` returned a gradient of another shape, type or device than the tensor it is for",
         fix="return a gradient of the input's shape: sum over the axes that `forward` broadcast. Where no function of "
         "your own is named, `.data` or `resize_` has changed a tensor's shape since the forward",
@@ -293,6 +296,7 @@ TABLE = (
         "function-gradient-type",
         "backward",
         ("expected Variable or None (got",),
+        ("GS211",),
         why="the `backward` of a custom function returned something that is no tensor: a number or a NumPy array",
         fix="return tensors (`torch.as_tensor(g)`), or `None` where there is no gradient",
     ),

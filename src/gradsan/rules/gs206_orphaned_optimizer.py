@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from gradsan.judge.callers import Way, way
 from gradsan.judge.history import History, Optimizer
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.replaced import left_behind
-from gradsan.judge.source import bindings, called_on
+from gradsan.judge.source import Binding, bindings, called_on, is_assignment
 from gradsan.judge.wording import line, networks
 from gradsan.record.events import NOWHERE, OptimizerId, ParamId, Site, Step
 from gradsan.rules.base import Rule, Verdict, Verdicts
@@ -60,6 +61,17 @@ class OrphanedOptimizer(Rule):
         agent.restore(torch.nn.Linear(3, 1))
         for _ in range(6):
             agent.update()
+        """,
+        """
+        import copy
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(copy.deepcopy(net).parameters(), lr=0.1)  # BUG
+        for _ in range(8):
+            loss = (net(torch.randn(8, 3)) - 1).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
         """,
     )
     good = (
@@ -182,7 +194,10 @@ class OrphanedOptimizer(Rule):
         step: Site,
     ) -> Verdict:
         history = self.history
-        replaced = self._shared_at(sorted(ready)[0], step) or self._replaced_at(sorted(ready)[0], optimizer)
+        first, copies = min(ready), history.networks.copies
+        replaced = self._shared_at(first, step) or self._replaced_at(first, optimizer)
+        if any(pid in copies and copies[pid].source in ready for pid in old):
+            replaced = NOWHERE  # the optimizer was given the copy
         return Verdict(
             replaced or optimizer.site,
             f"{networks(history, ready)} was put in place of what the optimizer of {line(history, optimizer.site)} "
@@ -212,6 +227,9 @@ class OrphanedOptimizer(Rule):
         parts = [p for p in param.name.split(".")[:-1] if not p.isdigit()]
         own = history.sites.get(optimizer.site)
         copy = history.networks.copies.get(pid)
+        if copy is not None and copy.source in optimizer.params and self._is_bound_at(copy.site, parts):
+            return copy.site
+        path = way(history, param.created, param.created_by)
         for name in reversed(parts):
             name = name.split("[")[0]
             files = dict.fromkeys(s.file for s in (made, own) if s is not None)
@@ -222,10 +240,28 @@ class OrphanedOptimizer(Rule):
                     for b in found
                     if made is not None and b.function == made.function and b.end >= made.line
                 ]
+                if (
+                    len(path) > 1 and copy is None
+                ):  # an assignment that did not make it has not replaced anything
+                    found = [b for b in found if self._is_on(path, file, b)]
                 if near or found:
                     best = (near or found)[0]
                     return history.site_at(file, best.line, best.function)
+        if copy is None and len(path) > 1 and made is not None and not is_assignment(made.file, made.line):
+            return path[1]  # `self.columns.append(…)` in a method of the network: whoever called it
         return copy.site if copy is not None and copy.site else param.created
+
+    def _is_on(self, path: Way, file: str, binding: Binding) -> bool:
+        lines = [
+            s.line for site in path if (s := self.history.sites.get(site)) is not None and s.file == file
+        ]
+        return any(binding.line <= line <= binding.end for line in lines)
+
+    def _is_bound_at(self, site: Site, names: list[str]) -> bool:
+        """Whether the assignment to one of these names is on this very line."""
+        seen = self.history.sites.get(site)
+        found = (b for name in names if seen for b in bindings(seen.file, name.split("[")[0]))
+        return seen is not None and any(b.line <= seen.line <= b.end for b in found)
 
 
 rule = OrphanedOptimizer

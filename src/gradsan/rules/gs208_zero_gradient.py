@@ -16,7 +16,8 @@ PRODUCTS = {"linear", "matmul", "mm", "bmm", "addmm", "einsum", "baddbmm"}
 MASKING = {"mul", "where", "masked_fill", "index_put", "setitem"}
 LESS, MORE = {"lt", "le", "less", "less_equal"}, {"gt", "ge", "greater", "greater_equal"}
 FLAT = {"relu", "clamp", "tanh", "sigmoid", "hardtanh", "relu6", "hardsigmoid", "threshold", "elu", "softplus",
-        "leaky_relu", "hardswish", "hardshrink", "softshrink"}  # fmt: skip
+        "leaky_relu", "hardswish", "hardshrink", "softshrink", "round", "floor", "ceil", "trunc", "sign", "sgn",
+        "heaviside"}  # fmt: skip
 
 
 class ZeroGradient(Rule):
@@ -121,8 +122,32 @@ class ZeroGradient(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        import torch
+        body, head = torch.nn.Linear(3, 4), torch.nn.Linear(4, 1)
+        opt = torch.optim.SGD([*body.parameters(), *head.parameters()], lr=0.1)
+        for _ in range(8):
+            bins = (3 * body(torch.randn(8, 3))).round()  # BUG
+            loss = (head(bins) - 1).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
+        """
+        # Rounded in the forward pass, passed straight through in the backward.
+        import torch
+        body, head = torch.nn.Linear(3, 4), torch.nn.Linear(4, 1)
+        opt = torch.optim.SGD([*body.parameters(), *head.parameters()], lr=0.1)
+        for _ in range(8):
+            x = 3 * body(torch.randn(8, 3))
+            bins = x + (x.round() - x).detach()
+            loss = (head(bins) - 1).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
         """
         # Within a tolerance an error is meant to teach nothing.
         import torch
@@ -233,11 +258,16 @@ class ZeroGradient(Rule):
         if op.name in FLAT:
             return f"`{op.name}` is flat there"
         factors = [i for i in graph.inputs(op) if i.live]  # a constant factor has no gradient to lose
-        if op.name in PRODUCTS and len(factors) > 1 and any(set(params_of(i)) & zero for i in factors):
+        if op.name in PRODUCTS and len(factors) > 1 and any(self._is_made_of(i, zero) for i in factors):
             return f"both factors of `{op.name}` are zero, and each is the other's gradient"
         if op.name in MASKING and self._is_used_again(op, event, behind):
             return f"`{op.name}` clears every row of a state that the same parameters go on with"
         return ""
+
+    def _is_made_of(self, factor: Op, pids: set[ParamId]) -> bool:
+        """Of these parameters and of no others, be it by way of a transposition."""
+        params = set(self.history.graph.live_params([factor.nid]))
+        return bool(params) and params <= pids
 
     def _is_used_again(self, op: Op, event: Backward, behind: set[ParamId]) -> bool:
         """A term of the loss with a coefficient of zero, and an expert that was not chosen, are not."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from gradsan.judge.history import History
 from gradsan.judge.source import BackwardSource, backward_at
 from gradsan.judge.wording import networks
-from gradsan.record.events import Backward, FunctionPass, Op, ParamId, Site
+from gradsan.record.events import Backward, Failed, FunctionPass, Op, ParamId, Site
+from gradsan.record.torch_errors import TABLE
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 STEPS = 2
@@ -18,7 +19,8 @@ class CustomBackwardDropsGradient(Rule):
     needs_deep = True
     what = """
         The `backward` of a custom `torch.autograd.Function` never reads the gradient of one of its outputs, or
-        returns None for an input that a trained parameter stands behind.
+        returns None for an input that a trained parameter stands behind, or something that PyTorch refuses: too
+        few gradients, or one of another shape than its input.
     """
     why = """
         PyTorch takes what `backward` returns on trust: None means "no gradient", and nobody checks whether that
@@ -176,6 +178,18 @@ class CustomBackwardDropsGradient(Rule):
             met = self._met[op.facts.backward] = self._met.get(op.facts.backward, 0) + 1
             if met >= STEPS:
                 yield self._verdict(event, op, source, lost, ignored)
+
+    def on_failed(self, event: Failed) -> Verdicts:
+        """PyTorch does check that there is one gradient per argument, and its shape."""
+        if not event.kind.startswith("function-gradient-") or not event.origin:
+            return
+        row = next(row for row in TABLE if row.kind == event.kind)
+        yield Verdict(
+            event.origin,
+            f"{row.why}: {event.message.splitlines()[0]}",
+            [("returned", event.origin), ("backward", event.site)],
+            fix=row.fix,
+        )
 
     def _starved(self, event: Backward, seen: FunctionPass) -> set[ParamId]:
         """Parameters that an optimizer owns, that lie behind an input without gradient and got none otherwise."""

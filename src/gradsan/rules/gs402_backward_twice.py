@@ -59,6 +59,18 @@ class BackwardTwice(Rule):
         loss_a.backward()
         loss_b.backward()  # BUG
         """,
+        """
+        import torch
+        actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD([*actor.parameters(), *critic.parameters()], lr=0.1)
+        s, r = torch.randn(8, 3), torch.randn(8)
+        for _ in range(3):
+            value_loss = (critic(s).squeeze(-1) - r).pow(2).mean()
+            policy_loss = -(torch.log_softmax(actor(s), -1)[:, 0] * r).mean()
+            opt.zero_grad()
+            (policy_loss + value_loss).backward(); (policy_loss + value_loss).backward()  # BUG
+            opt.step()
+        """,
     )
     good = (
         """
@@ -88,7 +100,8 @@ class BackwardTwice(Rule):
             return
         sites.insert(0, ("shared tensor", shared.site))
         assert first is not None
-        old = self.history.graph.iteration_of.get(shared.nid, 0) < self.history.iteration
+        made_in = self.history.graph.iteration_of.get(shared.nid, 0)
+        old = made_in < self.history.iteration and bool(first.consumed_pids())
         what = value_at(self.history, shared.site, "a tensor")
         carried = "was made in an earlier iteration and " if old else ""
         stored = self._stored(shared) if old else None

@@ -18,6 +18,7 @@ from gradsan.record.events import (
 )
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
+NEVER = 8  # backwards without a step: more than anybody accumulates before the first one of a short run
 TIMES = (
     3  # steps in a row: micro-batches come round every time, an update that is skipped on purpose does not
 )
@@ -77,8 +78,28 @@ class GradientWiped(Rule):
                 loss.backward()
             opt.step()
         """,
+        """
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)  # BUG
+        for _ in range(10):
+            loss = net(torch.randn(8, 3)).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+        """,
     )
     good = (
+        """
+        # No training: the gradients are looked at.
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        seen = []
+        for _ in range(10):
+            opt.zero_grad()
+            net(torch.randn(8, 3)).pow(2).mean().backward()
+            seen.append(net.weight.grad.norm().item())
+        """,
         """
         import torch
         net = torch.nn.Linear(3, 1)
@@ -156,16 +177,54 @@ class GradientWiped(Rule):
         self._by_hand: dict[tuple[Site, Site], int] = {}
         self._read: set[ParamId] = set()
         self._kept: set[Site] = set()  # where they had been read: in passing, nobody sees that
+        # Of the optimizers that have not stepped yet: the lines of backward, and what they fed.
+        self._fed: dict[OptimizerId, list[tuple[Site, tuple[ParamId, ...]]]] = {}
+        self._ever_read: set[ParamId] = set()
+        self._has_looked = False
 
     def on_ops(self, event: Ops) -> Verdicts:
         """A gradient that the user's code has read was not thrown away."""
+        read = {op.facts.pid for op in event.ops if op.kind in ("gradient read", "gradient set")}
         self._read.update(op.facts.pid for op in event.ops if op.kind == "gradient read")
+        self._ever_read |= read
+        self._has_looked = True
         yield from self._wiped_before_update()
 
     def on_backward(self, event: Backward) -> Verdicts:
         """What was read before has nothing of what comes now."""
         self._read.difference_update(event.fed)
+        for oid, optimizer in self.history.optimizers.items():
+            if not optimizer.steps and not event.error and set(event.fed) & set(optimizer.params):
+                times = self._fed.setdefault(oid, [])
+                times.append((event.site, event.fed))
+                del times[NEVER:]
         return ()
+
+    def at_end(self) -> Verdicts:
+        """Nothing is left for the step where there is none. Who only wants to look at gradients reads them."""
+        history = self.history
+        for oid, fed in self._fed.items():
+            optimizer = history.optimizers[oid]
+            mine = {pid for _, pids in fed for pid in pids} & set(optimizer.params)
+            used = self._ever_read | history.hand.trained | history.networks.written_by_hand.keys()
+            if optimizer.steps or optimizer.gone or len(fed) < NEVER or not self._has_looked or mine & used:
+                continue
+            if any(
+                history.optimizers[o].steps
+                for o in history.optimizers
+                if set(history.optimizers[o].params) & mine
+            ):
+                continue
+            yield Verdict(
+                optimizer.site,
+                f"this optimizer never steps: backward on {line(history, fed[0][0])} gives its parameters "
+                f"({networks(history, mine)}) gradient, and nothing applies it",
+                [("optimizer", optimizer.site), ("backward", fed[0][0])],
+                mine,
+                explains=mine,
+                unless_explained=mine,
+                fix="call `step()` after backward",
+            )
 
     def _wiped_before_update(self) -> Verdicts:
         """The same without an optimizer: the update finds zeros."""

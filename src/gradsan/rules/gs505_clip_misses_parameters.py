@@ -54,6 +54,17 @@ class ClipMissesParameters(Rule):
             torch.nn.utils.clip_grad_norm_(other.parameters(), 1.0)  # BUG
             opt.step()
         """,
+        """
+        import torch
+        net = torch.nn.Linear(8, 1)
+        opt = torch.optim.Adam(net.parameters(), lr=1e-3)
+        for _ in range(8):
+            loss = (net(torch.randn(8, 8)) - 1).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(next(net.parameters()), 0.1)  # BUG
+            opt.step()
+        """,
     )
     good = (
         """
@@ -116,7 +127,7 @@ class ClipMissesParameters(Rule):
             return
         covered = {pid for clip in mine for pid in clip.params} & applied
         missed = applied - covered
-        if self._size(covered) * 2 >= self._size(applied):
+        if self._size(covered) * 2 >= self._size(applied) and not self._is_torn(covered, missed):
             return
         clip = mine[-1]
         seen = self._seen[clip.site] = self._seen.get(clip.site, 0) + 1
@@ -136,6 +147,14 @@ class ClipMissesParameters(Rule):
         """Meant for this optimizer: it names some of its parameters, or nothing that anyone trains."""
         params = set(clip.params)
         return bool(params & owned) or not any(pid in self.history.ever_fed for pid in params)
+
+    def _is_torn(self, covered: set[ParamId], missed: set[ParamId]) -> bool:
+        """A layer's weight is clipped and its bias is not: nobody means that. A whole network more or less may be
+        meant."""
+        return bool({self._layer(pid) for pid in covered} & {self._layer(pid) for pid in missed} - {""})
+
+    def _layer(self, pid: ParamId) -> str:
+        return self.history.params[pid].name.rpartition(".")[0]
 
     def _size(self, pids: set[ParamId]) -> int:
         return sum(math.prod(self.history.params[pid].shape) for pid in pids)

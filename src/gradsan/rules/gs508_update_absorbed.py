@@ -11,7 +11,7 @@ from gradsan.record.events import NOWHERE, OptimizerId, ParamId, Sample, Site, S
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 PATIENCE = 12  # samples without a rise of the learning rate
-STUCK = 0.9  # of the numbers of a parameter: those near zero have a finer spacing, and move
+STUCK = 0.7  # of the numbers of a parameter: those near zero have a finer spacing, and move
 DRIFT = 0.01  # by so much the share may fall meanwhile: weights that are rounded at random move one by one
 MOST = 0.5  # of the numbers of the optimizer: a scale that stays at 1.0 among weights that learn is not worth a word
 BITS = {"bfloat16": 7, "float16": 10}  # behind the first one

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
 from gradsan.judge.flow import JOINING, SELECTING, SHAPING, TAKEN_OUT
@@ -166,13 +166,18 @@ class FlatAdvantage(Rule):
         sides = list(graph.inputs(op))
         if len(sides) != 2:
             return None
-        mean = sides[1]
-        while mean.name in SHAPING | {"div"} and mean.inputs:
-            source = graph.get(mean.inputs[0])
-            if source is None:
-                return None
-            mean = source
-        return (sides[0], mean) if mean.name in MEANS and mean.inputs[:1] == (sides[0].nid,) else None
+        mean = self._unshaped(sides[1], SHAPING | {"div"})
+        if mean.name not in MEANS or (of := graph.get(mean.inputs[0]) if mean.inputs else None) is None:
+            return None
+        same = self._unshaped(of, SHAPING).nid == self._unshaped(sides[0], SHAPING).nid
+        return (sides[0], mean) if same else None
+
+    def _unshaped(self, op: Op, through: Collection[str]) -> Op:
+        while (
+            op.name in through and op.inputs and (source := self.history.graph.get(op.inputs[0])) is not None
+        ):
+            op = source
+        return op
 
     def _runs_over_nothing(self, op: Op) -> bool:
         if op.name == "softmax":
