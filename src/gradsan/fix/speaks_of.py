@@ -1,0 +1,44 @@
+"""Which parameters a finding speaks of: only their gradients may differ with its repair."""
+
+from __future__ import annotations
+
+from gradsan.fix.lines import Moved
+from gradsan.fix.trial import Run
+from gradsan.judge.findings import Finding, Location
+
+MOST_SUBJECTS = 50  # a finding names no more: then it speaks of their networks
+# A leak, or a gradient that is missing: the rule names exactly those it concerns, where it names any.
+EXACT = ("GS2", "GS3")
+# Here the subjects are what was read off an error, or what is left out, and the whole loss is concerned.
+WIDE = ("GS201", "GS203", "GS208", "GS209", "GS305", "GS306", "GS307")
+
+
+def parameters(finding: Finding, before: Run, after: Run, moved: Moved) -> _Names:
+    subjects = set(finding.subjects)
+    exact = finding.rule.startswith(EXACT) and finding.rule not in WIDE and bool(subjects)
+    names = set(subjects)
+    if not exact:
+        names |= _at_its_lines(finding, before) | _at_its_lines(moved.finding(finding), after)
+        if not names:  # the lines of the story lie elsewhere: what it concerns is all that is trained
+            names = {name for run in (before, after) for step in run.steps for name in step.taken}
+    return _Names(names, networks=len(subjects) >= MOST_SUBJECTS)
+
+
+def _at_its_lines(finding: Finding, run: Run) -> set[str]:
+    where = [site.location for site in finding.sites]
+    if finding.culprit is not None:
+        where.append(finding.culprit)
+    return {name for location in where for name in run.lines.get(_line(location), ())}
+
+
+def _line(location: Location) -> str:
+    return f"{location.file}:{location.line}"
+
+
+class _Names:
+    def __init__(self, names: set[str], networks: bool) -> None:
+        self._names = names
+        self._networks = {name.partition(".")[0] for name in names} if networks else set()
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._names or name.partition(".")[0] in self._networks

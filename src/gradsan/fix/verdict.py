@@ -1,0 +1,102 @@
+"""What a trial run has shown about a repair: verified, with the evidence, or not, with the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from gradsan.fix.gradients import Comparison, compare
+from gradsan.fix.lines import Moved, key, keys
+from gradsan.fix.speaks_of import parameters
+from gradsan.fix.trial import Run
+from gradsan.judge.findings import Finding
+
+
+@dataclass(frozen=True)
+class Verdict:
+    verified: bool
+    because: str  # one sentence
+
+
+def judge(
+    finding: Finding, before: Run, after: Run, moved: Moved, controls: Callable[[], tuple[Run, Run]]
+) -> Verdict:
+    """`controls`: two more runs without the repair, as far as the trial went. They are made only where something
+    differs, to tell whether that is the repair's doing."""
+    if reason := _ended_worse(before, after):
+        return Verdict(False, reason)
+    expected = keys(moved.finding(f) for f in before.findings)
+    mine = key(moved.finding(finding))
+    found = keys(after.findings)
+    if any(rule == finding.rule and count >= max(1, expected[rule, file, line])
+           for (rule, file, line), count in found.items() if (rule, file, line) == mine):  # fmt: skip
+        return Verdict(False, f"with it, {finding.rule} is still reported")
+    if new := found - expected:
+        known = keys(moved.finding(f) for run in controls() for f in run.findings)
+        if caused := [where for where in new if where not in known]:
+            return Verdict(False, f"with it, {_named(caused[0])} is reported, which was not before")
+    return _by_gradients(finding, before, after, moved, controls)
+
+
+def _by_gradients(
+    finding: Finding, before: Run, after: Run, moved: Moved, controls: Callable[[], tuple[Run, Run]]
+) -> Verdict:
+    seen = compare(before.steps, after.steps)
+    may_differ = parameters(finding, before, after, moved)
+    others = [name for name in seen.changed if name not in may_differ]
+    if others:
+        first, second = controls()
+        if compare(first.steps, second.steps).changed:
+            return Verdict(
+                False, "two runs of the program without it differ already, so nothing can be compared"
+            )
+        return Verdict(
+            False, f"with it, the gradient of `{others[0]}` differs, which {finding.rule} does not speak of"
+        )
+    return Verdict(True, _evidence(finding, before, after, seen))
+
+
+def _ended_worse(before: Run, after: Run) -> str:
+    if after.failure:
+        return f"the program with it: {after.failure}"
+    if after.unwatched:
+        return f"the program with it could not be watched: {after.unwatched}"
+    if after.bounded:
+        return ""
+    crashed = bool(before.error) or before.status != 0
+    if after.status == 0 and not after.error:
+        return "" if crashed or after.updates > 0 or before.updates == 0 else "with it, nothing is trained"
+    if not crashed:
+        return f"with it, the program ends with {after.error or f'status {after.status}'}"
+    same = (after.status, _kind(after.error)) == (before.status, _kind(before.error))
+    if after.updates > before.updates or (same and after.updates == before.updates):
+        return ""
+    return f"with it, the program ends earlier, with {after.error or f'status {after.status}'}"
+
+
+def _kind(error: str) -> str:
+    return error.partition(":")[0]
+
+
+def _evidence(finding: Finding, before: Run, after: Run, seen: Comparison) -> str:
+    further = bool(before.error) and not after.error
+    parts = [f"the program no longer ends with {_kind(before.error)}"] if further else []
+    parts.append(f"{finding.rule} is gone in {_count(after.updates, 'update')} and nothing new is reported")
+    if seen.update:
+        names = [f"`{name}`" for name in seen.changed]
+        shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+        parts.append(
+            f"of the gradients that are applied, those of {shown} differ, first at step {seen.update}"
+        )
+    elif seen.compared:
+        parts.append(f"the gradients of {_count(seen.compared, 'step')} are the same, bit for bit")
+    return "; ".join(parts) + "."
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def _named(where: tuple[str, str, int]) -> str:
+    rule, file, line = where
+    return f"{rule} at {file}:{line}" if file else rule
