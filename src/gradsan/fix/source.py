@@ -148,6 +148,9 @@ class Change:
 
         return self.turn(statement, put)
 
+    def becomes(self, node: cst.CSTNode) -> Callable[[Any], Any]:
+        return self._becomes[node]
+
     @property
     def touched(self) -> list[cst.CSTNode]:
         """What is there and will be another, elsewhere or gone."""

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,9 @@ from gradsan.judge.findings import Finding, Location, RoleSite
 
 BOUNDED = "bounded"
 PATIENCE, TIMES = 60.0, 8.0  # seconds; how many times as long as the first run a trial may take
+
+
+Launch = Callable[[Path, Path, float | None], str]
 
 
 @dataclass(frozen=True)
@@ -69,8 +72,11 @@ class Run:
 
 
 class Trials:
-    def __init__(self, target: Target) -> None:
+    """`launch` starts a process with a request and waits for its result."""
+
+    def __init__(self, target: Target, launch: Launch | None = None) -> None:
         self.target = target
+        self._launch = launch or in_a_new_process
         self.count = 0
         self._longest = 0.0
 
@@ -82,7 +88,7 @@ class Trials:
             request, result = Path(folder, "request.json"), Path(folder, "result.json")
             request.write_text(json.dumps(self._request(sources, updates, Path(folder))), encoding="utf-8")
             began = time.monotonic()
-            ended = _launch(request, result, patience)
+            ended = self._launch(request, result, patience)
             seconds = time.monotonic() - began
             self._longest = max(self._longest, seconds)
             if not result.exists():
@@ -106,7 +112,7 @@ class Trials:
         }
 
 
-def _launch(request: Path, result: Path, patience: float | None) -> str:
+def in_a_new_process(request: Path, result: Path, patience: float | None) -> str:
     """Why there may be no result. The program's output is nobody's, and there is nobody to answer its questions."""
     flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
     command = [sys.executable, *flags, "-m", "gradsan.runner.trial", str(request), str(result)]
