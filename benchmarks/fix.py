@@ -30,6 +30,8 @@ from typing import NamedTuple
 import numpy
 import torch
 
+import gradsan.observe.consumption
+import gradsan.observe.session  # noqa: F401 - loaded once, for all forks
 from gradsan.fix.mending import Mending, Outcome
 from gradsan.fix.patch import shown_lines
 from gradsan.fix.trial import Target, Trials

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import linecache
 import os
 import sysconfig
@@ -46,15 +47,15 @@ def repairs(finding: Finding, data: bytes | None = None, include: tuple[str, ...
 
 
 def _repairs(finding: Finding, data: bytes) -> Iterator[Repair]:
-    from gradsan.fix.families import proposals  # loads LibCST: only where a repair is asked for
-    from gradsan.fix.source import Source, Unreadable
+    from gradsan.fix.families import FAMILIES, proposals  # loads LibCST: only where a repair is asked for
+    from gradsan.fix.source import Unreadable
 
     assert finding.culprit is not None
-    try:
-        source = Source(data)
-    except Unreadable:
+    if finding.rule not in FAMILIES or not _is_as_it_ran(finding, data):
         return
-    if not _is_as_it_ran(finding, data):
+    try:
+        source = _parsed(data)
+    except Unreadable:
         return
     seen = {data}
     for proposal in proposals(finding, source):
@@ -65,6 +66,13 @@ def _repairs(finding: Finding, data: bytes) -> Iterator[Repair]:
         if after not in seen and _compiles(after):
             seen.add(after)
             yield Repair(finding.culprit.file, data, after, proposal.what)
+
+
+@functools.lru_cache(maxsize=4)
+def _parsed(data: bytes) -> Source:
+    from gradsan.fix.source import Source
+
+    return Source(data)
 
 
 def _is_as_it_ran(finding: Finding, data: bytes) -> bool:
@@ -119,9 +127,7 @@ def is_users(path: str, include: tuple[str, ...] = ()) -> bool:
 def text_of(shown: str) -> bytes | None:
     """As it lies on disk; code that stands in no file as it was run."""
     path = real_path(shown)
-    if path.startswith("<"):
-        return "".join(linecache.getlines(path)).encode() or None
     try:
         return Path(path).read_bytes()
     except OSError:
-        return None
+        return "".join(linecache.getlines(path)).encode() or None

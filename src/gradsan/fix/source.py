@@ -8,6 +8,8 @@ from typing import Any
 import libcst as cst
 from libcst.metadata import CodeRange, MetadataWrapper, ParentNodeProvider, PositionProvider
 
+Kinds = type[cst.CSTNode] | tuple[type[cst.CSTNode], ...]
+
 
 class Unreadable(Exception):
     """The file is no Python that could be written back bit for bit. The message is for the user."""
@@ -18,7 +20,7 @@ class Source:
         self.data = data
         try:
             module = cst.parse_module(data)
-        except (cst.ParserSyntaxError, UnicodeDecodeError, LookupError) as error:
+        except (cst.ParserSyntaxError, SyntaxError, ValueError, LookupError) as error:
             raise Unreadable("its source cannot be parsed") from error
         if module.bytes != data:
             raise Unreadable("its source cannot be written back unchanged")
@@ -26,6 +28,10 @@ class Source:
         self.module = module
         self._positions: Any = wrapper.resolve(PositionProvider)
         self._parents: Any = wrapper.resolve(ParentNodeProvider)
+        self._statements: dict[int, cst.SimpleStatementLine] = {}
+        for statement in self.all(cst.SimpleStatementLine):
+            first, last = self.lines_of(statement)
+            self._statements.update(dict.fromkeys(range(first, last + 1), statement))
 
     # -- where things are -------------------------------------------------------------------------------
 
@@ -45,20 +51,17 @@ class Source:
             yield up
             node = up
 
-    def all(self, kind: type[cst.CSTNode] | tuple[type[cst.CSTNode], ...]) -> Iterator[Any]:
+    def all(self, kind: Kinds) -> list[Any]:
         """In the order of the text."""
-        found = [node for node in self._positions if isinstance(node, kind)]
-        return iter(
-            sorted(found, key=lambda n: (self._positions[n].start.line, self._positions[n].start.column))
-        )
+        return self.inside(self.module, kind)
+
+    def inside(self, outer: cst.CSTNode, kind: Kinds) -> list[Any]:
+        """The nodes of this kind in `outer`, the outer one counted, in the order of the text."""
+        return [node for node in _walk(outer) if isinstance(node, kind)]
 
     def statement(self, line: int) -> cst.SimpleStatementLine | None:
         """The simple statement that this line is, or is a part of."""
-        for node in self.all(cst.SimpleStatementLine):
-            first, last = self.lines_of(node)
-            if first <= line <= last:
-                return node  # type: ignore[no-any-return]
-        return None
+        return self._statements.get(line)
 
     def block(self, node: cst.CSTNode) -> cst.CSTNode | None:
         """What the statement stands in directly, side by side with others."""
@@ -77,10 +80,6 @@ class Source:
     def class_around(self, node: cst.CSTNode) -> cst.ClassDef | None:
         return next((n for n in self.above(node) if isinstance(n, cst.ClassDef)), None)
 
-    def inside(self, outer: cst.CSTNode, kind: Any) -> list[Any]:
-        """The nodes of this kind in `outer`, the outer one counted, in the order of the text."""
-        return [n for n in self.all(kind) if n is outer or outer in self.above(n)]
-
     def code(self, node: cst.CSTNode) -> str:
         return self.module.code_for_node(node)
 
@@ -94,6 +93,14 @@ class Source:
 
     def change(self) -> Change:
         return Change(self)
+
+
+def _walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    waiting = [node]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting.extend(reversed(node.children))
 
 
 class Change:

@@ -9,8 +9,11 @@ from gradsan.judge.findings import Finding, Location
 MOST_SUBJECTS = 50  # a finding names no more: then it speaks of their networks
 # A leak, or a gradient that is missing: the rule names exactly those it concerns, where it names any.
 EXACT = ("GS2", "GS3")
-# Here the subjects are what was read off an error, or what is left out, and the whole loss is concerned.
-WIDE = ("GS201", "GS203", "GS208", "GS209", "GS305", "GS306", "GS307")
+# Here the subjects are what was read off an error or gets nothing at all, and all that the loss reaches is concerned.
+WIDE = ("GS201", "GS202", "GS203", "GS208", "GS209", "GS305", "GS306", "GS307")
+
+# A clip, a loss scale: what is stepped together is clipped together, and only the first one may be named.
+TOGETHER = ("GS5",)
 
 
 def parameters(finding: Finding, before: Run, after: Run, moved: Moved) -> _Names:
@@ -19,6 +22,8 @@ def parameters(finding: Finding, before: Run, after: Run, moved: Moved) -> _Name
     names = set(subjects)
     if not exact:
         names |= _at_its_lines(finding, before) | _at_its_lines(moved.finding(finding), after)
+        if finding.rule.startswith(TOGETHER):
+            names |= {n for step in before.steps if names & step.taken.keys() for n in step.taken}
         if not names:  # the lines of the story lie elsewhere: what it concerns is all that is trained
             names = {name for run in (before, after) for step in run.steps for name in step.taken}
     return _Names(names, networks=len(subjects) >= MOST_SUBJECTS)

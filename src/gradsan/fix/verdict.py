@@ -11,6 +11,8 @@ from gradsan.fix.speaks_of import parameters
 from gradsan.fix.trial import Run
 from gradsan.judge.findings import Finding
 
+CARRIED = ("GS305",)
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -44,6 +46,8 @@ def _by_gradients(
     seen = compare(before.steps, after.steps)
     may_differ = parameters(finding, before, after, moved)
     others = [name for name in seen.changed if name not in may_differ]
+    if finding.rule in CARRIED and seen.update == 1:
+        others = list(seen.changed)  # at the first step there is nothing yet that was carried over
     if others:
         first, second = controls()
         if compare(first.steps, second.steps).changed:
