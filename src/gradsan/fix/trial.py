@@ -63,6 +63,7 @@ class Run:
     lines: Mapping[str, Sequence[str]] = field(
         default_factory=dict
     )  # parameters fed or stepped, by "file:line"
+    loss: float = 0.0  # at the first backward, its size
     failure: str = ""
     unwatched: str = ""
 
@@ -151,6 +152,7 @@ def read(data: Mapping[str, Any], seconds: float = 0.0) -> Run:
         needed=tuple(f["needed"] for f in data["findings"]),
         steps=tuple(Taken(**step) for step in data["steps"]),
         lines=data["lines"],
+        loss=data["loss"],
         unwatched=data["not_watched"],
     )
 

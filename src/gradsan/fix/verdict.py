@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -12,6 +13,10 @@ from gradsan.fix.trial import Run
 from gradsan.judge.findings import Finding
 
 CARRIED = ("GS305",)
+# They are about the way of the gradient: a repair that changes what is computed forward is no repair of that.
+FORWARD_STAYS = ("GS1", "GS2", "GS3", "GS4", "GS504", "GS505", "GS506", "GS507")
+FORWARD_CHANGES = ("GS208", "GS403", "GS407")
+CLOSE = 1e-4
 
 
 @dataclass(frozen=True)
@@ -33,6 +38,8 @@ def judge(
     if any(rule == finding.rule and count >= max(1, expected[rule, file, line])
            for (rule, file, line), count in found.items() if (rule, file, line) == mine):  # fmt: skip
         return Verdict(False, f"with it, {finding.rule} is still reported")
+    if not _computes_the_same(finding.rule, before, after):
+        return Verdict(False, f"with it, the first loss is {after.loss:.6g} and not {before.loss:.6g}")
     if new := found - expected:
         known = keys(moved.finding(f) for run in controls() for f in run.findings)
         if caused := [where for where in new if where not in known]:
@@ -46,7 +53,8 @@ def _by_gradients(
     seen = compare(before.steps, after.steps)
     may_differ = parameters(finding, before, after, moved)
     others = [name for name in seen.changed if name not in may_differ]
-    if finding.rule in CARRIED and seen.update == 1:
+    kept = finding.rule in CARRIED or any(site.role == "kept" for site in finding.sites)
+    if kept and seen.update == 1:
         others = list(seen.changed)  # at the first step there is nothing yet that was carried over
     if others:
         first, second = controls()
@@ -76,6 +84,13 @@ def _ended_worse(before: Run, after: Run) -> str:
     if after.updates > before.updates or (same and after.updates == before.updates):
         return ""
     return f"with it, the program ends earlier, with {after.error or f'status {after.status}'}"
+
+
+def _computes_the_same(rule: str, before: Run, after: Run) -> bool:
+    if not rule.startswith(FORWARD_STAYS) or rule in FORWARD_CHANGES:
+        return True
+    known = all(loss and math.isfinite(loss) for loss in (before.loss, after.loss))
+    return not known or math.isclose(before.loss, after.loss, rel_tol=CLOSE)
 
 
 def _kind(error: str) -> str:

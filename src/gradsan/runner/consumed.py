@@ -17,6 +17,7 @@ class ConsumedSink:
         self._after_iteration = after_iteration
         self._steps: list[Consumed] = []
         self._lines: dict[Site, set[ParamId]] = {}
+        self._losses: list[float] = []
         self._by_hand = True  # until an optimizer steps
 
     def feed(self, event: Event) -> None:
@@ -24,6 +25,7 @@ class ConsumedSink:
             self._steps.append(event)
             self._by_hand = False
         elif isinstance(event, Backward):
+            self._losses.append(event.loss)
             self._lines.setdefault(event.site, set()).update(event.fed)
         elif isinstance(event, Step):
             self._lines.setdefault(event.site, set()).update(event.held)
@@ -43,7 +45,7 @@ class ConsumedSink:
             for event in self._steps
         ]
         lines = {self._line(site): self._names(pids) for site, pids in self._lines.items()}
-        return {"steps": steps, "lines": lines}
+        return {"steps": steps, "lines": lines, "loss": next(iter(self._losses), 0.0)}
 
     def _line(self, site: Site) -> str:
         seen = self._history.sites.get(site)

@@ -28,14 +28,14 @@ Family = Callable[[Case], Iterator[Proposal]]
 
 FAMILIES: dict[str, tuple[Family, ...]] = {
     "GS101": (inplace.functional,),
-    "GS102": (ordering.step_last, detaching.stored),
+    "GS102": (ordering.step_last, detaching.carried),
     "GS103": (detaching.write,),
-    "GS104": (inplace.copied,),
+    "GS104": (inplace.copied, ordering.after_backward),
     "GS105": (detaching.stored,),
     "GS201": (cuts.uncut,),
     "GS202": (cuts.uncut,),
     "GS203": (sampling.reparameterised,),
-    "GS205": (optimizers.owned, optimizers.live),
+    "GS205": (optimizers.owned, optimizers.complete),
     "GS206": (optimizers.renewed, optimizers.live),
     "GS208": (calls.huber,),
     "GS209": (detaching.value,),

@@ -6,10 +6,19 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from gradsan.fix.families.base import Case, Proposal, argument, keyword, method, with_method
-from gradsan.fix.source import Change
+from gradsan.fix.families.base import (
+    ATOMS,
+    Case,
+    Proposal,
+    argument,
+    keyword,
+    method,
+    only,
+    value_of,
+    writes_to,
+)
 
-LEAVING = ("detach", "tolist", "numpy", "cpu", "requires_grad_")
+LEAVING = ("detach", "tolist", "numpy", "requires_grad_")
 NUMBERS = ("item",)
 NEW_TENSOR = ("tensor", "as_tensor", "FloatTensor", "Tensor", "asarray", "DoubleTensor")
 OFF = ("no_grad", "inference_mode")
@@ -45,9 +54,10 @@ def _stacked(case: Case, statement: cst.CSTNode) -> Iterator[Proposal]:
         if method(call) not in NEW_TENSOR or given is None:
             continue
         code = _elements(case, given)
+        if code in [case.source.code(target) for target in writes_to(statement)]:
+            yield Proposal(case.change().remove(statement), "keep it as it is")
         for form in (f"torch.stack({code})", f"torch.stack({code}).squeeze(-1)", code):
-            if form != case.source.code(call):
-                yield Proposal(case.change().replace(call, form), "keep the graph of what is collected")
+            yield Proposal(case.change().replace(call, form), "keep the graph of what is collected")
 
 
 def _graph_kept(case: Case, statement: cst.CSTNode) -> Iterator[Proposal]:
@@ -72,68 +82,59 @@ def _switched_off(case: Case, statement: cst.CSTNode) -> Iterator[Proposal]:
 
 def _values_kept(case: Case, statement: cst.SimpleStatementLine) -> Iterator[Proposal]:
     """Without `.detach()`, `.data`, `.item()`; and what they are put together by again keeps the graph."""
-    change, numbers = case.change(), False
-    found = False
-    for node in case.source.inside(statement, (cst.Call, cst.Attribute)):
-        kept = _kept(case, node)
-        if kept is not None and not any(up in change.touched for up in case.source.above(node)):
-            number = isinstance(node, cst.Call) and (method(node) in NUMBERS or method(node) == "float")
-            change.replace(
-                node, with_method(case.source, kept, "squeeze()") if number else case.source.code(kept)
-            )
-            found, numbers = True, numbers or number
-    again = case.statements("re-entry")
-    if found and again:
-        both = _copy(case, change, statement)
-        for entry in again:
-            for call in case.source.inside(entry, cst.Call):
-                given = argument(call, 0, "data")
-                outer = not any(
-                    isinstance(up, cst.Call) and method(up) in NEW_TENSOR for up in case.source.above(call)
-                )
-                if method(call) in NEW_TENSOR and given is not None and outer:
-                    both.replace(call, f"torch.stack({_elements(case, given)})")
+    value = value_of(only(statement))
+    if value is None:
+        return
+    new = value.visit(_Uncut())
+    assert isinstance(new, cst.BaseExpression)
+    code = case.source.code(new)
+    if code == case.source.code(value):
+        return
+    both = case.change().replace(value, code)
+    again = [call for entry in case.statements("re-entry") for call in _new_tensors(case, entry)]
+    for call, given in again:
+        both.replace(call, f"torch.stack({_elements(case, given)})")
+    if again:
         yield Proposal(both, "keep the values as tensors")
-    if found:
-        yield Proposal(change, "let gradient through")
+    yield Proposal(case.change().replace(value, code), "let gradient through")
 
 
-def _copy(case: Case, change: Change, statement: cst.CSTNode) -> Change:
-    new = case.change()
-    for node in change.touched:
-        new.turn(node, change.becomes(node))
-    return new
+def _new_tensors(case: Case, statement: cst.CSTNode) -> Iterator[tuple[cst.Call, cst.BaseExpression]]:
+    for call in case.source.inside(statement, cst.Call):
+        given = argument(call, 0, "data")
+        inner = any(isinstance(up, cst.Call) and method(up) in NEW_TENSOR for up in case.source.above(call))
+        if method(call) in NEW_TENSOR and given is not None and not inner:
+            yield call, given
 
 
-def _kept(case: Case, node: cst.CSTNode) -> cst.BaseExpression | None:
-    """The tensor that the node takes out of its graph; None where it does not."""
-    if isinstance(node, cst.Attribute) and node.attr.value == "data" and not _is_called(case, node):
-        return _innermost(node.value)
+class _Uncut(cst.CSTTransformer):
+    """The same expression without what takes a tensor out of its graph."""
+
+    def leave_Call(self, original_node: cst.Call, updated_node: cst.Call) -> cst.BaseExpression:
+        kept = _kept(updated_node)
+        if kept is None:
+            return updated_node
+        if method(updated_node) not in (*NUMBERS, "float"):
+            return kept
+        plain = isinstance(kept, ATOMS) or kept.lpar
+        inner = kept if plain else kept.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+        return cst.Call(cst.Attribute(inner, cst.Name("squeeze")))
+
+    def leave_Attribute(
+        self, original_node: cst.Attribute, updated_node: cst.Attribute
+    ) -> cst.BaseExpression:
+        return updated_node.value if updated_node.attr.value == "data" else updated_node
+
+
+def _kept(node: cst.CSTNode) -> cst.BaseExpression | None:
+    """The tensor that the call takes out of its graph; None where it does not."""
     if not isinstance(node, cst.Call):
         return None
     if isinstance(node.func, cst.Name) and node.func.value == "float" and len(node.args) == 1:
         return node.args[0].value
     if isinstance(node.func, cst.Attribute) and node.func.attr.value in (*LEAVING, *NUMBERS):
-        if node.func.attr.value == "cpu":
-            return None
-        return _innermost(node.func.value)
+        return node.func.value
     return None
-
-
-def _innermost(node: cst.BaseExpression) -> cst.BaseExpression:
-    """`x.detach().cpu().numpy()` is left at `x`."""
-    while (
-        isinstance(node, cst.Call)
-        and isinstance(node.func, cst.Attribute)
-        and node.func.attr.value in LEAVING
-    ):
-        node = node.func.value
-    return node
-
-
-def _is_called(case: Case, node: cst.Attribute) -> bool:
-    up = case.source.parent(node)
-    return isinstance(up, cst.Call) and up.func is node
 
 
 def _elements(case: Case, given: cst.BaseExpression) -> str:
@@ -143,11 +144,14 @@ def _elements(case: Case, given: cst.BaseExpression) -> str:
     if isinstance(given, cst.Call) and method(given) == "tolist" and isinstance(given.func, cst.Attribute):
         return case.source.code(given.func.value)
     if isinstance(given, cst.ListComp | cst.GeneratorExp):
-        kept = _kept(case, given.elt)
+        kept = _kept(given.elt)
         clause = given.for_in
         plain = clause.inner_for_in is None and not clause.ifs
         if kept is not None and plain and case.source.code(kept) == case.source.code(clause.target):
             return case.source.code(clause.iter)
+        if isinstance(given.elt, cst.List):  # rows of rows
+            row = case.source.expression(f"torch.stack({case.source.code(given.elt)})")
+            return case.source.code(given.with_changes(elt=row))
     return case.source.code(given)
 
 

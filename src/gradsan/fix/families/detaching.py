@@ -49,7 +49,9 @@ def stored(case: Case) -> Iterator[Proposal]:
         [case.culprit, *case.statements("stored", "stored with its graph", "kept")]
     ):
         small = only(statement)
-        if isinstance(small, cst.Assign) and not isinstance(small.value, cst.Tuple):
+        if isinstance(small, cst.Assign) and isinstance(small.value, cst.Tuple):
+            yield from _each(case, [e.value for e in small.value.elements])
+        elif isinstance(small, cst.Assign):
             code = with_method(case.source, small.value, DETACHED)
             yield Proposal(case.change().replace(small.value, code), "store it without its graph")
         elif (call := call_of(statement)) is not None:
@@ -70,7 +72,8 @@ def carried(case: Case) -> Iterator[Proposal]:
     if not isinstance(small, cst.Assign):
         return
     names = {case.source.code(target) for target in writes_to(statement)}
-    before = [n for n in case.source.inside(given, (cst.Name, cst.Attribute)) if case.source.code(n) in names]
+    inside = case.source.inside(given, (cst.Name, cst.Attribute))
+    before = [n for n in inside if case.source.code(n) in names and not _is_compared(case, n)]
     if before:
         change = case.change()
         for node in before:
@@ -78,9 +81,17 @@ def carried(case: Case) -> Iterator[Proposal]:
         yield Proposal(change, "detach what is carried over")
 
 
+def _is_compared(case: Case, node: cst.CSTNode) -> bool:
+    """`x is None`."""
+    return isinstance(case.source.parent(node), cst.Comparison | cst.ComparisonTarget)
+
+
 def _arguments(case: Case, call: cst.Call) -> Iterator[Proposal]:
-    """All arguments that are computed or named, then each alone."""
-    given = [n for arg in call.args for n in _stored_parts(arg.value)]
+    yield from _each(case, [n for arg in call.args for n in _stored_parts(arg.value)])
+
+
+def _each(case: Case, given: list[cst.BaseExpression]) -> Iterator[Proposal]:
+    """All of them, then each alone."""
     if len(given) > 1:
         change = case.change()
         for node in given:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from gradsan.fix.families.base import Case, Proposal, call_of, method, only
+from gradsan.fix.families.base import Case, Proposal, call_of, keyword, method, only
 
 # They overwrite all of a tensor, and what has the same name without the underscore is something else or nothing.
 FILLING = (
@@ -37,6 +37,7 @@ def functional(case: Case) -> Iterator[Proposal]:
             owner = case.source.code(target.value)
             yield Proposal(case.change().before(statement, f"{owner} = {owner}.clone()"), "write to a copy")
         elif (call := call_of(statement)) is not None and isinstance(small, cst.Expr):
+            yield from _given_out(case, small, call)
             yield from _method(case, small, call)
 
 
@@ -60,6 +61,18 @@ def _augmented(case: Case, small: cst.AugAssign) -> Iterator[Proposal]:
     if isinstance(value, cst.BinaryOperation | cst.IfExp | cst.Lambda | cst.Comparison) and not value.lpar:
         code = f"({code})"
     new = case.source.new_statement(f"{target} = {target} {sign} {code}").body[0]
+    yield Proposal(case.change().turn(small, lambda _: new), "compute a new tensor")
+
+
+def _given_out(case: Case, small: cst.Expr, call: cst.Call) -> Iterator[Proposal]:
+    """`torch.add(a, b, out=x)` → `x = torch.add(a, b)`."""
+    out = keyword(call, "out")
+    if out is None or not isinstance(out.value, cst.Name | cst.Attribute):
+        return
+    kept = [arg for arg in call.args if arg is not out]
+    kept = [*kept[:-1], kept[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)] if kept else []
+    code = f"{case.source.code(out.value)} = {case.source.code(call.with_changes(args=kept))}"
+    new = case.source.new_statement(code).body[0]
     yield Proposal(case.change().turn(small, lambda _: new), "compute a new tensor")
 
 

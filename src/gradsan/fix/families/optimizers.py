@@ -34,24 +34,32 @@ def renewed(case: Case) -> Iterator[Proposal]:
 
 def live(case: Case) -> Iterator[Proposal]:
     """The optimizer is given the network that is used."""
-    new = (
-        [target for target in writes_to(case.culprit) if isinstance(target, cst.Name)] if case.culprit else []
-    )
+    culprit = case.culprit
+    new = [t for t in writes_to(culprit) if isinstance(t, cst.Name)] if culprit is not None else []
     for optimizer in case.statements("optimizer"):
         call = call_of(optimizer)
         given = argument(call, 0, "params") if call is not None else None
         if (
-            isinstance(given, cst.Call)
-            and method(given) == "parameters"
-            and isinstance(given.func, cst.Attribute)
+            optimizer is culprit
+            or not isinstance(given, cst.Call)
+            or not isinstance(given.func, cst.Attribute)
         ):
-            for target in new:
-                change = case.change().replace(given.func.value, target.value)
-                yield Proposal(change, "give the optimizer the network that is used")
-        beside = case.source.beside(case.culprit) if case.culprit is not None else []
-        if optimizer in beside and beside.index(optimizer) < beside.index(case.culprit):  # type: ignore[arg-type]
-            change = case.change().move_after(optimizer, case.culprit)  # type: ignore[arg-type]
-            yield Proposal(change, "make the optimizer when the network is complete")
+            continue
+        for target in new if method(given) == "parameters" else ():
+            change = case.change().replace(given.func.value, target.value)
+            yield Proposal(change, "give the optimizer the network that is used")
+    yield from complete(case)
+
+
+def complete(case: Case) -> Iterator[Proposal]:
+    """An optimizer that is made before the network is complete is made afterwards."""
+    for optimizer in case.statements("optimizer"):
+        beside = case.source.beside(optimizer)
+        later = [s for s in case.statements("parameter made", "replacement") if s in beside]
+        for made in later:
+            if beside.index(optimizer) < beside.index(made):
+                change = case.change().move_after(optimizer, made)
+                yield Proposal(change, "make the optimizer when the network is complete")
 
 
 def _registered(case: Case) -> Iterator[Proposal]:
@@ -83,14 +91,16 @@ def _added(case: Case) -> Iterator[Proposal]:
     if len(lacking) < len(case.finding.subjects):
         return
     for statement in dict.fromkeys([case.culprit, *case.statements("optimizer")]):
-        given = _given(case, statement)
-        for parts in _expressions(case, lacking) if given is not None else ():
+        given = _given(statement)
+        for parts in _expressions(lacking) if given is not None else ():
             assert given is not None
+            if isinstance(given, cst.List) and any(isinstance(e.value, cst.Dict) for e in given.elements):
+                parts = [f'{{"params": {part.lstrip("*")}}}' for part in parts]
             code = f"[{_spread(case, given)}, {', '.join(parts)}]"
             yield Proposal(case.change().replace(given, code), "give the optimizer what it lacks")
 
 
-def _given(case: Case, statement: cst.CSTNode | None) -> cst.BaseExpression | None:
+def _given(statement: cst.CSTNode | None) -> cst.BaseExpression | None:
     """The collection of parameters: what the optimizer is given, or the list made for it."""
     call = call_of(statement)
     if call is None:
@@ -110,19 +120,27 @@ def _spread(case: Case, given: cst.BaseExpression) -> str:
     return f"*{case.source.code(given)}"
 
 
-def _expressions(case: Case, lacking: list[str]) -> Iterator[list[str]]:
-    """How the lacking ones may be written where the optimizer is made: by network, from the outside or as `self`."""
-    roots = list(dict.fromkeys(_network(name) for name in lacking))
-    yield [root if root in lacking else f"*{root}.parameters()" for root in roots]
-    if any("." in root for root in roots):
+def _expressions(lacking: list[str]) -> Iterator[list[str]]:
+    """How the lacking ones may be written where the optimizer is made: whole networks or their parts, as they are
+    called at the outside or as an object's own."""
+    for network in (_root, _module_path):
+        roots = list(dict.fromkeys(name if "." not in name else network(name) for name in lacking))
+        yield [root if root in lacking else f"*{root}.parameters()" for root in roots]
         own = [re.sub(r"^[^.]+\.", "self.", root) for root in roots]
-        yield [o if root in lacking else f"*{o}.parameters()" for o, root in zip(own, roots, strict=True)]
+        if own != roots:
+            yield [o if root in lacking else f"*{o}.parameters()" for o, root in zip(own, roots, strict=True)]
 
 
-def _network(name: str) -> str:
-    """`mixer.hyper.weight` → `mixer`: the shortest path that is no agent's; a plain tensor is itself."""
-    parts = name.split(".")
-    return parts[0] if len(parts) <= 3 else ".".join(parts[:2])
+def _root(name: str) -> str:
+    return name.partition(".")[0]
+
+
+def _module_path(name: str) -> str:
+    """`agent.mixer.0.weight` → `agent.mixer`."""
+    parts = name.split(".")[:-1]
+    while len(parts) > 1 and parts[-1].isdigit():
+        parts.pop()
+    return ".".join(parts)
 
 
 def _loaded(case: Case) -> Iterator[Proposal]:

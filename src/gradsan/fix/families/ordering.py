@@ -22,6 +22,14 @@ def step_last(case: Case) -> Iterator[Proposal]:
         yield Proposal(case.change().move_after(step, backward), "step after the backward")
 
 
+def after_backward(case: Case) -> Iterator[Proposal]:
+    """A weight that is written by hand while a graph still needs it is written when backward is done."""
+    write = case.culprit
+    for backward in case.statements("backward"):
+        if write is not None and write is not backward and backward in case.source.beside(write):
+            yield Proposal(case.change().move_after(write, backward), "write it after the backward")
+
+
 def out_of_the_loop(case: Case) -> Iterator[Proposal]:
     """What belongs to the data that were collected is computed once, before the epochs over them."""
     statement = case.culprit

@@ -60,7 +60,11 @@ def written(case: Case) -> Iterator[Proposal]:
     """A sync that gives a new value to a name, and writes to no network."""
     statement = case.culprit
     small = only(statement)
-    if statement is None or not isinstance(small, cst.Assign) or len(small.targets) != 1:
+    if (
+        statement not in case.statements("sync")
+        or not isinstance(small, cst.Assign)
+        or len(small.targets) != 1
+    ):
         return
     target = small.targets[0].target
     if isinstance(target, cst.Name):
