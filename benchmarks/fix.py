@@ -5,7 +5,7 @@
 The programs with a bug in tests/programs/bugs, the wrong examples of the rules, and, where it is given, those of a
 corpus (as in `make accuracy`). Trials are the real ones, in a fork of this process, which has torch loaded already.
 Where a program has a repaired twin, both are trained to the end after the repair, and their weights compared bit for
-bit. Writes the table of docs/how-to/fix.md, unless only some are run.
+bit. Writes the table of docs/how-to/fix.md and the repairs that `gradsan explain` shows, unless only some are run.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ from gradsan.runner import trial
 ROOT = Path(__file__).resolve().parents[1]
 BUGS = ROOT / "tests" / "programs" / "bugs"
 PAGE = ROOT / "docs" / "how-to" / "fix.md"
+EXAMPLES = ROOT / "src" / "gradsan" / "fix" / "examples.json"
 BEGIN, END = "<!-- table: make fix-check -->", "<!-- end of table -->"
 PATIENCE = 120.0
 
@@ -130,7 +131,7 @@ def mend(source: str, script: Path) -> list[Result]:
             o.gone,
             twin,
             o.verdict.because if o.verdict else "",
-            shown_lines(o.repair.before, o.repair.after, 0) if o.repair else [],
+            shown_lines(o.repair.before, o.repair.after, o.repair.touched)[1:] if o.repair else [],
         )
         for o in outcomes
     ]
@@ -149,14 +150,18 @@ def _twin(script: Path, mending: Mending, outcomes: list[Outcome]) -> str:
 
 
 def programs(corpus: Path | None, examples: Path) -> Iterator[tuple[str, Path]]:
-    for name, folder in (("corpus", corpus), ("programs", BUGS)):
-        found = sorted(folder.glob("*.py")) if folder is not None else []
-        yield from ((name, path) for path in found if not path.stem.endswith("_fixed"))
+    yield from (("corpus", path) for path in _wrong(corpus))
     for code, rule in catalogue().items():
         for number, text in enumerate(rule.bad):
             path = examples / f"{code}_{number}.py"
             path.write_text(textwrap.dedent(text).lstrip("\n"), encoding="utf-8")
             yield "examples", path
+    yield from (("programs", path) for path in _wrong(BUGS))
+
+
+def _wrong(folder: Path | None) -> list[Path]:
+    found = sorted(folder.glob("*.py")) if folder is not None else []
+    return [path for path in found if not path.stem.endswith("_fixed")]
 
 
 def table(results: list[Result]) -> str:
@@ -222,10 +227,20 @@ def main() -> int:
                 print(f"{r.name:50} {r.rule} {state:10} {r.twin:8} {'' if r.verified else r.why}", flush=True)
     text = table(results)
     print(text)
-    if not given.only and PAGE.exists() and BEGIN in (page := PAGE.read_text(encoding="utf-8")):
-        head, _, rest = page.partition(BEGIN)
+    if not given.only:
+        head, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
         PAGE.write_text(f"{head}{BEGIN}\n\n{text}\n{END}{rest.partition(END)[2]}", encoding="utf-8")
+        EXAMPLES.write_text(json.dumps(examples(results), indent=1) + "\n", encoding="utf-8")
     return 0
+
+
+def examples(results: list[Result]) -> dict[str, str]:
+    """For each rule the repair of its first example that was verified."""
+    found: dict[str, str] = {}
+    for r in results:
+        if r.source == "examples" and r.verified and not r.gone and r.name.startswith(r.rule):
+            found.setdefault(r.rule, "\n".join(r.diff))
+    return dict(sorted(found.items()))
 
 
 if __name__ == "__main__":

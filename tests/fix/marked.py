@@ -35,7 +35,7 @@ def changes(repair: Repair) -> str:
     """The lines that come and go, as a diff without context."""
     from gradsan.fix.patch import shown_lines
 
-    lines = shown_lines(repair.before, repair.after, 0)
+    lines = shown_lines(repair.before, repair.after, repair.touched, 0)
     return "\n".join(line for line in lines if not line.startswith("@@"))
 
 

@@ -42,7 +42,7 @@ CASES = [
     ("clip bound to a name", "GS506", "x = torch.clamp(p.grad, -1, 1)  #@ culprit",
      "-x = torch.clamp(p.grad, -1, 1)\n+x = p.grad.copy_(torch.clamp(p.grad, -1, 1))"),
     ("unscaled", "GS507", "clip(p, 1)  #@ culprit\nscaler.step(opt)  #@ unscale", "+scaler.unscale_(opt)"),
-    ("step last", "GS404", "opt.step()  #@ culprit\nloss = f(x)\nloss.backward()", "-opt.step()\n+opt.step()"),
+    ("step last", "GS404", "opt.step()  #@ culprit\nloss.backward()", "-opt.step()\n+opt.step()"),
     ("graph kept", "GS402", "a.backward()  #@ first backward\nb.backward()  #@ culprit, backward",
      "-a.backward()\n+a.backward(retain_graph=True)"),
     ("graph let go", "GS406", "a.backward(gradient=g, retain_graph=True)  #@ culprit",

@@ -68,8 +68,14 @@ def command(ctx: click.Context, /, words: tuple[str, ...], **given: Any) -> None
         trials, given["iterations"], _say, codes, None if wanted is None else wanted["findings"]
     )
     run = mending.first()
-    if run.failure or run.unwatched:
-        options.stop(f"nothing can be mended: {run.failure}") if run.failure else ctx.exit(NOT_WATCHED)
+    if run.failure:
+        options.stop(f"nothing can be mended: {run.failure}")
+    if run.unwatched:
+        _say(f"nothing was watched: {run.unwatched}")
+        ctx.exit(NOT_WATCHED)
+    if run.status and not run.findings:
+        _say(f"the program ended with {run.error or f'status {run.status}'}, and nothing was found before")
+        ctx.exit(1)
     ctx.exit(_mend(mending, run, given))
 
 
@@ -137,7 +143,7 @@ class Desk:
         self._line(f"{_about(outcome)}")
         self._line(f"  {outcome.finding.message}", plainly=False)
         self._line(f"  {word}: {outcome.repair.what}. {_sentence(outcome.verdict.because)}")
-        for line in shown_lines(outcome.repair.before, outcome.repair.after):
+        for line in shown_lines(outcome.repair.before, outcome.repair.after, outcome.repair.touched):
             click.echo(click.style("    " + plain(line), fg=COLOURS.get(line[:1])), err=self._err)
         click.echo(err=self._err)
 
@@ -173,7 +179,7 @@ def _say(line: str) -> None:
 
 
 def _print_patch(mending: Mending) -> None:
-    whole = b"".join(patch(shown, before, after) for shown, before, after in mending.changed())
+    whole = b"".join(patch(*file) for file in mending.changed())
     sys.stdout.buffer.write(whole)
     sys.stdout.buffer.flush()
 

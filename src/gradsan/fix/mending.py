@@ -85,6 +85,7 @@ class Mending:
         self._controls: dict[tuple[int | None, int], tuple[Run, Run]] = {}
         self._repaired = 0
         self._originals: dict[str, tuple[str, bytes]] = {}  # by real path: as shown, and the text on disk
+        self._touched: dict[str, set[int]] = {}  # lines of the originals
         self._state = _State(Run())
         self._accepts: Callable[[Outcome], bool] = lambda _: True
 
@@ -116,10 +117,10 @@ class Mending:
                     entry.told = True
                     yield entry.outcome
 
-    def changed(self) -> Iterator[tuple[str, bytes, bytes]]:
-        """Every file that the accepted repairs change: as it is shown, before, after."""
+    def changed(self) -> Iterator[tuple[str, bytes, bytes, set[int]]]:
+        """Every file that the accepted repairs change: as it is shown, before, after, the lines touched before."""
         for path, (shown, before) in self._originals.items():
-            yield shown, before, self._state.sources[path]
+            yield shown, before, self._state.sources[path], self._touched[path]
 
     def _is_chosen(self, finding: Finding) -> bool:
         if self._codes is not None and finding.rule not in self._codes:
@@ -163,7 +164,9 @@ class Mending:
             outcome = replace(outcome, declined=True)
         elif verdict.verified:
             self._repaired += 1
-            self._originals.setdefault(path, (repair.file, repair.before))
+            _, original = self._originals.setdefault(path, (repair.file, repair.before))
+            back = LineMap(repair.before, original)
+            self._touched.setdefault(path, set()).update(back[line] for line in repair.touched)
             self._state = _State(_further(self._state.run, run), sources)
         return outcome, moved
 

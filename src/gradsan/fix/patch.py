@@ -7,7 +7,7 @@ import difflib
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from gradsan.judge.source import real_path, shown_path
 
@@ -18,31 +18,48 @@ class NotWritten(Exception):
     """The message is one sentence for the user."""
 
 
-def patch(shown: str, before: bytes, after: bytes, context: int = 3) -> bytes:
-    """For `git apply` and `patch -p1`, from the folder that paths are shown from. The bytes are the file's own."""
+def patch(shown: str, before: bytes, after: bytes, touched: Collection[int] = (), context: int = 3) -> bytes:
+    """For `git apply` and `patch -p1`, from the folder that paths are shown from. The bytes are the file's own.
+
+    `touched`: lines that were changed or moved. Of two that have changed places, those are shown to move."""
     name = os.fsencode(shown.replace(os.sep, "/").lstrip("/"))
-    old, new = _lines(before), _lines(after)
-    lines = difflib.diff_bytes(difflib.unified_diff, old, new, b"a/" + name, b"b/" + name, n=context)
-    return b"".join(_ended(lines))
+    lines = _diff(_lines(before), _lines(after), touched, context)
+    return b"".join(_ended([b"--- a/" + name + b"\n", b"+++ b/" + name + b"\n", *lines]))
+
+
+def shown_lines(before: bytes, after: bytes, touched: Collection[int] = (), context: int = 1) -> list[str]:
+    """A diff to look at: no header, and no line ends."""
+    lines = _diff(_lines(before), _lines(after), touched, context)
+    return [line.decode("utf-8", "replace").rstrip("\r\n") for line in lines]
 
 
 def _lines(data: bytes) -> list[bytes]:
     """Only line feeds end a line here, as for git: carriage returns are a part of it."""
-    return [line + b"\n" for line in data.split(b"\n")[:-1]] + [
-        line for line in data.split(b"\n")[-1:] if line
-    ]
+    *whole, last = data.split(b"\n")
+    return [line + b"\n" for line in whole] + ([last] if last else [])
+
+
+def _diff(old: list[bytes], new: list[bytes], touched: Collection[int], context: int) -> list[bytes]:
+    marked = (
+        {b"\0%d" % number: old[number - 1] for number in touched} if _moves_others(old, new, touched) else {}
+    )
+    seen = [b"\0%d" % number if b"\0%d" % number in marked else line for number, line in enumerate(old, 1)]
+    lines = list(difflib.diff_bytes(difflib.unified_diff, seen, new, n=context))[2:]
+    return [line[:1] + marked.get(line[1:], line[1:]) for line in lines]
+
+
+def _moves_others(old: list[bytes], new: list[bytes], touched: Collection[int]) -> bool:
+    """Whether the shortest diff takes out a line that nobody touched: it has only changed places with one."""
+    changes = difflib.SequenceMatcher(a=old, b=new, autojunk=False).get_opcodes()
+    gone = {
+        number + 1 for kind, first, end, _, _ in changes if kind != "equal" for number in range(first, end)
+    }
+    return bool(touched) and not gone <= set(touched)
 
 
 def _ended(lines: Iterable[bytes]) -> Iterator[bytes]:
     for line in lines:
         yield line if line.endswith(b"\n") else line + b"\n" + NO_NEWLINE
-
-
-def shown_lines(before: bytes, after: bytes, context: int = 1) -> list[str]:
-    """A diff to look at: no header, and one kind of line end."""
-    old, new = before.decode("utf-8", "replace").splitlines(), after.decode("utf-8", "replace").splitlines()
-    lines = difflib.unified_diff(old, new, n=context, lineterm="")
-    return [line for line in lines if not line.startswith(("---", "+++"))]
 
 
 def write(path: str, before: bytes, after: bytes) -> None:

@@ -31,6 +31,7 @@ class Repair:
     before: bytes
     after: bytes
     what: str
+    touched: frozenset[int] = frozenset()  # lines of `before` that are changed, moved or gone
 
 
 def repairs(finding: Finding, data: bytes | None = None, include: tuple[str, ...] = ()) -> list[Repair]:
@@ -59,13 +60,13 @@ def _repairs(finding: Finding, data: bytes) -> Iterator[Repair]:
         return
     seen = {data}
     for proposal in proposals(finding, source):
-        named = _named_lines(finding, source)
-        if not _touched(proposal.change, source) <= named:
+        touched = _touched(proposal.change, source)
+        if not touched <= _named_lines(finding, source):
             continue
         after = proposal.change.result()
         if after not in seen and _compiles(after):
             seen.add(after)
-            yield Repair(finding.culprit.file, data, after, proposal.what)
+            yield Repair(finding.culprit.file, data, after, proposal.what, frozenset(touched))
 
 
 @functools.lru_cache(maxsize=4)
@@ -98,11 +99,14 @@ def _named_lines(finding: Finding, source: Source) -> set[int]:
 
 
 def _touched(change: Change, source: Source) -> set[int]:
-    return {line for node in change.touched for line in range(*_through(source.lines_of(node)))}
-
-
-def _through(lines: tuple[int, int]) -> tuple[int, int]:
-    return lines[0], lines[1] + 1
+    """All lines of the statements that change: parentheses may stand on others than what they hold."""
+    lines: set[int] = set()
+    for node in change.touched:
+        for line in {*source.lines_of(node)}:
+            statement = source.statement(line)
+            first, last = source.lines_of(statement if statement is not None else node)
+            lines.update(range(first, last + 1))
+    return lines
 
 
 def _compiles(data: bytes) -> bool:

@@ -21,7 +21,7 @@ def mend(finding: Finding) -> tuple[Lines, Lines] | None:
 def diff(finding: Finding) -> Lines:
     """The lines of a unified diff with one line of context, without its header; [] where there is none."""
     repair = _first(finding)
-    return [] if repair is None else shown_lines(repair.before, repair.after)
+    return [] if repair is None else shown_lines(repair.before, repair.after, repair.touched)
 
 
 def _first(finding: Finding) -> Repair | None:
