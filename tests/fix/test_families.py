@@ -15,6 +15,10 @@ CASES = [
      "-    return x - v(x)\n+    return (x - v(x)).detach()"),
     ("over several lines", "GS301", "target = (\n    r  #@ culprit\n    + q(s)\n)",
      "-)\n+).detach()"),
+    ("the target side of a difference", "GS301", "loss = (v(s) - (r + g * v(t))).pow(2).mean()  #@ culprit, loss",
+     "-loss = (v(s) - (r + g * v(t))).pow(2).mean()\n+loss = (v(s) - (r + g * v(t)).detach()).pow(2).mean()"),
+    ("straight through", "GS209", "y = z + (code - z)  #@ culprit, cancels",
+     "-y = z + (code - z)\n+y = z + (code - z).detach()"),
     ("stored", "GS105", "self.last = a  #@ culprit, stored", "-self.last = a\n+self.last = a.detach()"),
     ("put in a list", "GS305", "losses.append(loss)  #@ culprit, stored",
      "-losses.append(loss)\n+losses.append(loss.detach())"),
@@ -60,6 +64,10 @@ CASES = [
     ("decorator", "GS201", "@torch.no_grad()  #@ culprit\ndef f(x):\n    return x", "-@torch.no_grad()"),
     ("block", "GS201", "with torch.no_grad():  #@ culprit\n    y = f(x)",
      "-with torch.no_grad():\n+with torch.enable_grad():"),
+    ("stack under the same name", "GS202", "x = torch.tensor(x)  #@ culprit",
+     "-x = torch.tensor(x)\n+x = torch.stack(x)"),
+    ("forward later", "GS102", "a = f(x)  #@ forward\nb.backward()\nopt.step()  #@ culprit\na.backward()",
+     "-a = f(x)\n+a = f(x)"),
     ("graph of a gradient", "GS202", "(g,) = torch.autograd.grad(f(x), x)  #@ culprit",
      "-(g,) = torch.autograd.grad(f(x), x)\n+(g,) = torch.autograd.grad(f(x), x, create_graph=True)"),
     ("augmented", "GS101", "h *= 1 - done  #@ culprit", "-h *= 1 - done\n+h = h * (1 - done)"),
@@ -129,6 +137,8 @@ def test_parameters_are_added_where_the_optimizer_is_made() -> None:
         ("GS301", "a, b = q(s), r  #@ culprit"),  # two values, and one of them is right
         ("GS405", "opt.zero_grad()  #@ culprit"),  # nobody says where to
         ("GS999", "x = 1  #@ culprit"),
+        ("GS301", "loss = F.mse_loss(q(s), v(t))  #@ culprit, loss"),  # which of the two?
+        ("GS208", "loss = td.clamp(-1, 2).pow(2).mean()  #@ culprit"),
         ("GS402", "for _ in x:\n    loss.backward()  #@ culprit, first backward, backward"),
     ],
 )

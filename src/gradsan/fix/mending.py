@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gradsan.fix.lines import LineMap, Moved, key, keys
-from gradsan.fix.repair import Repair, repairs, text_of
+from gradsan.fix.repair import Repair, repairs, text_of, together
 from gradsan.fix.trial import Run, Trials, finding_of
 from gradsan.fix.verdict import Verdict, judge
 from gradsan.judge.findings import Finding
@@ -28,6 +28,7 @@ class Outcome:
     verdict: Verdict | None = None
     gone: bool = False  # with the repair of another one
     declined: bool = False  # verified, and not wanted
+    caused: tuple[Finding, ...] = ()  # what was reported in the trial
 
     @property
     def verified(self) -> bool:
@@ -138,8 +139,11 @@ class Mending:
             return
         left = [e.finding for e in entries if e is not entry and (e.outcome is None or e.outcome.left)]
         before = replace(state.run, findings=(finding, *left))
-        for repair in self._repairs(finding)[:MOST_TRIED]:
+        waiting = self._repairs(finding)[:MOST_TRIED]
+        while waiting:
+            repair = waiting.pop(0)
             outcome, moved = self._try(entry, repair, before)
+            waiting = [*self._completed(entry, outcome), *waiting]
             if outcome.verified and not outcome.declined:
                 for other in entries:
                     other.finding = moved.finding(other.finding)
@@ -159,7 +163,7 @@ class Mending:
         run = self._trials.run(sources, updates)
         moved = Moved({real_path(repair.file): LineMap(repair.before, repair.after)})
         verdict = judge(entry.finding, before, run, moved, lambda: self._control(updates))
-        outcome = Outcome(entry.finding, repair, verdict)
+        outcome = Outcome(entry.finding, repair, verdict, caused=run.findings)
         if verdict.verified and not self._accepts(outcome):
             outcome = replace(outcome, declined=True)
         elif verdict.verified:
@@ -169,6 +173,17 @@ class Mending:
             self._touched.setdefault(path, set()).update(back[line] for line in repair.touched)
             self._state = _State(_further(self._state.run, run), sources)
         return outcome, moved
+
+    def _completed(self, entry: _Entry, outcome: Outcome) -> Iterator[Repair]:
+        """A repair that leaves something useless behind (a graph that is retained for nobody), with that mended."""
+        first = outcome.repair
+        if first is None or outcome.verdict is None or ", and " in first.what:
+            return
+        for found in outcome.caused:
+            if key(found) in outcome.verdict.caused:
+                for second in repairs(found, first.after, self._trials.target.include)[:1]:
+                    if (both := together(entry.finding, first, second)) is not None:
+                        yield both
 
     def _repairs(self, finding: Finding) -> list[Repair]:
         if finding.culprit is None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gradsan.fix.lines import LineMap
 from gradsan.judge.findings import Finding
 from gradsan.judge.source import real_path
 
@@ -45,6 +46,16 @@ def repairs(finding: Finding, data: bytes | None = None, include: tuple[str, ...
         return list(_repairs(finding, data))
     except (RecursionError, MemoryError):
         return []
+
+
+def together(finding: Finding, first: Repair, second: Repair) -> Repair | None:
+    """Two repairs as one, the second made on top of the first; None where it touches what `finding` does not name."""
+    back = LineMap(second.before, first.before)
+    touched = first.touched | {back[line] for line in second.touched}
+    if first.after != second.before or not touched <= _named_lines(finding, _parsed(first.before)):
+        return None
+    what = f"{first.what}, and {second.what}"
+    return Repair(first.file, first.before, second.after, what, frozenset(touched))
 
 
 def _repairs(finding: Finding, data: bytes) -> Iterator[Repair]:

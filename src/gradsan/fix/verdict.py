@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from gradsan.fix.gradients import Comparison, compare
-from gradsan.fix.lines import Moved, key, keys
+from gradsan.fix.lines import Key, Moved, key, keys
 from gradsan.fix.speaks_of import parameters
 from gradsan.fix.trial import Run
 from gradsan.judge.findings import Finding
@@ -23,6 +23,7 @@ CLOSE = 1e-4
 class Verdict:
     verified: bool
     because: str  # one sentence
+    caused: tuple[Key, ...] = ()  # findings that came with it
 
 
 def judge(
@@ -43,7 +44,8 @@ def judge(
     if new := found - expected:
         known = keys(moved.finding(f) for run in controls() for f in run.findings)
         if caused := [where for where in new if where not in known]:
-            return Verdict(False, f"with it, {_named(caused[0])} is reported, which was not before")
+            because = f"with it, {_named(caused[0])} is reported, which was not before"
+            return Verdict(False, because, tuple(caused))
     return _by_gradients(finding, before, after, moved, controls)
 
 

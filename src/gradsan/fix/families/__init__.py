@@ -28,7 +28,7 @@ Family = Callable[[Case], Iterator[Proposal]]
 
 FAMILIES: dict[str, tuple[Family, ...]] = {
     "GS101": (inplace.functional,),
-    "GS102": (ordering.step_last, detaching.carried),
+    "GS102": (ordering.forward_later, ordering.step_last, detaching.carried),
     "GS103": (detaching.write,),
     "GS104": (inplace.copied, ordering.after_backward),
     "GS105": (detaching.stored,),
@@ -38,9 +38,9 @@ FAMILIES: dict[str, tuple[Family, ...]] = {
     "GS205": (optimizers.owned, optimizers.complete),
     "GS206": (optimizers.renewed, optimizers.live),
     "GS208": (calls.huber,),
-    "GS209": (detaching.value,),
+    "GS209": (detaching.target,),
     "GS210": (calls.not_reentrant,),
-    "GS301": (detaching.value,),
+    "GS301": (detaching.target,),
     "GS302": (detaching.use,),
     "GS303": (detaching.value,),
     "GS304": (calls.clone_of_gradient, clearing.before_backward, detaching.value),
@@ -72,4 +72,7 @@ def proposals(finding: Finding, source: Source) -> Iterator[Proposal]:
     """In the order of the families: the change that is most often right comes first."""
     case = Case(finding, source)
     for family in FAMILIES.get(finding.rule, ()):
-        yield from family(case)
+        try:
+            yield from family(case)
+        except Exception:  # code of a form that nobody thought of: no repair, and the others are still tried
+            continue

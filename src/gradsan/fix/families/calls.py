@@ -31,10 +31,16 @@ def huber(case: Case) -> Iterator[Proposal]:
         clamp = _squared_clamp(call)
         if clamp is None or not isinstance(clamp.func, cst.Attribute):
             continue
-        error = clamp.args[0].value if case.source.code(clamp.func.value) == "torch" else clamp.func.value
-        code = case.source.code(error)
-        new = f"torch.nn.functional.smooth_l1_loss({code}, torch.zeros_like({code}))"
-        yield Proposal(case.change().replace(call, new), "let large errors count linearly")
+        function = case.source.code(clamp.func.value) == "torch"
+        error = clamp.args[0].value if function else clamp.func.value
+        bounds = [case.source.code(a.value) for a in clamp.args[1 if function else 0 :]]
+        low, high = bounds if len(bounds) == 2 else ("", "")
+        if _number(high) and _number(low) == -_number(high):
+            code = case.source.code(error)
+            bend = "" if _number(high) == 1 else f", delta={high}"
+            name = "huber_loss" if bend else "smooth_l1_loss"
+            new = f"torch.nn.functional.{name}({code}, torch.zeros_like({code}){bend})"
+            yield Proposal(case.change().replace(call, new), "let large errors count linearly")
 
 
 def clone_of_gradient(case: Case) -> Iterator[Proposal]:
@@ -44,6 +50,13 @@ def clone_of_gradient(case: Case) -> Iterator[Proposal]:
         if node.attr.value == "grad":
             code = with_method(case.source, node, "clone()")
             yield Proposal(case.change().replace(node, code), "put a copy aside")
+
+
+def _number(code: str) -> float:
+    try:
+        return float(code.replace(" ", ""))
+    except ValueError:
+        return 0.0
 
 
 def _squared_clamp(call: cst.Call) -> cst.Call | None:

@@ -54,9 +54,10 @@ def _stacked(case: Case, statement: cst.CSTNode) -> Iterator[Proposal]:
         if method(call) not in NEW_TENSOR or given is None:
             continue
         code = _elements(case, given)
-        if code in [case.source.code(target) for target in writes_to(statement)]:
+        whole = isinstance(given, cst.Call) and method(given) == "tolist"  # a tensor, and no list of them
+        if whole and code in [case.source.code(target) for target in writes_to(statement)]:
             yield Proposal(case.change().remove(statement), "keep it as it is")
-        for form in (f"torch.stack({code})", f"torch.stack({code}).squeeze(-1)", code):
+        for form in [code] if whole else [f"torch.stack({code})", f"torch.stack({code}).squeeze(-1)"]:
             yield Proposal(case.change().replace(call, form), "keep the graph of what is collected")
 
 

@@ -29,6 +29,19 @@ def value(case: Case) -> Iterator[Proposal]:
         yield Proposal(case.change().replace(part, code), f"detach `{case.source.code(part)}`")
 
 
+def target(case: Case) -> Iterator[Proposal]:
+    """As `value`; but where prediction and target are the same network's, no gradient tells which of the two was
+    detached. So of a line that makes both, only sums and products are: a prediction is neither."""
+    for proposal in value(case):
+        nodes = proposal.change.touched
+        if any(isinstance(n, cst.BinaryOperation) for n in nodes) or _is_whole(case, nodes):
+            yield proposal
+
+
+def _is_whole(case: Case, nodes: list[cst.CSTNode]) -> bool:
+    return any(n is case.culprit or n is value_of(only(case.culprit)) for n in nodes)
+
+
 def use(case: Case) -> Iterator[Proposal]:
     """Nothing that the line computes is to be differentiated."""
     statement = case.culprit

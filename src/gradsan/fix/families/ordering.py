@@ -22,6 +22,21 @@ def step_last(case: Case) -> Iterator[Proposal]:
         yield Proposal(case.change().move_after(step, backward), "step after the backward")
 
 
+def forward_later(case: Case) -> Iterator[Proposal]:
+    """A loss that was computed too early is computed when the step is done."""
+    step = case.culprit
+    if step is None or method(call_of(step)) != "step":
+        return
+    beside = case.source.beside(step)
+    for forward in case.statements("forward"):
+        if forward not in beside or beside.index(forward) > beside.index(step):
+            continue
+        between = beside[beside.index(forward) + 1 : beside.index(step) + 1]
+        made = {case.source.code(target) for target in writes_to(forward)}
+        if made and not made & {name for s in between for name in _names(case, s)}:
+            yield Proposal(case.change().move_after(forward, step), "compute it after the step")
+
+
 def after_backward(case: Case) -> Iterator[Proposal]:
     """A weight that is written by hand while a graph still needs it is written when backward is done."""
     write = case.culprit
