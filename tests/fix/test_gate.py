@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import sysconfig
 from dataclasses import replace
 from pathlib import Path
@@ -62,3 +64,8 @@ def test_all_other_bytes_stay(encode) -> None:
     where = Location("train.py", line, "<module>", "target = r + q(s)")
     repair = repairs(replace(finding("GS301", TARGET), culprit=where), data)[0]
     assert repair.after == data.replace(b"r + q(s)", b"(r + q(s)).detach()")
+
+
+def test_nothing_loads_libcst_before_a_repair_is_asked_for() -> None:
+    code = "import sys, gradsan.cli.run, gradsan.cli.fix, gradsan.render.sarif; assert 'libcst' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)

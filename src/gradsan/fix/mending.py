@@ -45,6 +45,10 @@ class _State:
 
     run: Run
     sources: dict[str, bytes] = field(default_factory=dict)
+    watched: int | None = None  # updates that its last run went through; None where that came to its end
+
+    def has_seen(self, updates: int) -> bool:
+        return self.watched is None or self.watched >= updates
 
 
 @dataclass
@@ -97,10 +101,17 @@ class Mending:
             return self._trials.run({}, self._updates)
         enough = TIMES * max((f.first_iteration for f in self._wanted), default=0) + FEWEST
         run = self._trials.run({}, enough)
-        met = keys(run.findings)
-        if run.bounded and any(not met[key(f)] for f in self._wanted):
+        if run.bounded and self._not_met(run):
             run = self._trials.run({}, None)
+        for finding in self._not_met(run):
+            self._tell(
+                f"{finding.rule} at {finding.culprit.place if finding.culprit else '?'} is not met again"
+            )
         return run
+
+    def _not_met(self, run: Run) -> list[Finding]:
+        met = keys(run.findings)
+        return [finding for finding in self._wanted or [] if not met[key(finding)]]
 
     def mend(self, run: Run, accepts: Callable[[Outcome], bool] = lambda _: True) -> Iterator[Outcome]:
         """`accepts` is asked about each verified repair; the next one is tried on top of it only where it agrees."""
@@ -129,14 +140,11 @@ class Mending:
         return self._wanted is None or bool(keys(self._wanted)[key(finding)])
 
     def _take(self, entry: _Entry, entries: list[_Entry]) -> None:
-        state, finding = self._state, entry.finding
-        if (
-            state.sources
-            and not keys(state.run.findings)[key(finding)]
-            and _went_far_enough(state.run, entry.needed)
-        ):
+        finding = entry.finding
+        if self._is_gone(entry):
             entry.outcome = Outcome(finding, gone=True)
             return
+        state = self._state
         left = [e.finding for e in entries if e is not entry and (e.outcome is None or e.outcome.left)]
         before = replace(state.run, findings=(finding, *left))
         waiting = self._repairs(finding)[:MOST_TRIED]
@@ -152,6 +160,18 @@ class Mending:
             if outcome.verified:
                 return
         entry.outcome = entry.outcome or Outcome(finding)
+
+    def _is_gone(self, entry: _Entry) -> bool:
+        """With the repairs so far; where they were not tried for long enough to tell, they are now."""
+        state = self._state
+        if not state.sources:
+            return False
+        if not state.has_seen(entry.needed):
+            run = self._trials.run(state.sources, self._bound(entry.needed))
+            if run.failure:
+                return False
+            self._state = state = _State(_further(state.run, run), state.sources, _watched(run))
+        return not keys(state.run.findings)[key(entry.finding)] and state.has_seen(entry.needed)
 
     def _try(self, entry: _Entry, repair: Repair, before: Run) -> tuple[Outcome, Moved]:
         where = entry.finding.culprit
@@ -171,7 +191,7 @@ class Mending:
             _, original = self._originals.setdefault(path, (repair.file, repair.before))
             back = LineMap(repair.before, original)
             self._touched.setdefault(path, set()).update(back[line] for line in repair.touched)
-            self._state = _State(_further(self._state.run, run), sources)
+            self._state = _State(_further(self._state.run, run), sources, _watched(run))
         return outcome, moved
 
     def _completed(self, entry: _Entry, outcome: Outcome) -> Iterator[Repair]:
@@ -204,8 +224,8 @@ class Mending:
         return self._controls[at]
 
 
-def _went_far_enough(run: Run, needed: int) -> bool:
-    return not run.bounded or run.updates >= needed
+def _watched(run: Run) -> int | None:
+    return run.updates if run.bounded else None
 
 
 def _further(before: Run, after: Run) -> Run:
