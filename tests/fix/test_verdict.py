@@ -32,13 +32,22 @@ def run(*steps: Taken, findings: tuple[Finding, ...] = (), **how: object) -> Run
     return replace(made, **how)  # type: ignore[arg-type]
 
 
-def verdict(before: Run, after: Run, controls: tuple[Run, Run] | None = None) -> Verdict:
-    def asked() -> tuple[Run, Run]:
-        assert controls is not None, "no further run is needed"
-        return controls
+class Control:
+    """What further runs without the repair would show."""
 
+    def __init__(self, findings: tuple[Finding, ...] = (), reproducible: bool = True) -> None:
+        self._findings, self._reproducible = findings, reproducible
+
+    def findings(self) -> tuple[Finding, ...]:
+        return self._findings
+
+    def is_reproducible(self) -> bool:
+        return self._reproducible
+
+
+def verdict(before: Run, after: Run, **control: object) -> Verdict:
     moved = Moved({"train.py": LineMap(BEFORE, AFTER)})
-    return judge(before.findings[0], before, after, moved, asked)
+    return judge(before.findings[0], before, after, moved, Control(**control))  # type: ignore[arg-type]
 
 
 WRONG = run(step(q_weight="1", v_weight="1"), findings=(found(),))
@@ -55,24 +64,33 @@ def test_the_same_finding_on_the_moved_line_is_still_there() -> None:
 
 def test_another_finding_is_no_repair_unless_it_is_there_anyway() -> None:
     other = replace(RIGHT, findings=(found("GS202", 3),))
-    assert not verdict(WRONG, other, controls=(WRONG, WRONG)).verified
+    assert not verdict(WRONG, other).verified
     anyway = replace(WRONG, findings=(found(), found("GS202", 3)))
-    assert verdict(WRONG, other, controls=(anyway, anyway)).verified
+    assert verdict(WRONG, other, findings=anyway.findings).verified
     assert verdict(anyway, other).verified
 
 
 def test_a_gradient_that_the_rule_does_not_speak_of_must_stay() -> None:
     wider = run(step(q_weight="2", v_weight="2"))
-    refused = verdict(WRONG, wider, controls=(WRONG, WRONG))
+    refused = verdict(WRONG, wider)
     assert not refused.verified
     assert "v.weight" in refused.because
 
 
 def test_a_program_that_differs_from_run_to_run_cannot_be_compared() -> None:
-    wider, another = run(step(q_weight="2", v_weight="2")), run(step(q_weight="3", v_weight="3"))
-    refused = verdict(WRONG, wider, controls=(WRONG, another))
+    refused = verdict(WRONG, RIGHT, reproducible=False)
     assert not refused.verified
     assert "two runs" in refused.because
+    assert verdict(WRONG, replace(RIGHT, steps=WRONG.steps), reproducible=False).verified, "nothing differs"
+
+
+def test_a_rule_that_could_not_look_has_not_become_silent() -> None:
+    assert not verdict(WRONG, replace(RIGHT, not_evaluated=frozenset({"GS301"}))).verified
+
+
+def test_the_forward_pass_of_a_leak_stays_what_it_was() -> None:
+    assert verdict(replace(WRONG, loss=2.0), replace(RIGHT, loss=2.00001)).verified
+    assert not verdict(replace(WRONG, loss=2.0), replace(RIGHT, loss=3.0)).verified
 
 
 def test_a_rule_about_a_whole_loss_speaks_of_all_that_its_backward_feeds() -> None:
@@ -82,7 +100,7 @@ def test_a_rule_about_a_whole_loss_speaks_of_all_that_its_backward_feeds() -> No
 
 def test_what_is_carried_over_changes_nothing_before_there_is_anything_to_carry() -> None:
     carried = replace(WRONG, findings=(found("GS305", subjects=()),))
-    assert not verdict(carried, RIGHT, controls=(carried, carried)).verified
+    assert not verdict(carried, RIGHT).verified
     later = run(step(q_weight="1", v_weight="1"), step(q_weight="3"))
     assert verdict(replace(carried, steps=(*WRONG.steps, step(q_weight="2"))), later).verified
 

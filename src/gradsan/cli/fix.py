@@ -141,13 +141,13 @@ class Desk:
         assert outcome.repair is not None
         assert outcome.verdict is not None
         self._line(f"{_about(outcome)}")
-        self._line(f"  {outcome.finding.message}", plainly=False)
+        self._line(f"  {outcome.finding.message}")
         self._line(f"  {word}: {outcome.repair.what}. {_sentence(outcome.verdict.because)}")
         for line in shown_lines(outcome.repair.before, outcome.repair.after, outcome.repair.touched):
             click.echo(click.style("    " + plain(line), fg=COLOURS.get(line[:1])), err=self._err)
         click.echo(err=self._err)
 
-    def _line(self, text: str, plainly: bool = True) -> None:
+    def _line(self, text: str) -> None:
         click.echo(plain(text), err=self._err)
 
 

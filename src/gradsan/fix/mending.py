@@ -7,6 +7,7 @@ from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from gradsan.fix.gradients import compare
 from gradsan.fix.lines import LineMap, Moved, key, keys
 from gradsan.fix.repair import Repair, repairs, text_of, together
 from gradsan.fix.trial import Run, Trials, finding_of
@@ -87,7 +88,8 @@ class Mending:
         self._tell = tell
         self._codes = codes
         self._wanted = None if wanted is None else [finding_of(data) for data in wanted]
-        self._controls: dict[tuple[int | None, int], tuple[Run, Run]] = {}
+        self._controls: dict[tuple[int | None, int], Run] = {}
+        self._reproducible: bool | None = None
         self._repaired = 0
         self._originals: dict[str, tuple[str, bytes]] = {}  # by real path: as shown, and the text on disk
         self._touched: dict[str, set[int]] = {}  # lines of the originals
@@ -182,7 +184,7 @@ class Mending:
         updates = self._bound(entry.needed)
         run = self._trials.run(sources, updates)
         moved = Moved({real_path(repair.file): LineMap(repair.before, repair.after)})
-        verdict = judge(entry.finding, before, run, moved, lambda: self._control(updates))
+        verdict = judge(entry.finding, before, run, moved, _Control(self, updates))
         outcome = Outcome(entry.finding, repair, verdict, caused=run.findings)
         if verdict.verified and not self._accepts(outcome):
             outcome = replace(outcome, declined=True)
@@ -215,13 +217,30 @@ class Mending:
     def _bound(self, needed: int) -> int:
         return self._updates or max(FEWEST, TIMES * needed)
 
-    def _control(self, updates: int | None) -> tuple[Run, Run]:
-        """Two runs without the repair, once for each state and length."""
+    def unrepaired(self, updates: int | None) -> Run:
+        """One more run of the program as it is repaired so far, once for each length."""
         at = (updates, self._repaired)
         if at not in self._controls:
-            sources = self._state.sources
-            self._controls[at] = (self._trials.run(sources, updates), self._trials.run(sources, updates))
+            self._controls[at] = self._trials.run(self._state.sources, updates)
         return self._controls[at]
+
+    def is_reproducible(self, updates: int | None) -> bool:
+        """Asked once: a repair does not change where a program takes its random numbers from."""
+        if self._reproducible is None:
+            self._reproducible = not compare(self._state.run.steps, self.unrepaired(updates).steps).changed
+        return self._reproducible
+
+
+@dataclass(frozen=True)
+class _Control:
+    mending: Mending
+    updates: int | None
+
+    def findings(self) -> tuple[Finding, ...]:
+        return self.mending.unrepaired(self.updates).findings
+
+    def is_reproducible(self) -> bool:
+        return self.mending.is_reproducible(self.updates)
 
 
 def _watched(run: Run) -> int | None:

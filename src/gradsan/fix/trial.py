@@ -64,6 +64,7 @@ class Run:
         default_factory=dict
     )  # parameters fed or stepped, by "file:line"
     loss: float = 0.0  # at the first backward, its size
+    not_evaluated: frozenset[str] = frozenset()  # rules
     failure: str = ""
     unwatched: str = ""
 
@@ -153,6 +154,7 @@ def read(data: Mapping[str, Any], seconds: float = 0.0) -> Run:
         steps=tuple(Taken(**step) for step in data["steps"]),
         lines=data["lines"],
         loss=data["loss"],
+        not_evaluated=frozenset(data["not_evaluated"]),
         unwatched=data["not_watched"],
     )
 

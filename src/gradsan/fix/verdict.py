@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Protocol
 
 from gradsan.fix.gradients import Comparison, compare
 from gradsan.fix.lines import Key, Moved, key, keys
@@ -26,47 +27,47 @@ class Verdict:
     caused: tuple[Key, ...] = ()  # findings that came with it
 
 
-def judge(
-    finding: Finding, before: Run, after: Run, moved: Moved, controls: Callable[[], tuple[Run, Run]]
-) -> Verdict:
-    """`controls`: two more runs without the repair, as far as the trial went. They are made only where something
-    differs, to tell whether that is the repair's doing."""
+class Control(Protocol):
+    """Further runs without the repair. They are made only where something differs with it."""
+
+    def findings(self) -> Iterable[Finding]:
+        """Of a run that goes as far as the trial: a short run may have some that a long one has not."""
+
+    def is_reproducible(self) -> bool:
+        """Whether two runs of the same program take the same gradients."""
+
+
+def judge(finding: Finding, before: Run, after: Run, moved: Moved, control: Control) -> Verdict:
     if reason := _ended_worse(before, after):
         return Verdict(False, reason)
-    expected = keys(moved.finding(f) for f in before.findings)
+    if finding.rule in after.not_evaluated - before.not_evaluated:
+        return Verdict(False, f"with it, {finding.rule} could not be evaluated")
+    expected, found = keys(moved.finding(f) for f in before.findings), keys(after.findings)
     mine = key(moved.finding(finding))
-    found = keys(after.findings)
-    if any(rule == finding.rule and count >= max(1, expected[rule, file, line])
-           for (rule, file, line), count in found.items() if (rule, file, line) == mine):  # fmt: skip
+    if found[mine] >= max(1, expected[mine]):
         return Verdict(False, f"with it, {finding.rule} is still reported")
     if not _computes_the_same(finding.rule, before, after):
         return Verdict(False, f"with it, the first loss is {after.loss:.6g} and not {before.loss:.6g}")
     if new := found - expected:
-        known = keys(moved.finding(f) for run in controls() for f in run.findings)
+        known = keys(moved.finding(f) for f in control.findings())
         if caused := [where for where in new if where not in known]:
             because = f"with it, {_named(caused[0])} is reported, which was not before"
             return Verdict(False, because, tuple(caused))
-    return _by_gradients(finding, before, after, moved, controls)
+    return _by_gradients(finding, before, after, moved, control)
 
 
-def _by_gradients(
-    finding: Finding, before: Run, after: Run, moved: Moved, controls: Callable[[], tuple[Run, Run]]
-) -> Verdict:
+def _by_gradients(finding: Finding, before: Run, after: Run, moved: Moved, control: Control) -> Verdict:
     seen = compare(before.steps, after.steps)
+    if seen.changed and not control.is_reproducible():
+        return Verdict(False, "two runs of the program without it differ already, so nothing can be compared")
     may_differ = parameters(finding, before, after, moved)
     others = [name for name in seen.changed if name not in may_differ]
     kept = finding.rule in CARRIED or any(site.role == "kept" for site in finding.sites)
     if kept and seen.update == 1:
         others = list(seen.changed)  # at the first step there is nothing yet that was carried over
     if others:
-        first, second = controls()
-        if compare(first.steps, second.steps).changed:
-            return Verdict(
-                False, "two runs of the program without it differ already, so nothing can be compared"
-            )
-        return Verdict(
-            False, f"with it, the gradient of `{others[0]}` differs, which {finding.rule} does not speak of"
-        )
+        because = f"with it, the gradient of `{others[0]}` differs, which {finding.rule} does not speak of"
+        return Verdict(False, because)
     return Verdict(True, _evidence(finding, before, after, seen))
 
 

@@ -90,6 +90,7 @@ class Trial:
             "not_watched": report.not_watched,
             "faults": report.faults,
             "findings": found,
+            "not_evaluated": [entry["rule"] for entry in report.not_evaluated],
             **self._consumed.as_dict(),
         }
         part = self._result.with_suffix(".part")
