@@ -26,8 +26,10 @@ CASES = [
      "-avg = 0.9 * avg + v.mean()\n+avg = (0.9 * avg + v.mean()).detach()"),
     ("written by hand", "GS103", "w.sub_(lr * g)  #@ culprit",
      "-w.sub_(lr * g)\n+with torch.no_grad():\n+    w.sub_(lr * g)"),
-    ("a target network's use", "GS302", "y = target(s)  #@ culprit",
+    ("a target network's use", "GS302", "y = target(s)  #@ culprit, use",
      "-y = target(s)\n+with torch.no_grad():\n+    y = target(s)"),
+    ("a target in the optimizer", "GS302", "opt = SGD([*q.parameters(), *t.parameters()], lr=1)  #@ culprit, optimizer",
+     "-opt = SGD([*q.parameters(), *t.parameters()], lr=1)\n+opt = SGD([*q.parameters()], lr=1)"),
     ("cleared before backward", "GS401", "for _ in x:\n    # learn\n    loss.backward()  #@ backward\n"
      "    self.opt.step()  #@ culprit", "+    self.opt.zero_grad()"),
     ("a scaler's step", "GS401", "scaler.scale(loss).backward()  #@ backward\nscaler.step(opt)  #@ culprit",
@@ -119,9 +121,16 @@ CASES = [
 
 @pytest.mark.parametrize(("rule", "text", "expected"), [c[1:] for c in CASES], ids=[c[0] for c in CASES])
 def test_the_first_repair(rule: str, text: str, expected: str) -> None:
-    found = repaired(rule, text)
+    found = repaired(rule, text, subjects=("t.weight",))
     assert found
     assert changes(found[0]) == expected
+
+
+def test_a_value_that_is_also_fitted_is_detached_where_it_is_a_weight() -> None:
+    text = "d = r - v(s)  #@ culprit\nloss = -(logp * d).mean() + d.pow(2).mean()  #@ loss"
+    assert any(
+        "-(logp * d.detach()).mean() + d.pow(2)" in changes(repair) for repair in repaired("GS303", text)
+    )
 
 
 def test_parameters_are_added_where_the_optimizer_is_made() -> None:

@@ -17,7 +17,7 @@ from gradsan.judge.source import real_path
 
 TIMES = 4  # as many updates as the finding needed, times this
 FEWEST = 8  # verdicts wait until it is known who consumed what
-MOST_TRIED = 5  # repairs of one finding
+MOST_TRIED = 6  # repairs of one finding
 
 
 @dataclass(frozen=True)

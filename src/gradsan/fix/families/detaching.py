@@ -29,6 +29,28 @@ def value(case: Case) -> Iterator[Proposal]:
         yield Proposal(case.change().replace(part, code), f"detach `{case.source.code(part)}`")
 
 
+def weight(case: Case) -> Iterator[Proposal]:
+    """What weighs a log-probability; where the same value is fitted as well, only the weight is a constant."""
+    names = {case.source.code(t) for t in writes_to(case.culprit)} if case.culprit is not None else set()
+    yield from value(case)
+    for loss in case.statements("loss"):
+        factors = [
+            n
+            for n in case.source.inside(loss, (cst.Name, cst.Attribute))
+            if case.source.code(n) in names and _is_factor(case, n)
+        ]
+        if factors:
+            change = case.change()
+            for node in factors:
+                change.replace(node, f"{case.source.code(node)}.detach()")
+            yield Proposal(change, "detach it where it is a weight")
+
+
+def _is_factor(case: Case, node: cst.CSTNode) -> bool:
+    up = case.source.parent(node)
+    return isinstance(up, cst.BinaryOperation) and isinstance(up.operator, cst.Multiply)
+
+
 def target(case: Case) -> Iterator[Proposal]:
     """As `value`; but where prediction and target are the same network's, no gradient tells which of the two was
     detached. So of a line that makes both, only sums and products are: a prediction is neither."""
@@ -45,7 +67,9 @@ def _is_whole(case: Case, nodes: list[cst.CSTNode]) -> bool:
 def use(case: Case) -> Iterator[Proposal]:
     """Nothing that the line computes is to be differentiated."""
     statement = case.culprit
-    if statement is not None and isinstance(only(statement), cst.Assign):
+    if statement is None or statement not in case.statements("use"):
+        return
+    if isinstance(only(statement), cst.Assign):
         yield Proposal(case.change().within(statement, NO_GRAD), "compute it without gradient")
     yield from value(case)
 

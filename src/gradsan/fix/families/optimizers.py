@@ -17,6 +17,20 @@ def owned(case: Case) -> Iterator[Proposal]:
     yield from _added(case)
 
 
+def without(case: Case) -> Iterator[Proposal]:
+    """What the optimizer should not own is taken out of its list."""
+    roots = {_root(name) for name in case.finding.subjects} | {
+        _module_path(name) for name in case.finding.subjects
+    }
+    for given in case.source.inside(case.culprit, cst.List) if case.culprit is not None else ():
+        wrong = {f"*{root}.parameters()" for root in roots}
+        kept = [e for e in given.elements if case.source.code(e).rstrip(", ") not in wrong]
+        if kept and len(kept) < len(given.elements):
+            kept[-1] = kept[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
+            new = given.with_changes(elements=kept)
+            yield Proposal(case.change().turn(given, lambda _, n=new: n), "take the target out")  # type: ignore[misc]
+
+
 def renewed(case: Case) -> Iterator[Proposal]:
     """The new network's values are loaded into the old one, or the optimizer is made anew."""
     yield from _loaded(case)
