@@ -121,6 +121,18 @@ def test_a_report_says_what_to_mend_and_what_to_run(folder: Path) -> None:
     assert fix("--from", "train.py").exit_code == 2
 
 
+def test_a_module_is_repaired_where_it_lies(folder: Path) -> None:
+    (folder / "agents").mkdir()
+    (folder / "agents" / "__init__.py").touch()
+    script = write(folder / "agents", "train.py", STALE)
+    result = fix("--apply", "-m", "agents.train", "--steps", "3")
+    assert result.exit_code == 0, result.output
+    assert script.read_text() == STALE.lstrip("\n").replace(STEP, MENDED)
+    missing = fix("-m", "agents.play")
+    assert missing.exit_code == 2
+    assert "there is no module of that name" in missing.output
+
+
 def test_a_clean_program_has_nothing_left(folder: Path) -> None:
     write(folder, "train.py", CLEAN)
     result = fix("train.py")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -60,7 +61,9 @@ def command(ctx: click.Context, /, words: tuple[str, ...], **given: Any) -> None
     options.with_defaults(ctx, given)
     wanted = _report(given["from_"]) if given["from_"] is not None else None
     module, words = _what(given["module"], words, wanted)
-    include = options.known_packages(given["include"], program_of(module, None, words).path0)
+    # A module is looked for by the trial: to find one is to run the packages around it.
+    home = os.getcwd() if module is not None else program_of(None, None, words).path0
+    include = options.known_packages(given["include"], home)
     codes = {rule.code for rule in options.chosen_rules(given["select"], given["ignore"])}
     pin_base()
     trials = Trials(Target(words, module, include, given["mode"]))

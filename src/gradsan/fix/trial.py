@@ -143,6 +143,8 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def read(data: Mapping[str, Any], seconds: float = 0.0) -> Run:
+    if "failure" in data:
+        return Run(failure=data["failure"], seconds=seconds)
     return Run(
         ending=data["ending"],
         status=data["status"],

@@ -132,7 +132,11 @@ def _seed_torch() -> None:
 
 
 def main(request: str, result: str) -> int:
-    return Trial(json.loads(Path(request).read_text(encoding="utf-8")), Path(result)).run()
+    try:
+        return Trial(json.loads(Path(request).read_text(encoding="utf-8")), Path(result)).run()
+    except programs.ProgramError as error:
+        Path(result).write_text(json.dumps({"failure": str(error)}), encoding="utf-8")
+        return 2
 
 
 if __name__ == "__main__":
