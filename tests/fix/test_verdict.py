@@ -77,6 +77,14 @@ def test_a_gradient_that_the_rule_does_not_speak_of_must_stay() -> None:
     assert "v.weight" in refused.because
 
 
+def test_a_trunk_that_is_shared_may_differ_with_the_head_that_leaked_but_not_all_the_others() -> None:
+    fed = {"train.py:3": ("q.weight", "trunk.weight", "pi.weight")}
+    leak = run(step(q_weight="1", trunk_weight="1", pi_weight="1"), findings=(found(),), lines=fed)
+    assert verdict(leak, run(step(q_weight="2", trunk_weight="2", pi_weight="1"))).verified
+    assert not verdict(leak, run(step(q_weight="2", trunk_weight="2", pi_weight="2"))).verified
+    assert not verdict(leak, run(step(q_weight="1", trunk_weight="2", pi_weight="1"))).verified
+
+
 def test_a_program_that_differs_from_run_to_run_cannot_be_compared() -> None:
     refused = verdict(WRONG, RIGHT, reproducible=False)
     assert not refused.verified

@@ -202,7 +202,7 @@ class Mending:
         if first is None or outcome.verdict is None or ", and " in first.what:
             return
         for found in outcome.caused:
-            if key(found) in outcome.verdict.caused:
+            if key(found) in outcome.verdict.caused and found.severity != "error":
                 for second in repairs(found, first.after, self._trials.target.include)[:1]:
                     if (both := together(entry.finding, first, second)) is not None:
                         yield both

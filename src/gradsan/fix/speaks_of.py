@@ -12,6 +12,8 @@ EXACT = ("GS2", "GS3")
 # Here the subjects are what was read off an error or gets nothing at all, and all that the loss reaches is concerned.
 WIDE = ("GS201", "GS202", "GS203", "GS208", "GS209", "GS305", "GS306", "GS307")
 
+# A target that follows makes all later losses others; the first one it does not, and `verdict` sees to that.
+TARGETS = ("GS306", "GS307", "GS809")
 # An optimizer takes what nobody took before; it may have had no name until now.
 NEWLY_OWNED = ("GS205", "GS206")
 # A clip, a loss scale: what is stepped together is clipped together, and only the first one may be named.
@@ -23,18 +25,20 @@ def parameters(finding: Finding, before: Run, after: Run, moved: Moved) -> _Name
     exact = finding.rule.startswith(EXACT) and finding.rule not in WIDE and bool(subjects)
     names = set(subjects)
     if not exact:
-        names |= _at_its_lines(finding, before) | _at_its_lines(moved.finding(finding), after)
+        names |= at_its_lines(finding, before) | at_its_lines(moved.finding(finding), after)
         if finding.rule.startswith(TOGETHER):
             names |= {n for step in before.steps if names & step.taken.keys() for n in step.taken}
         if not names:  # the lines of the story lie elsewhere: what it concerns is all that is trained
             names = {name for run in (before, after) for step in run.steps for name in step.taken}
+    if finding.rule in TARGETS:
+        names |= {name for run in (before, after) for step in run.steps for name in step.taken}
     if finding.rule in NEWLY_OWNED:
         known = {name for step in before.steps for name in step.taken}
         names |= {name for step in after.steps for name in step.taken if name not in known}
     return _Names(names, networks=len(subjects) >= MOST_SUBJECTS)
 
 
-def _at_its_lines(finding: Finding, run: Run) -> set[str]:
+def at_its_lines(finding: Finding, run: Run) -> set[str]:
     where = [site.location for site in finding.sites]
     if finding.culprit is not None:
         where.append(finding.culprit)

@@ -9,11 +9,12 @@ from typing import Protocol
 
 from gradsan.fix.gradients import Comparison, compare
 from gradsan.fix.lines import Key, Moved, key, keys
-from gradsan.fix.speaks_of import parameters
+from gradsan.fix.speaks_of import at_its_lines, parameters
 from gradsan.fix.trial import Run
 from gradsan.judge.findings import Finding
 
-CARRIED = ("GS305",)
+# What they are about comes to bear after the first step: a repair that changes that one does something else.
+LATER = ("GS305", "GS306", "GS307", "GS809")
 # They are about the way of the gradient: a repair that changes what is computed forward is no repair of that.
 FORWARD_STAYS = ("GS1", "GS2", "GS3", "GS4", "GS504", "GS505", "GS506", "GS507")
 FORWARD_CHANGES = ("GS208", "GS403", "GS407")
@@ -62,13 +63,24 @@ def _by_gradients(finding: Finding, before: Run, after: Run, moved: Moved, contr
         return Verdict(False, "two runs of the program without it differ already, so nothing can be compared")
     may_differ = parameters(finding, before, after, moved)
     others = [name for name in seen.changed if name not in may_differ]
-    kept = finding.rule in CARRIED or any(site.role == "kept" for site in finding.sites)
-    if kept and seen.update == 1:
-        others = list(seen.changed)  # at the first step there is nothing yet that was carried over
+    if others and _are_upstream(finding, before, seen, others):
+        others = []
+    later = finding.rule in LATER or any(site.role == "kept" for site in finding.sites)
+    if later and seen.update == 1:
+        others = list(seen.changed)
     if others:
         because = f"with it, the gradient of `{others[0]}` differs, which {finding.rule} does not speak of"
         return Verdict(False, because)
     return Verdict(True, _evidence(finding, before, after, seen))
+
+
+def _are_upstream(finding: Finding, before: Run, seen: Comparison, others: list[str]) -> bool:
+    """A trunk that the subjects share with others gets gradient through them: it differs with them, and the heads of
+    the others do not."""
+    fed = at_its_lines(finding, before)
+    subjects = set(finding.subjects)
+    untouched = fed - subjects - set(seen.changed)
+    return bool(subjects & set(seen.changed)) and set(others) <= fed and bool(untouched)
 
 
 def _ended_worse(before: Run, after: Run) -> str:
