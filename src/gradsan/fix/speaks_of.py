@@ -10,7 +10,7 @@ MOST_SUBJECTS = 50  # a finding names no more: then it speaks of their networks
 # A leak, or a gradient that is missing: the rule names exactly those it concerns, where it names any.
 EXACT = ("GS2", "GS3")
 # Here the subjects are what was read off an error or gets nothing at all, and all that the loss reaches is concerned.
-WIDE = ("GS201", "GS202", "GS203", "GS208", "GS209", "GS305", "GS306", "GS307")
+WIDE = ("GS201", "GS202", "GS203", "GS208", "GS209", "GS210", "GS305", "GS306", "GS307")
 
 # A target that follows makes all later losses others; the first one it does not, and `verdict` sees to that.
 TARGETS = ("GS306", "GS307", "GS809")
