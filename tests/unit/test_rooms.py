@@ -25,7 +25,14 @@ MAY_KNOW: dict[str, set[str]] = {
     "fix": {"judge.findings", "judge.source"},
     "render": {"judge.findings", "judge.source", "picture.model", "fix", "rules", *PUBLIC},
     "follow": {*FACTS, "render.page", "runner.watch"},
-    "runner": {*FACTS, *LAST_RESORT, "observe.patches", "observe.session", "picture.collector"},
+    "runner": {
+        *FACTS,
+        *LAST_RESORT,
+        "observe.consumption",
+        "observe.patches",
+        "observe.session",
+        "picture.collector",
+    },
     "api": {*FACTS, "observe", "render", "rules", "runner", *PUBLIC},
     "integrations": {"api", "judge.cells", "judge.findings", "runner.packages"},
     "pytest": {

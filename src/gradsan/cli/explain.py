@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from gradsan.cli import options
+from gradsan.fix.examples import example
 from gradsan.judge.selection import suggestion
 from gradsan.render.page import Page
 from gradsan.rules import catalogue, find
@@ -59,5 +60,6 @@ def about(rule: type[Rule]) -> dict[str, Any]:
         "deliberate": rule.deliberate,
         "bad": list(rule.bad),
         "good": list(rule.good),
+        "repair": example(rule.code),
         "silence": f"# gradsan: allow {rule.name}",
     }

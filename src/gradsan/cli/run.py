@@ -104,7 +104,7 @@ class Running(NamedTuple):
 
 def _prepare(ctx: click.Context, given: dict[str, Any], words: tuple[str, ...]) -> Running:
     defaults = options.with_defaults(ctx, given)
-    program = _program(given["module"], given["code"], words)
+    program = program_of(given["module"], given["code"], words)
     rules = options.chosen_rules(given["select"], given["ignore"])
     include = options.known_packages(given["include"], program.path0)
     output, html = options.report_output(given["output"]), options.output_file(given["html"])
@@ -169,7 +169,7 @@ def _conclude(running: Running, outcome: ProgramOutcome, given: dict[str, Any]) 
     return ending.status
 
 
-def _program(module: str | None, code: str | None, words: tuple[str, ...]) -> programs.Program:
+def program_of(module: str | None, code: str | None, words: tuple[str, ...]) -> programs.Program:
     try:
         if module is not None and code is not None:
             options.stop("give -m MODULE or -c CODE, not both")

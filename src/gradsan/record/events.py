@@ -554,6 +554,21 @@ class ChartPoint(NamedTuple):
     of: Sample
 
 
+class GradientDigest(NamedTuple):
+    pid: ParamId
+    digest: str
+
+
+class Consumed(NamedTuple):
+    """The very bits of the gradients that a step is about to take, and of those that other optimizers' parameters hold
+    at that moment. Told only in the trial runs of `gradsan fix`; no rule judges by it."""
+
+    oid: OptimizerId
+    site: Site
+    taken: tuple[GradientDigest, ...]
+    waiting: tuple[GradientDigest, ...] = ()
+
+
 Reason = Literal[
     "", "first", "asked", "random", "late network", "unlike", "unexpected boundary", "new parameters", "odd loss",
     "other graph", "returning",
@@ -613,6 +628,7 @@ Event = (
     | Resumed
     | Sample
     | ChartPoint
+    | Consumed
     | Attention
     | Blind
     | Fault

@@ -19,6 +19,7 @@ from gradsan.record.events import (
     ChainSeen,
     ChartPoint,
     Clip,
+    Consumed,
     Event,
     IterationEnd,
     Op,
@@ -180,7 +181,12 @@ class Recorder:
             self.sinks.finish()
 
 
-_BESIDE = {SiteSeen, ChainSeen, ChartPoint}  # a line counts where it is referred to, a point nowhere
+_BESIDE = {
+    SiteSeen,
+    ChainSeen,
+    ChartPoint,
+    Consumed,
+}  # a line counts where it is referred to, the others nowhere
 _KEYED = {ParamReborn, Backward, Step, StepDone, Turn, ZeroGrad, Clip, Scaling, Ops}
 
 

@@ -9,8 +9,11 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from gradsan.fix.examples import example
 from gradsan.render.page import Page
 from gradsan.rules.base import Rule
+
+REPAIR = "What `gradsan fix` writes"
 
 
 def sections(rule: type[Rule]) -> list[tuple[str, str, str]]:
@@ -22,6 +25,7 @@ def sections(rule: type[Rule]) -> list[tuple[str, str, str]]:
         ("Wrong", "", code_of(rule.bad)),
         ("Right", "", code_of(rule.good)),
         ("How to mend it", sentence(rule.fix), ""),
+        (REPAIR, "", example(rule.code)),
         ("When it is deliberate", rule.deliberate, ""),
         ("How to silence it", silencing(rule), f"# gradsan: allow {rule.name}"),
     ]
@@ -85,7 +89,7 @@ def markdown(rule: type[Rule]) -> str:
     for title, prose, code in sections(rule):
         lines += ["", f"## {title}"]
         lines += ["", prose] if prose else []
-        lines += ["", "```python", code, "```"] if code else []
+        lines += ["", "```diff" if title == REPAIR else "```python", code, "```"] if code else []
     return "\n".join(lines) + "\n"
 
 

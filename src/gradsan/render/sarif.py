@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 from gradsan import __version__
-from gradsan.fix.one_line import mend
+from gradsan.fix.shown import mend
 from gradsan.judge.findings import Finding, Location, Report
 from gradsan.render import explanation
 from gradsan.render.page import Page, plain

@@ -19,7 +19,7 @@ import jinja2
 from markupsafe import Markup, escape
 
 from gradsan import __version__
-from gradsan.fix.one_line import diff
+from gradsan.fix.shown import diff
 from gradsan.judge.findings import SEVERITIES, Finding, Report
 from gradsan.judge.source import shown_path
 from gradsan.picture.model import Picture

@@ -1,0 +1,65 @@
+"""Axes that meet by accident, log-probabilities and losses that were not reduced."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import libcst as cst
+
+from gradsan.fix.families.base import Case, Proposal, call_of, method, only, value_of, with_method
+
+ARITHMETIC = (cst.Add, cst.Subtract, cst.Multiply, cst.Divide)
+LOSSES = ("mse_loss", "smooth_l1_loss", "huber_loss", "l1_loss", "where", "min", "max", "minimum", "maximum")
+
+
+def squeezed(case: Case) -> Iterator[Proposal]:
+    """One of the two operands loses the axis that it has too many. The one that ends in a column is nobody's to see
+    here: each is tried, and the run tells."""
+    for node in _operands(case):
+        code = with_method(case.source, node, "squeeze(-1)")
+        yield Proposal(case.change().replace(node, code), f"squeeze `{case.source.code(node)}`")
+
+
+def as_column(case: Case) -> Iterator[Proposal]:
+    for node in _operands(case):
+        code = with_method(case.source, node, "unsqueeze(-1)")
+        yield Proposal(case.change().replace(node, code), f"make a column of `{case.source.code(node)}`")
+
+
+def summed(case: Case) -> Iterator[Proposal]:
+    """A log-probability per action dimension becomes one per action."""
+    statement = case.culprit
+    for call in case.source.inside(statement, cst.Call) if statement is not None else ():
+        if method(call) in ("log_prob", "entropy"):
+            for reduction in ("sum(-1)", "sum(-1, keepdim=True)"):
+                code = f"{case.source.code(call)}.{reduction}"
+                yield Proposal(case.change().replace(call, code), "sum over the action dimensions")
+
+
+def reduced(case: Case) -> Iterator[Proposal]:
+    """A loss with an element per sample becomes a number."""
+    value = value_of(only(case.culprit))
+    if value is None or isinstance(only(case.culprit), cst.Expr):
+        call = call_of(case.culprit)
+        if method(call) == "backward" and call is not None and isinstance(call.func, cst.Attribute):
+            owner = call.func.value
+            code = with_method(case.source, owner, "mean()")
+            yield Proposal(case.change().replace(owner, code), "average the loss")
+        return
+    code = with_method(case.source, value, "mean()")
+    yield Proposal(case.change().replace(value, code), "average the loss")
+
+
+def _operands(case: Case) -> Sequence[cst.BaseExpression]:
+    """What the arithmetic of the culprit is made of: innermost operands, in the order of the text, each once."""
+    statement = case.culprit
+    if statement is None:
+        return []
+    found: list[cst.BaseExpression] = []
+    for node in case.source.inside(statement, (cst.BinaryOperation, cst.Call)):
+        if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, ARITHMETIC):
+            found += [node.left, node.right]
+        elif isinstance(node, cst.Call) and method(node) in (*LOSSES, "log_prob"):
+            found += [arg.value for arg in node.args if arg.keyword is None]
+    single = [n for n in found if isinstance(n, cst.Name | cst.Attribute | cst.Call | cst.Subscript)]
+    return list({case.source.code(n): n for n in reversed(single)}.values())[::-1]

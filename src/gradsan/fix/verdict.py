@@ -1,0 +1,136 @@
+"""What a trial run has shown about a repair: verified, with the evidence, or not, with the reason."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Protocol
+
+from gradsan.fix.gradients import Comparison, compare
+from gradsan.fix.lines import Key, Moved, key, keys
+from gradsan.fix.speaks_of import at_its_lines, parameters
+from gradsan.fix.trial import Run
+from gradsan.judge.findings import Finding
+
+# What they are about comes to bear after the first step: a repair that changes that one does something else.
+LATER = ("GS305", "GS306", "GS307", "GS809")
+# They are about the way of the gradient: a repair that changes what is computed forward is no repair of that.
+FORWARD_STAYS = ("GS1", "GS2", "GS3", "GS4", "GS504", "GS505", "GS506", "GS507")
+FORWARD_CHANGES = ("GS208", "GS403", "GS407")
+CLOSE = 1e-4
+
+
+@dataclass(frozen=True)
+class Verdict:
+    verified: bool
+    because: str  # one sentence
+    caused: tuple[Key, ...] = ()  # findings that came with it
+
+
+class Control(Protocol):
+    """Further runs without the repair. They are made only where something differs with it."""
+
+    def findings(self) -> Iterable[Finding]:
+        """Of a run that goes as far as the trial: a short run may have some that a long one has not."""
+
+    def is_reproducible(self) -> bool:
+        """Whether two runs of the same program take the same gradients."""
+
+
+def judge(finding: Finding, before: Run, after: Run, moved: Moved, control: Control) -> Verdict:
+    if reason := _ended_worse(before, after):
+        return Verdict(False, reason)
+    if finding.rule in after.not_evaluated - before.not_evaluated:
+        return Verdict(False, f"with it, {finding.rule} could not be evaluated")
+    expected, found = keys(moved.finding(f) for f in before.findings), keys(after.findings)
+    mine = key(moved.finding(finding))
+    if found[mine] >= max(1, expected[mine]):
+        return Verdict(False, f"with it, {finding.rule} is still reported")
+    if not _computes_the_same(finding.rule, before, after):
+        return Verdict(False, f"with it, the first loss is {after.loss:.6g} and not {before.loss:.6g}")
+    if new := found - expected:
+        known = keys(moved.finding(f) for f in control.findings())
+        if caused := [where for where in new if where not in known]:
+            because = f"with it, {_named(caused[0])} is reported, which was not before"
+            return Verdict(False, because, tuple(caused))
+    return _by_gradients(finding, before, after, moved, control)
+
+
+def _by_gradients(finding: Finding, before: Run, after: Run, moved: Moved, control: Control) -> Verdict:
+    seen = compare(before.steps, after.steps)
+    if seen.changed and not control.is_reproducible():
+        return Verdict(False, "two runs of the program without it differ already, so nothing can be compared")
+    may_differ = parameters(finding, before, after, moved)
+    others = [name for name in seen.changed if name not in may_differ]
+    if others and _are_upstream(finding, before, seen, others):
+        others = []
+    later = finding.rule in LATER or any(site.role == "kept" for site in finding.sites)
+    if later and seen.update == 1:
+        others = list(seen.changed)
+    if others:
+        because = f"with it, the gradient of `{others[0]}` differs, which {finding.rule} does not speak of"
+        return Verdict(False, because)
+    return Verdict(True, _evidence(finding, before, after, seen))
+
+
+def _are_upstream(finding: Finding, before: Run, seen: Comparison, others: list[str]) -> bool:
+    """A trunk that the subjects share with others gets gradient through them: it differs with them, and the heads of
+    the others do not."""
+    fed = at_its_lines(finding, before)
+    subjects = set(finding.subjects)
+    untouched = fed - subjects - set(seen.changed)
+    return bool(subjects & set(seen.changed)) and set(others) <= fed and bool(untouched)
+
+
+def _ended_worse(before: Run, after: Run) -> str:
+    if after.failure:
+        return f"the program with it: {after.failure}"
+    if after.unwatched:
+        return f"the program with it could not be watched: {after.unwatched}"
+    if after.bounded:
+        return ""
+    crashed = bool(before.error) or before.status != 0
+    if after.status == 0 and not after.error:
+        return "" if crashed or after.updates > 0 or before.updates == 0 else "with it, nothing is trained"
+    if not crashed:
+        return f"with it, the program ends with {after.error or f'status {after.status}'}"
+    same = (after.status, _kind(after.error)) == (before.status, _kind(before.error))
+    if after.updates > before.updates or (same and after.updates == before.updates):
+        return ""
+    return f"with it, the program ends earlier, with {after.error or f'status {after.status}'}"
+
+
+def _computes_the_same(rule: str, before: Run, after: Run) -> bool:
+    if not rule.startswith(FORWARD_STAYS) or rule in FORWARD_CHANGES:
+        return True
+    known = all(loss and math.isfinite(loss) for loss in (before.loss, after.loss))
+    return not known or math.isclose(before.loss, after.loss, rel_tol=CLOSE)
+
+
+def _kind(error: str) -> str:
+    return error.partition(":")[0]
+
+
+def _evidence(finding: Finding, before: Run, after: Run, seen: Comparison) -> str:
+    further = bool(before.error) and not after.error
+    parts = [f"the program no longer ends with {_kind(before.error)}"] if further else []
+    parts.append(f"{finding.rule} is gone in {_count(after.updates, 'update')} and nothing new is reported")
+    if seen.update:
+        names = [f"`{name}`" for name in seen.changed]
+        shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+        parts.append(
+            f"of the gradients that are applied, those of {shown} differ, first at step {seen.update}"
+        )
+    elif seen.compared:
+        parts.append(f"the gradients of {_count(seen.compared, 'step')} are the same, bit for bit")
+    return "; ".join(parts) + "."
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def _named(where: tuple[str, str, int]) -> str:
+    rule, file, line = where
+    return f"{rule} at {file}:{line}" if file else rule

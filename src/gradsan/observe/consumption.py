@@ -1,0 +1,78 @@
+"""For the trial runs of `gradsan fix`: the bits of every gradient that an optimizer takes, and an end after enough
+updates. It stands beside the taps of a session, and no ordinary run has it."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Callable, Iterable
+from types import FrameType
+from typing import Any
+
+import torch
+from torch.optim import optimizer as optim
+
+from gradsan.observe.containment import Containment
+from gradsan.observe.outlet import Recording
+from gradsan.observe.registry import Known
+from gradsan.observe.unseen import is_dense, is_readable
+from gradsan.record.events import Consumed, GradientDigest
+
+MOST_STEPS = 256
+MOST_BYTES = 1 << 30  # a large network is compared at its first updates only
+
+
+class ConsumptionTap:
+    """`after_update` is called when a step is done, outside of all containment: it may end the process."""
+
+    def __init__(
+        self, containment: Containment, sink: Recording, known: Known, after_update: Callable[[], None]
+    ) -> None:
+        self._contain, self._emit = containment.contain, sink.emit
+        self._known = known
+        self._after_update = after_update
+        self._steps = 0
+        self._bytes = 0
+        self._hooks: list[Any] = []
+
+    def install(self) -> None:
+        """After the session, so that a step is booked when this hears of its end."""
+        self._hooks = [
+            optim.register_optimizer_step_pre_hook(self._before),
+            optim.register_optimizer_step_post_hook(lambda *_: self._after_update()),
+        ]
+
+    def remove(self) -> None:
+        for hook in self._hooks:
+            hook.remove()
+
+    def _before(self, opt: Any, *_: Any) -> None:
+        if self._steps < MOST_STEPS and self._bytes < MOST_BYTES:
+            self._contain("consumption", self._note, opt, sys._getframe(1))
+
+    def _note(self, opt: torch.optim.Optimizer, frame: FrameType) -> None:
+        optimizers = self._known.optimizers
+        oid = optimizers.oid(opt)
+        if oid is None:
+            return
+        self._steps += 1
+        own = optimizers.params(opt)
+        ids = {id(p) for p in own}
+        others = {
+            id(p): p
+            for other in optimizers.alive()
+            for p in optimizers.params(other)
+            if other is not opt and id(p) not in ids
+        }
+        site = self._known.sites.here(frame)
+        self._emit(Consumed(oid, site, self._digests(own), self._digests(others.values())))
+
+    def _digests(self, params: Iterable[torch.Tensor]) -> tuple[GradientDigest, ...]:
+        held = [(p, p.grad) for p in params if p.grad is not None and is_readable(p.grad)]
+        return tuple(GradientDigest(self._known.leaves.pid(p), self._digest(grad)) for p, grad in held)
+
+    def _digest(self, grad: torch.Tensor) -> str:
+        dense = grad.detach() if is_dense(grad) else grad.detach().to_dense()
+        data = dense.cpu().contiguous().reshape(-1).view(torch.uint8).numpy()
+        self._bytes += data.nbytes
+        return hashlib.blake2b(data.tobytes(), digest_size=8).hexdigest()
