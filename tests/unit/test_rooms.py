@@ -26,6 +26,15 @@ MAY_KNOW: dict[str, set[str]] = {
     "render": {"judge.findings", "judge.source", "picture.model", "fix", "rules", *PUBLIC},
     "follow": {*FACTS, "render.page", "runner.watch"},
     "runner": {*FACTS, *LAST_RESORT, "observe.patches", "observe.session", "picture.collector"},
+    "processes": {
+        *FACTS,
+        *LAST_RESORT,
+        "picture.collector",
+        "render.fresh_line",
+        "render.live",
+        "rules",
+        "runner",
+    },
     "api": {*FACTS, "observe", "render", "rules", "runner", *PUBLIC},
     "integrations": {"api", "judge.cells", "judge.findings", "runner.packages"},
     "pytest": {

@@ -59,6 +59,7 @@ class Rule:
     fix: ClassVar[str]
     deliberate: ClassVar[str] = ""
     needs_deep: ClassVar[bool] = False
+    across_ranks: ClassVar[bool] = False  # it compares the ranks of one job
     bad: ClassVar[tuple[str, ...]] = ()
     good: ClassVar[tuple[str, ...]] = ()
 
