@@ -49,6 +49,7 @@ from gradsan.record.events import (
     Step,
     StepDone,
     Sync,
+    Unreduced,
     ValueId,
     Wrapped,
     ZeroGrad,
@@ -299,7 +300,7 @@ class History:
     def _fault(self, event: Fault) -> None:
         self.faults.append(event)
 
-    def _among_ranks(self, event: Group | Wrapped | Collective | RankStep) -> None:
+    def _among_ranks(self, event: Group | Wrapped | Unreduced | Collective | RankStep) -> None:
         self.ranks.add(event)
 
 
@@ -328,5 +329,5 @@ _HANDLERS: dict[type, Callable[[History, Any], None]] = {
     DeadCheckpoint: History._dead_checkpoint,
     Failed: History._failed,
     Fault: History._fault,
-    **dict.fromkeys((Group, Wrapped, Collective, RankStep), History._among_ranks),
+    **dict.fromkeys((Group, Wrapped, Unreduced, Collective, RankStep), History._among_ranks),
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradsan.record.events import Collective, Group, OptimizerId, ParamId, RankStep, Site, Wrapped
+from gradsan.record.events import Collective, Group, OptimizerId, ParamId, RankStep, Site, Unreduced, Wrapped
 
 
 class RankBook:
@@ -11,16 +11,17 @@ class RankBook:
         self.wrappers: dict[int, Wrapped] = {}
         self.steps: dict[tuple[OptimizerId, int], RankStep] = {}  # by iteration
         self.final: dict[OptimizerId, RankStep] = {}
-        self.exchanged: dict[str, dict[ParamId, Site]] = {
-            "gradient": {},
-            "weight": {},
-        }  # by the script itself
+        # What the script itself exchanges between ranks, and where.
+        self.exchanged: dict[str, dict[ParamId, Site]] = {"gradient": {}, "weight": {}, "copy": {}}
+        self.refused: set[int] = set()  # wrappers that would not go on
 
-    def add(self, event: Group | Wrapped | Collective | RankStep) -> None:
+    def add(self, event: Group | Wrapped | Unreduced | Collective | RankStep) -> None:
         if isinstance(event, Group):
             self.group = event
         elif isinstance(event, Wrapped):
             self.wrappers[event.number] = event
+        elif isinstance(event, Unreduced):
+            self.refused.add(event.wrapper)
         elif isinstance(event, Collective):
             self.exchanged[event.of].update(dict.fromkeys(event.params, event.site))
         elif event.last:

@@ -111,9 +111,10 @@ def merged(
     missing = [*lost, *_missing(processes)]
     whole = replace_counts(parts)
     found = _together(parts, processes)
-    across, not_compared = compare(
-        [(p, part.engine) for p, part in zip(processes, parts, strict=True)], rules
+    across, not_compared, faults = compare(
+        [(process, part.engine) for process, part in zip(processes, parts, strict=True)], rules
     )
+    whole.faults += faults
     found = [f for f in found if not any(_is_told_by(f, other) for other in across)] + across
     whole.findings = sorted(found, key=lambda f: -SEVERITIES.index(f.severity))
     whole.processes = [*processes, *missing]
@@ -204,7 +205,8 @@ def _one(group: list[tuple[Finding, Process]]) -> Finding:
 
 def _is_told_by(finding: Finding, across: Finding) -> bool:
     """What the ranks together show better than one of them could."""
-    return finding.rule == across.rule and finding.culprit == across.culprit
+    same = finding.rule == across.rule and set(finding.subjects) <= set(across.subjects)
+    return same and bool({p.pid for p in finding.processes} & {p.pid for p in across.processes})
 
 
 def _missing(processes: list[Process]) -> list[Process]:

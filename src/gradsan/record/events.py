@@ -610,12 +610,20 @@ class Wrapped(NamedTuple):
     chain: Chain = DIRECT
 
 
-class Collective(NamedTuple):
-    """The script itself exchanges gradients, or weights, of these parameters between ranks. Told once for each line
-    and parameter."""
+class Unreduced(NamedTuple):
+    """A wrapper refused to go on: the last backward gave these parameters no gradient, and other ranks wait for it."""
 
     site: Site
-    of: Literal["gradient", "weight"]
+    wrapper: int
+    params: tuple[ParamId, ...]
+
+
+class Collective(NamedTuple):
+    """The script itself exchanges gradients of these parameters between ranks, or weights, or copies those of one rank
+    to all. Told once for each."""
+
+    site: Site
+    of: Literal["gradient", "weight", "copy"]
     params: tuple[ParamId, ...]
 
 
@@ -682,6 +690,7 @@ Event = (
     | Fault
     | Group
     | Wrapped
+    | Unreduced
     | Collective
     | RankStep
 )
