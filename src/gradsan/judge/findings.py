@@ -158,7 +158,6 @@ class Report:
     )
     exit: Exit | None = None  # None where there was no command, or a signal ended it
     processes: list[Process] = field(default_factory=list)  # all that were watched, where there were several
-    pictures: list[tuple[Process, Picture]] = field(default_factory=list)  # of each that trained
     picture: Picture | None = None  # where somebody asked for one; not part of the JSON
 
     @property

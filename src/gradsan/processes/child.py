@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import functools
 import hashlib
 import os
 import sys
+import traceback
 from types import TracebackType
 from typing import Any
 
@@ -23,6 +25,8 @@ from gradsan.processes.orders import Orders, given
 from gradsan.runner import signals, tracebacks, watch
 from gradsan.runner.signals import last_words
 from gradsan.runner.watch import Watch
+
+SHOWING = ("multiprocessing.process", "torch.multiprocessing.spawn")  # where a worker's exception ends
 
 
 def begin() -> None:
@@ -74,7 +78,24 @@ class Child:
     def start(self, parents: Watch | None = None) -> None:
         _running[:] = [self]
         pin_base(self._orders.base)
+        attempt("traceback", self._read_along)
         self.watch.start(parents)
+
+    def _read_along(self) -> None:
+        """A worker shows its last exception by itself, as text: read it before, and take our frames out."""
+        for name in ("print_exc", "format_exc"):
+            setattr(traceback, name, self._reading(getattr(traceback, name)))
+
+    def _reading(self, original: Any) -> Any:
+        @functools.wraps(original)
+        def told(*args: Any, **kwargs: Any) -> Any:
+            error = sys.exception()
+            if error is not None and sys._getframe(1).f_globals.get("__name__") in SHOWING:
+                self._error = error
+                attempt("traceback", tracebacks.clean, error)
+            return original(*args, **kwargs)
+
+        return told
 
     def stand_by(self) -> None:
         """For every way in which a process can end."""

@@ -14,6 +14,7 @@ from gradsan.judge.baseline import Baseline
 from gradsan.judge.engine import Engine
 from gradsan.judge.findings import SEVERITIES, Finding, Process, Report
 from gradsan.picture.collector import PictureCollector
+from gradsan.picture.model import Picture
 from gradsan.processes.across import compare
 from gradsan.processes.folder import traces_in
 from gradsan.record.events import SiteSeen
@@ -24,6 +25,7 @@ from gradsan.runner.program import STRING, remember_code
 from gradsan.runner.watch import draw
 
 LARGEST_SOURCE = 10_000_000
+MOST_DRAWN = 8  # processes: a page for the browser has to stay small
 LEFT_NOTHING = "it left no trace"
 
 
@@ -126,15 +128,26 @@ def merged(
         [entry for part in parts for entry in part.report.not_evaluated if part.report.iterations]
         + [{"rule": code, "reason": reason} for reason in [*gone, *not_compared] for code in codes]
     )
-    for part, process in zip(parts, processes, strict=True):
-        if part.picture is not None and (part.report.iterations or part is parts[0]):
-            draw(whole, part.picture)
-            if whole.picture is not None:
-                whole.pictures.append((process, whole.picture))
-    if whole.pictures:
-        trained = [picture for process, picture in whole.pictures if process.iterations]
-        whole.picture = (trained or [whole.pictures[0][1]])[0]
+    _draw(whole, [(process, p.picture) for process, p in zip(processes, parts, strict=True) if p.picture])
     return whole
+
+
+def _draw(whole: Report, pictures: list[tuple[Process, PictureCollector]]) -> None:
+    """Those of the first few that trained, in one picture: each loss and each chart says whose it is."""
+    trained = [drawn for drawn in pictures if drawn[0].iterations][:MOST_DRAWN]
+    together: Picture | None = None
+    for process, picture in trained or pictures[:1]:
+        draw(whole, picture)
+        if (one := whole.picture) is None:
+            continue
+        for part in (*one.losses, *one.charts):
+            part.process = process.name
+        if together is None:
+            together = one
+        else:
+            together.losses += one.losses
+            together.charts += one.charts
+    whole.picture = together
 
 
 def _newest(parts: list[Judged]) -> list[Judged]:
