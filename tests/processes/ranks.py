@@ -37,9 +37,13 @@ def rank(folder: str, file: str, number: int, mode: str) -> None:
     os.environ |= {"RANK": str(number), "LOCAL_RANK": str(number)}
     os.environ.pop("GRADSAN_RANK_OWNER", None)
     torch.set_num_threads(1)
+    code = Path(file).read_text(encoding="utf-8")
+    os.environ["OUT"] = os.path.join(folder, "weights-")
+    if mode == "bare":
+        exec(compile(code, file, "exec"), types.ModuleType("__main__").__dict__)
+        return
     writer = open_trace(folder, script=file, mode=mode, run="test")
     session = Session(Recorder([writer]), mode)
-    code = Path(file).read_text(encoding="utf-8")
     with session:
         try:
             exec(compile(code, file, "exec"), types.ModuleType("__main__").__dict__)
@@ -47,13 +51,14 @@ def rank(folder: str, file: str, number: int, mode: str) -> None:
             session.explain(error)
 
 
-def run(name: str, code: str, mode: str = "deep") -> dict[str, object]:
-    folder = tempfile.mkdtemp(prefix=f"{name}-", dir=sys.argv[1])
+def run(name: str, code: str, mode: str = "deep", world: int = WORLD) -> dict[str, object]:
+    """`bare`: without gradsan. A program may leave what its weights are in the file that OUT and its rank name."""
+    folder = tempfile.mkdtemp(dir=sys.argv[1])
     file = Path(folder, "example.py")
     file.write_text(textwrap.dedent(code), encoding="utf-8")
-    os.environ |= {"WORLD_SIZE": str(WORLD), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port()}
+    os.environ |= {"WORLD_SIZE": str(world), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port()}
     children = []
-    for number in range(WORLD):
+    for number in range(world):
         if not (pid := os.fork()):
             try:
                 rank(folder, str(file), number, mode)
@@ -62,7 +67,10 @@ def run(name: str, code: str, mode: str = "deep") -> dict[str, object]:
         children.append(pid)
     for pid in children:
         os.waitpid(pid, 0)
-    return judge(Path(folder), list(catalogue().values())).as_dict()
+    weights = {path.name: path.read_text() for path in Path(folder).glob("weights-*")}
+    if mode == "bare":
+        return {"weights": weights}
+    return judge(Path(folder), list(catalogue().values())).as_dict() | {"weights": weights}
 
 
 if __name__ == "__main__":

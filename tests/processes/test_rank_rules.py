@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from gradsan.rules import catalogue
 from harness import marked_lines
+from rank_runner import on_ranks
 
 RULES = {code: rule for code, rule in catalogue().items() if rule.across_ranks}
 BAD = [(f"{code}-bad-{i}", code, text) for code, rule in RULES.items() for i, text in enumerate(rule.bad)]
@@ -21,13 +18,7 @@ GOOD = [(f"{code}-good-{i}", code, text) for code, rule in RULES.items() for i, 
 @pytest.fixture(scope="module")
 def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     asked = [{"name": name, "code": text} for name, _, text in BAD + GOOD]
-    command = [sys.executable, "-W", "ignore", str(Path(__file__).with_name("ranks.py"))]
-    seen = subprocess.run(
-        [*command, str(tmp_path_factory.mktemp("ranks"))],
-        input=json.dumps(asked), capture_output=True, text=True, timeout=300, check=False,
-    )  # fmt: skip
-    assert seen.returncode == 0, seen.stderr[-3000:]
-    return dict(zip((one["name"] for one in asked), json.loads(seen.stdout), strict=True))
+    return dict(zip((one["name"] for one in asked), on_ranks(tmp_path_factory, asked), strict=True))
 
 
 def told(report: dict[str, Any]) -> list[Any]:

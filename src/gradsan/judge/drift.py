@@ -77,8 +77,8 @@ def _drift(mine: History, other: History, index: int, oid: OptimizerId) -> Drift
         ends = mine.ranks.final[oid], other.ranks.final[oid]
         common += [ends[0]] if ends[0].iteration == ends[1].iteration else []
     for step in sorted(common, key=lambda step: step.iteration):
-        pairs = [p for p in _pairs(mine, other, step) if _is_shared(mine, other, p.pid)]
-        differing = [p for p in pairs if _is_drift(mine, p, step)]
+        pairs = [p for p in _pairs(mine, other, step) if _is_shared(mine, other, p.pid, oid)]
+        differing = [p for p in pairs if _is_drift(mine, p, step, oid)]
         if differing and not _is_displaced(mine, other, step, differing[0]):
             pids = {p.pid for p in differing}
             last = [p for p in _pairs(mine, other, max(common, key=lambda s: s.iteration)) if p.pid in pids]
@@ -87,10 +87,11 @@ def _drift(mine: History, other: History, index: int, oid: OptimizerId) -> Drift
     return None
 
 
-def _is_drift(mine: History, pair: Pair, step: RankStep) -> bool:
+def _is_drift(mine: History, pair: Pair, step: RankStep, oid: OptimizerId) -> bool:
     """Where only the beginning was made the same on all ranks, gradients may differ for as long as the weights are
     made the same again."""
-    if mine.ranks.wrapper_of(pair.pid) or pair.pid in mine.ranks.exchanged["gradient"]:
+    averaged = mine.ranks.exchanged["gradient"]
+    if mine.ranks.wrapper_of(pair.pid) or any(pid in averaged for pid in mine.optimizers[oid].params):
         return pair.weights_differ or (not step.last and pair.gradients_differ)
     return pair.weights_differ
 
@@ -115,9 +116,9 @@ def _pairs(mine: History, other: History, step: RankStep) -> list[Pair]:
     ]
 
 
-def _is_shared(mine: History, other: History, pid: ParamId) -> bool:
-    """Whether the ranks are meant to have it in common: it is wrapped, or the script itself exchanges its gradient; or
-    one rank's was copied to all at first, and nobody averages weights now and then."""
+def _is_shared(mine: History, other: History, pid: ParamId, oid: OptimizerId) -> bool:
+    """Whether the ranks are meant to have it in common: it is wrapped, or the script itself exchanges gradients of what
+    this optimizer steps; or one rank's was copied to all at first, and nobody averages weights now and then."""
     books = (mine.ranks, other.ranks)
     if wrapper := mine.ranks.wrapper_of(pid):
         if any(wrapper.number in book.refused for book in books):
@@ -125,7 +126,8 @@ def _is_shared(mine: History, other: History, pid: ParamId) -> bool:
         return not wrapper.hook or wrapper.hook.startswith(AVERAGING)
     if any(pid in book.exchanged["weight"] for book in books):
         return False
-    return pid in mine.ranks.exchanged["gradient"] or pid in mine.ranks.exchanged["copy"]
+    exchanged = mine.ranks.exchanged["gradient"]
+    return any(p in exchanged for p in mine.optimizers[oid].params) or pid in mine.ranks.exchanged["copy"]
 
 
 def _is_displaced(mine: History, other: History, step: RankStep, pair: Pair) -> bool:
