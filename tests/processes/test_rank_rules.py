@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import torch
+from rank_runner import on_ranks
 
+from gradsan.observe.names import _tensors_of as names_of
 from gradsan.rules import catalogue
 from harness import marked_lines
-from rank_runner import on_ranks
 
 RULES = {code: rule for code, rule in catalogue().items() if rule.across_ranks}
 BAD = [(f"{code}-bad-{i}", code, text) for code, rule in RULES.items() for i, text in enumerate(rule.bad)]
@@ -43,3 +45,10 @@ def test_good_example_is_silent(reports: dict[str, Any], name: str, code: str, t
     assert not report["faults"], report["faults"][0]["traceback"]
     assert [(p["rank"], p["iterations"]) for p in report["processes"]] == [(0, 4), (1, 4)]
     assert not report["findings"], told(report)
+
+
+def test_a_wrapped_network_has_the_name_of_its_variable() -> None:
+    inner = torch.nn.Sequential(torch.nn.Linear(2, 2))
+    outer = torch.nn.ModuleDict({"actor": torch.nn.DataParallel(inner)})
+    names = dict.fromkeys(name for name, _ in names_of(outer))
+    assert list(names) == ["actor.0.weight", "actor.0.bias"]
