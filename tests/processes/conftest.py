@@ -3,5 +3,15 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
+
+import pytest
+
+from sandbox import Sandbox
 
 collect_ignore = [] if os.environ.get("GRADSAN_PROCESSES") else ["test_sweep.py"]
+
+
+@pytest.fixture
+def sandbox(tmp_path: Path) -> Sandbox:
+    return Sandbox(tmp_path)
