@@ -21,7 +21,7 @@ from gradsan.observe import last_resort
 from gradsan.observe.last_resort import attempt
 from gradsan.processes import child
 from gradsan.processes.folder import open_trace
-from gradsan.processes.follower import Follower
+from gradsan.processes.follower import Follower, abandon
 from gradsan.processes.place import is_folder
 from gradsan.record.trace import TraceWriter
 from gradsan.render.output import OutputFile
@@ -99,6 +99,7 @@ def command(ctx: click.Context, /, words: tuple[str, ...], **given: Any) -> None
         raise
     except Exception as error:
         if not course.begun:
+            attempt("processes", abandon)
             run_bare(error, given["module"], given["code"], words)
         last_resort.note("the end of the script")
     outcome = course.outcome or ProgramOutcome(1)
@@ -245,5 +246,6 @@ def _writer(given: dict[str, Any], program: programs.Program) -> tuple[TraceWrit
             return open_trace(given["trace"], **about), None
         return TraceWriter(Path(os.path.abspath(given["trace"])), **about), None
     except OSError as error:
+        abandon()
         shown = f"the trace {given['trace']!r}" if given["trace"] is not None else "a temporary folder"
         options.stop(f"cannot write {shown}: {error.strerror or error}")

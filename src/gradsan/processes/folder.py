@@ -24,6 +24,7 @@ ATTEMPTS = 20  # to remove a folder that a last process is writing to
 def open_trace(folder: str, **about: Any) -> TraceWriter:
     """A file of its own for this process; one that was replaced by `exec` has the same number once more."""
     process, about = identity(), {"began": time.time(), **about}
+    os.makedirs(folder, exist_ok=True)
     for count in itertools.count():
         name = f"{process['host']}-{process['pid']}" + (f"-{count}" if count else "") + SUFFIX
         if not os.path.exists(path := os.path.join(folder, name)):
@@ -32,6 +33,8 @@ def open_trace(folder: str, **about: Any) -> TraceWriter:
 
 
 def traces_in(folder: Path) -> list[Path]:
+    if not folder.is_dir():
+        return []
     return sorted(path for path in folder.glob(f"*{SUFFIX}") if path.is_file())
 
 

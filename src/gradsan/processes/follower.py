@@ -29,12 +29,14 @@ class Follower:
     def __init__(self, trace: str | None, about: dict[str, Any]) -> None:
         self._several = is_one_of_several()
         self._scratch = folder.scratch_of_ranks() if self._several else folder.scratch()
+        _scratches.append(self._scratch)
         self._run = run_of_ranks() if self._several else os.path.basename(self._scratch)
         self._about = about | {"run": self._run, "began": time.time()}
         self._place, self._pid = place_of(trace, self._scratch), os.getpid()
         self._over = False
         self.waits = False
-        self._place.folder.mkdir(parents=not self._place.kept, exist_ok=True)
+        if self._place.file is None:  # else it is made by the first process that needs it
+            self._place.folder.mkdir(parents=not self._place.kept, exist_ok=True)
         self.writer = self._open() if self._place.writes else None
 
     def _open(self) -> TraceWriter:
@@ -91,3 +93,13 @@ class Follower:
         if not self.waits:
             attempt("processes", folder.remove, self._scratch)
             attempt("processes", tidy, self._place)
+
+
+_scratches: list[str] = []
+
+
+def abandon() -> None:
+    """Nothing is going to be watched after all."""
+    take_back(os.environ)
+    while _scratches:
+        folder.remove(_scratches.pop())

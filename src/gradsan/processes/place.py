@@ -25,6 +25,8 @@ def place_of(trace: str | None, scratch: str) -> Place:
     path = Path(os.path.abspath(trace))
     if is_folder(trace):
         return Place(path)
+    if path.exists() and not path.is_file():  # a pipe, a device
+        return Place(Path(scratch) / "traces", path, kept=False)
     if identity().get("rank", 0):  # one file cannot be written by two
         return Place(beside(path))
     return Place(beside(path), path)
