@@ -96,7 +96,8 @@ class RankTap:
 
     def _patch_wrapping(self, patches: Patches) -> None:
         contain, wrappers = self._contain, self._wrappers
-        init, pre_forward = DistributedDataParallel.__init__, DistributedDataParallel._pre_forward
+        init: Any = DistributedDataParallel.__init__
+        pre_forward: Any = DistributedDataParallel._pre_forward
 
         @functools.wraps(init)
         def __init__(network: Any, *args: Any, **kwargs: Any) -> None:

@@ -140,8 +140,10 @@ def _draw(whole: Report, pictures: list[tuple[Process, PictureCollector]]) -> No
         draw(whole, picture)
         if (one := whole.picture) is None:
             continue
-        for part in (*one.losses, *one.charts):
-            part.process = process.name
+        for loss in one.losses:
+            loss.process = process.name
+        for chart in one.charts:
+            chart.process = process.name
         if together is None:
             together = one
         else:

@@ -50,7 +50,7 @@ def render(report: Report) -> str:
         rules=_rules(report),
         not_evaluated=_not_evaluated(report),
         gone=gone(report),
-        drawn=list(dict.fromkeys(part.process for part in (*picture.losses, *picture.charts))),
+        drawn=list(dict.fromkeys([x.process for x in picture.losses] + [x.process for x in picture.charts])),
         scripts=[Markup(script) for script in scripts],
         style=Markup("\n".join([*(_asset(name) for name in STYLES), styles()])),
         policy="; ".join(_policy(scripts)),
