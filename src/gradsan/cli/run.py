@@ -22,6 +22,7 @@ from gradsan.observe.last_resort import attempt
 from gradsan.processes import child
 from gradsan.processes.folder import open_trace
 from gradsan.processes.follower import Follower, abandon
+from gradsan.processes.identity import identity, is_one_of_several
 from gradsan.processes.place import is_folder
 from gradsan.record.trace import TraceWriter
 from gradsan.render.output import OutputFile
@@ -140,7 +141,8 @@ def _prepare(ctx: click.Context, given: dict[str, Any], words: tuple[str, ...]) 
     if given["live"] and given["quiet"]:
         options.stop("give --live or --quiet, not both")
     pin_base()
-    publisher = Publisher(program.shown, given["format_"], output, given["quiet"], html)
+    who = f"rank {identity()['rank']}" if is_one_of_several() else ""
+    publisher = Publisher(program.shown, given["format_"], output, given["quiet"], html, who)
     live = baseline.listener(publisher.live) if baseline and publisher.live else publisher.live
     engine, (writer, follower) = Engine(rules, live), _writer(given, program)
     watch = Watch(engine, writer, given["mode"], include, html is not None, baseline, refuses=True)

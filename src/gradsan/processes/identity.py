@@ -22,7 +22,8 @@ def identity() -> dict[str, Any]:
 
 def is_one_of_several() -> bool:
     """Whether a launcher (torchrun) has started this process and others like it."""
-    return (identity().get("world_size") or 0) > 1
+    known = identity()
+    return "rank" in known and (known.get("world_size") or 0) > 1
 
 
 def _number(environment: Mapping[str, str], name: str) -> int | None:
