@@ -45,9 +45,10 @@ if dist.get_rank() == 0:
 dist.destroy_process_group()
 """
 WORKERS = """
-import multiprocessing, resource, sys, time
+import multiprocessing, sys, time
 def idle(_):
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    # Not `ru_maxrss`: that begins with what the parent had before `exec`.
+    return int(next(line for line in open("/proc/self/status") if line.startswith("VmRSS")).split()[1])
 if __name__ == "__main__":
     began = time.perf_counter()
     with multiprocessing.get_context("spawn").Pool(int(sys.argv[1])) as pool:
@@ -78,7 +79,7 @@ def main() -> None:
         Path(folder, "train.py").write_text(TRAIN, encoding="utf-8")
         Path(folder, "workers.py").write_text(WORKERS, encoding="utf-8")
         ratios, began = [], time.monotonic()
-        for _ in range(given.rounds):
+        for _ in range(given.rounds if given.updates else 0):
             bare = measured([python, *JOB, "train.py", str(given.updates)], folder)[0]
             watched = measured([*gradsan, *JOB, "train.py", str(given.updates)], folder)[0]
             ratios.append(watched / bare)
