@@ -43,7 +43,7 @@ if sys.argv[1:]:
 elif __name__ == "__main__":
     subprocess.run([sys.executable, "-c", WORKER], check=True)
     subprocess.run([sys.executable, __file__, "fresh"], check=True)
-    import torch
+    import torch._dynamo  # what an optimizer imports at its first use: once for all children
     fork = multiprocessing.get_context("fork")
     for end in ("return", "_exit", "terminate", "kill", "raise"):
         child = fork.Process(target=train, args=(end,))

@@ -52,6 +52,7 @@ if __name__ == "__main__":
 POOLS = """
 import concurrent.futures, multiprocessing
 import torch
+import torch._dynamo
 from torch.utils.data import DataLoader, TensorDataset
 
 def train(number):
@@ -72,7 +73,7 @@ if __name__ == "__main__":
     print(sum(float(batch) for batch, in data))
 """
 MANY = """
-import os, torch
+import os, torch, torch._dynamo  # what an optimizer imports at its first use, once for all children
 for number in range(200):
     if not (child := os.fork()):
         net = torch.nn.Linear(2, 1)
