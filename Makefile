@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: run test test-torch test-torch-versions format picture programs accuracy reliability unseen unseen-check fix-check meaning bench bench-taps bench-memory bench-rl bench-averaging clean-agents faults hostile load third-party docs docs-rules clean
+.PHONY: run test test-torch test-torch-versions format picture programs accuracy reliability unseen unseen-check fix-check meaning bench bench-taps bench-memory bench-rl bench-averaging clean-agents faults hostile load third-party processes bench-distributed docs docs-rules clean
 
 run: $(READY)
 	$(BIN)/gradsan run --fail-on never examples/leaky_dqn.py
@@ -105,6 +105,14 @@ $(READY): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet -c constraints.txt torch==2.13.0
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e . --group dev
 	touch $@
+
+# Real processes and ranks: what `make test` has no time for.
+processes: $(READY)
+	GRADSAN_PROCESSES=1 $(BIN)/pytest -q -n 0 tests/processes
+
+# Two ranks under bare torchrun and under gradsan, in turns; DISTRIBUTED="--updates 2000 --rounds 5" picks.
+bench-distributed: $(READY)
+	$(BIN)/python benchmarks/distributed.py $(DISTRIBUTED)
 
 # Other people's libraries, in an environment of their own; torch first, so that none of them pulls another.
 THIRD_PARTY := .venv-third-party

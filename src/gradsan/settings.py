@@ -13,6 +13,7 @@ from typing import Any
 HEADING = "[tool.gradsan]"
 FILE = "pyproject.toml"
 MODES = ("adaptive", "deep", "light")
+PROCESSES = ("all", "main")
 FAIL_ON = ("error", "warning", "never")
 PATHS = ("baseline", "output", "html", "trace", "tensorboard")
 WITHOUT = "(--no-config goes without)"
@@ -180,4 +181,5 @@ KEYS: dict[str, Callable[[Any, Path], Any]] = {
     **dict.fromkeys(PATHS, _path),
     "quiet": _flag,
     "live": _flag,
+    "processes": _choice(*PROCESSES),
 }

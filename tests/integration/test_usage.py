@@ -35,7 +35,7 @@ MISTAKES = {
         ["run", "--trace", "no/t", "mark.py"],
         "cannot write the trace 'no/t': No such",
     ),
-    "trace is a directory": (["run", "--trace", "empty", "mark.py"], "cannot write the trace 'empty': Is a"),
+    "folder without a trace": (["report", "empty"], "there is no trace that can be read in empty"),
     "missing trace": (["report", "no.trace"], "cannot read the trace no.trace: No such file or directory"),
     "not a trace": (["report", "mark.py"], "mark.py is not a gradsan trace"),
     "damaged trace": (["report", "damaged.trace"], "damaged.trace is damaged on line 2"),

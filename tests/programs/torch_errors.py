@@ -338,7 +338,7 @@ checkpoint(layer, x, use_reentrant=True).sum().backward()  # RAISES
     # -- distributed
     Program(
         "reduction-unfinished",
-        "",
+        "GS702",
         ONE_PROCESS
         + """
 class Two(torch.nn.Module):

@@ -33,6 +33,15 @@ MAY_KNOW: dict[str, set[str]] = {
         "observe.session",
         "picture.collector",
     },
+    "processes": {
+        *FACTS,
+        *LAST_RESORT,
+        "picture.collector",
+        "render.fresh_line",
+        "render.live",
+        "rules",
+        "runner",
+    },
     "api": {*FACTS, "observe", "render", "rules", "runner", *PUBLIC},
     "integrations": {"api", "judge.cells", "judge.findings", "runner.packages"},
     "pytest": {

@@ -37,6 +37,7 @@ class Publisher:
         output: Output | None,
         quiet: bool = False,
         html: OutputFile | None = None,
+        who: str = "",
     ) -> None:
         self._html = html
         self._script = script
@@ -47,7 +48,7 @@ class Publisher:
         # A machine reads what goes to stderr in another format than text: no lines in between.
         talks = not quiet and (format_ == "text" or output is not None)
         self._fresh = FreshLine(self._stream)
-        self.live = Live(self._stream, self._fresh) if talks else None
+        self.live = Live(self._stream, self._fresh, who) if talks else None
 
     def publish(self, report: Report) -> None:
         report.script = self._script

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import linecache
-import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -15,21 +13,16 @@ from gradsan.cli.exit_status import decide
 from gradsan.cli.publish import write_html
 from gradsan.follow.scalars import Scalars
 from gradsan.judge.baseline import Baseline
-from gradsan.judge.engine import Engine
 from gradsan.judge.findings import Report
 from gradsan.judge.source import pin_base
-from gradsan.picture.collector import PictureCollector
-from gradsan.record.events import SiteSeen
-from gradsan.record.sinks import Sink, Sinks
-from gradsan.record.trace import TraceError, read
+from gradsan.processes.folder import beside, traces_in
+from gradsan.processes.merge import judged, judged_all, judged_latest, merged
+from gradsan.record.trace import TraceError
 from gradsan.render import render
 from gradsan.render.output import OutputError
 from gradsan.render.page import Page
 from gradsan.rules.base import Rule
-from gradsan.runner.program import remember_code
 from gradsan.runner.watch import draw
-
-LARGEST_SOURCE = 10_000_000
 
 
 @click.command()
@@ -37,10 +30,10 @@ LARGEST_SOURCE = 10_000_000
 @options.report_options
 @click.pass_context
 def command(ctx: click.Context, /, trace: str, **given: Any) -> None:
-    """Judge a recorded trace (`gradsan run --trace FILE`) by the rules of today.
+    """Judge a recorded trace (`gradsan run --trace FILE`), or a folder of them, by the rules of today.
 
-    The report goes to standard output, or to --output FILE. The trace of a run that was killed
-    counts as far as it goes.
+    A folder holds one trace for each process of a run; it may come from several machines. The report goes
+    to standard output, or to --output FILE. The trace of a run that was killed counts as far as it goes.
     """
     options.with_defaults(ctx, given)
     rules = options.chosen_rules(given["select"], given["ignore"])
@@ -78,35 +71,24 @@ def judge(
     scalars: str | None = None,
     baseline: Baseline | None = None,
 ) -> Report:
-    engine, picture = Engine(rules), PictureCollector() if draws else None
+    """A trace, or a folder with those of all processes of a run. Beside a trace there may be such a folder."""
     follower = Scalars(scalars) if scalars is not None else None
-    given: list[Sink | None] = [engine, picture, follower]
-    sinks = Sinks(sink for sink in given if sink is not None)
-    about: dict[str, Any] = {}
-    for record in read(path):
-        if isinstance(record, dict):
-            about.update(record)
-            if "code" in record:
-                remember_code(str(record["code"]))
-            continue
-        if isinstance(record, SiteSeen):
-            _refuse_odd_source(record.file)
-        sinks.feed(record)
-    sinks.finish()
-    report = engine.report()
+    if path.is_dir():
+        parts, lost = judged_latest(path, rules, draws)
+    else:
+        parts, lost = [judged(path, rules, draws, follower)], []
+        if (others := beside(path)).is_dir():
+            run = str(parts[0].about.get("run", ""))
+            found, lost = judged_all(traces_in(others), rules, draws, run)
+            parts += found
+    first, about = parts[0].report, parts[0].about
+    first.script, first.mode = str(about.get("script", "")), str(about.get("mode", ""))
+    first.torch = str(about.get("torch", ""))
+    first.not_watched = str(about.get("not_watched", ""))
+    if len(parts) > 1 or lost or (parts[0].process.world_size or 1) > 1:
+        return merged(parts, lost, rules, baseline)
     if baseline is not None:
-        baseline.apply(report)
-    if picture is not None:
-        draw(report, picture)
-    report.script, report.mode = str(about.get("script", "")), str(about.get("mode", ""))
-    report.torch = str(about.get("torch", ""))
-    report.not_watched = str(about.get("not_watched", ""))
-    return report
-
-
-def _refuse_odd_source(file: str) -> None:
-    """A trace is data: it must not make us read a device, a pipe or something huge as source code."""
-    if file.startswith("<") or file in linecache.cache:
-        return
-    if not os.path.isfile(file) or os.path.getsize(file) > LARGEST_SOURCE:
-        linecache.cache[file] = (0, None, [], file)
+        baseline.apply(first)
+    if parts[0].picture is not None:
+        draw(first, parts[0].picture)
+    return first

@@ -15,17 +15,24 @@ from gradsan.cli.following import Following
 from gradsan.cli.publish import Publisher
 from gradsan.judge.baseline import Baseline
 from gradsan.judge.engine import Engine
+from gradsan.judge.findings import Report
 from gradsan.judge.source import pin_base
 from gradsan.observe import last_resort
 from gradsan.observe.last_resort import attempt
+from gradsan.processes import child
+from gradsan.processes.folder import open_trace
+from gradsan.processes.follower import Follower, abandon
+from gradsan.processes.identity import identity, is_one_of_several
+from gradsan.processes.place import is_folder
 from gradsan.record.trace import TraceWriter
 from gradsan.render.output import OutputFile
+from gradsan.rules.base import Rule
 from gradsan.runner import program as programs
 from gradsan.runner.bare import run_bare, say
 from gradsan.runner.execute import Course, ProgramOutcome, execute
 from gradsan.runner.signals import Interrupted, last_words
 from gradsan.runner.watch import Watch
-from gradsan.settings import MODES, Settings, pinned
+from gradsan.settings import MODES, PROCESSES, Settings, pinned
 
 DELIBERATE = (click.ClickException, click.exceptions.Exit, click.Abort, Interrupted)
 
@@ -59,7 +66,18 @@ class ProgramCommand(click.Command):
     help="Trace every operation while something is new, always, or never.",
 )
 @options.report_options
-@click.option("--trace", metavar="FILE", help="Record what was seen; `gradsan report` judges it again.")
+@click.option(
+    "--trace",
+    metavar="FILE|FOLDER",
+    help="Record what was seen; `gradsan report` judges it again. A folder holds one file for each process.",
+)
+@click.option(
+    "--processes",
+    type=click.Choice(PROCESSES),
+    default="all",
+    show_default=True,
+    help="Follow the processes that the script starts, or watch the main one only.",
+)
 @click.option(
     "--include", multiple=True, metavar="PACKAGE", help="Count an installed package as your own code."
 )
@@ -82,6 +100,7 @@ def command(ctx: click.Context, /, words: tuple[str, ...], **given: Any) -> None
         raise
     except Exception as error:
         if not course.begun:
+            attempt("processes", abandon)
             run_bare(error, given["module"], given["code"], words)
         last_resort.note("the end of the script")
     outcome = course.outcome or ProgramOutcome(1)
@@ -100,6 +119,15 @@ class Running(NamedTuple):
     baseline: Baseline | None
     target: OutputFile | None
     defaults: Settings
+    rules: list[type[Rule]]
+    follower: Follower | None
+
+    def whole(self, report: Report) -> Report:
+        """With what the other processes of the run have left."""
+        if self.follower is None:
+            return report
+        merged = attempt("processes", self.follower.merge, self.watch, report, self.rules, self.baseline)
+        return merged or report
 
 
 def _prepare(ctx: click.Context, given: dict[str, Any], words: tuple[str, ...]) -> Running:
@@ -113,19 +141,27 @@ def _prepare(ctx: click.Context, given: dict[str, Any], words: tuple[str, ...]) 
     if given["live"] and given["quiet"]:
         options.stop("give --live or --quiet, not both")
     pin_base()
-    publisher = Publisher(program.shown, given["format_"], output, given["quiet"], html)
+    who = f"rank {identity()['rank']}" if is_one_of_several() else ""
+    publisher = Publisher(program.shown, given["format_"], output, given["quiet"], html, who)
     live = baseline.listener(publisher.live) if baseline and publisher.live else publisher.live
-    engine, writer = Engine(rules, live), _writer(given, program)
+    engine, (writer, follower) = Engine(rules, live), _writer(given, program)
     watch = Watch(engine, writer, given["mode"], include, html is not None, baseline, refuses=True)
     following = Following(watch, scalars, given["live"])
+    if follower is not None:
+        told = tuple(rule.code for rule in rules) if publisher.live is not None else ()
+        attempt("processes", follower.start, include, told)
     watch.start()
-    return Running(program, watch, publisher, following, baseline, target, defaults)
+    return Running(program, watch, publisher, following, baseline, target, defaults, rules, follower)
 
 
 def _execute(running: Running, course: Course) -> None:
     def end_at_once() -> None:
         running.following.close()
-        running.publisher.publish(running.watch.finish_at_once())  # no baseline: the run was not whole
+        report = running.whole(running.watch.finish_at_once())
+        if not _is_told_later(running):
+            running.publisher.publish(report)  # no baseline is written: the run was not whole
+        if running.follower is not None:
+            running.follower.finish()
 
     with last_words(end_at_once), pinned(running.defaults):
         if running.watch.refusal:
@@ -137,6 +173,7 @@ def _execute(running: Running, course: Course) -> None:
 def _concluded(ctx: click.Context, running: Running, outcome: ProgramOutcome, given: dict[str, Any]) -> int:
     """The exit status, after everything was told. Faults of ours cost neither the script's own nor each other."""
     if running.watch.is_in_child:  # the program forked by itself, and this is not the process that we watch
+        attempt("fork", child.finish, outcome.error)
         ctx.exit(outcome.status)
     attempt("signals", running.watch.interruptions.mute)
     try:
@@ -147,23 +184,30 @@ def _concluded(ctx: click.Context, running: Running, outcome: ProgramOutcome, gi
         last_resort.note("the report")
         return outcome.status
     finally:
+        if running.follower is not None:
+            attempt("processes", running.follower.finish)
         attempt("signals", running.watch.interruptions.stop)
         for fault in last_resort.take():  # what the report came too late for, or there was none
             say(f"gradsan fault in {fault.tap}; the script was not affected:\n{fault.traceback}")
 
 
 def _conclude(running: Running, outcome: ProgramOutcome, given: dict[str, Any]) -> int:
-    _, watch, publisher, following, baseline, target, _ = running
+    watch, publisher, target = running.watch, running.publisher, running.target
+    if running.follower is not None:
+        running.follower.wait_for_children()
     report = watch.finish(outcome.error, goes_on=False)
-    attempt("following", following.close)
+    attempt("following", running.following.close)
     if watch.refusal:
         options.refuse(watch.refusal)
+    report = running.whole(report)
+    if _is_told_later(running):
+        return outcome.status  # else a launcher would end the ranks that are still running
     report.script_status = outcome.status
     fail_on, finding_status = given["fail_on"], given["finding_status"]
     ending = decide(report, fail_on, finding_status, outcome.status, target is not None)
     report.exit = None if outcome.interrupted else ending
     publisher.publish(report)
-    if target is not None and not publisher.keep(report, target, baseline):
+    if target is not None and not publisher.keep(report, target, running.baseline):
         # what could not be written down is not known
         ending = decide(report, fail_on, finding_status, outcome.status)
     return ending.status
@@ -184,14 +228,26 @@ def program_of(module: str | None, code: str | None, words: tuple[str, ...]) -> 
         options.stop(str(error))
 
 
-def _writer(given: dict[str, Any], program: programs.Program) -> TraceWriter | None:
+def _is_told_later(running: Running) -> bool:
+    """Whether this is one of several ranks, and not the last one to end: that one reports for all."""
+    return running.follower is not None and running.follower.waits
+
+
+def _writer(given: dict[str, Any], program: programs.Program) -> tuple[TraceWriter | None, Follower | None]:
     """Opened last of all, so that no mistake in the other options costs an earlier trace."""
-    if given["trace"] is None:
-        return None
     about: dict[str, Any] = {"script": program.shown, "mode": given["mode"], "python": sys.version.split()[0]}
     if given["code"] is not None:
         about["code"] = given["code"]
     try:
-        return TraceWriter(Path(os.path.abspath(given["trace"])), **about)
+        if given["processes"] == "all":
+            follower = Follower(given["trace"], about)
+            return follower.writer, follower
+        if given["trace"] is None:
+            return None, None
+        if is_folder(given["trace"]):
+            return open_trace(given["trace"], **about), None
+        return TraceWriter(Path(os.path.abspath(given["trace"])), **about), None
     except OSError as error:
-        options.stop(f"cannot write the trace {given['trace']!r}: {error.strerror or error}")
+        abandon()
+        shown = f"the trace {given['trace']!r}" if given["trace"] is not None else "a temporary folder"
+        options.stop(f"cannot write {shown}: {error.strerror or error}")

@@ -26,11 +26,13 @@ from gradsan.record.events import (
     IterationEnd,
     Ops,
     OptimizerSeen,
+    RankStep,
     Repeated,
     Sample,
     Scaling,
     Step,
     Sync,
+    Unreduced,
     ZeroGrad,
 )
 from gradsan.rules import catalogue
@@ -48,6 +50,8 @@ HANDLERS = {
     Failed: "on_failed",
     Sample: "on_sample",
     Scaling: "on_scaling",
+    RankStep: "on_rank_step",
+    Unreduced: "on_unreduced",
 }
 
 # Parts of ours without which everything is still seen and judged: other sinks, and what only words depend on.
@@ -194,6 +198,15 @@ class Engine:
             rule.code, rule.name, severity, verdict.message, verdict.fix or rule.fix, culprit,
             tuple(dict.fromkeys(sites)), tuple(subjects), 1, iteration + 1,
         )  # fmt: skip
+
+    def rule(self, code: str) -> Rule:
+        return next(rule for rule in self.rules if rule.code == code)
+
+    def of_ranks(self, rule: Rule, verdict: Verdict, iteration: int) -> Finding | None:
+        """What a comparison with other ranks has shown; None where a comment silences it."""
+        finding = self._finding(rule, verdict, iteration)
+        key = (rule.code, verdict.culprit, verdict.key)
+        return None if self.suppressions.silence(key, finding) else finding
 
     def report(self) -> Report:
         history = self.history

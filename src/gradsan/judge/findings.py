@@ -42,6 +42,32 @@ class RoleSite:
         return {"role": self.role, **asdict(self.location)}
 
 
+@dataclass(frozen=True, slots=True)
+class Process:
+    """One of several processes of a run. `not_evaluated`: why nothing, or not all, is known of it."""
+
+    pid: int | None = None
+    parent: int | None = None
+    host: str = ""
+    rank: int | None = None
+    local_rank: int | None = None
+    world_size: int | None = None
+    script: str = ""
+    iterations: int = 0
+    deep_iterations: int = 0
+    ended: bool = True  # of itself; else it was killed, or is still running
+    not_evaluated: str = ""
+
+    @property
+    def name(self) -> str:
+        """As one says it: `rank 1`, or `process 4711`."""
+        return f"process {self.pid}" if self.rank is None else f"rank {self.rank}"
+
+    @property
+    def is_idle(self) -> bool:
+        return not self.iterations and not self.not_evaluated
+
+
 @dataclass(slots=True)
 class Finding:
     """One defect: reported once per culprit line, with the number of times it was met."""
@@ -61,6 +87,7 @@ class Finding:
     met: int = 0
     traced: int = 0
     repeated: int = 0
+    processes: tuple[Process, ...] = ()  # those that it was met in, where there are several
 
     def __str__(self) -> str:
         """As the terminal shows it."""
@@ -83,7 +110,13 @@ class Finding:
             "met": self.met,
             "traced": self.traced,
             "repeated": self.repeated,
+            "ranks": self.ranks,
+            "processes": [{"pid": p.pid, "host": p.host, "rank": p.rank} for p in self.processes],
         }
+
+    @property
+    def ranks(self) -> list[int]:
+        return sorted({p.rank for p in self.processes if p.rank is not None})
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +157,7 @@ class Report:
         None  # what plain `python` would have ended with; None where no script was run
     )
     exit: Exit | None = None  # None where there was no command, or a signal ended it
+    processes: list[Process] = field(default_factory=list)  # all that were watched, where there were several
     picture: Picture | None = None  # where somebody asked for one; not part of the JSON
 
     @property
@@ -156,4 +190,5 @@ class Report:
             "not_watched": self.not_watched or None,
             "script_status": self.script_status,
             "exit": None if self.exit is None else asdict(self.exit),
+            "processes": [asdict(process) for process in self.processes],
         }

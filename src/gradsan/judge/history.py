@@ -12,6 +12,7 @@ from gradsan.judge.experience import ExperienceBook
 from gradsan.judge.ledger import Contribution, Ledger
 from gradsan.judge.networks import Networks
 from gradsan.judge.provenance import Provenance
+from gradsan.judge.ranks import RankBook
 from gradsan.record.events import (
     DIRECT,
     NOWHERE,
@@ -21,12 +22,14 @@ from gradsan.record.events import (
     BlindSpot,
     Chain,
     ChainSeen,
+    Collective,
     DeadCheckpoint,
     Environment,
     Event,
     Experience,
     Failed,
     Fault,
+    Group,
     IterationEnd,
     Ops,
     OptimizerGone,
@@ -37,6 +40,7 @@ from gradsan.record.events import (
     ParamNamed,
     ParamReborn,
     ParamSeen,
+    RankStep,
     Reason,
     Repeated,
     Resumed,
@@ -45,7 +49,9 @@ from gradsan.record.events import (
     Step,
     StepDone,
     Sync,
+    Unreduced,
     ValueId,
+    Wrapped,
     ZeroGrad,
 )
 
@@ -105,6 +111,7 @@ class History:
         self.blind: dict[BlindSpot, Blind] = {}
         self.faults: list[Fault] = []
         self.errors: list[Failed] = []  # errors of autograd that ended the script, or were asked about
+        self.ranks = RankBook()
         self.dead_checkpoints: dict[Site, tuple[ParamId, ...]] = {}
         self.cuts = CutFinder(self)
         # Parameters whose lack of gradient has been reported. The engine alone adds to it.
@@ -293,6 +300,9 @@ class History:
     def _fault(self, event: Fault) -> None:
         self.faults.append(event)
 
+    def _among_ranks(self, event: Group | Wrapped | Unreduced | Collective | RankStep) -> None:
+        self.ranks.add(event)
+
 
 _HANDLERS: dict[type, Callable[[History, Any], None]] = {
     SiteSeen: History._site,
@@ -319,4 +329,5 @@ _HANDLERS: dict[type, Callable[[History, Any], None]] = {
     DeadCheckpoint: History._dead_checkpoint,
     Failed: History._failed,
     Fault: History._fault,
+    **dict.fromkeys((Group, Wrapped, Unreduced, Collective, RankStep), History._among_ranks),
 }

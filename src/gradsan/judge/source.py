@@ -18,9 +18,9 @@ def line_of(file: str, line: int) -> str:
 _base: list[str] = []
 
 
-def pin_base() -> None:
+def pin_base(base: str = "") -> None:
     """Paths stay relative to the present working directory, even if the script goes to another."""
-    _base[:] = [os.getcwd()]
+    _base[:] = [base or os.getcwd()]
 
 
 def shown_path(file: str) -> str:

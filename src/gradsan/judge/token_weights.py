@@ -11,6 +11,7 @@ from gradsan.judge.provenance import Provenance
 from gradsan.record.events import Op, Site
 
 DEEP = 64  # operations between a loss and its sums
+DIFFERENT = 1.02  # times: below that it is rounding
 SUMMED_LOSSES = {"cross_entropy", "nll_loss"}
 
 
@@ -102,3 +103,37 @@ def _chosen_from(graph: Provenance, op: Op) -> tuple[int, ...] | None:
     of, mask = inputs
     fits = mask.shape == of.shape and len(op.shape) == 1
     return of.shape if fits else None
+
+
+def differing(window: list[Share]) -> Divisor | None:
+    """A count that each of them has its own of."""
+    for at, divisor in enumerate(window[0].divisors):
+        same_line = [
+            s.divisors[at] for s in window if len(s.divisors) > at and s.divisors[at].site == divisor.site
+        ]
+        numbers = [d.number for d in same_line if not d.inverse]
+        if len(numbers) == len(window) and all(map(is_count, numbers)) and not are_equal(numbers):
+            return divisor
+    return None
+
+
+def is_count(number: float) -> bool:
+    return number >= 1.0 and abs(number - round(number)) < 1e-3
+
+
+def are_equal(numbers: list[float]) -> bool:
+    sizes = sorted(map(abs, numbers))
+    return not sizes[0] or sizes[-1] / sizes[0] < DIFFERENT
+
+
+def is_plain_mean(window: list[Share]) -> bool:
+    """Over all elements of different shapes, or per sequence: nothing was masked, and the shapes are the design."""
+    if any(s.masked for s in window):
+        return False
+    if len({s.shape for s in window}) == 1 or len({len(s.shape) for s in window}) > 1:
+        return False
+    sizes = [(math.prod(s.shape), *s.shape) for s in window]
+    return any(
+        are_equal([s.weight * size for s, size in zip(window, way, strict=True)])
+        for way in zip(*sizes, strict=True)
+    )

@@ -71,7 +71,7 @@ class Magnitudes:
         self, leaves: Leaves, now: Callable[[], int], following: Callable[[int], int] = for_rules
     ) -> None:
         self._leaves = leaves
-        self._now = now
+        self.now = now
         self._following = following
         self._next: dict[OptimizerId, int] = {}
         self._losses: dict[Site, float] = {}
@@ -85,11 +85,11 @@ class Magnitudes:
         self._clipped = times
 
     def is_due(self, oid: OptimizerId) -> bool:
-        return self._now() >= self._next.get(oid, 0)
+        return self.now() >= self._next.get(oid, 0)
 
     def before_step(self, params: list[torch.Tensor]) -> Taken:
         copies = [p.detach().clone() if p.numel() <= COPY_UP_TO else None for p in params]
-        return Taken(self._now(), params, norms_of([p.grad for p in params]), copies)
+        return Taken(self.now(), params, norms_of([p.grad for p in params]), copies)
 
     def after_step(self, oid: OptimizerId, taken: Taken) -> Sample:
         weights = norms_of(list(taken.params))

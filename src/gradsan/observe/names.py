@@ -18,11 +18,13 @@ from gradsan.observe.slots import (
     module_of,
     named_parameters_of,
     pairs_of,
+    parts_of,
     shown_key,
     size_of,
 )
 from gradsan.record.events import Event, ParamNamed
 
+WRAPPERS = (torch.nn.parallel.DistributedDataParallel, torch.nn.DataParallel)
 MAX_DEPTH = 4
 MAX_OBJECTS = 20_000
 MOST_ITEMS = 200  # of a container; a replay buffer holds no networks
@@ -136,4 +138,15 @@ def _tensors_of(holder: Any) -> Iterator[tuple[str, torch.Tensor]]:
     if issubclass(type(holder), torch.Tensor):
         yield "", holder
     else:
-        yield from named_parameters_of(holder)
+        wrappers = [path for path, part in parts_of(holder) if issubclass(type(part), WRAPPERS)]
+        for name, tensor in named_parameters_of(holder):
+            yield _without_wrappers(name, wrappers), tensor
+
+
+def _without_wrappers(name: str, wrappers: list[str]) -> str:
+    """`model.module.0.weight` → `model.0.weight`: what wraps a network adds a word that says nothing."""
+    for path in reversed(wrappers):  # the inner ones first
+        start = f"{path}." if path else ""
+        if name.startswith(f"{start}module."):
+            name = start + name.removeprefix(f"{start}module.")
+    return name

@@ -22,6 +22,7 @@ from gradsan.observe.low_precision import LowPrecision
 from gradsan.observe.magnitudes import Magnitudes, Taken, has_dense_gradient
 from gradsan.observe.outlet import Outlet
 from gradsan.observe.patches import Parts, Patches
+from gradsan.observe.ranks import RankTap
 from gradsan.observe.registry import GradState, Known, grad_state
 from gradsan.observe.slots import attributes_of, parameters_of
 from gradsan.observe.tracing import Tracing
@@ -60,6 +61,7 @@ class OptimizerTap:
         self._fast_path = fast_path
         self._magnitudes = magnitudes
         self._low_precision = LowPrecision(known.leaves)
+        self.ranks = RankTap(containment, outlet, known, tracing)
         self._hooks: list[Any] = []
         self._withdrawn: list[tuple[Any, Any]] = []
         self._before: Callable[..., None] = NOTHING  # a step, whoever says that it runs
@@ -238,9 +240,11 @@ class OptimizerTap:
         place = self._sites.place(frame)
         site, taken = place.site, None
         lent = self._lenders(by_hand, held) if by_hand else ()
+        due = bool(held) and self._magnitudes.is_due(oid)
+        self.ranks.before_step(oid, opt, self._optimizers.params(opt), site, self._magnitudes.now(), due)
         self._emit(Step(oid, site, tuple(held), tuple(by_hand), lent, place.chain, tuple(replaced)))
         sketch.consumed(held, by_hand, lent)
-        if held and self._magnitudes.is_due(oid):
+        if due:
             params = [p for p in self._optimizers.params(opt) if has_dense_gradient(p)]
             taken = self._magnitudes.before_step(params)
             self._low_precision.before_step(opt)

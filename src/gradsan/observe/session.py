@@ -91,6 +91,7 @@ class Session:
             CheckpointTap(containment, outlet, known),
             self._compiled,
             self._environments,
+            self._optimizers.ranks,
         )
 
     def __enter__(self) -> Session:
@@ -132,6 +133,7 @@ class Session:
     def __exit__(self, *exc: object) -> None:
         self.containment.contain("session", self.tracing.flush)
         attempt("session", self.tracing.step.close)
+        self.containment.contain("ranks", self._optimizers.ranks.at_end, self.iteration)
         self.take_out()
         attempt("session", self._sink.finish)
 

@@ -39,5 +39,7 @@ class StandingWeights:
 def _entries(param: torch.Tensor) -> Entries:
     if param.is_meta or param.is_sparse or not param.numel() or param.is_complex():
         return ()
+    if not param.untyped_storage().nbytes():  # whoever shards it has freed it until its next use
+        return ()
     flat = param.detach().reshape(-1) if param.is_contiguous() else param.detach().flatten()
     return tuple(flat[:: max(1, flat.numel() // ENTRIES)][:ENTRIES].tolist())

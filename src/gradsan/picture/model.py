@@ -51,6 +51,7 @@ class LossPicture:
     edges: list[Edge]
     groups: dict[int, str] = field(default_factory=dict)  # networks that several nodes belong to
     findings: list[int] = field(default_factory=list)
+    process: str = ""  # whose, where there are several
 
 
 @dataclass(slots=True)
@@ -87,6 +88,7 @@ class Chart:
     series: dict[str, list[float | None]]
     log: bool = False
     group: str = ""  # the network that a chart of layers belongs to
+    process: str = ""
 
 
 @dataclass(slots=True)

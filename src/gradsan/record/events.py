@@ -600,6 +600,78 @@ class Fault(NamedTuple):
     installing: bool = False  # it was never in place, so what the others see is whole
 
 
+# -- many processes ---------------------------------------------------------------------------------
+
+
+class Group(NamedTuple):
+    """This process has joined others: it is this one (`rank`) of so many (`world`)."""
+
+    rank: int
+    world: int
+    local_rank: int = -1
+    backend: str = ""
+
+
+class Wrapped(NamedTuple):
+    """A network was wrapped so that the ranks of a group average its gradients. `members`: of that group. `hook`: the
+    function that averages instead of PyTorch's own; told once more where it is set later."""
+
+    number: int
+    site: Site
+    params: tuple[ParamId, ...]
+    members: int
+    unused_allowed: bool = False
+    hook: str = ""
+    chain: Chain = DIRECT
+
+
+class Unreduced(NamedTuple):
+    """A wrapper refused to go on: the last backward gave these parameters no gradient, and other ranks wait for it."""
+
+    site: Site
+    wrapper: int
+    params: tuple[ParamId, ...]
+
+
+class Collective(NamedTuple):
+    """The script itself exchanges gradients of these parameters between ranks, or weights, or copies those of one rank
+    to all. Told once for each."""
+
+    site: Site
+    of: Literal["gradient", "weight", "copy"]
+    params: tuple[ParamId, ...]
+
+
+class Digest(NamedTuple):
+    """What other ranks are compared with: norm and sum of the gradient that a step consumes, and of the weight before
+    it."""
+
+    pid: ParamId
+    gradient: float
+    gradient_sum: float
+    weight: float
+    weight_sum: float
+
+
+class Passes(NamedTuple):
+    """Forwards through a wrapper since the step before, with gradients on: to be averaged, or not (`no_sync`)."""
+
+    wrapper: int
+    averaged: int
+    local: int
+
+
+class RankStep(NamedTuple):
+    """A step of one rank of several, taken now and then. `last`: no step, but how the weights are at the end."""
+
+    iteration: int
+    oid: OptimizerId
+    site: Site
+    digests: tuple[Digest, ...]
+    passes: tuple[Passes, ...] = ()
+    last: bool = False
+
+
 Event = (
     SiteSeen
     | ChainSeen
@@ -632,6 +704,11 @@ Event = (
     | Attention
     | Blind
     | Fault
+    | Group
+    | Wrapped
+    | Unreduced
+    | Collective
+    | RankStep
 )
 
 EVENT_TYPES: dict[str, type[Any]] = {t.__name__: t for t in Event.__args__}

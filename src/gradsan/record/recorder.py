@@ -26,6 +26,7 @@ from gradsan.record.events import (
     OpFacts,
     Ops,
     ParamReborn,
+    RankStep,
     Repeated,
     Resumed,
     Sample,
@@ -69,7 +70,7 @@ class Recorder:
 
     def emit(self, event: Event) -> None:
         kind = type(event)
-        if kind is Sample:  # a remark on the side: it does not make an iteration special
+        if kind is Sample or kind is RankStep:  # a remark on the side: it does not make an iteration special
             self._flush_repeats()
             self.sinks.feed(event)
             return

@@ -380,6 +380,7 @@ TABLE = (
         "reduction-unfinished",
         "operation",
         ("Expected to have finished reduction in the prior iteration",),
+        ("GS702",),
         why="some parameters of the wrapped network got no gradient in the last backward, and the ranks wait for them: "
         "a part of the network was not used, its output took no part in the loss, or backward was left out",
         fix="let every output take part in the loss and every forward have its backward (under `no_grad` where there "

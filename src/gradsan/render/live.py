@@ -16,14 +16,16 @@ from gradsan.render.page import Page, plain
 class Live:
     """Writes to the stream that was standard error when the run began."""
 
-    def __init__(self, stream: TextIO, fresh: FreshLine) -> None:
+    def __init__(self, stream: TextIO, fresh: FreshLine, who: str = "") -> None:
+        """`who`: the process that speaks, where there are several."""
+        self._who = who
         self._stream = stream
         self._fresh = fresh
         self._page = Page.of(stream)
         self._held = ""
 
     def __call__(self, finding: Finding) -> None:
-        self._held += line(finding, self._page)
+        self._held += line(finding, self._page, self._who)
         if sys.exc_info()[0] is None:
             self.flush()  # else an exception is on its way up: if nobody catches it, its traceback is first
 
@@ -36,10 +38,10 @@ class Live:
             self._stream.flush()
 
 
-def line(finding: Finding, page: Page) -> str:
+def line(finding: Finding, page: Page, who: str = "") -> str:
     where = finding.culprit
     text = Text.assemble(
-        ("gradsan: ", "quiet"),
+        (f"gradsan: {who}: " if who else "gradsan: ", "quiet"),
         (finding.severity, finding.severity),
         f" {finding.rule} {finding.name} ",
         (f"{plain(where.place)}: " if where else "", "place"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from dataclasses import asdict
 from difflib import SequenceMatcher
 from typing import Any
 from urllib.parse import quote
@@ -50,6 +51,7 @@ def _run(report: Report) -> Json:
             "deepIterations": report.deep_iterations,
             "watched": report.watched,
             "scriptStatus": report.script_status,
+            "processes": [asdict(process) for process in report.processes],
         },
     }
 
@@ -84,6 +86,8 @@ def _result(finding: Finding, index: dict[str, int]) -> Json:
             "fix": plain(finding.fix),
             "subjects": [plain(name) for name in finding.subjects],
             "firstIteration": finding.first_iteration,
+            "ranks": finding.ranks,
+            "processes": [process.name for process in finding.processes],
         },
     }
     if where is not None:

@@ -7,12 +7,14 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from gradsan.judge.findings import SEVERITIES, Finding, Report, RoleSite
+from gradsan.judge.findings import SEVERITIES, Finding, Process, Report, RoleSite
 from gradsan.render.excerpt import excerpt
 from gradsan.render.how_often import how_often
 from gradsan.render.page import Page, plain
 
 SUBJECTS = 6  # as many names as one takes in
+MANY = 4  # processes
+MOST_PROCESSES = 16
 
 # What a site's role in the story is called; any other role speaks for itself.
 ROLES = {
@@ -54,6 +56,7 @@ def draw(console: Console, report: Report) -> None:
         _finding(console, finding)
     _errors_explained(console, report)
     _not_evaluated(console, report)
+    _processes(console, report)
     _suppressions(console, report)
     _baseline(console, report)
     _faults(console, report)
@@ -81,6 +84,8 @@ def _finding(console: Console, finding: Finding) -> None:
     notes = Table.grid(padding=(0, 2, 0, 0))
     if finding.subjects:
         notes.add_row(Text("on", "quiet"), _subjects(finding.subjects))
+    if finding.processes:
+        notes.add_row(Text("in", "quiet"), where_met(finding))
     notes.add_row(Text("fix", "fix"), plain(finding.fix))
     notes.add_row(Text("why", "quiet"), Text(f"gradsan explain {finding.rule}", "quiet"))
     console.print(Padding(notes, (0, 0, 1, 2)))
@@ -151,6 +156,38 @@ def _not_evaluated(console: Console, report: Report) -> None:
         console.print()
 
 
+def where_met(finding: Finding) -> str:
+    """ "rank 0 and rank 1", or "12 processes (4711, 4712, 4713 …)"."""
+    names = list(dict.fromkeys(process.name for process in finding.processes))
+    if len(names) <= MANY:
+        return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+    some = ", ".join(name.partition(" ")[2] for name in names[:3])
+    return f"{len(names)} {'ranks' if finding.ranks else 'processes'} ({some} …)"
+
+
+def _processes(console: Console, report: Report) -> None:
+    """Each one that trained, and each one of which not all is known; the others are counted."""
+    told = [process for process in report.processes if not process.is_idle]
+    for process in told[:MOST_PROCESSES]:
+        console.print(Text.assemble(*_process(process)))
+    if (more := len(told) - MOST_PROCESSES) > 0:
+        console.print(Text(f"and {more:,} more that trained", "quiet"))
+    if idle := len(report.processes) - len(told):
+        noun = "process" if idle == 1 else "processes"
+        console.print(Text(f"{idle:,} {noun} imported torch and made no step", "quiet"))
+    if report.processes:
+        console.print()
+
+
+def _process(process: Process) -> list[tuple[str, str]]:
+    if process.not_evaluated:
+        return [("not evaluated ", "warning"), (f"{process.name}: {plain(process.not_evaluated)}", "")]
+    number = f" (process {process.pid})" if process.rank is not None else ""
+    done = f"{_plural(process.iterations, 'iteration')} ({process.deep_iterations:,} deep)"
+    broken = "" if process.ended else ", broken off"
+    return [(f"{process.name}{number}: {done}{broken}", "quiet")]
+
+
 def _suppressions(console: Console, report: Report) -> None:
     for problem in report.suppression_problems:
         place = (f"{plain(problem['file'])}:{problem['line']}", "place")
@@ -208,6 +245,10 @@ def summary(report: Report) -> Text:
     if report.baseline is not None:
         text.append(f", {report.baseline['hidden']:,} known from {plain(report.baseline['file'])}")
     text.append(f" in {_plural(report.iterations, 'iteration')} ({report.deep_iterations:,} deep)")
+    if trained := sum(process.iterations > 0 for process in report.processes):
+        text.append(f" of {trained:,} process{'es' * (trained > 1)}")
+    if lost := sum(bool(process.not_evaluated) for process in report.processes):
+        text.append(f", {lost:,} process{'es' * (lost > 1)} not evaluated", "warning")
     if silenced := len(report.suppressed):
         text.append(f", {silenced:,} silenced by {'a comment' if silenced == 1 else 'comments'}")
     if rules := {entry["rule"] for entry in report.not_evaluated}:

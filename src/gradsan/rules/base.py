@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from gradsan.judge.history import History
 from gradsan.judge.ledger import Contribution
@@ -16,11 +16,13 @@ from gradsan.record.events import (
     Ops,
     OptimizerSeen,
     ParamId,
+    RankStep,
     Sample,
     Scaling,
     Site,
     Step,
     Sync,
+    Unreduced,
     ZeroGrad,
 )
 
@@ -46,6 +48,14 @@ class Verdict:
 Verdicts = Iterable[Verdict]
 
 
+class Across(NamedTuple):
+    """A verdict about several ranks, in the terms of the first of `ranks` (indices into what was compared)."""
+
+    ranks: tuple[int, ...]
+    verdict: Verdict
+    iteration: int
+
+
 class Rule:
     """Subclasses override the `on_…` methods they need; each may yield verdicts. A rule only reads the history:
     what it wants to be known to others it says in its verdicts."""
@@ -59,6 +69,7 @@ class Rule:
     fix: ClassVar[str]
     deliberate: ClassVar[str] = ""
     needs_deep: ClassVar[bool] = False
+    across_ranks: ClassVar[bool] = False  # it compares the ranks of one job
     bad: ClassVar[tuple[str, ...]] = ()
     good: ClassVar[tuple[str, ...]] = ()
 
@@ -98,6 +109,19 @@ class Rule:
         return ()
 
     def on_scaling(self, event: Scaling) -> Verdicts:
+        return ()
+
+    def on_rank_step(self, event: RankStep) -> Verdicts:
+        """A step of one rank of several, just before it consumes anything."""
+        return ()
+
+    def on_unreduced(self, event: Unreduced) -> Verdicts:
+        return ()
+
+    @classmethod
+    def compare(cls, ranks: Sequence[Rule]) -> Iterable[Across]:
+        """Called after the fact, with the same rule as each rank's own history has left it, in the order of the
+        ranks."""
         return ()
 
     def on_settled(self, contribution: Contribution) -> Verdicts:

@@ -7,12 +7,11 @@ from collections.abc import Iterator
 
 from gradsan.judge.history import History
 from gradsan.judge.ledger import Contribution
-from gradsan.judge.token_weights import Divisor, Share, shares
+from gradsan.judge.token_weights import Divisor, Share, are_equal, differing, is_count, is_plain_mean, shares
 from gradsan.judge.wording import line, networks
 from gradsan.record.events import ParamId, Site, Step
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
-DIFFERENT = 1.02  # times: below that it is rounding
 MOST = 64  # micro-batches that are compared
 TWO = 2  # divides squared errors, too
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
@@ -170,8 +169,8 @@ class WindowDependentGradient(Rule):
     def _own_counts(
         self, parts: list[Contribution], window: list[Share], event: Step, pids: set[ParamId]
     ) -> Verdicts:
-        divisor = _differing(window)
-        if divisor is None or _are_equal([s.weight for s in window]) or _is_plain_mean(window):
+        divisor = differing(window)
+        if divisor is None or are_equal([s.weight for s in window]) or is_plain_mean(window):
             return
         weights = [abs(s.weight) for s in window]
         most, least = weights.index(max(weights)), weights.index(min(weights))
@@ -217,43 +216,9 @@ class WindowDependentGradient(Rule):
         sizes = [math.prod(s.shape) for s in window]
         for divisor in window[0].divisors:
             everywhere = all(divisor in s.divisors for s in window)
-            if everywhere and _is_count(divisor.number) and max(sizes) < divisor.number <= sum(sizes):
+            if everywhere and is_count(divisor.number) and max(sizes) < divisor.number <= sum(sizes):
                 return divisor
         return None
-
-
-def _differing(window: list[Share]) -> Divisor | None:
-    """A count that each micro-batch has its own of."""
-    for at, divisor in enumerate(window[0].divisors):
-        same_line = [
-            s.divisors[at] for s in window if len(s.divisors) > at and s.divisors[at].site == divisor.site
-        ]
-        numbers = [d.number for d in same_line if not d.inverse]
-        if len(numbers) == len(window) and all(map(_is_count, numbers)) and not _are_equal(numbers):
-            return divisor
-    return None
-
-
-def _is_count(number: float) -> bool:
-    return number >= 1.0 and abs(number - round(number)) < 1e-3
-
-
-def _are_equal(numbers: list[float]) -> bool:
-    sizes = sorted(map(abs, numbers))
-    return not sizes[0] or sizes[-1] / sizes[0] < DIFFERENT
-
-
-def _is_plain_mean(window: list[Share]) -> bool:
-    """Over all elements of different shapes, or per sequence: nothing was masked, and the shapes are the design."""
-    if any(s.masked for s in window):
-        return False
-    if len({s.shape for s in window}) == 1 or len({len(s.shape) for s in window}) > 1:
-        return False
-    sizes = [(math.prod(s.shape), *s.shape) for s in window]
-    return any(
-        _are_equal([s.weight * size for s, size in zip(window, way, strict=True)])
-        for way in zip(*sizes, strict=True)
-    )
 
 
 def _ordinal(index: int) -> str:

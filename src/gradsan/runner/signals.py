@@ -25,6 +25,9 @@ ENDING = [
 EXITS = ("_exit", "execv", "execve")  # all other ways to replace the process lead through the last two
 
 
+heirs: list[Callable[[], None]] = []  # what a forked child has to say before it ends
+
+
 class Interrupted(BaseException):
     """The program was ended by Ctrl-C; its traceback and the report have been shown."""
 
@@ -38,12 +41,16 @@ def die_of_interrupt() -> NoReturn:
 @contextlib.contextmanager
 def last_words(say: Callable[[], None]) -> Iterator[None]:
     """Call `say` when a signal, `os._exit` or `os.execv` is about to end the process. The program's own handlers
-    take precedence: once it has set one, ours is gone."""
+    take precedence: once it has set one, ours is gone. In a forked child, `heirs` are called instead."""
     owner, patches, said = os.getpid(), Patches(), False
 
     def say_once() -> None:
         nonlocal said
-        if os.getpid() != owner or said:
+        if os.getpid() != owner:
+            for heir in heirs:
+                heir()
+            return
+        if said:
             return
         said = True
         try:

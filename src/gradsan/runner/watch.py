@@ -6,6 +6,7 @@ import contextlib
 import os
 import sys
 import traceback
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from gradsan.judge.baseline import Baseline
@@ -34,9 +35,15 @@ def running() -> Watch | None:
     return _open[-1] if _open else None
 
 
+heirs: list[Callable[[Watch | None], None]] = []
+"""Called in a forked child, with the watch that its parent had."""
+
+
 def _forget_in_child() -> None:
     for watch in _open:
         watch.forget_in_child()
+    for heir in heirs:
+        attempt("fork", heir, running())
 
 
 os.register_at_fork(after_in_child=_forget_in_child)  # once: a fork handler cannot be taken back
@@ -59,8 +66,8 @@ class Watch:
         self.writer = writer
         self.mode = mode
         self.include = include
-        self._picture = _picture_collector() if draws else None
-        sinks: list[Sink | None] = [writer, engine, self._picture]
+        self.picture = _picture_collector() if draws else None
+        sinks: list[Sink | None] = [writer, engine, self.picture]
         self.recorder = Recorder([sink for sink in sinks if sink is not None])
         self.session: Session | None = None
         self.refusal = ""  # this torch is too old
@@ -71,11 +78,16 @@ class Watch:
         self.interruptions = Interruptions()
         self.headroom = Headroom()
 
-    def start(self) -> None:
+    def start(self, parents: Watch | None = None) -> None:
+        """`parents`: the one that was open when this process was forked. What holds for a process is taken over."""
+        if parents is not None:
+            parents.leave_to_child()
+            self.interruptions, self.headroom = parents.interruptions, parents.headroom
         _open.append(self)
         listeners.append(self.engine.lose_track)
-        attempt("signals", self.interruptions.start)
-        attempt("recursion limit", self.headroom.start)
+        if parents is None:
+            attempt("signals", self.interruptions.start)
+            attempt("recursion limit", self.headroom.start)
         with contextlib.suppress(SystemExit):  # torch is here already: nothing of the program has run yet
             self._arrival.start()
 
@@ -96,7 +108,7 @@ class Watch:
 
             if self.writer is not None:
                 self.writer.note(torch=_torch_version())
-            draws = self._picture is not None
+            draws = self.picture is not None
             self.session = Session(self.recorder, self.mode, self.include, draws)
             self.session.__enter__()
             if not self.session.watching:
@@ -113,6 +125,13 @@ class Watch:
             self.session.containment.look_away()
         if self.writer is not None:
             self.writer.forget_in_child()
+
+    def leave_to_child(self) -> None:
+        """After that, in a child that is going to be watched by itself."""
+        _open[:] = [watch for watch in _open if watch is not self]
+        if self.engine.lose_track in listeners:
+            listeners.remove(self.engine.lose_track)
+        self._take_out()
 
     @property
     def iteration(self) -> int:
@@ -166,8 +185,8 @@ class Watch:
             report = self._least()
         if self.baseline is not None:  # before anything is drawn: pictures refer to findings by number
             attempt("baseline", self.baseline.apply, report)
-        if self._picture is not None:
-            attempt("picture", draw, report, self._picture)
+        if self.picture is not None:
+            attempt("picture", draw, report, self.picture)
         told = {fault["tap"] for fault in report.faults}
         report.faults += [fault._asdict() for tap, fault in broken.items() if tap not in told]
         report.mode = self.mode

@@ -27,7 +27,7 @@ from gradsan.render.explanation import sections
 from gradsan.render.how_often import how_often
 from gradsan.render.html.listing import highlighted, listing, styles
 from gradsan.render.page import plain
-from gradsan.render.text import ROLES, gone
+from gradsan.render.text import ROLES, gone, where_met
 from gradsan.rules import find
 
 ASSETS = files("gradsan.render.html") / "assets"
@@ -50,6 +50,7 @@ def render(report: Report) -> str:
         rules=_rules(report),
         not_evaluated=_not_evaluated(report),
         gone=gone(report),
+        drawn=list(dict.fromkeys([x.process for x in picture.losses] + [x.process for x in picture.charts])),
         scripts=[Markup(script) for script in scripts],
         style=Markup("\n".join([*(_asset(name) for name in STYLES), styles()])),
         policy="; ".join(_policy(scripts)),
@@ -91,6 +92,7 @@ def _environment() -> jinja2.Environment:
     )
     environment.filters["prose"] = prose
     environment.filters["how_often"] = how_often
+    environment.filters["where_met"] = where_met
     return environment
 
 

@@ -84,6 +84,7 @@ function drawChart(chart, place) {
   frame.setAttribute("role", "group");
   frame.setAttribute("aria-label", `Chart: ${chart.title} ${chart.group}`);
   frame.append(title);
+  frame.dataset.process = chart.process;
   place.append(frame);
   const plot = new uPlot(optionsFor(chart, frame.clientWidth - 28), [chart.x, ...Object.values(chart.series)], frame);
   plot.over.addEventListener("dblclick", () => zoom(...everything));
@@ -103,5 +104,5 @@ if (place) {
   });
   document.addEventListener("theme", () => plots.forEach(plot => plot.redraw(false, true)));
   addEventListener("resize", () => plots.forEach(plot =>
-    plot.setSize({ width: plot.root.parentElement.clientWidth - 28, height: 230 })));
+    plot.setSize({ width: Math.max(100, plot.root.parentElement.clientWidth - 28), height: 230 })));
 }

@@ -29,11 +29,24 @@ tabs.forEach((tab, i) => {
   tab.addEventListener("keydown", event => {
     const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (!by) return;
-    const next = (i + by + tabs.length) % tabs.length;
-    showLoss(next);
-    tabs[next].focus();
+    const shown = tabs.filter(other => !other.hidden);
+    const next = shown[(shown.indexOf(tab) + by + shown.length) % shown.length];
+    showLoss(tabs.indexOf(next));
+    next.focus();
   });
 });
+
+// Where a run had several processes, losses and charts are those of the one that was chosen.
+const chooser = document.getElementById("process");
+function showProcess(name) {
+  for (const part of document.querySelectorAll("[role=tab][data-process], .charts > [data-process]"))
+    part.hidden = part.dataset.process !== name;
+  const first = tabs.findIndex(tab => !tab.hidden);
+  if (first >= 0) showLoss(first);
+  dispatchEvent(new Event("resize"));
+}
+chooser?.addEventListener("change", () => showProcess(chooser.value));
+addEventListener("load", () => chooser && showProcess(chooser.value));
 
 function follow() {
   const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));

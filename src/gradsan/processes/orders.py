@@ -1,0 +1,60 @@
+"""What a run tells the processes that its script starts, through their environment."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import MutableMapping
+from pathlib import Path
+from typing import NamedTuple
+
+FOLLOW, PYTHON, SEARCHED = "GRADSAN_FOLLOW", "GRADSAN_PYTHON", "PYTHONPATH"
+START = str(Path(__file__).parent / "start")  # holds a `sitecustomize` and nothing else
+
+
+class Orders(NamedTuple):
+    """`folder`: where traces go. `scratch`: there as long as the run itself. `live`: the rules whose findings are told
+    at once; none where nothing is to be said. `base`: what paths are shown relative to."""
+
+    folder: str
+    scratch: str
+    script: str
+    mode: str
+    base: str
+    include: tuple[str, ...] = ()
+    live: tuple[str, ...] = ()
+    code: str | None = None
+    run: str = ""
+
+    def give(self, environment: MutableMapping[str, str]) -> None:
+        environment[FOLLOW] = json.dumps(self)
+        environment[PYTHON] = sys.prefix
+        others = [part for part in environment.get(SEARCHED, "").split(os.pathsep) if part != START]
+        environment[SEARCHED] = os.pathsep.join([START, *others] if any(others) else [START])
+
+
+def given(environment: MutableMapping[str, str]) -> Orders | None:
+    """What this process was told; None where nobody follows it, or the run is over."""
+    try:
+        orders = Orders(*json.loads(environment[FOLLOW]))
+    except (KeyError, TypeError, ValueError):
+        return None
+    orders = orders._replace(include=tuple(orders.include), live=tuple(orders.live))
+    return orders if os.path.isdir(orders.scratch) else None
+
+
+def take_back(environment: MutableMapping[str, str]) -> None:
+    """Whatever is started from now on is followed by nobody."""
+    environment.pop(FOLLOW, None)
+    environment.pop(PYTHON, None)
+    others = [part for part in environment.get(SEARCHED, "").split(os.pathsep) if part != START]
+    if any(others):
+        environment[SEARCHED] = os.pathsep.join(others)
+    else:
+        environment.pop(SEARCHED, None)
+
+
+def wait_no_longer() -> None:
+    """This process is going to be watched in another way: its `sitecustomize` need not wait for torch any more."""
+    sys.meta_path[:] = [f for f in sys.meta_path if getattr(f, "__module__", "") != "sitecustomize"]
