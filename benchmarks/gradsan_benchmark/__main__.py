@@ -1,67 +1,107 @@
-"""python -m gradsan_benchmark --tool "COMMAND" """
+"""python -m gradsan_benchmark --tool "COMMAND": scores a tool that finds gradient bugs."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 import tempfile
 from pathlib import Path
 
-from gradsan_benchmark import programs, run
-from gradsan_benchmark.cases import DEVELOPMENT, UNSEEN, every_case, sample
-from gradsan_benchmark.operators import OPERATORS
-from gradsan_benchmark.peers.pytorch import PyTorch
+from gradsan_benchmark import page, peers, programs, reports, run
+from gradsan_benchmark.cases import DEVELOPMENT, UNSEEN, every_case, sample, some_programs
+from gradsan_benchmark.tables import halves_table, tools_table
 from gradsan_benchmark.tools import Command, Tool
 
-PEERS: dict[str, Tool] = {"pytorch": PyTorch(), "anomaly": PyTorch("anomaly mode", anomaly=True)}
 ROOT = Path(__file__).resolve().parents[2]
 
 
 def arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="gradsan_benchmark", description=__doc__)
-    parser.add_argument("--tool", action="append", default=[], metavar="[NAME=]COMMAND",
-                        help="a tool to score; {program} and {output} are filled in; may be given again")  # fmt: skip
-    parser.add_argument(
-        "--sample", type=int, default=360, help="how many mutants; 0: all (default: %(default)s)"
+    add = parser.add_argument
+    add("--tool", action="append", default=[], metavar="[NAME=]COMMAND",
+        help="a tool to score; {program} and {output} are filled in; may be given again")  # fmt: skip
+    add(
+        "--peers",
+        default="pytorch",
+        help=f"other tools on the same cases: {' '.join(peers.NAMES)}; or all, none",
     )
-    parser.add_argument("--sites", type=int, default=1, help="mutants per program and operator; 0: all")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--half", choices=(DEVELOPMENT, UNSEEN), default="", help="only this half")
-    parser.add_argument("--programs", default="", help="only programs whose name contains one of these words")
-    parser.add_argument("--operators", default="", help="only these operators")
-    parser.add_argument("--peers", default="", help=f"other tools on the same cases: {' '.join(PEERS)}")
-    parser.add_argument("--root", type=Path, default=ROOT, help="gradsan's repository, for its programs")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--results", type=Path, default=Path("benchmark.jsonl"))
+    add("--sample", type=int, default=300, help="how many mutants; 0: all (default: %(default)s)")
+    add("--originals", type=int, default=40, help="of how many programs; 0: all (default: %(default)s)")
+    add(
+        "--sites", type=int, default=1, help="mutants per program and operator; 0: all (default: %(default)s)"
+    )
+    add("--reports", type=int, default=40, help="how many pairs of the reports track; 0: all, -1: none")
+    add("--corpus", type=Path, help="a folder of more pairs, with an index.json")
+    add("--seed", type=int, default=0)
+    add("--half", choices=(DEVELOPMENT, UNSEEN), default="", help="only the mutants of this half")
+    add("--programs", default="", help="only programs whose name contains one of these words")
+    add("--operators", default="", help="only these operators")
+    add("--root", type=Path, default=ROOT, help="gradsan's repository, for its programs")
+    add("--jobs", type=int, default=os.cpu_count() or 1)
+    add(
+        "--results",
+        type=Path,
+        default=Path("benchmark.jsonl"),
+        help="JSON lines; what is in there is not run again",
+    )
+    add("--page", type=Path, help="write the tables and the picture to this Markdown file")
+    add("--command", default="python -m gradsan_benchmark", help="what the page says it was written by")
+    add("--misses", type=Path, help="write the first tool's misses of the development half to this file")
     return parser
 
 
-def named(text: str, number: int) -> Command:
+def named(text: str) -> Command:
     """`NAME=COMMAND`, or a command whose first word is its name."""
     head, _, rest = text.partition("=")
     if rest and head.replace("-", "").replace("_", "").isalnum():
         return Command(head, rest)
-    return Command(Path(text.split()[0]).name or f"tool {number}", text)
+    return Command(Path(text.split()[0]).name, text)
 
 
 def main() -> int:
     options = arguments().parse_args()
-    tools: list[Tool] = [named(text, n) for n, text in enumerate(options.tool, 1)]
-    tools += [PEERS[name] for name in options.peers.split()]
+    asked = [named(text) for text in options.tool]
+    available, notes = peers.find(options.peers, options.root)
+    tools: list[Tool] = [*asked, *available]
     with tempfile.TemporaryDirectory() as place:
-        found = [*programs.of_repository(options.root, Path(place)), *programs.installed(Path(place))]
-        words = options.programs.split()
-        found = [p for p in found if not words or any(word in p.name for word in words)]
-        chosen = every_case(found, options.sites, options.seed)
-        picked = options.operators.split()
-        chosen = [case for case in chosen if not picked or case.operator in picked]
-        chosen = sample(chosen, options.sample, options.seed)
-        chosen = [case for case in chosen if options.half in ("", case.half)]
-        todo = run.jobs(chosen, found, tools, run.load(options.results))
-        print(f"{len(OPERATORS)} operators, {len(found)} programs, {len(chosen)} mutants", file=sys.stderr)
-        run.run(todo, options.results, options.jobs)
+        _run(options, tools, Path(place))
+    rows = run.load(options.results)
+    run.judge_all(rows)
+    first = tools[0].name if tools else ""
+    settings = {tool.name: tool.settings for tool in tools}
+    print(halves_table(rows, first), tools_table(rows, list(settings), "", "PyTorch"), sep="\n")
+    if options.page:
+        page.write(rows, options.page, settings, first, options.command, notes)
+    if options.misses:
+        options.misses.write_text(page.misses_by_operator(rows, first), encoding="utf-8")
     return 0
+
+
+def _run(options: argparse.Namespace, tools: list[Tool], place: Path) -> None:
+    found = [*programs.of_repository(options.root, place), *programs.installed(place)]
+    words, picked = options.programs.split(), options.operators.split()
+    found = [p for p in found if not words or any(word in p.name for word in words)]
+    found = some_programs(found, options.originals, options.seed)
+    chosen = every_case(found, options.sites, options.seed)
+    chosen = [case for case in chosen if not picked or case.operator in picked]
+    chosen = sample(chosen, options.sample, options.seed)
+    chosen = [case for case in chosen if options.half in ("", case.half)]
+    known = run.load(options.results)
+    todo = run.jobs(chosen, found, tools, known)
+    print(
+        f"{len(found)} programs, {len(chosen)} mutants, tools: {' · '.join(t.name for t in tools)}",
+        file=sys.stderr,
+    )
+    run.run(todo, options.results, options.jobs)
+    if options.reports >= 0:
+        pairs = [*reports.of_repository(options.root, place)]
+        pairs += reports.of_corpus(options.corpus, place) if options.corpus else []
+        with options.results.open("a", encoding="utf-8") as file:
+            for row in reports.work(reports.sample(pairs, options.reports, options.seed), tools, known):
+                file.write(json.dumps(row, ensure_ascii=False) + "\n")
+                file.flush()
 
 
 if __name__ == "__main__":

@@ -78,15 +78,32 @@ def every_case(programs: Iterable[Program], sites: int, seed: int) -> list[Case]
     return [case for program in programs for name in names for case in cases(program, name, sites, seed)]
 
 
+def some_programs(programs: list[Program], size: int, seed: int) -> list[Program]:
+    """`size` programs, in turns from each origin; 0: all of them."""
+    if not size or size >= len(programs):
+        return programs
+    by_origin: dict[str, list[Program]] = defaultdict(list)
+    for program in programs:
+        by_origin[program.origin].append(program)
+    for name, mine in by_origin.items():
+        random.Random(f"{seed}:{name}").shuffle(mine)
+    chosen: list[Program] = []
+    while len(chosen) < size:
+        for mine in by_origin.values():
+            if mine and len(chosen) < size:
+                chosen.append(mine.pop())
+    return sorted(chosen, key=lambda program: program.name)
+
+
 def sample(found: list[Case], size: int, seed: int) -> list[Case]:
     """`size` cases, in turns from each operator; 0: all of them."""
     if not size or size >= len(found):
         return found
-    chance, by_operator = random.Random(seed), defaultdict(list)
+    by_operator: dict[str, list[Case]] = defaultdict(list)
     for case in found:
         by_operator[case.operator].append(case)
-    for mine in by_operator.values():
-        chance.shuffle(mine)
+    for name, mine in by_operator.items():
+        random.Random(f"{seed}:{name}").shuffle(mine)
     chosen: list[Case] = []
     while len(chosen) < size:
         for mine in by_operator.values():

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from gradsan_benchmark import forks
 from gradsan_benchmark.recorder import PROJECTIONS, record
 
-UPDATES = 80
+UPDATES = 400
 REAL, EQUIVALENT, LATENT, INVALID = "real", "equivalent", "latent", "invalid"
 # A relative difference below this, for this many steps from the first that differs, is one of the last digits.
 ROUNDING, WINDOW = 1e-4, 10

@@ -150,8 +150,17 @@ def judge(row: Row, original: Row) -> None:
         if row["kind"] == "real":
             said["outcome"] = score.outcome(found, row["file"], row["lines"], row["codes"])
         else:
-            alarms = score.false_alarms(found, row["file"], row["lines"], row["kind"])
+            alarms = score.false_alarms(found, row["file"], row["lines"], row["codes"], row["kind"])
             said["alarms"] = [score.plain(f) for f in alarms]
+
+
+def judge_all(rows: list[Row]) -> None:
+    """Anew from the findings, so that what is right may be stated better without running anything again."""
+    originals = {row["program"]: row for row in rows if row["kind"] == "original"}
+    for row in rows:
+        if "operator" in row and row["program"] in originals:
+            row["codes"] = list(OPERATORS[row["operator"]].codes)
+            judge(row, originals[row["program"]])
 
 
 def load(results: Path) -> list[Row]:

@@ -31,12 +31,15 @@ def outcome(findings: list[Finding], file: str, lines: Iterable[int], codes: Ite
     return ELSEWHERE if findings else SILENT
 
 
-def false_alarms(findings: list[Finding], file: str, lines: Iterable[int], kind: str) -> list[Finding]:
-    """On an equivalent, all; on a latent one, what is said about other lines than the changed one."""
+def false_alarms(
+    findings: list[Finding], file: str, lines: Iterable[int], codes: Iterable[str], kind: str
+) -> list[Finding]:
+    """On an equivalent, all; on a latent one, what has neither a right line nor a right code."""
     if kind == "equivalent":
         return findings
-    right = {(file, line) for line in lines}
-    return [f for f in findings if (f.file, f.line) not in right and not right & set(f.sites)]
+    right, codes = {(file, line) for line in lines}, set(codes)
+    elsewhere = [f for f in findings if (f.file, f.line) not in right and not right & set(f.sites)]
+    return [f for f in elsewhere if f.rule not in codes]
 
 
 def plain(finding: Finding) -> list[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 NETS = "actor_opt = Adam(actor.parameters())\ncritic_opt = Adam(critic.parameters())\n"
+LOOP = "for _ in x:\n"
 COPY = "target = copy.deepcopy(online)\n"
 CLIP = "clip_grad_norm_(net.parameters(), 1)\n"
 ORDER = f"opt = Adam(net.parameters())\nopt.zero_grad()\nloss.backward()\n{CLIP}opt.step()\n"
@@ -18,7 +19,10 @@ TABLE: dict[str, Row] = {
     "drop-float": ("total += float(loss)\n", [(1, "total += (loss)")]),
     "drop-data": ("w = p.data.clone()\n", [(1, "w = p.clone()")]),
     "keep-growing-list": ("log_probs.clear()\n", [(1, "pass")]),
-    "carry-loop-list": ("for _ in x:\n    a = []\n", [(2, '    a = locals().get("a", [])')]),
+    "carry-loop-list": (
+        "for _ in x:\n    log_probs = []\n",
+        [(2, '    log_probs = locals().get("log_probs", [])')],
+    ),
     # cuts
     "add-detach": ("q.parameters()\nx = q(s)\n", [(2, "x = q(s).detach()")]),
     "add-detach-in-loss": ("loss = (x - y).mean()\n", [(1, "loss = (x.detach() - y).mean()")]),
@@ -41,7 +45,6 @@ TABLE: dict[str, Row] = {
     "in-place-layer": ("layer = nn.ReLU()\n", [(1, "layer = nn.ReLU(inplace=True)")]),
     "in-place-assignment": ("x = x * 2\n", [(1, "x *= 2")]),
     "drop-clone": ("y = x.clone()\n", [(1, "y = x")]),
-    "drop-zeros-like": ("y = torch.zeros_like(x)\n", [(1, "y = x")]),
     "decay-weights-live": (
         ORDER,
         [(3, "[p.data.mul_(0.9) for p in net.parameters()]; loss.backward()")],
@@ -153,20 +156,21 @@ TABLE: dict[str, Row] = {
     # sync
     "alias-target": (COPY, [(1, "target = online")]),
     "reverse-sync": (
-        "target.load_state_dict(online.state_dict())\n",
-        [(1, "online.load_state_dict(target.state_dict())")],
+        LOOP + "    target.load_state_dict(online.state_dict())\n",
+        [(2, "    online.load_state_dict(target.state_dict())")],
     ),
     "sync-with-itself": (
-        "target.load_state_dict(online.state_dict())\n",
-        [(1, "target.load_state_dict(target.state_dict())")],
+        LOOP + "    target.load_state_dict(online.state_dict())\n",
+        [(2, "    target.load_state_dict(target.state_dict())")],
     ),
-    "drop-sync": (COPY + "target.load_state_dict(online.state_dict())\n", [(2, "pass")]),
+    "drop-sync": (COPY + LOOP + "    target.load_state_dict(online.state_dict())\n", [(3, "    pass")]),
     "reverse-soft-sync": (
         "for a, b in zip(t.parameters(), q.parameters()):\n    a.lerp_(b, 0.1)\n",
         [(1, "for a, b in zip(q.parameters(), t.parameters()):")],
     ),
     "exchange-soft-weights": ("a.lerp_(b, TAU)\n", [(1, "a.lerp_(b, 1 - TAU)")]),
     # excluded
+    "drop-zeros-like": ("y = torch.zeros_like(x)\n", [(1, "y = x")]),
     "drop-clip": (ORDER, [(4, "pass")]),
     "mean-to-sum": ("loss = x.mean()\n", [(1, "loss = x.sum()")]),
     "online-for-target": (COPY + "y = target(s)\n", [(2, "y = online(s)")]),

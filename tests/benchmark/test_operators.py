@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from gradsan_benchmark.cases import half
 from gradsan_benchmark.edits import Source
 from gradsan_benchmark.operators import OPERATORS
@@ -18,22 +17,35 @@ def test_every_operator_has_its_row():
     assert sum(not operator.excluded for operator in OPERATORS.values()) >= 40
 
 
-@pytest.mark.parametrize("name", TABLE)
-def test_operator_changes_these_lines_and_moves_none(name):
-    before, wanted = TABLE[name]
-    change, after = OPERATORS[name].changes(Source(before))[0]
+def test_each_operator_changes_the_lines_of_its_row_and_moves_none():
+    """In one test: what is looked at before and after each is a hundred times as slow as a row."""
+    wrong = {name: made for name in TABLE if (made := changed(name)) != TABLE[name][1]}
+    assert not wrong
+
+
+def changed(name: str) -> list[tuple[int, str]]:
+    before = TABLE[name][0]
+    made = OPERATORS[name].changes(Source(before))
+    if not made:
+        return []
+    change, after = made[0]
     old, new = before.splitlines(), after.splitlines()
-    assert len(old) == len(new)
-    assert [(n, b) for n, (a, b) in enumerate(zip(old, new, strict=True), 1) if a != b] == wanted
-    assert {n for n, _ in wanted} <= set(change.lines)
+    assert len(old) == len(new), name
+    found = [(n, b) for n, (a, b) in enumerate(zip(old, new, strict=True), 1) if a != b]
+    assert {n for n, _ in found} <= set(change.lines), name
+    return found
 
 
-@pytest.mark.parametrize("operator", OPERATORS.values(), ids=lambda o: o.name)
-def test_operator_says_what_it_is_and_which_codes_would_be_right(operator):
+def test_each_operator_says_what_it_is_and_which_codes_would_be_right():
     known = {path.name[2:5] for path in RULES.glob("gs*.py")} | {"704"}
-    assert operator.what.endswith(".")
-    assert bool(operator.codes) != bool(operator.excluded)
-    assert {code[2:] for code in operator.codes} <= known
+    for operator in OPERATORS.values():
+        assert operator.what.endswith("."), operator.name
+        assert bool(operator.codes) != bool(operator.excluded), operator.name
+        assert {code[2:] for code in operator.codes} <= known, operator.name
+
+
+def test_sync_at_the_start_is_left_alone():
+    assert not OPERATORS["reverse-sync"].changes(Source("target.load_state_dict(online.state_dict())\n"))
 
 
 def test_columns_count_bytes_where_a_line_holds_more_than_ascii():

@@ -68,3 +68,13 @@ def drop_epsilon(source: Source) -> Iterator[Change]:
             and 0 < node.right.value < 1e-4
         ):
             yield Change((source.tail(node.left, node),), lines(source.statement(node)))
+
+
+@operator("drop-zeros-like", "excluded", "", "Summing into the first summand is a legal way to sum.")
+def alias_buffer(source: Source) -> Iterator[Change]:
+    """A buffer is filled through another's memory: `torch.zeros_like(x)` becomes `x`."""
+    for call in source.calls:
+        fresh = dotted(call.func) in {"torch.zeros_like", "np.zeros_like"} and len(call.args) == 1
+        if fresh and isinstance(source.parents[call], ast.Assign):
+            text = source.text(call.args[0])
+            yield Change((source.put(call, text),), lines(source.statement(call)))

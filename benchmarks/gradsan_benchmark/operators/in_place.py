@@ -68,16 +68,6 @@ def drop_clone(source: Source) -> Iterator[Change]:
             yield Change((source.tail(call.func.value, call),), statement_and_uses(source, call))
 
 
-@operator("drop-zeros-like", "mutation", MUTATED)
-def alias_buffer(source: Source) -> Iterator[Change]:
-    """A buffer is filled through another's memory: `torch.zeros_like(x)` becomes `x`."""
-    for call in source.calls:
-        fresh = dotted(call.func) in {"torch.zeros_like", "np.zeros_like"} and len(call.args) == 1
-        if fresh and isinstance(source.parents[call], ast.Assign):
-            text = source.text(call.args[0])
-            yield Change((source.put(call, text),), statement_and_uses(source, call))
-
-
 @operator("decay-weights-live", "mutation", "GS103 GS102 GS101 GS104")
 def decay_weights_live(source: Source) -> Iterator[Change]:
     """Weights are scaled through `.data` between the loss and its backward."""

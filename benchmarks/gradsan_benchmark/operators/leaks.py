@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from gradsan_benchmark.edits import Change, Source
@@ -128,7 +129,9 @@ def carry_loop_list(source: Source) -> Iterator[Change]:
             continue
         target = statement.targets[0]
         looped = any(isinstance(a, ast.For | ast.While) for a in source.ancestors(statement))
-        if not statement.value.elts and isinstance(target, ast.Name) and looped:
+        # What holds numbers may well be kept; what holds values of networks must not.
+        graphs = isinstance(target, ast.Name) and re.search("prob|value|entrop|loss|hidden", target.id)
+        if not statement.value.elts and isinstance(target, ast.Name) and graphs and looped:
             kept = f'locals().get("{target.id}", [])'
             reading = uses(source, statement)
             yield Change((source.put(statement.value, kept),), (*lines(statement), *reading))

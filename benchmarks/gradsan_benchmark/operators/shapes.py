@@ -94,8 +94,12 @@ def drop_action_sum(source: Source) -> Iterator[Change]:
 def sum_over_batch(source: Source) -> Iterator[Change]:
     """The log-probabilities are summed over the batch, too: `.sum()` in place of `.sum(-1)`."""
     for call in method(source, "sum"):
-        if len(call.args) == 1 and isinstance(call.func, ast.Attribute) and _scores(call.func.value):
+        if len(call.args) == 1 and isinstance(call.func, ast.Attribute) and _is_log_prob(call.func.value):
             yield Change((source.put(call.args[0], ""),), statement_and_uses(source, call))
+
+
+def _is_log_prob(node: ast.AST) -> bool:
+    return called(node) == "log_prob" or "log_prob" in dotted(node)
 
 
 def _scores(node: ast.AST) -> bool:

@@ -14,8 +14,18 @@ def hard_syncs(source: Source) -> Iterator[tuple[ast.Call, ast.Call]]:
     """(`target.load_state_dict(…)`, its `online.state_dict()`)."""
     for call in method(source, "load_state_dict"):
         given = call.args[0] if call.args else None
-        if isinstance(given, ast.Call) and called(given) == "state_dict" and owner(given) and owner(call):
+        named = isinstance(given, ast.Call) and called(given) == "state_dict" and owner(given) and owner(call)
+        if named and isinstance(given, ast.Call) and repeated(source, call):
             yield call, given
+
+
+def repeated(source: Source, call: ast.Call) -> bool:
+    """Whether it runs again and again. The copy at the start may go either way: both networks are new then."""
+    above = list(source.ancestors(call))
+    functions = [a.name for a in above if isinstance(a, ast.FunctionDef)]
+    return any(isinstance(a, ast.For | ast.While) for a in above) or bool(
+        functions and "__init__" not in functions
+    )
 
 
 def target_uses(source: Source, target: str) -> tuple[int, ...]:
