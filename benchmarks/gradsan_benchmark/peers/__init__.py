@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from gradsan_benchmark.peers.linters import Linter, mldoct, torchfix
+from gradsan_benchmark.peers.linters import Linter
 from gradsan_benchmark.peers.pytorch import PyTorch
 from gradsan_benchmark.peers.torch_audit import TorchAudit
 from gradsan_benchmark.peers.traincheck import TrainCheck
@@ -23,14 +23,15 @@ def find(words: str, root: Path) -> tuple[list[Tool], dict[str, str]]:
     version = f"python{sys.version_info.major}.{sys.version_info.minor}"
     packages = root / ENVIRONMENT / "lib" / version / "site-packages"
     commands = root / ENVIRONMENT / "bin"
+    python = commands / "python"
     made: dict[str, tuple[Path, Tool]] = {
         "pytorch": (root, PyTorch()),
         "anomaly": (root, PyTorch("anomaly mode", anomaly=True)),
         "torchfix": (
             packages / "torchfix",
-            Linter("TorchFix", "`torchfix --select=ALL`", packages, torchfix),
+            Linter("TorchFix", "torchfix", "all rules", python),
         ),
-        "mldoct": (packages / "mldoctor", Linter("mldoct", "`mldoctor check`", packages, mldoct)),
+        "mldoct": (packages / "mldoctor", Linter("mldoct", "mldoct", "`mldoctor check`", python)),
         "torch-audit": (packages / "torch_audit", TorchAudit(packages)),
         "traincheck": (commands / "traincheck-collect", TrainCheck(commands)),
     }

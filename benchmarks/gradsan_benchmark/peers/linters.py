@@ -1,42 +1,53 @@
-"""Linters of other people, from an environment of their own beside the one that runs here."""
+"""Linters of other people, asked in an environment of their own."""
 
 from __future__ import annotations
 
-import re
-import sys
-from collections.abc import Callable
+import json
+import os
+import subprocess
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from gradsan_benchmark import forks
 from gradsan_benchmark.sarif import Finding
 from gradsan_benchmark.tools import Said
 
-LINE = re.compile(r"^(?P<file>[^:\n]+\.py):(?P<line>\d+):(?:\d+:)? (?P<rule>\w+)", re.MULTILINE)
+SERVERS: dict[tuple[int, str], subprocess.Popen[str]] = {}
 
 
 @dataclass(frozen=True)
 class Linter:
-    """Reads every file of the program's folder that could have been changed; prints `file:line: RULE`."""
+    """Its time is that of reading the files, once it is loaded."""
 
     name: str
+    linter: str
     settings: str
-    packages: Path
-    work: Callable[[list[str]], object]
+    python: Path
 
     def run(self, program: Path, original: Path) -> Said:
+        started = time.monotonic()
         files = changed(program.parent, original.parent) or [program.name]
+        asked = {"linter": self.linter, "folder": str(program.parent), "files": files}
+        server = self.server()
+        assert server.stdin is not None
+        assert server.stdout is not None
+        print(json.dumps(asked), file=server.stdin, flush=True)
+        line = server.stdout.readline()
+        said = json.loads(line) if line else {"found": [], "fault": "the linter's process ended"}
+        found = [Finding(rule, file, number) for rule, file, number in said["found"]]
+        return Said(found, time.monotonic() - started, said["fault"])
 
-        def work() -> None:
-            sys.path.insert(0, str(self.packages))
-            self.work(files)
-
-        done = forks.call(work, program.parent, 60.0)
-        if done.status not in (0, 1) or "Traceback" in done.stderr:
-            last = (done.stderr.strip().splitlines() or ["no word"])[-1]
-            return Said([], done.seconds, f"status {done.status}: {last[:200]}")
-        found = [Finding(m["rule"], m["file"], int(m["line"])) for m in LINE.finditer(done.stdout)]
-        return Said(found, done.seconds)
+    def server(self) -> subprocess.Popen[str]:
+        """One for each process that asks."""
+        key = (os.getpid(), self.linter)
+        if key not in SERVERS or SERVERS[key].poll() is not None:
+            package = str(Path(__file__).parents[2])
+            SERVERS[key] = subprocess.Popen(
+                [str(self.python), "-m", "gradsan_benchmark.peers.linter_server"],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                env={**os.environ, "PYTHONPATH": package},
+            )  # fmt: skip
+        return SERVERS[key]
 
 
 def changed(folder: Path, original: Path) -> list[str]:
@@ -47,23 +58,3 @@ def changed(folder: Path, original: Path) -> list[str]:
         for n in names
         if not (original / n).exists() or (original / n).read_bytes() != (folder / n).read_bytes()
     ]
-
-
-def torchfix(files: list[str]) -> None:
-    """All its rules, by its own flake8 entry: the command starts a pool of processes for each file."""
-    from torchfix.torchfix import TorchChecker  # type: ignore[import-not-found]
-
-    for file in files:
-        lines = Path(file).read_text(encoding="utf-8").splitlines(keepends=True)
-        for line, _, message, *_ in TorchChecker(None, lines).run():
-            print(f"{file}:{line}: {message}")
-
-
-def mldoct(files: list[str]) -> None:
-    from mldoctor.linter import lint_script  # type: ignore[import-not-found]
-
-    for file in files:
-        found, _ = lint_script(file)
-        for issue in found:
-            rule = re.sub(r"\W+", "_", str(issue.get("type") or issue.get("message")))
-            print(f"{file}:{issue.get('line') or 0}: {rule}")
