@@ -27,12 +27,18 @@ def arguments() -> argparse.ArgumentParser:
         default="pytorch",
         help=f"other tools on the same cases: {' '.join(peers.NAMES)}; or all, none",
     )
-    add("--sample", type=int, default=300, help="how many mutants; 0: all (default: %(default)s)")
-    add("--originals", type=int, default=40, help="of how many programs; 0: all (default: %(default)s)")
+    add(
+        "--slow-seconds",
+        type=float,
+        default=300,
+        help="for TrainCheck, which takes minutes (default: %(default)s)",
+    )
+    add("--sample", type=int, default=240, help="how many mutants; 0: all (default: %(default)s)")
+    add("--originals", type=int, default=32, help="of how many programs; 0: all (default: %(default)s)")
     add(
         "--sites", type=int, default=1, help="mutants per program and operator; 0: all (default: %(default)s)"
     )
-    add("--reports", type=int, default=40, help="how many pairs of the reports track; 0: all, -1: none")
+    add("--reports", type=int, default=30, help="how many pairs of the reports track; 0: all, -1: none")
     add("--corpus", type=Path, help="a folder of more pairs, with an index.json")
     add("--seed", type=int, default=0)
     add("--half", choices=(DEVELOPMENT, UNSEEN), default="", help="only the mutants of this half")
@@ -63,7 +69,7 @@ def named(text: str) -> Command:
 def main() -> int:
     options = arguments().parse_args()
     asked = [named(text) for text in options.tool]
-    available, notes = peers.find(options.peers, options.root)
+    available, notes = peers.find(options.peers, options.root, options.slow_seconds)
     tools: list[Tool] = [*asked, *available]
     with tempfile.TemporaryDirectory() as place:
         _run(options, tools, Path(place))

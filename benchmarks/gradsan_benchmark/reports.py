@@ -100,6 +100,8 @@ def _ask(pair: Pair, tools: list[Tool], row: Row) -> None:
         twin = pair.twin.copy(Path(place, "twin"))
         for tool in tools:
             on_twin, on_bug = tool.run(twin, twin), tool.run(bug, twin)
+            if on_twin is None or on_bug is None:
+                continue
             said = entry(on_bug)
             said["outcome"] = score.outcome(on_bug.findings, pair.bug.script, pair.lines, pair.codes)
             said["alarms"] = [score.plain(f) for f in on_twin.findings]

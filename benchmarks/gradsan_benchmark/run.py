@@ -74,28 +74,34 @@ def _all(job: Job) -> list[Row]:
 
 def work(job: Job) -> Iterator[Row]:
     """The rows that are new for this program: itself, then its mutants."""
+    before = {row["name"]: row for row in job.known}
+    rows = {
+        case.name: row for case in job.cases if (row := before.get(case.name)) and row["diff"] == case.diff
+    }
     with tempfile.TemporaryDirectory() as place:
-        folder = Path(place, "original")
-        script = job.program.copy(folder)
-        record = oracle.run(script, (), 60)
-        unsuited = oracle.suitable(record, oracle.run(script, (), 60))
-        before = {row["name"]: row for row in job.known}
-        original = before.get(job.program.name) or base(job.program)
-        original |= {"kind": "unsuited", "reason": unsuited} if unsuited else {"kind": "original"}
-        if ask(original, job.tools if not unsuited else (), script, script):
+        script = job.program.copy(Path(place, "original"))
+        original = before.get(job.program.name)
+        new = original is None
+        record = oracle.run(script, (), 60) if original is None or len(rows) < len(job.cases) else None
+        if original is None:
+            original = base(job.program) | suited(record, oracle.run(script, (), 60))
+        tools = job.tools if original["kind"] == "original" else ()
+        if ask(original, tools, script, script) or new:
             yield original
-        if unsuited or record is None:
-            return
-        for number, case in enumerate(job.cases):
-            row = before.get(case.name)
-            row = row if row and row["diff"] == case.diff else None
+        for number, case in enumerate(job.cases if tools else ()):
             mutant = case.program.copy(Path(place, str(number)), case.file, case.text)
+            row = rows.get(case.name)
+            new = row is None
             if row is None:
                 row = described(case) | classified(record, mutant, OPERATORS[case.operator].guard)
-            wanted = job.tools if row["kind"] not in ("invalid",) else ()
-            if ask(row, wanted, mutant, script) or row is not before.get(case.name):
+            if ask(row, tools if row["kind"] != "invalid" else (), mutant, script) or new:
                 judge(row, original)
                 yield row
+
+
+def suited(first: Row | None, second: Row | None) -> Row:
+    why = oracle.suitable(first, second)
+    return {"kind": "unsuited", "reason": why} if why else {"kind": "original", "reason": ""}
 
 
 def base(program: Program) -> Row:
@@ -117,7 +123,9 @@ def described(case: Case) -> Row:
     }
 
 
-def classified(record: Row, mutant: Path, guard: bool) -> Row:
+def classified(record: Row | None, mutant: Path, guard: bool) -> Row:
+    if record is None:
+        return {"kind": "invalid", "reason": "the original did not end this time"}
     limit = max(20.0, 10 * record["seconds"])
     verdict = oracle.classify(record, oracle.run(mutant, (), limit), guard)
     return {"kind": verdict.kind, "reason": verdict.reason}
@@ -125,12 +133,13 @@ def classified(record: Row, mutant: Path, guard: bool) -> Row:
 
 def ask(row: Row, tools: Iterable[Tool], program: Path, original: Path) -> bool:
     """Lets those tools look that have not yet; whether one did."""
-    asked = not row["tools"] and row["kind"] == "unsuited"
+    asked = False
     for tool in tools:
         if tool.name not in row["tools"]:
             said = tool.run(program, original)
-            row["tools"][tool.name] = entry(said)
-            asked = True
+            if said is not None:
+                row["tools"][tool.name] = entry(said)
+                asked = True
     return asked
 
 

@@ -30,8 +30,9 @@ class Tool(Protocol):
     name: str
     settings: str
 
-    def run(self, program: Path, original: Path) -> Said:
-        """Look at the program; `original` is the right program it was made from, in a folder of its own."""
+    def run(self, program: Path, original: Path) -> Said | None:
+        """Look at the program; `original` is the right one that it was made from, in a folder of its own.
+        None: not now, ask in a later run."""
         ...
 
 
