@@ -72,8 +72,9 @@ def main() -> int:
     available, notes = peers.find(options.peers, options.root, options.slow_seconds)
     tools: list[Tool] = [*asked, *available]
     with tempfile.TemporaryDirectory() as place:
-        _run(options, tools, Path(place))
-    rows = run.load(options.results)
+        names = _run(options, tools, Path(place))
+    # The file may hold other samples, too.
+    rows = [row for row in run.load(options.results) if row["name"] in names]
     run.judge_all(rows)
     first = tools[0].name if tools else ""
     settings = {tool.name: tool.settings for tool in tools}
@@ -85,7 +86,8 @@ def main() -> int:
     return 0
 
 
-def _run(options: argparse.Namespace, tools: list[Tool], place: Path) -> None:
+def _run(options: argparse.Namespace, tools: list[Tool], place: Path) -> set[str]:
+    """Runs what is not in the results yet; the names of all that belongs to this run."""
     found = [*programs.of_repository(options.root, place), *programs.installed(place)]
     words, picked = options.programs.split(), options.operators.split()
     found = [p for p in found if not words or any(word in p.name for word in words)]
@@ -101,13 +103,20 @@ def _run(options: argparse.Namespace, tools: list[Tool], place: Path) -> None:
         file=sys.stderr,
     )
     run.run(todo, options.results, options.jobs)
-    if options.reports >= 0:
-        pairs = [*reports.of_repository(options.root, place)]
-        pairs += reports.of_corpus(options.corpus, place) if options.corpus else []
-        with options.results.open("a", encoding="utf-8") as file:
-            for row in reports.work(reports.sample(pairs, options.reports, options.seed), tools, known):
-                file.write(json.dumps(row, ensure_ascii=False) + "\n")
-                file.flush()
+    pairs = _pairs(options, place)
+    with options.results.open("a", encoding="utf-8") as file:
+        for row in reports.work(pairs, tools, known):
+            file.write(json.dumps(row, ensure_ascii=False) + "\n")
+            file.flush()
+    return {thing.name for thing in (*found, *chosen, *pairs)}
+
+
+def _pairs(options: argparse.Namespace, place: Path) -> list[reports.Pair]:
+    if options.reports < 0:
+        return []
+    pairs = [*reports.of_repository(options.root, place)]
+    pairs += reports.of_corpus(options.corpus, place) if options.corpus else []
+    return reports.sample(pairs, options.reports, options.seed)
 
 
 if __name__ == "__main__":

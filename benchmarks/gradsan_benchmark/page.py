@@ -24,7 +24,8 @@ gradsan has these, so other tools cannot score in that column. *Among its sites*
 names the right line as another place. *Elsewhere*: neither. A finding that the tool reports on the original, too,
 does not count. Which half a case belongs to is a fixed hash of program × operator: gradsan's rules are mended from the
 development half, cases of the unseen half are counted and never looked at. Time is the median, over the originals, of
-the run with the tool by the run without, both without the import of torch."""
+the whole run with the tool by the run without, both without the import of torch; these programs take about half a
+second, so loading the tool is most of it. What watching costs in a longer run is in docs/performance.md."""
 
 
 def write(
@@ -85,7 +86,7 @@ def _alarms(rows: list[Row], tool: str) -> str:
 
 def _peers(tools: dict[str, str], present: list[str], notes: dict[str, str]) -> str:
     listed = [[name, tools[name]] for name in present]
-    listed += [[name, f"could not be run: {reason}"] for name, reason in notes.items()]
+    listed += [[name, reason] for name, reason in notes.items()]
     return "How each was run:\n\n" + markdown(["tool", "settings"], listed)
 
 

@@ -16,9 +16,9 @@ def draw(counts: dict[str, Counter[str]], title: str) -> str:
     """An SVG image; each bar is as long as all bugs together."""
     parts = [_text(LEFT, 18, title, "bold")]
     for place, (name, colour) in enumerate(zip(NAMES, COLOURS, strict=True)):
-        x = LEFT + place * 132 - 60
-        parts += [_box(x, 30, 11, 11, colour), _text(x + 16, 40, name)]
-    y = 56
+        corner = LEFT + place * 132 - 60
+        parts += [_box(corner, 30, 11, 11, colour), _text(corner + 16, 40, name)]
+    y = 56.0
     for tool, count in counts.items():
         whole = sum(count.values())
         parts.append(_text(LEFT - 8, y + 15, tool, anchor="end"))
@@ -30,9 +30,9 @@ def draw(counts: dict[str, Counter[str]], title: str) -> str:
                 parts.append(_text(x + wide / 2, y + 15, str(count[outcome]), anchor="middle"))
             x += wide
         y += HEIGHT + GAP
-    size = f'width="{LEFT + WIDTH + 20}" height="{y + 4}"'
+    size = f'width="{LEFT + WIDTH + 20}" height="{y + 4:.0f}"'
     style = 'font-family="sans-serif" font-size="11"'
-    background = f'<rect width="{LEFT + WIDTH + 20}" height="{y + 4}" fill="white"/>'
+    background = f'<rect width="{LEFT + WIDTH + 20}" height="{y + 4:.0f}" fill="white"/>'
     return f'<svg xmlns="http://www.w3.org/2000/svg" {size} {style}>{background}{"".join(parts)}</svg>\n'
 
 

@@ -46,7 +46,7 @@ class Recorder:
 
         torch.autograd.backward = backward
         sys.modules["torch.autograd"].backward = backward  # type: ignore[attr-defined]
-        warnings.showwarning = self.on_warning
+        warnings.showwarning = self.on_warning  # type: ignore[assignment]
 
     def on_warning(self, message: Any, category: Any, filename: str, lineno: int, *_: Any) -> None:
         text = str(message).splitlines()[0] if str(message) else ""

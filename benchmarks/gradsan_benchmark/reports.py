@@ -36,6 +36,10 @@ class Pair:
     codes: tuple[str, ...]
 
     @property
+    def name(self) -> str:
+        return f"report:{self.bug.name}"
+
+    @property
     def family(self) -> str:
         return FAMILIES.get(self.codes[0][2:3], "other") if self.codes else "other"
 
@@ -76,9 +80,8 @@ def work(pairs: Iterable[Pair], tools: list[Tool], known: Iterable[Row]) -> Iter
     """One row per pair; what is in `known` already is not asked again."""
     before = {row["name"]: row for row in known}
     for pair in pairs:
-        name = f"report:{pair.bug.name}"
-        row = before.get(name) or {
-            "name": name,
+        row = before.get(pair.name) or {
+            "name": pair.name,
             "program": pair.bug.name,
             "origin": pair.bug.origin,
             "kind": "report",

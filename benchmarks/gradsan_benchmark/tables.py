@@ -115,10 +115,28 @@ def misses(rows: list[Row], tool: str, most: int) -> str:
             "; ".join(f"{rule} line {line}" for rule, _, line, *_ in row["tools"][tool]["findings"])
             or "silent"
         )
-        changed = [line[1:].strip() for line in row["diff"].splitlines() if line.startswith("+")]
-        code = " … ".join(f"`{line}`" for line in changed if line) or "(the line is gone)"
-        made.append([row["operator"], row["program"], code, said])
-    return markdown(["operator", "program", "the changed line", "said"], made) if made else "None.\n"
+        made.append(
+            [
+                row["operator"],
+                row["program"],
+                f"{row['file']}:{place(row['diff'])}",
+                change(row["diff"]),
+                said,
+            ]
+        )
+    return markdown(["operator", "program", "line", "the change", "said"], made) if made else "None.\n"
+
+
+def place(diff: str) -> str:
+    """The first changed line's number, from the head of the difference."""
+    return diff.partition("+")[2].partition(" ")[0].partition(",")[0]
+
+
+def change(diff: str) -> str:
+    """`old` → `new`, for every line that differs."""
+    sides = [[line[1:].strip() for line in diff.splitlines() if line.startswith(sign)] for sign in "-+"]
+    pairs = zip(*sides, strict=False)
+    return "; ".join(f"`{old}` → {f'`{new}`' if new else 'gone'}" for old, new in pairs)
 
 
 def kinds_table(rows: list[Row]) -> str:

@@ -27,8 +27,13 @@ class Said:
 
 
 class Tool(Protocol):
-    name: str
-    settings: str
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def settings(self) -> str:
+        """How it is run, for the page."""
+        ...
 
     def run(self, program: Path, original: Path) -> Said | None:
         """Look at the program; `original` is the right one that it was made from, in a folder of its own.

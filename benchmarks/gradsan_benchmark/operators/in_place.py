@@ -71,7 +71,7 @@ def drop_clone(source: Source) -> Iterator[Change]:
 @operator("decay-weights-live", "mutation", "GS103 GS102 GS101 GS104")
 def decay_weights_live(source: Source) -> Iterator[Change]:
     """Weights are scaled through `.data` between the loss and its backward."""
-    known = {dotted(call.args[0].func.value): call  # type: ignore[attr-defined]
+    known = {dotted(call.args[0].func.value): call
              for call in source.calls
              if call.args and isinstance(call.args[0], ast.Call) and isinstance(call.args[0].func, ast.Attribute)
              and call.args[0].func.attr == "parameters" and dotted(call.args[0].func.value)}  # fmt: skip

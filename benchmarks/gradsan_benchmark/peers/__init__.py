@@ -14,7 +14,7 @@ from gradsan_benchmark.tools import Tool
 NAMES = ("pytorch", "anomaly", "torchfix", "mldoct", "torch-audit", "traincheck")
 ENVIRONMENT = ".venv-benchmark"
 # Asked for from the package index, and not there, or not to be installed.
-ABSENT = {"trainlint": "`pip install trainlint`: no matching distribution"}
+ABSENT = {"trainlint": "could not be run: `pip install trainlint` finds no matching distribution"}
 
 
 def find(words: str, root: Path, budget: float) -> tuple[list[Tool], dict[str, str]]:
@@ -39,5 +39,10 @@ def find(words: str, root: Path, budget: float) -> tuple[list[Tool], dict[str, s
     if unknown:
         raise SystemExit(f"gradsan_benchmark: unknown peers: {' '.join(unknown)}; known: {' '.join(NAMES)}")
     there = [made[name][1] for name in asked if made[name][0].exists()]
-    missing = {name: f"not installed in {ENVIRONMENT}" for name in asked if not made[name][0].exists()}
-    return there, missing | ABSENT
+    missing = {
+        name: f"could not be run: not installed in {ENVIRONMENT}"
+        for name in asked
+        if not made[name][0].exists()
+    }
+    others = {name: "not asked in this run" for name in NAMES if name not in asked}
+    return there, missing | others | ABSENT

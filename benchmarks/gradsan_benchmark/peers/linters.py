@@ -8,6 +8,7 @@ import subprocess
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from gradsan_benchmark.sarif import Finding
 from gradsan_benchmark.tools import Said
@@ -33,7 +34,9 @@ class Linter:
         assert server.stdout is not None
         print(json.dumps(asked), file=server.stdin, flush=True)
         line = server.stdout.readline()
-        said = json.loads(line) if line else {"found": [], "fault": "the linter's process ended"}
+        said: dict[str, Any] = (
+            json.loads(line) if line else {"found": [], "fault": "the linter's process ended"}
+        )
         found = [Finding(rule, file, number) for rule, file, number in said["found"]]
         return Said(found, time.monotonic() - started, said["fault"])
 

@@ -49,7 +49,7 @@ def watch(program: str, result: Path, anomaly: bool) -> None:
     def show(message: Any, category: Any, filename: str, lineno: int, *_: Any) -> None:
         warned.append({"file": filename, "line": lineno, "kind": category.__name__, "text": str(message)})
 
-    warnings.showwarning = show
+    warnings.showwarning = show  # type: ignore[assignment]
     if anomaly:
         torch.autograd.set_detect_anomaly(True)
     error: BaseException | None = None
