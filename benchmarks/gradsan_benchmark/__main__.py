@@ -89,6 +89,11 @@ def main() -> int:
 def _run(options: argparse.Namespace, tools: list[Tool], place: Path) -> set[str]:
     """Runs what is not in the results yet; the names of all that belongs to this run."""
     found = [*programs.of_repository(options.root, place), *programs.installed(place)]
+    if not any(p.origin == "clean" for p in found):
+        print(
+            f"{options.root} is not gradsan's repository: only programs of installed libraries",
+            file=sys.stderr,
+        )
     words, picked = options.programs.split(), options.operators.split()
     found = [p for p in found if not words or any(word in p.name for word in words)]
     found = some_programs(found, options.originals, options.seed)

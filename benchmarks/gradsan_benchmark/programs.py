@@ -50,6 +50,8 @@ def from_folder(folder: Path, origin: str, place: Path, only_fixed: bool = False
 
 def of_repository(root: Path, place: Path) -> list[Program]:
     """The right programs of gradsan's own repository, its examples repaired, and its agents."""
+    if not (root / "tests" / "programs" / "clean").is_dir():
+        return []
     found = from_folder(root / "tests" / "programs" / "clean", "clean", place)
     for name, repairs in libraries.EXAMPLES.items():
         found.append(single(root / "examples" / f"{name}.py", "examples", place, repairs))

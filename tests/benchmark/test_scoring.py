@@ -9,7 +9,7 @@ from collections import Counter
 from pathlib import Path
 
 import gradsan_benchmark
-from gradsan_benchmark import page, picture, sarif, score
+from gradsan_benchmark import page, picture, reports, sarif, score
 from gradsan_benchmark.cases import Case, sample
 from gradsan_benchmark.programs import Program
 from gradsan_benchmark.sarif import Finding
@@ -87,6 +87,16 @@ def test_sample_takes_from_every_operator_in_turns_and_is_the_same_each_time():
     assert chosen == sample(found, 6, seed=0)
     more = [case("drop-item", 0), *found]
     assert set(map(repr, sample(more, 7, 0))) - set(map(repr, chosen)) == {repr(case("drop-item", 0))}
+
+
+def test_pairs_of_reports_know_their_lines_and_do_not_give_them_away(tmp_path):
+    folder = tmp_path / "tests" / "programs" / "bugs"
+    folder.mkdir(parents=True)
+    (folder / "leak.py").write_text("a = 1\ny = v(s)  # BUG GS301 GS303\n", encoding="utf-8")
+    (folder / "leak_fixed.py").write_text("a = 1\ny = v(s).detach()\n", encoding="utf-8")
+    (pair,) = reports.of_repository(tmp_path, tmp_path / "place")
+    assert (pair.lines, pair.codes, pair.family) == ((2,), ("GS301", "GS303"), "leak")
+    assert (pair.bug.folder / "leak.py").read_text(encoding="utf-8") == "a = 1\ny = v(s)\n"
 
 
 def row(half: str, outcome: str, program: str) -> dict[str, object]:
