@@ -22,6 +22,11 @@ def values(source: Source) -> Iterator[ast.Call]:
             yield call
 
 
+def fed(parent: ast.AST) -> bool:
+    """Whether it is given to a network or a helper: features that one loss does not train are a legal design."""
+    return isinstance(parent, ast.Call) and dotted(parent.func).split(".")[0] not in MODULES - {"self"}
+
+
 def operands(source: Source) -> Iterator[ast.Name]:
     """Names that are read where something called a loss is made."""
     for statement in source.simple:
@@ -35,7 +40,7 @@ def operands(source: Source) -> Iterator[ast.Name]:
             owned = (
                 isinstance(source.parents[node], ast.Attribute) and source.parents[node] not in called_names
             )
-            value = inside and not owned and node not in called_names
+            value = inside and not owned and node not in called_names and not fed(source.parents[node])
             if isinstance(node, ast.Name) and value and node.id not in MODULES:
                 yield node
 
