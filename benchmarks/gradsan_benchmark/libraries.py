@@ -5,16 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-# The examples show one planted bug each; without it they are right programs.
+# The examples show one planted bug each; without it they are right programs. Some updates are enough.
 EXAMPLES = {
-    "dqn": {"self.online(next_state).max(1).values": "self.online(next_state).max(1).values.detach()"},
-    "a2c_shared_trunk": {"torch.cat(returns) - values  #": "torch.cat(returns) - values.detach()  #"},
-    "recurrent_policy": {"self.encoder(state).detach()": "self.encoder(state)"},
+    "dqn": {
+        "default=120": "default=60",
+        "self.online(next_state).max(1).values": "self.online(next_state).max(1).values.detach()",
+    },
+    "a2c_shared_trunk": {
+        "default=80": "default=30",
+        "torch.cat(returns) - values  #": "torch.cat(returns) - values.detach()  #",
+    },
+    "recurrent_policy": {"default=60": "default=15", "self.encoder(state).detach()": "self.encoder(state)"},
     "sac": {
+        "default=80": "default=30",
         "        self.critic_optimizer.zero_grad()  # wrong: belongs before `critic_loss.backward()`\n": "",
         "        critic_loss.backward(": "        self.critic_optimizer.zero_grad()\n        critic_loss.backward(",
     },
     "ppo": {
+        "default=40": "default=12",
         "            self.optimizer.step()\n": "",
         "0.5)  # wrong\n": "0.5)\n            self.optimizer.step()\n",
     },
