@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: run test test-torch test-torch-versions format picture programs accuracy reliability unseen unseen-check fix-check meaning bench bench-taps bench-memory bench-rl bench-averaging clean-agents faults hostile load third-party processes bench-distributed docs docs-rules clean
+.PHONY: run test test-torch test-torch-versions format picture programs accuracy reliability unseen unseen-check fix-check meaning bench bench-taps bench-memory bench-rl bench-averaging clean-agents faults hostile load third-party processes bench-distributed benchmark benchmark-full benchmark-peers docs docs-rules clean
 
 run: $(READY)
 	$(BIN)/gradsan run --fail-on never examples/leaky_dqn.py
@@ -86,6 +86,34 @@ hostile: $(READY)
 # Large programs, bare and watched; LOAD="threads --updates 100000" picks.
 load: $(READY)
 	$(BIN)/python benchmarks/load.py $(LOAD)
+
+# Mutants of right programs, an oracle, and the peers' scores; writes docs/benchmark.md. The sample is to take less than
+# 15 minutes on two idle cores; BENCHMARK="--sample 100 --originals 12" makes it smaller. CORPUS adds more reports.
+# What is in the results already is not run again: `rm build/benchmark*.jsonl` after a change of the tool.
+SCORED := gradsan=gradsan run --quiet --fail-on never --format sarif --output {output} {program}
+SCORE = PYTHONPATH=benchmarks $(BIN)/python -W ignore -m gradsan_benchmark --tool "$(SCORED)" --page docs/benchmark.md \
+	$(if $(CORPUS),--corpus $(CORPUS))
+
+benchmark: $(READY) benchmark-peers
+	mkdir -p build
+	$(SCORE) --command "make benchmark" --results build/benchmark.jsonl --misses build/benchmark-misses.md \
+		--peers all $(BENCHMARK)
+
+# Every program, every operator, every place, every peer: many hours. Takes up what was broken off.
+benchmark-full: $(READY) benchmark-peers
+	mkdir -p build
+	$(SCORE) --command "make benchmark-full" --results build/benchmark-full.jsonl --misses build/benchmark-misses.md \
+		--sample 0 --originals 0 --sites 0 --reports 0 --peers all --slow-seconds 36000 $(BENCHMARK)
+
+# The peers, in an environment of their own that sees the project's torch.
+benchmark-peers: $(READY) .venv-benchmark/.ready
+
+.venv-benchmark/.ready: benchmarks/gradsan_benchmark/peers/requirements.txt
+	test -x .venv-benchmark/bin/python || $(BIN)/python -m venv .venv-benchmark
+	$(BIN)/python -c "import sysconfig; print(sysconfig.get_path('purelib'))" \
+		> $$(.venv-benchmark/bin/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")/project.pth
+	.venv-benchmark/bin/python -m pip install --quiet -c constraints.txt -r $<
+	touch $@
 
 # The documentation site, in build/site; its tools are installed only here.
 docs: docs-rules $(VENV)/.docs-ready

@@ -1,0 +1,128 @@
+"""python -m gradsan_benchmark --tool "COMMAND": scores a tool that finds gradient bugs."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from gradsan_benchmark import page, peers, programs, reports, run
+from gradsan_benchmark.cases import DEVELOPMENT, UNSEEN, every_case, sample, some_programs
+from gradsan_benchmark.tables import halves_table, tools_table
+from gradsan_benchmark.tools import Command, Tool
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def arguments() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="gradsan_benchmark", description=__doc__)
+    add = parser.add_argument
+    add("--tool", action="append", default=[], metavar="[NAME=]COMMAND",
+        help="a tool to score; {program} and {output} are filled in; may be given again")  # fmt: skip
+    add(
+        "--peers",
+        default="pytorch",
+        help=f"other tools on the same cases: {' '.join(peers.NAMES)}; or all, none",
+    )
+    add(
+        "--slow-seconds",
+        type=float,
+        default=300,
+        help="for TrainCheck, which takes minutes (default: %(default)s)",
+    )
+    add("--sample", type=int, default=240, help="how many mutants; 0: all (default: %(default)s)")
+    add("--originals", type=int, default=32, help="of how many programs; 0: all (default: %(default)s)")
+    add(
+        "--sites", type=int, default=1, help="mutants per program and operator; 0: all (default: %(default)s)"
+    )
+    add("--reports", type=int, default=30, help="how many pairs of the reports track; 0: all, -1: none")
+    add("--corpus", type=Path, help="a folder of more pairs, with an index.json")
+    add("--seed", type=int, default=0)
+    add("--half", choices=(DEVELOPMENT, UNSEEN), default="", help="only the mutants of this half")
+    add("--programs", default="", help="only programs whose name contains one of these words")
+    add("--operators", default="", help="only these operators")
+    add("--root", type=Path, default=ROOT, help="gradsan's repository, for its programs")
+    add("--jobs", type=int, default=os.cpu_count() or 1)
+    add(
+        "--results",
+        type=Path,
+        default=Path("benchmark.jsonl"),
+        help="JSON lines; what is in there is not run again",
+    )
+    add("--page", type=Path, help="write the tables and the picture to this Markdown file")
+    add("--command", default="python -m gradsan_benchmark", help="what the page says it was written by")
+    add("--misses", type=Path, help="write the first tool's misses of the development half to this file")
+    return parser
+
+
+def named(text: str) -> Command:
+    """`NAME=COMMAND`, or a command whose first word is its name."""
+    head, _, rest = text.partition("=")
+    if rest and head.replace("-", "").replace("_", "").isalnum():
+        return Command(head, rest)
+    return Command(Path(text.split()[0]).name, text)
+
+
+def main() -> int:
+    options = arguments().parse_args()
+    asked = [named(text) for text in options.tool]
+    available, notes = peers.find(options.peers, options.root, options.slow_seconds)
+    tools: list[Tool] = [*asked, *available]
+    with tempfile.TemporaryDirectory() as place:
+        names = _run(options, tools, Path(place))
+    # The file may hold other samples, too.
+    rows = [row for row in run.load(options.results) if row["name"] in names]
+    run.judge_all(rows)
+    first = tools[0].name if tools else ""
+    settings = {tool.name: tool.settings for tool in tools}
+    print(halves_table(rows, first), tools_table(rows, list(settings), "", "PyTorch"), sep="\n")
+    if options.page:
+        page.write(rows, options.page, settings, first, options.command, notes)
+    if options.misses:
+        options.misses.write_text(page.misses_by_operator(rows, first), encoding="utf-8")
+    return 0
+
+
+def _run(options: argparse.Namespace, tools: list[Tool], place: Path) -> set[str]:
+    """Runs what is not in the results yet; the names of all that belongs to this run."""
+    found = [*programs.of_repository(options.root, place), *programs.installed(place)]
+    if not any(p.origin == "clean" for p in found):
+        print(
+            f"{options.root} is not gradsan's repository: only programs of installed libraries",
+            file=sys.stderr,
+        )
+    words, picked = options.programs.split(), options.operators.split()
+    found = [p for p in found if not words or any(word in p.name for word in words)]
+    found = some_programs(found, options.originals, options.seed)
+    chosen = every_case(found, options.sites, options.seed)
+    chosen = [case for case in chosen if not picked or case.operator in picked]
+    chosen = sample(chosen, options.sample, options.seed)
+    chosen = [case for case in chosen if options.half in ("", case.half)]
+    known = run.load(options.results)
+    todo = run.jobs(chosen, found, tools, known)
+    print(
+        f"{len(found)} programs, {len(chosen)} mutants, tools: {' · '.join(t.name for t in tools)}",
+        file=sys.stderr,
+    )
+    run.run(todo, options.results, options.jobs)
+    pairs = _pairs(options, place)
+    with options.results.open("a", encoding="utf-8") as file:
+        for row in reports.work(pairs, tools, known):
+            file.write(json.dumps(row, ensure_ascii=False) + "\n")
+            file.flush()
+    return {thing.name for thing in (*found, *chosen, *pairs)}
+
+
+def _pairs(options: argparse.Namespace, place: Path) -> list[reports.Pair]:
+    if options.reports < 0:
+        return []
+    pairs = [*reports.of_repository(options.root, place)]
+    pairs += reports.of_corpus(options.corpus, place) if options.corpus else []
+    return reports.sample(pairs, options.reports, options.seed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,148 @@
+"""A gradient that should be there is not: its path is cut on one line."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from gradsan_benchmark.edits import Change, Source
+from gradsan_benchmark.operators.base import operator
+from gradsan_benchmark.syntax import called, dotted, forwards, lines, method, without_gradient
+
+CUT = "GS201 GS202 GS203 GS208 GS209 GS404"
+SCORES = {"log_prob", "entropy"}
+MODULES = {"torch", "nn", "F", "np", "self", "math"}
+
+
+def values(source: Source) -> Iterator[ast.Call]:
+    """Outputs of networks, and log-probabilities and entropies, where gradients are on."""
+    yield from forwards(source)
+    for call in method(source, *SCORES):
+        if not without_gradient(source, call):
+            yield call
+
+
+def fed(parent: ast.AST) -> bool:
+    """Whether it is given to a network or a helper: features that one loss does not train are a legal design."""
+    return isinstance(parent, ast.Call) and dotted(parent.func).split(".")[0] not in MODULES - {"self"}
+
+
+def operands(source: Source) -> Iterator[ast.Name]:
+    """Names that are read where something called a loss is made."""
+    for statement in source.simple:
+        if not isinstance(statement, ast.Assign) or without_gradient(source, statement):
+            continue
+        if not any("loss" in dotted(target).lower() for target in statement.targets):
+            continue
+        called_names = {call.func for call in ast.walk(statement.value) if isinstance(call, ast.Call)}
+        for node in ast.walk(statement.value):
+            inside = isinstance(source.parents[node], ast.Attribute | ast.Call | ast.BinOp)
+            owned = (
+                isinstance(source.parents[node], ast.Attribute) and source.parents[node] not in called_names
+            )
+            value = inside and not owned and node not in called_names and not fed(source.parents[node])
+            if isinstance(node, ast.Name) and value and node.id not in MODULES:
+                yield node
+
+
+@operator("add-detach", "cut", CUT)
+def add_detach(source: Source) -> Iterator[Change]:
+    """`.detach()` is put on a prediction, a log-probability or an entropy that has to be differentiated."""
+    for call in values(source):
+        yield Change((source.after(call, ".detach()"),), lines(source.statement(call)))
+
+
+@operator("add-detach-in-loss", "cut", CUT)
+def add_detach_in_loss(source: Source) -> Iterator[Change]:
+    """`.detach()` is put on an operand of the loss."""
+    for name in operands(source):
+        yield Change((source.after(name, ".detach()"),), lines(source.statement(name)))
+
+
+@operator("add-no-grad", "cut", CUT)
+def add_no_grad(source: Source) -> Iterator[Change]:
+    """A forward pass that the loss needs runs under `torch.no_grad()`."""
+    for call in forwards(source):
+        statement = source.statement(call)
+        if isinstance(statement, ast.Assign) and statement.lineno == statement.end_lineno:
+            start = source.span(statement)[0]
+            yield Change(((start, start, "with torch.no_grad(): "),), lines(statement))
+
+
+@operator("read-data", "cut", CUT)
+def read_data(source: Source) -> Iterator[Change]:
+    """`.data` is read where the tensor itself has to be used."""
+    for call in values(source):
+        yield Change((source.after(call, ".data"),), lines(source.statement(call)))
+
+
+@operator("numpy-round-trip", "cut", CUT)
+def numpy_round_trip(source: Source) -> Iterator[Change]:
+    """An operand of the loss takes the way through NumPy."""
+    for name in operands(source):
+        text = f"torch.as_tensor({name.id}.detach().numpy())"
+        yield Change((source.put(name, text),), lines(source.statement(name)))
+
+
+@operator("list-round-trip", "cut", CUT)
+def list_round_trip(source: Source) -> Iterator[Change]:
+    """An operand of the loss is made anew from Python numbers: `torch.tensor(x.tolist())`."""
+    for name in operands(source):
+        text = f"torch.tensor({name.id}.tolist())"
+        yield Change((source.put(name, text),), lines(source.statement(name)))
+
+
+@operator("stack-to-tensor", "cut", CUT)
+def stack_to_tensor(source: Source) -> Iterator[Change]:
+    """`torch.tensor(list_of_tensors)` where `torch.stack` or `torch.cat` is meant."""
+    for call in source.calls:
+        named = dotted(call.func) in {"torch.stack", "torch.cat"}
+        if named and len(call.args) == 1 and not call.keywords and not without_gradient(source, call):
+            yield Change((source.put(call.func, "torch.tensor"),), lines(source.statement(call)))
+
+
+@operator("item-in-loss", "cut", CUT)
+def item_in_loss(source: Source) -> Iterator[Change]:
+    """A part of the loss is turned into a number: `actor_loss.item() + critic_loss`."""
+    for name in operands(source):
+        if "loss" in name.id.lower() or "entropy" in name.id.lower():
+            yield Change((source.after(name, ".item()"),), lines(source.statement(name)))
+
+
+@operator("rsample-to-sample", "cut", CUT)
+def rsample_to_sample(source: Source) -> Iterator[Change]:
+    """`sample()` where `rsample()` is meant: the action no longer depends on the policy."""
+    for call in method(source, "rsample"):
+        assert isinstance(call.func, ast.Attribute)
+        end = source.span(call.func)[1]
+        yield Change(((end - len("rsample"), end, "sample"),), lines(source.statement(call)))
+
+
+@operator("round-value", "cut", CUT)
+def round_value(source: Source) -> Iterator[Change]:
+    """A prediction is rounded on its way to the loss."""
+    for call in forwards(source):
+        yield Change((source.after(call, ".round()"),), lines(source.statement(call)))
+
+
+@operator("clamp-error", "cut", "GS208 GS202")
+def clamp_error(source: Source) -> Iterator[Change]:
+    """The error is clamped before it is squared: beyond the limit nothing is learnt."""
+    for call in method(source, "pow", "square"):
+        assert isinstance(call.func, ast.Attribute)
+        inner = call.func.value
+        if isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Sub):
+            text = f"({source.text(inner)}).clamp(-0.1, 0.1)"
+            bracket = source.span(inner)[0] - 1
+            yield Change(((bracket, source.span(call.func)[1] - len(call.func.attr) - 1, text),),
+                         lines(source.statement(call)))  # fmt: skip
+
+
+@operator("argmax-for-softmax", "cut", "GS203 GS202 GS201 GS404")
+def argmax_for_softmax(source: Source) -> Iterator[Change]:
+    """A hard choice where a soft one is differentiated: one-hot of the argmax in place of the softmax."""
+    for call in source.calls:
+        if called(call) == "gumbel_softmax" and call.args:
+            given = source.text(call.args[0])
+            text = f"torch.nn.functional.one_hot({given}.argmax(-1), {given}.shape[-1]).float()"
+            yield Change((source.put(call, text),), lines(source.statement(call)))

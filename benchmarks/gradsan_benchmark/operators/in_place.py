@@ -1,0 +1,84 @@
+"""A value that backward needs is overwritten; or a copy that kept it safe is gone."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from gradsan_benchmark.edits import Change, Source
+from gradsan_benchmark.operators.base import operator
+from gradsan_benchmark.operators.leaks import statement_and_uses
+from gradsan_benchmark.syntax import dotted, lines, method, steps, without_gradient
+
+MUTATED = "GS101 GS103 GS104"
+METHODS = (
+    "exp log tanh relu clamp clip sigmoid mul add sub div masked_fill abs neg pow sqrt squeeze clamp_min"
+)
+
+
+@operator("in-place-method", "mutation", MUTATED)
+def in_place_method(source: Source) -> Iterator[Change]:
+    """`x.exp_()` where `x.exp()` is meant."""
+    for call in method(source, *METHODS.split()):
+        if dotted(call.func).startswith(("torch.", "F.", "nn.", "np.")) or without_gradient(source, call):
+            continue
+        yield Change((source.after(call.func, "_"),), lines(source.statement(call)))
+
+
+@operator("in-place-function", "mutation", MUTATED)
+def in_place_function(source: Source) -> Iterator[Change]:
+    """`torch.tanh_(x)` or `F.relu_(x)` where the form that leaves x alone is meant."""
+    named = {f"{room}.{name}" for room in ("torch", "F", "nn.functional") for name in ("relu", "tanh", "exp")}
+    named |= {"torch.sigmoid", "F.elu", "nn.functional.elu", "torch.clamp"}
+    for call in source.calls:
+        if dotted(call.func) in named and not without_gradient(source, call):
+            yield Change((source.after(call.func, "_"),), lines(source.statement(call)))
+
+
+@operator("in-place-layer", "mutation", MUTATED)
+def in_place_layer(source: Source) -> Iterator[Change]:
+    """`nn.ReLU(inplace=True)`, or the like, behind a layer whose output is needed."""
+    for call in source.calls:
+        if dotted(call.func) in {"nn.ReLU", "nn.ELU", "nn.LeakyReLU", "nn.SiLU"} and not call.keywords:
+            end = source.span(call)[1] - 1
+            text = ", inplace=True" if call.args else "inplace=True"
+            yield Change(((end, end, text),), lines(source.statement(call)))
+
+
+@operator("in-place-assignment", "mutation", MUTATED)
+def in_place_assignment(source: Source) -> Iterator[Change]:
+    """`x += y` where `x = x + y` is meant."""
+    signs = {ast.Add: "+=", ast.Sub: "-=", ast.Mult: "*=", ast.Div: "/="}
+    for statement in source.simple:
+        if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.BinOp):
+            continue
+        target, value = statement.targets[0], statement.value
+        same = dotted(target) and dotted(target) == dotted(value.left)
+        if same and type(value.op) in signs and not without_gradient(source, statement):
+            text = f"{dotted(target)} {signs[type(value.op)]} {source.text(value.right)}"
+            yield Change((source.put(statement, text),), lines(statement))
+
+
+@operator("drop-clone", "mutation", MUTATED + " GS306 GS808 GS803 GS304 GS401")
+def drop_clone(source: Source) -> Iterator[Change]:
+    """`.clone()` or `.copy()` is forgotten: two names for one piece of memory."""
+    for call in method(source, "clone", "copy"):
+        assert isinstance(call.func, ast.Attribute)
+        if not call.args:
+            yield Change((source.tail(call.func.value, call),), statement_and_uses(source, call))
+
+
+@operator("decay-weights-live", "mutation", "GS103 GS102 GS101 GS104")
+def decay_weights_live(source: Source) -> Iterator[Change]:
+    """Weights are scaled through `.data` between the loss and its backward."""
+    known = {dotted(call.args[0].func.value): call
+             for call in source.calls
+             if call.args and isinstance(call.args[0], ast.Call) and isinstance(call.args[0].func, ast.Attribute)
+             and call.args[0].func.attr == "parameters" and dotted(call.args[0].func.value)}  # fmt: skip
+    names = sorted(name for name in known if name)
+    for call in method(source, "backward"):
+        statement = source.statement(call)
+        if names and isinstance(statement, ast.Expr) and steps(source):
+            start = source.span(statement)[0]
+            text = f"[p.data.mul_(0.9) for p in {names[0]}.parameters()]; "
+            yield Change(((start, start, text),), lines(statement))

@@ -1,0 +1,137 @@
+"""A gradient flows where it must not: what kept it out is gone."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from gradsan_benchmark.edits import Change, Source
+from gradsan_benchmark.operators.base import operator
+from gradsan_benchmark.syntax import (
+    block_lines,
+    called,
+    dotted,
+    is_no_grad,
+    lines,
+    method,
+    scope,
+    uses,
+)
+
+# Which leak it is depends on where the value goes: a target, an advantage, another loss, the next iteration.
+LEAK = "GS301 GS302 GS303 GS304 GS305 GS209 GS402 GS102 GS101 GS804 GS808"
+
+
+def statement_and_uses(source: Source, node: ast.AST) -> tuple[int, ...]:
+    """The live use may be named where the value is made or where it is used next."""
+    statement = source.statement(node)
+    returned = isinstance(statement, ast.Return)
+    callers = caller_lines(source, statement) if returned else ()
+    return (*lines(statement), *uses(source, statement), *callers)
+
+
+def caller_lines(source: Source, statement: ast.stmt) -> tuple[int, ...]:
+    function = scope(source, statement)
+    name = getattr(function, "name", "")
+    found = [call for call in source.calls if name and called(call) == name]
+    made = [source.statement(call) for call in found]
+    return tuple(line for s in made for line in (*lines(s), *uses(source, s)))
+
+
+@operator("drop-detach", "leak", LEAK)
+def drop_detach(source: Source) -> Iterator[Change]:
+    """`.detach()` is forgotten."""
+    for call in method(source, "detach"):
+        assert isinstance(call.func, ast.Attribute)
+        yield Change((source.tail(call.func.value, call),), statement_and_uses(source, call))
+
+
+@operator("drop-no-grad-block", "leak", LEAK)
+def drop_no_grad_block(source: Source) -> Iterator[Change]:
+    """`with torch.no_grad():` is forgotten; its body runs with gradients."""
+    for block in source.nodes:
+        if isinstance(block, ast.With) and len(block.items) == 1 and is_no_grad(block.items[0].context_expr):
+            start, end = (
+                source.at(block.lineno, block.col_offset),
+                source.span(block.items[0].context_expr)[1],
+            )
+            after = [line for s in block.body for line in uses(source, s)]
+            yield Change(((start, end, "if True"),), (*block_lines(block), *after))
+
+
+@operator("drop-no-grad-decorator", "leak", LEAK)
+def drop_no_grad_decorator(source: Source) -> Iterator[Change]:
+    """`@torch.no_grad()` above a function is forgotten."""
+    for function in source.nodes:
+        if not isinstance(function, ast.FunctionDef):
+            continue
+        for decorator in function.decorator_list:
+            if is_no_grad(decorator):
+                start, end = source.span(decorator)
+                whole = tuple(range(decorator.lineno, (function.end_lineno or 0) + 1))
+                callers = caller_lines(source, function.body[0])
+                yield Change(((start - 1, end, ""),), (*whole, *callers))
+
+
+@operator("drop-item", "leak", LEAK + " GS103")
+def drop_item(source: Source) -> Iterator[Change]:
+    """`.item()` is forgotten: a number that is kept or logged carries its graph along."""
+    for call in method(source, "item"):
+        assert isinstance(call.func, ast.Attribute)
+        yield Change((source.tail(call.func.value, call),), statement_and_uses(source, call))
+
+
+@operator("drop-float", "leak", LEAK)
+def drop_float(source: Source) -> Iterator[Change]:
+    """`float(x)` becomes `x`: a number that is kept or logged carries its graph along."""
+    for call in source.calls:
+        converts = isinstance(call.func, ast.Name) and call.func.id == "float" and len(call.args) == 1
+        if converts and not isinstance(call.args[0], ast.Constant):
+            text = f"({source.text(call.args[0])})"
+            yield Change((source.put(call, text),), statement_and_uses(source, call))
+
+
+@operator("drop-data", "leak", LEAK + " GS103")
+def drop_data(source: Source) -> Iterator[Change]:
+    """`.data` is forgotten: the parameter itself is read or written, with gradients on."""
+    for node in source.nodes:
+        if isinstance(node, ast.Attribute) and node.attr == "data" and dotted(node.value) not in ("", "self"):
+            yield Change((source.tail(node.value, node),), statement_and_uses(source, node))
+
+
+@operator("keep-growing-list", "carry", "GS305 GS402 GS102 GS401")
+def keep_growing_list(source: Source) -> Iterator[Change]:
+    """What was stored for one update is not cleared before the next: `log_probs.clear()` is forgotten."""
+    for statement in source.simple:
+        cleared = isinstance(statement, ast.Expr) and called(statement.value) == "clear"
+        deleted = isinstance(statement, ast.Delete) and isinstance(statement.targets[0], ast.Subscript)
+        if cleared or deleted:
+            yield Change((source.put(statement, "pass"),), (*lines(statement), *_readers(source, statement)))
+
+
+def _readers(source: Source, statement: ast.stmt) -> tuple[int, ...]:
+    """The lines that mention the list that should have been emptied."""
+    node = statement.value if isinstance(statement, ast.Expr) else statement
+    inner = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
+    if isinstance(statement, ast.Delete) and isinstance(statement.targets[0], ast.Subscript):
+        inner = statement.targets[0].value
+    name = dotted(inner)
+    named = [n for n in source.nodes if name and dotted(n) == name]
+    return tuple(line for n in named for line in lines(source.statement(n)))
+
+
+@operator("carry-loop-list", "carry", "GS305 GS402 GS102 GS401")
+def carry_loop_list(source: Source) -> Iterator[Change]:
+    """A list that belongs to one update lives on: `log_probs = []` no longer makes a new one."""
+    for statement in source.simple:
+        if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.List):
+            continue
+        target = statement.targets[0]
+        looped = any(isinstance(a, ast.For | ast.While) for a in source.ancestors(statement))
+        # What holds numbers may well be kept; what holds values of networks must not.
+        graphs = isinstance(target, ast.Name) and re.search("prob|value|entrop|loss|hidden", target.id)
+        if not statement.value.elts and isinstance(target, ast.Name) and graphs and looped:
+            kept = f'locals().get("{target.id}", [])'
+            reading = uses(source, statement)
+            yield Change((source.put(statement.value, kept),), (*lines(statement), *reading))

@@ -1,0 +1,152 @@
+"""Axes that meet by accident, are kept, dropped or confused."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from gradsan_benchmark.edits import Change, Source
+from gradsan_benchmark.operators.base import operator
+from gradsan_benchmark.operators.cuts import operands
+from gradsan_benchmark.operators.leaks import statement_and_uses
+from gradsan_benchmark.syntax import called, dotted, lines, method, uses
+
+BROADCAST = "GS601 GS603 GS604"
+
+
+def drop_call(source: Source, call: ast.Call, codes_lines: bool = True) -> Change:
+    assert isinstance(call.func, ast.Attribute)
+    where = statement_and_uses(source, call) if codes_lines else lines(source.statement(call))
+    return Change((source.tail(call.func.value, call),), where)
+
+
+@operator("drop-squeeze", "shape", BROADCAST)
+def drop_squeeze(source: Source) -> Iterator[Change]:
+    """`.squeeze(-1)` is forgotten: `[B, 1]` meets `[B]`."""
+    for call in method(source, "squeeze"):
+        yield drop_call(source, call)
+
+
+@operator("drop-unsqueeze", "shape", BROADCAST)
+def drop_unsqueeze(source: Source) -> Iterator[Change]:
+    """`.unsqueeze(…)` is forgotten."""
+    for call in method(source, "unsqueeze"):
+        yield drop_call(source, call)
+
+
+@operator("drop-none-index", "shape", BROADCAST)
+def drop_none_index(source: Source) -> Iterator[Change]:
+    """`x[:, None]` becomes `x`."""
+    for node in source.nodes:
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple):
+            parts = node.slice.elts
+            added = [p for p in parts if isinstance(p, ast.Constant) and p.value is None]
+            if added and all(isinstance(p, ast.Slice) or p in added for p in parts):
+                yield Change((source.tail(node.value, node),), statement_and_uses(source, node))
+
+
+@operator("add-unsqueeze", "shape", BROADCAST)
+def add_unsqueeze(source: Source) -> Iterator[Change]:
+    """An operand of the loss gets an axis too many: `target.unsqueeze(-1)`."""
+    for name in operands(source):
+        yield Change((source.after(name, ".unsqueeze(-1)"),), lines(source.statement(name)))
+
+
+@operator("add-squeeze", "shape", BROADCAST)
+def add_squeeze(source: Source) -> Iterator[Change]:
+    """An operand of the loss loses an axis: `target.squeeze(-1)`."""
+    for name in operands(source):
+        yield Change((source.after(name, ".squeeze(-1)"),), lines(source.statement(name)))
+
+
+@operator("drop-keepdim", "shape", BROADCAST)
+def drop_keepdim(source: Source) -> Iterator[Change]:
+    """`keepdim=True` is forgotten."""
+    for call in source.calls:
+        for keyword in call.keywords:
+            if keyword.arg == "keepdim" and getattr(keyword.value, "value", None) is True:
+                yield Change((source.put(keyword.value, "False"),), statement_and_uses(source, call))
+
+
+@operator("add-keepdim", "shape", BROADCAST)
+def add_keepdim(source: Source) -> Iterator[Change]:
+    """`keepdim=True` where the axis has to go: `[B, 1]` meets `[B]`."""
+    for call in method(source, "sum", "mean", "max", "min", "logsumexp"):
+        if len(call.args) == 1 and not call.keywords and _is_number(call.args[0]):
+            end = source.span(call)[1] - 1
+            yield Change(((end, end, ", keepdim=True"),), statement_and_uses(source, call))
+
+
+def _is_number(node: ast.AST) -> bool:
+    inner = node.operand if isinstance(node, ast.UnaryOp) else node
+    return isinstance(inner, ast.Constant) and isinstance(inner.value, int)
+
+
+@operator("drop-action-sum", "shape", "GS603 GS601")
+def drop_action_sum(source: Source) -> Iterator[Change]:
+    """The log-probabilities of an action's dimensions are not summed."""
+    for call in method(source, "sum"):
+        if len(call.args) == 1 and isinstance(call.func, ast.Attribute) and _scores(call.func.value):
+            yield drop_call(source, call)
+
+
+@operator("sum-over-batch", "shape", "GS603 GS604 GS601")
+def sum_over_batch(source: Source) -> Iterator[Change]:
+    """The log-probabilities are summed over the batch, too: `.sum()` in place of `.sum(-1)`."""
+    for call in method(source, "sum"):
+        if len(call.args) == 1 and isinstance(call.func, ast.Attribute) and _is_log_prob(call.func.value):
+            yield Change((source.put(call.args[0], ""),), statement_and_uses(source, call))
+
+
+def _is_log_prob(node: ast.AST) -> bool:
+    return called(node) == "log_prob" or "log_prob" in dotted(node)
+
+
+def _scores(node: ast.AST) -> bool:
+    return called(node) in {"log_prob", "entropy"} or "log_prob" in dotted(node)
+
+
+@operator("wrong-axis", "shape", "GS604 GS603 GS601 GS807")
+def wrong_axis(source: Source) -> Iterator[Change]:
+    """A softmax or a maximum runs over the batch: axis 0 in place of the last."""
+    for call in source.calls:
+        if called(call) not in {"softmax", "log_softmax", "Softmax", "argmax", "max", "logsumexp"}:
+            continue
+        given = [k.value for k in call.keywords if k.arg in ("dim", "axis")] + list(call.args[-1:])
+        if given and _is_number(given[0]) and source.text(given[0]) not in ("0", "0.0"):
+            yield Change((source.put(given[0], "0"),), statement_and_uses(source, call))
+
+
+@operator("loss-not-reduced", "shape", "GS403")
+def loss_not_reduced(source: Source) -> Iterator[Change]:
+    """The loss is not averaged: `backward()` gets a vector."""
+    for statement in source.simple:
+        if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
+            call = statement.value
+            named = "loss" in dotted(statement.targets[0]).lower()
+            reduced = (
+                called(call) in {"mean", "sum"} and not call.args and isinstance(call.func, ast.Attribute)
+            )
+            if named and reduced and dotted(call.func.value) not in ("torch", "np"):  # type: ignore[attr-defined]
+                back = tuple(n for c in method(source, "backward") for n in lines(source.statement(c)))
+                change = source.tail(call.func.value, call)  # type: ignore[attr-defined]
+                yield Change((change,), (*lines(statement), *uses(source, statement), *back))
+
+
+@operator("index-for-gather", "shape", "GS601 GS604")
+def index_for_gather(source: Source) -> Iterator[Change]:
+    """`q[:, action]` in place of `gather`: every action of the batch for every row."""
+    for call in method(source, "gather"):
+        if len(call.args) == 2 and isinstance(call.func, ast.Attribute):
+            text = f"{source.text(call.func.value)}[:, {source.text(call.args[1])}.flatten()]"
+            yield Change((source.put(call, text),), statement_and_uses(source, call))
+
+
+@operator("softmax-as-logits", "shape", "GS602")
+def softmax_as_logits(source: Source) -> Iterator[Change]:
+    """Probabilities are passed as logits: softmax is applied twice."""
+    for call in source.calls:
+        for keyword in call.keywords:
+            if keyword.arg == "logits":
+                text = f"torch.softmax({source.text(keyword.value)}, -1)"
+                yield Change((source.put(keyword.value, text),), statement_and_uses(source, call))

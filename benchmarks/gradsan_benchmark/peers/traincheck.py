@@ -1,0 +1,93 @@
+"""TrainCheck: invariants are inferred from the original program, the best case for it, and checked on the mutant."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from gradsan_benchmark.edits import Source
+from gradsan_benchmark.sarif import Finding
+from gradsan_benchmark.syntax import networks
+from gradsan_benchmark.tools import Said
+
+
+@dataclass
+class TrainCheck:
+    """Minutes for each original and half a minute for each mutant: it is asked until its time is spent, and about
+    the rest by a later run. What it finds broken has no line, and counts unless the original breaks it, too."""
+
+    commands: Path
+    budget: float
+    limit: float = 900.0
+    name: str = "TrainCheck"
+    spent: float = 0.0
+    known: dict[Path, Path | str] = field(default_factory=dict)
+
+    @property
+    def settings(self) -> str:
+        return (
+            "`traincheck-collect` and `traincheck-infer` on the original; `traincheck-collect --invariants … "
+            f"--sampling-interval 1` and `traincheck-check` on the mutant; asked for {self.budget:.0f} s"
+        )
+
+    def run(self, program: Path, original: Path) -> Said | None:
+        if self.spent > self.budget:
+            return None
+        started = time.monotonic()
+        found, fault = self.check(program, original)
+        seconds = time.monotonic() - started
+        self.spent += seconds
+        return Said(found, seconds, fault)
+
+    def check(self, program: Path, original: Path) -> tuple[list[Finding], str]:
+        if original not in self.known:
+            self.known[original] = self.infer(original)
+        invariants = self.known[original]
+        if isinstance(invariants, str):
+            return [], invariants
+        options = ("--invariants", str(invariants), "--sampling-interval", "1", "--output-dir", "_target")
+        fault = self.call(program, "collect", *tracked(program), *options)
+        fault = fault or self.call(program, "check", "-f", "_target", "-i", str(invariants), "-o", "_checked")
+        broken = sorted(
+            {text for path in program.parent.rglob("_checked*/**/failed.log") for text in violated(path)}
+        )
+        return [Finding(text, "", 0) for text in broken], fault
+
+    def infer(self, original: Path) -> Path | str:
+        fault = self.call(original, "collect", *tracked(original), "--output-dir", "_reference")
+        fault = fault or self.call(original, "infer", "-f", "_reference", "-o", "_invariants.json")
+        made = original.parent / "_invariants.json"
+        return fault or (made if made.exists() else "no invariants were written")
+
+    def call(self, program: Path, part: str, *words: str) -> str:
+        """Why it failed, "" where it did not."""
+        command = [str(self.commands / f"traincheck-{part}"), *words]
+        try:
+            done = subprocess.run(
+                command, cwd=program.parent, capture_output=True, text=True, timeout=self.limit, check=False
+            )
+        except subprocess.TimeoutExpired:
+            return f"traincheck-{part} was not done after {self.limit:.0f} s"
+        last = (done.stderr.strip().splitlines() or ["no word"])[-1]
+        return f"traincheck-{part}: status {done.returncode}: {last[:200]}" if done.returncode else ""
+
+
+def tracked(program: Path) -> list[str]:
+    names = sorted(n for n in networks(Source(program.read_text(encoding="utf-8"))) if "." not in n)
+    return ["--pyscript", program.name, *(["--models-to-track", *names] if names else [])]
+
+
+def violated(log: Path) -> Iterator[str]:
+    """The invariants of a log: objects of JSON, one behind the other."""
+    text, place, decoder = log.read_text(encoding="utf-8"), 0, json.JSONDecoder()
+    while place < len(text):
+        found: dict[str, Any]
+        found, place = decoder.raw_decode(text, place)
+        yield str(found["invariant"]["text_description"])
+        while place < len(text) and text[place].isspace():
+            place += 1

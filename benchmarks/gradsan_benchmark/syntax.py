@@ -1,0 +1,158 @@
+"""What can be known about a training program from its syntax: its networks, optimizers, copies and their uses."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from gradsan_benchmark.edits import Source
+
+OPTIMIZERS = {"Adam", "AdamW", "SGD", "RMSprop", "Adagrad", "NAdam", "RAdam", "LBFGS", "Adamax", "FusedAdam"}
+NO_GRAD = {"no_grad", "inference_mode"}
+
+
+def dotted(node: ast.AST | None) -> str:
+    """`self.actor` for that expression, "" for what is no such name."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        owner = dotted(node.value)
+        return f"{owner}.{node.attr}" if owner else ""
+    return ""
+
+
+def called(node: ast.AST) -> str:
+    """The last name of what is called: `clip_grad_norm_` for `nn.utils.clip_grad_norm_(…)`."""
+    if not isinstance(node, ast.Call):
+        return ""
+    if isinstance(node.func, ast.Attribute):
+        return node.func.attr
+    return node.func.id if isinstance(node.func, ast.Name) else ""
+
+
+def owner(node: ast.AST) -> str:
+    """`self.optimizer` for `self.optimizer.step()`."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        return dotted(node.func.value)
+    return ""
+
+
+def lines(statement: ast.stmt) -> tuple[int, ...]:
+    """The lines of a simple statement; of a block, those of its head."""
+    body = getattr(statement, "body", None)
+    last = max(statement.lineno, body[0].lineno - 1) if body else statement.end_lineno or statement.lineno
+    return tuple(range(statement.lineno, last + 1))
+
+
+def block_lines(statement: ast.stmt) -> tuple[int, ...]:
+    return tuple(range(statement.lineno, (statement.end_lineno or statement.lineno) + 1))
+
+
+def assigned(statement: ast.stmt) -> list[str]:
+    """The names that a statement binds; `x.append(…)` counts as binding x."""
+    if isinstance(statement, ast.Assign):
+        targets = statement.targets
+    elif isinstance(statement, ast.AugAssign | ast.AnnAssign):
+        targets = [statement.target]
+    elif isinstance(statement, ast.Expr) and called(statement.value) in {"append", "insert", "extend"}:
+        return [name for name in [owner(statement.value)] if name]
+    else:
+        return []
+    found = []
+    for target in targets:
+        parts = target.elts if isinstance(target, ast.Tuple | ast.List) else [target]
+        for part in parts:
+            inner = part.value if isinstance(part, ast.Subscript | ast.Starred) else part
+            found.append(dotted(inner))
+    return [name for name in found if name]
+
+
+def scope(source: Source, node: ast.AST) -> ast.AST:
+    functions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+    return next((a for a in source.ancestors(node) if isinstance(a, functions)), source.tree)
+
+
+def uses(source: Source, statement: ast.stmt) -> tuple[int, ...]:
+    """The lines that read what the statement binds, in the same function: an attribute is read everywhere."""
+    names = assigned(statement)
+    found: set[int] = set()
+    for name in names:
+        inside = source.tree if "." in name else scope(source, statement)
+        for node in ast.walk(inside):
+            loaded = isinstance(getattr(node, "ctx", None), ast.Load)
+            if loaded and dotted(node) == name:
+                found.update(lines(source.statement(node)))
+    return tuple(sorted(found - set(lines(statement))))
+
+
+def without_gradient(source: Source, node: ast.AST) -> bool:
+    for above in source.ancestors(node):
+        if isinstance(above, ast.With) and any(is_no_grad(item.context_expr) for item in above.items):
+            return True
+        if isinstance(above, ast.FunctionDef) and any(is_no_grad(d) for d in above.decorator_list):
+            return True
+    return False
+
+
+def is_no_grad(node: ast.AST) -> bool:
+    name = called(node) or (node.attr if isinstance(node, ast.Attribute) else "")
+    return name in NO_GRAD
+
+
+def networks(source: Source) -> set[str]:
+    """What is asked for its parameters or its state, and the copies of that."""
+    asked = {"parameters", "state_dict", "load_state_dict", "named_parameters"}
+    found = {owner(call) for call in source.calls if called(call) in asked} - {""}
+    return found | {copy for copy, _, _ in copies(source)}
+
+
+def forwards(source: Source, live: bool = True) -> Iterator[ast.Call]:
+    """Calls of networks; the live ones only, unless asked otherwise."""
+    known = networks(source)
+    for call in source.calls:
+        name = dotted(call.func)
+        if name in known and not (live and without_gradient(source, call)):
+            yield call
+
+
+def copies(source: Source) -> list[tuple[str, str, ast.Call]]:
+    """(copy, original, the call) of every `copy = deepcopy(original)`."""
+    found = []
+    for statement in source.nodes:
+        if not isinstance(statement, ast.Assign):
+            continue
+        for target, value in pairs(statement):
+            if called(value) == "deepcopy" and isinstance(value, ast.Call) and value.args:
+                found.append((dotted(target), dotted(value.args[0]), value))
+    return [(copy, original, call) for copy, original, call in found if copy and original]
+
+
+def pairs(statement: ast.Assign) -> Iterable[tuple[ast.AST, ast.AST]]:
+    target, value = statement.targets[0], statement.value
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+        return zip(target.elts, value.elts, strict=True)
+    return [(target, value)]
+
+
+def optimizers(source: Source) -> dict[str, ast.Call]:
+    """Where each optimizer is made, by its name."""
+    found = {}
+    for statement in source.nodes:
+        if isinstance(statement, ast.Assign):
+            for target, value in pairs(statement):
+                if called(value) in OPTIMIZERS and dotted(target):
+                    assert isinstance(value, ast.Call)
+                    found[dotted(target)] = value
+    return found
+
+
+def method(source: Source, *names: str) -> list[ast.Call]:
+    """Calls of these methods."""
+    return [c for c in source.calls if isinstance(c.func, ast.Attribute) and c.func.attr in names]
+
+
+def steps(source: Source, optimizer: str = "") -> list[ast.Call]:
+    """`optimizer.step()`; with a name, that optimizer's. An environment's step takes an argument."""
+    found = [c for c in method(source, "step") if not c.args and not c.keywords and owner(c)]
+    found = [c for c in found if not owner(c).lower().endswith(("scheduler", "schedule"))]
+    return [c for c in found if optimizer in ("", owner(c))]

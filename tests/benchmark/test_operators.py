@@ -1,0 +1,70 @@
+"""The benchmark's operators: what each changes, that no line moves, and that the changed line is among the right."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gradsan_benchmark.cases import half
+from gradsan_benchmark.edits import Source
+from gradsan_benchmark.operators import OPERATORS
+from operator_table import TABLE
+
+RULES = Path(__file__).parents[2] / "src" / "gradsan" / "rules"
+
+
+def test_every_operator_has_its_row():
+    assert set(TABLE) == set(OPERATORS)
+    assert sum(not operator.excluded for operator in OPERATORS.values()) >= 40
+
+
+def test_each_operator_changes_the_lines_of_its_row_and_moves_none():
+    """In one test: what is looked at before and after each is a hundred times as slow as a row."""
+    wrong = {name: made for name in TABLE if (made := changed(name)) != TABLE[name][1]}
+    assert not wrong
+
+
+def changed(name: str) -> list[tuple[int, str]]:
+    before = TABLE[name][0]
+    made = OPERATORS[name].changes(Source(before))
+    if not made:
+        return []
+    change, after = made[0]
+    old, new = before.splitlines(), after.splitlines()
+    assert len(old) == len(new), name
+    found = [(n, b) for n, (a, b) in enumerate(zip(old, new, strict=True), 1) if a != b]
+    assert {n for n, _ in found} <= set(change.lines), name
+    return found
+
+
+def test_each_operator_says_what_it_is_and_which_codes_would_be_right():
+    known = {path.name[2:5] for path in RULES.glob("gs*.py")} | {"704"}
+    for operator in OPERATORS.values():
+        assert operator.what.endswith("."), operator.name
+        assert bool(operator.codes) != bool(operator.excluded), operator.name
+        assert {code[2:] for code in operator.codes} <= known, operator.name
+
+
+def test_sync_at_the_start_is_left_alone():
+    assert not OPERATORS["reverse-sync"].changes(Source("target.load_state_dict(online.state_dict())\n"))
+
+
+def test_columns_count_bytes_where_a_line_holds_more_than_ascii():
+    ((_, text),) = OPERATORS["drop-detach"].changes(Source('print("Größe"); y = v(s).detach()\n'))
+    assert text == 'print("Größe"); y = v(s)\n'
+
+
+def test_change_that_would_move_a_line_is_not_made():
+    assert not OPERATORS["drop-detach"].changes(Source("y = (v(s)\n  .detach())\n"))
+
+
+def test_decorator_that_goes_leaves_its_line_empty_and_the_function_whole():
+    ((_, text),) = OPERATORS["drop-no-grad-decorator"].changes(
+        Source("@torch.no_grad()\ndef f():\n    pass\n")
+    )
+    assert text == "\ndef f():\n    pass\n"
+
+
+def test_halves_are_fixed_for_good():
+    """A change here would let the unseen half be tuned on: these must stay as they are."""
+    names = [f"clean/program_{n}" for n in range(8)]
+    assert "".join(half(name, "drop-detach")[0] for name in names) == "duududdd"

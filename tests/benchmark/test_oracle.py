@@ -1,0 +1,101 @@
+"""The benchmark's oracle: what counts as a bug is told by what the optimizer steps consume."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+from gradsan_benchmark import forks, oracle, run
+from gradsan_benchmark.cases import cases
+from gradsan_benchmark.programs import Program
+from gradsan_benchmark.sarif import Finding
+from gradsan_benchmark.tools import Said
+
+PROGRAM = """\
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Linear(3, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+kept = []
+for _ in range(6):
+    loss = net(torch.randn(4, 3)).pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+CHANGES = {
+    "optimizer.zero_grad()": ("pass", "real"),
+    "loss.backward()": ("loss.detach().backward()", "real"),
+    ".pow(2).mean()": (".mean().pow(2)", "real"),
+    "kept = []": ("kept = [0]", "equivalent"),
+    "torch.randn(4, 3)": ("(torch.randn(4, 3) * 3.0 / 3.0)", "equivalent"),
+    "backward()": ("backward(retain_graph=True)", "latent"),
+    "optimizer.step()": ("optimizer.step(); kept.append(net(torch.ones(3)))", "latent"),
+    "Linear(3, 1)": ("Linear(4, 1)", "invalid"),
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def warm():
+    threads = torch.get_num_threads()
+    forks.warm_up()
+    yield
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Program:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "train.py").write_text(PROGRAM, encoding="utf-8")
+    return Program("own/train", "own", folder, "train.py", ("train.py",))
+
+
+def test_kinds_of_mutants(program):
+    script = program.folder / program.script
+    original = oracle.run(script, (), 60)
+    assert original is not None
+    assert not oracle.suitable(original, oracle.run(script, (), 60))
+    found = {}
+    for old, (new, _) in CHANGES.items():
+        script.write_text(PROGRAM.replace(old, new), encoding="utf-8")
+        found[old] = oracle.classify(original, oracle.run(script, (), 60)).kind
+    assert found == {old: kind for old, (_, kind) in CHANGES.items()}
+
+
+def test_guard_that_did_not_act_is_latent():
+    same = {"steps": [], "backwards": [], "kept": [], "error": None}
+    assert oracle.classify(same, same).kind == "equivalent"
+    assert oracle.classify(same, same, guard=True).kind == "latent"
+
+
+def test_program_that_never_ends_is_stopped_with_what_it_started(tmp_path):
+    path = tmp_path / "endless.py"
+    path.write_text("import os\nos.fork()\nwhile True: pass\n", encoding="utf-8")
+    assert not forks.call(lambda: forks.script(str(path)), tmp_path, limit=0.3).in_time
+
+
+class Parrot:
+    """Says the same about every program but the original."""
+
+    name, settings = "parrot", "always"
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def run(self, program: Path, original: Path) -> Said:
+        self.asked += 1
+        return Said([] if program == original else [Finding("GS401", "train.py", 11)], 0.1)
+
+
+def test_rows_say_what_was_right_and_are_not_made_twice(program):
+    tool, mutants = Parrot(), cases(program, "drop-zero-grad", 0, 0)
+    first = list(run.work(run.Job(program, tuple(mutants), (tool,), ())))
+    original, mutant = first
+    assert (original["kind"], mutant["kind"]) == ("original", "real")
+    assert mutant["lines"] == [9, 11]
+    assert mutant["tools"]["parrot"]["outcome"] == "code and line"
+    assert not list(run.work(run.Job(program, tuple(mutants), (tool,), tuple(first))))
+    assert tool.asked == 2
