@@ -1,0 +1,79 @@
+"""transformers (and with it TRL, PEFT, accelerate): a callback that watches `Trainer.train`."""
+
+from __future__ import annotations
+
+from typing import Any, Unpack
+
+from transformers import TrainerCallback
+from transformers.utils import logging
+
+from gradsan.api.report import WatchReport
+from gradsan.api.showing import show_findings
+from gradsan.api.watch import Mode, WatchOptions, watch
+from gradsan.api.watch_context import WatchContext
+from gradsan.judge.findings import Finding
+
+logger = logging.get_logger("gradsan")
+
+
+class GradsanCallback(TrainerCallback):
+    """Watches from the beginning of `train` to its end.
+
+        with GradsanCallback() as callback:
+            Trainer(model, args, train_dataset=data, callbacks=[callback]).train()
+        callback.report.findings
+
+    The `with` is for the case that `train` raises, of which a callback is not told: the watch is closed and the error
+    explained. A finding is logged by transformers' logger when it is made; their number is logged as
+    `gradsan/errors` and `gradsan/warnings` with everything else. `raise_on="error"` stops the run on the line of the
+    first error; `include=("trl",)` names lines inside the library.
+    """
+
+    def __init__(
+        self, mode: Mode | None = None, *, quiet: bool = False, **options: Unpack[WatchOptions]
+    ) -> None:
+        self._quiet = quiet
+        self._open = False
+        options.setdefault("on_finding", self._log)
+        self._watching: WatchContext = watch(mode, **options)
+        self._watching.speaks = False
+
+    @property
+    def report(self) -> WatchReport:
+        return self._watching.report
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        self.close()  # an earlier `train` raised, and nobody told us
+        self._watching.__enter__()
+        self._open = True
+
+    def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **kwargs: Any) -> None:
+        if not self._open:
+            return
+        found = self.report.findings
+        counts = {f"gradsan/{s}s": sum(f.severity == s for f in found) for s in ("error", "warning")}
+        counts["gradsan/watched"] = int(self.report.watched)
+        for entry in (logs, state.log_history[-1] if state.log_history else None):
+            if isinstance(entry, dict):
+                entry.update(counts)
+
+    def on_train_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        self.close()
+        if not self.report.watched:
+            show_findings(self._watching)
+
+    def close(self, error: BaseException | None = None) -> None:
+        """Ends the watch, if it is open."""
+        if self._open:
+            self._open = False
+            self._watching.__exit__(type(error) if error else None, error, None)
+
+    def __enter__(self) -> GradsanCallback:
+        return self
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        self.close(error)
+
+    def _log(self, finding: Finding) -> None:
+        if not self._quiet:
+            logger.warning("%s", finding)
