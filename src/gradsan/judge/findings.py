@@ -61,6 +61,7 @@ class Finding:
     met: int = 0
     traced: int = 0
     repeated: int = 0
+    static: bool = False  # read off the source; nothing was run
 
     def __str__(self) -> str:
         """As the terminal shows it."""
@@ -125,6 +126,9 @@ class Report:
     )
     exit: Exit | None = None  # None where there was no command, or a signal ended it
     picture: Picture | None = None  # where somebody asked for one; not part of the JSON
+    # Of `gradsan lint`: how many files were read, and which could not be (file, line, message).
+    files: int | None = None
+    unreadable: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def watched(self) -> bool:
@@ -156,4 +160,5 @@ class Report:
             "not_watched": self.not_watched or None,
             "script_status": self.script_status,
             "exit": None if self.exit is None else asdict(self.exit),
+            **({} if self.files is None else {"files": self.files, "unreadable": self.unreadable}),
         }
