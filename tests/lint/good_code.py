@@ -363,6 +363,10 @@ loss.backward()
 """,
     "checkpoint of the newer kind": "y = checkpoint(block, x, use_reentrant=False)",
     "checkpoint with an option": "y = checkpoint(block, x, use_reentrant=flag)\nz = checkpoint(block, x, **options)",
+    "checkpoint only where the input requires grad": """
+def forward(block, x):
+    return checkpoint(block, x) if x.requires_grad else block(x)
+""",
     "reentrant checkpoint of who knows what": "y = checkpoint(block, x, use_reentrant=True)",
     "somebody else's softmax": """
 def softmax(x): ...

@@ -49,19 +49,19 @@ def check(file: SourceFile) -> Iterator[Mistake]:
                 part = code(call.args[0])
                 what = f"no gradient comes to `{part}`: no input of this reentrant checkpoint requires grad"
                 yield Mistake("GS210", scope, call, what, (("checkpoint", call),))
-            elif asked is None:
+            elif asked is None and not _asks_for_gradient(scope):
                 yield Mistake("GS210", scope, call, BY_DEFAULT, (("checkpoint", call),), "warning")
 
 
 def _is_cut_off(file: SourceFile, scope: Scope, call: ast.Call) -> bool:
     """A network that can be trained, given nothing but tensors that were made without gradient."""
     inputs = call.args[1:]
-    is_trained = file.is_module(scope, call.args[0]) and not _is_frozen(scope)
+    is_trained = file.is_module(scope, call.args[0]) and not _asks_for_gradient(scope)
     return is_trained and bool(inputs) and all(_is_constant(file, scope, given) for given in inputs)
 
 
-def _is_frozen(scope: Scope) -> bool:
-    """Something about it is switched off, here or in a function beside."""
+def _asks_for_gradient(scope: Scope) -> bool:
+    """Somebody has thought of it here: the network is frozen, or its input is asked or made to require grad."""
     return any(isinstance(n, ast.Attribute) and n.attr.startswith("requires_grad") for n in scope.all_nodes())
 
 
