@@ -141,6 +141,24 @@ def train(loader):
 
 train(data)
 """,
+    "never cleared, one update per episode": """
+net = nn.Linear(3, 1)
+opt = optim.SGD(net.parameters(), 0.1)
+for episode in range(100):
+    while True:
+        x, done = env.step(None)
+        if done:
+            net(x).mean().backward()
+            opt.step()  # BUG GS401
+            break
+""",
+    "clip after the step of an optimizer with a name": """
+def update(critic, critic_opt, loss):
+    critic_opt.zero_grad()
+    loss.backward()
+    critic_opt.step()
+    clip_grad_norm_(critic.parameters(), 1.0)  # BUG GS504
+""",
     "logarithm of a softmax": "log_prob = torch.log(F.softmax(net(x), dim=-1))  # BUG GS602",
     "logarithm of a method": "log_prob = net(x).softmax(-1).log()  # BUG GS602",
     "logarithm of a softmax that has a name": """

@@ -170,6 +170,55 @@ for seed in range(3):
     net(x).mean().backward()
     opt.step()
 """,
+    "the loop ends with the step": """
+net = nn.Linear(3, 1)
+opt = optim.SGD(net.parameters(), 0.1)
+while True:
+    total = collect()
+    if total.done:
+        net(total.x).mean().backward()
+        opt.step()
+        break
+""",
+    "clip of another network than the optimizer's name says": """
+def update(actor, critic, critic_opt, loss):
+    critic_opt.zero_grad()
+    loss.backward()
+    critic_opt.step()
+    clip_grad_norm_(actor.parameters(), 1.0)
+""",
+    "gradient put back under its other name": """
+def update(net, opt, loss, kept):
+    loss.backward()
+    opt.zero_grad()
+    for p, g in zip(net.parameters(), kept):
+        p._grad = g
+    opt.step()
+""",
+    "scaler that is switched off": """
+scaler = torch.amp.GradScaler("cpu", enabled=False)
+for x in data:
+    opt.zero_grad()
+    scaler.scale(net(x).mean()).backward()
+    clip_grad_norm_(net.parameters(), 1.0)
+    scaler.step(opt)
+""",
+    "target that is copied on the next line": AGENT
+    + """
+        self.target = self.q
+        self.target = copy.deepcopy(self.target)
+
+    def loss(self, s):
+        return self.target(s)
+
+    def sync(self):
+        self.target.load_state_dict(self.q.state_dict())
+""",
+    "gradients perhaps off": """
+def entropy(logits, training):
+    with torch.set_grad_enabled(training):
+        return torch.softmax(logits, -1).log()
+""",
     "log_softmax": "log_prob = F.log_softmax(net(x), dim=-1)",
     "kept away from zero": """
 def entropy(logits):
@@ -366,6 +415,20 @@ loss.backward()
     "checkpoint only where the input requires grad": """
 def forward(block, x):
     return checkpoint(block, x) if x.requires_grad else block(x)
+""",
+    "checkpoint, by default, of what another layer computed": """
+class Net(nn.Module):
+    def forward(self, tokens):
+        x = self.embedding(tokens)
+        return checkpoint(self.block, x)
+
+    def layer(self, hidden_states):
+        return checkpoint(self.block, hidden_states)
+
+    def stack(self, x):
+        for block in self.blocks:
+            x = checkpoint(block, x)
+        return x
 """,
     "reentrant checkpoint of who knows what": "y = checkpoint(block, x, use_reentrant=True)",
     "somebody else's softmax": """

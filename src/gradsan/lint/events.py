@@ -95,7 +95,9 @@ def event_of(file: SourceFile, node: ast.AST, statement: ast.stmt, opaque: bool 
     if isinstance(node, ast.Assign | ast.AugAssign):
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         if any(
-            isinstance(part, ast.Attribute) and part.attr == "grad" for t in targets for part in ast.walk(t)
+            isinstance(part, ast.Attribute) and part.attr in ("grad", "_grad")
+            for t in targets
+            for part in ast.walk(t)
         ):
             return Event("write", "", node, statement, opaque)
     return None

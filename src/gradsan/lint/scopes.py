@@ -174,9 +174,9 @@ NO_GRAD = ("torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad")
 
 
 def is_no_grad(names: Names, node: ast.expr) -> bool:
-    """`torch.no_grad()`, also through a name of a library's own that says so."""
+    """`torch.no_grad()`, also through a name of a library's own that says so, and what may be it."""
     function = node.func if isinstance(node, ast.Call) else node
     if names.qualified(function) in NO_GRAD:
         return True
     last = dotted(function).split(".")[-1].lower()
-    return "no_grad" in last or "inference" in last
+    return "no_grad" in last or "inference" in last or last == "set_grad_enabled"

@@ -38,7 +38,7 @@ CHECKS = (
     Entry("used_up_parameters", ("GS505",), ("clip_grad", "parameters(")),
     Entry("dropped_clip", ("GS506",), (CLAMPED_GRAD,)),
     Entry("scaled_clip", ("GS507",), ("clip_grad", ".scale(", ".step(")),
-    Entry("softmax_misused", ("GS602",), ("oftmax", WANTS_LOGITS)),
+    Entry("softmax_misused", ("GS602",), ("torch", "oftmax", WANTS_LOGITS)),
     Entry("bypassed_wrapper", ("GS703",), (".module(", "DistributedDataParallel", ".backward(")),
     Entry(
         "target_from_itself",

@@ -22,7 +22,7 @@ def check(file: SourceFile) -> Iterator[Mistake]:
             target, online = dotted(statement.targets[0]), dotted(statement.value)
             if not _is_target(target) or not online or _is_target(online) or _is_a_choice(scope, statement):
                 continue
-            if _is_meant_apart(file, scope, target, online):
+            if not _is_bound_again(scope, statement, target) and _is_meant_apart(file, scope, target, online):
                 yield Mistake(
                     "GS306",
                     scope,
@@ -34,6 +34,12 @@ def check(file: SourceFile) -> Iterator[Mistake]:
 
 def _is_target(name: str) -> bool:
     return "target" in name.rpartition(".")[2].lower()
+
+
+def _is_bound_again(scope: Scope, statement: ast.Assign, target: str) -> bool:
+    """`self.target = copy.deepcopy(self.target)` on one of the next lines makes it a network of its own."""
+    later = (n for n in scope.nodes if isinstance(n, ast.Assign) and n.lineno > statement.lineno)
+    return any(dotted(bound) == target for n in later for bound in n.targets)
 
 
 def _is_a_choice(scope: Scope, statement: ast.Assign) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from gradsan.lint.events import Event, blocks, event_of, events, training
@@ -13,6 +14,7 @@ from gradsan.lint.scopes import Scope
 from gradsan.lint.source_file import SourceFile
 
 STEPS = ("step", "scaler step")
+OPTIMIZER = re.compile(r"_?opt(im(izer)?)?_?")  # what is left of `critic_opt` says whose it is
 
 
 def check(file: SourceFile) -> Iterator[Mistake]:
@@ -82,6 +84,9 @@ def _belongs(file: SourceFile, scope: Scope, clip: Event, optimizer: str, found:
     clipped, mine = network(given), owned(file, scope, optimizer)
     if clipped and mine and "" not in mine:
         return clipped in mine
+    whose = OPTIMIZER.sub("", optimizer.rpartition(".")[2])
+    if given is None or whose not in ast.unparse(given):
+        return False
     return len({e.about for e in found if e.kind in STEPS}) == 1
 
 

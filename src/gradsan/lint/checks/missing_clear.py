@@ -44,9 +44,12 @@ def _in_scope(file: SourceFile, home: Scope, optimizer: str, made: ast.Call) -> 
     if len(steps) != 1 or any(_escapes(file, scope, optimizer) for scope in inside):
         return
     scope, step = steps[0]
-    if not scope.loops_around(step) or (scope is not home and optimizer in scope.bindings):
+    loops = scope.loops_around(step)
+    if _is_left_after(loops, step):
+        loops = loops[:-1]
+    if not loops or (scope is not home and optimizer in scope.bindings):
         return
-    loop = scope.loops_around(step)[-1]
+    loop = loops[-1]
     backwards = [c for c in scope.calls() if _is_backward(c) and loop in scope.loops_around(c)]
     is_remade = scope is home and loop in scope.loops_around(made)
     if not backwards or is_remade or _ends_early(loop) or _may_clear(file, loop, made):
@@ -87,6 +90,19 @@ def _escapes(file: SourceFile, scope: Scope, optimizer: str) -> bool:
         n for n in scope.nodes if dotted(n) == optimizer and isinstance(getattr(n, "ctx", None), ast.Load)
     ]
     return any(id(use) not in allowed for use in uses)
+
+
+def _is_left_after(loops: list[ast.For | ast.AsyncFor | ast.While], step: ast.Call) -> bool:
+    """The innermost loop ends with the step: `break` or the like follows it in its own block."""
+    blocks = (
+        [getattr(n, part, None) for n in ast.walk(loops[-1]) for part in ("body", "orelse")] if loops else []
+    )
+    for block in blocks:
+        lines = [(s.lineno, s.end_lineno or 0, s) for s in block] if isinstance(block, list) else []
+        at = [i for i, (first, last, _) in enumerate(lines) if first <= step.lineno <= last]
+        if at and any(isinstance(s, ast.Break | ast.Return | ast.Raise) for _, _, s in lines[at[0] + 1 :]):
+            return True
+    return False
 
 
 def _ends_early(loop: ast.For | ast.AsyncFor | ast.While) -> bool:

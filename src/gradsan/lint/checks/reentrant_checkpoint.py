@@ -11,6 +11,7 @@ from gradsan.lint.scopes import Binding, Scope
 from gradsan.lint.source_file import SourceFile
 
 CHECKPOINTS = ("torch.utils.checkpoint.checkpoint", "torch.utils.checkpoint.checkpoint_sequential")
+FROM_A_LAYER = ("hidden", "embed", "state")
 BY_DEFAULT = (
     "`use_reentrant` is not given, and the default is a reentrant checkpoint: where none of its inputs requires grad "
     "(observations, tokens, the output of frozen embeddings), nothing inside is trained"
@@ -49,7 +50,11 @@ def check(file: SourceFile) -> Iterator[Mistake]:
                 part = code(call.args[0])
                 what = f"no gradient comes to `{part}`: no input of this reentrant checkpoint requires grad"
                 yield Mistake("GS210", scope, call, what, (("checkpoint", call),))
-            elif asked is None and not _asks_for_gradient(scope):
+            elif (
+                asked is None
+                and not _asks_for_gradient(scope)
+                and _takes_only_what_is_given(file, scope, call)
+            ):
                 yield Mistake("GS210", scope, call, BY_DEFAULT, (("checkpoint", call),), "warning")
 
 
@@ -58,6 +63,27 @@ def _is_cut_off(file: SourceFile, scope: Scope, call: ast.Call) -> bool:
     inputs = call.args[1:]
     is_trained = file.is_module(scope, call.args[0]) and not _asks_for_gradient(scope)
     return is_trained and bool(inputs) and all(_is_constant(file, scope, given) for given in inputs)
+
+
+def _takes_only_what_is_given(file: SourceFile, scope: Scope, call: ast.Call) -> bool:
+    """Its inputs are the function's own, as they came: whatever was computed here is likely to require grad."""
+    args = scope.node.args if not isinstance(scope.node, ast.Module) else None
+    given = (
+        {arg.arg for arg in [*args.posonlyargs, *args.args, *args.kwonlyargs]} if args is not None else set()
+    )
+    inputs = call.args[1:]
+    return bool(inputs) and all(
+        _is_given(scope, node, given) or _is_constant(file, scope, node) for node in inputs
+    )
+
+
+def _is_given(scope: Scope, node: ast.expr, parameters: set[str]) -> bool:
+    """A parameter that nothing binds again, or an item of one; not one that says it comes out of another layer."""
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    if not isinstance(node, ast.Name) or node.id not in parameters:
+        return False
+    return len(scope.bindings[node.id]) == 1 and not any(word in node.id for word in FROM_A_LAYER)
 
 
 def _asks_for_gradient(scope: Scope) -> bool:

@@ -18,7 +18,8 @@ ABOUT_SCALING = re.compile(r"(?i)scal|amp|fp16|precision|half|float16")
 
 def check(file: SourceFile) -> Iterator[Mistake]:
     for scope in file.scopes:
-        if any(_scaler(scope, call) for call in scope.calls()) and not _unscales(scope):
+        scalers = {_scaler(scope, call) for call in scope.calls()} - {""}
+        if scalers and not _unscales(scope) and not any(_is_off(file, scope, name) for name in scalers):
             for block, _ in blocks(scope):
                 yield from _in_block(scope, training(events(file, block)))
 
@@ -37,6 +38,13 @@ def _scaler(scope: Scope, call: ast.AST) -> str:
     if not isinstance(scaling, ast.Call) or not isinstance(scaling.func, ast.Attribute):
         return ""
     return dotted(scaling.func.value) if scaling.func.attr == "scale" else ""
+
+
+def _is_off(file: SourceFile, scope: Scope, scaler: str) -> bool:
+    """`GradScaler(enabled=False)` scales nothing."""
+    made = [value for value in file.bindings(scope, scaler) if isinstance(value, ast.Call)]
+    given = [k.value for value in made for k in value.keywords if k.arg == "enabled"]
+    return any(isinstance(value, ast.Constant) and not value.value for value in given)
 
 
 def _unscales(scope: Scope) -> bool:

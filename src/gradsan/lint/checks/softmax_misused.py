@@ -49,6 +49,8 @@ def check(file: SourceFile) -> Iterator[Mistake]:
 
 
 def _mistake(scope: Scope, call: ast.Call, softmax: Node, what: str) -> Mistake:
+    if softmax.lineno == call.lineno:
+        return Mistake("GS602", scope, call, what)
     sites = (("softmax", softmax), ("log or distribution", call))
     return Mistake("GS602", scope, call, f"{what} (softmax on {line(softmax)})", sites)
 
