@@ -335,6 +335,16 @@ for x, r in data:
 loss = torch.tensor(losses, requires_grad=True).sum()  # BUG GS201
 loss.backward()
 """,
+    "losses made to require grad again": """
+def finish_episode(policy, optimizer, returns):
+    losses = []
+    for log_prob, R in zip(policy.saved_log_probs, returns):
+        losses.append(-log_prob * R)
+    optimizer.zero_grad()
+    loss = torch.tensor(losses, requires_grad=True).sum()  # BUG GS201
+    loss.backward()
+    optimizer.step()
+""",
     "tensor of two losses": """
 net = nn.Linear(3, 1)
 one, two = F.mse_loss(net(x), y), F.mse_loss(net(z), y)

@@ -403,6 +403,26 @@ for x in data:
     losses.append(loss)
 print(torch.tensor(losses).mean())
 """,
+    "a list that is fitted itself": """
+def fit(points):
+    start = []
+    for p in points:
+        start.append(p.mean())
+    x = torch.tensor(start, requires_grad=True)
+    opt = optim.SGD([x], 0.1)
+    x.sum().backward()
+    opt.step()
+""",
+    "the gradient of a list is read": """
+def sensitivity(optimizer, points):
+    start = []
+    for p in points:
+        start.append(float(p))
+    x = torch.tensor(start, requires_grad=True)
+    x.sum().backward()
+    optimizer.step()
+    return x.grad
+""",
     "stacked": """
 log_probs = []
 for x in data:

@@ -21,7 +21,7 @@ def check(file: SourceFile) -> Iterator[Mistake]:
         for call in scope.calls():
             if file.called(call) not in COPIES or not call.args or scope.is_without_grad(call):
                 continue
-            stored = _stored(file, scope, call.args[0])
+            stored = _stored(file, scope, call.args[0]) or _revived(file, scope, call)
             if stored is None:
                 continue
             for loss in _losses(scope, call):
@@ -47,6 +47,20 @@ def _stored(file: SourceFile, scope: Scope, given: ast.expr) -> ast.expr | None:
     if len(stores) != 1 or not stores[0].args or scope.is_without_grad(stores[0]):
         return None
     return stores[0] if is_live(file, scope, stores[0].args[-1]) else None
+
+
+def _revived(file: SourceFile, scope: Scope, call: ast.Call) -> ast.expr | None:
+    """Whatever a list was filled with: a copy that is made to require grad is a leaf of its own. Where an optimizer
+    steps, and nobody reads the `.grad` of the copy, what backward gives it is lost."""
+    asked = [k.value for k in call.keywords if k.arg == "requires_grad"]
+    if not any(isinstance(value, ast.Constant) and value.value is True for value in asked):
+        return None
+    attributes = {node.attr for node in scope.all_nodes() if isinstance(node, ast.Attribute)}
+    name = dotted(call.args[0])
+    stores = [c for c in scope.calls() if name and dotted(c.func) == f"{name}.append"]
+    is_training = "step" in attributes and "grad" not in attributes
+    is_owned = any(file.is_optimizer(c) for c in scope.calls())
+    return stores[0] if stores and is_training and not is_owned else None
 
 
 def _losses(scope: Scope, call: ast.Call) -> Iterator[ast.expr]:
