@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: run test test-torch test-torch-versions format picture programs accuracy reliability unseen unseen-check fix-check meaning bench bench-taps bench-memory bench-rl bench-averaging clean-agents faults hostile load third-party processes bench-distributed benchmark benchmark-full benchmark-peers docs docs-rules clean
+.PHONY: run test lint-precision test-torch test-torch-versions format picture programs accuracy reliability unseen unseen-check fix-check meaning bench bench-taps bench-memory bench-rl bench-averaging clean-agents faults hostile load third-party processes bench-distributed benchmark benchmark-full benchmark-peers docs docs-rules clean
 
 run: $(READY)
 	$(BIN)/gradsan run --fail-on never examples/leaky_dqn.py
@@ -46,6 +46,11 @@ reliability: $(READY)
 # docs/how-to/fix.md and the repairs that `gradsan explain` shows. Half an hour; FIX="--corpus ../corpus", FIX="--only dqn" picks.
 fix-check: $(READY)
 	$(BIN)/python -W ignore benchmarks/fix.py $(FIX)
+
+# What `gradsan lint` says about some fifty packages from the index, and its recall; writes the tables of docs/lint.md.
+# `make lint-precision CORPUS=../corpus` counts recall on that folder, too.
+lint-precision: $(READY)
+	$(BIN)/python -W ignore benchmarks/lint.py $(if $(CORPUS),--corpus $(CORPUS))
 
 unseen-check: $(READY)
 	$(BIN)/python benchmarks/unseen_check.py

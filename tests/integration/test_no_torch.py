@@ -28,6 +28,7 @@ assert "numpy" not in sys.modules
         ["report", "run.trace"],
         ["report", "run.trace", "--html", "run.html"],
         ["explain", "--list"],
+        ["lint", "train.py"],
         ["explain", "GS401"],
         ["explain", "stale-gradient", "--format", "json"],
         ["run", "-c", "import sys; sys.exit(0)"],
@@ -36,5 +37,6 @@ assert "numpy" not in sys.modules
 )
 def test_without_torch(sandbox: Sandbox, args: list[str]) -> None:
     TraceWriter(sandbox.path / "run.trace", script="x.py", mode="deep").finish()
+    sandbox.write("train.py", "import torch\nopt.step()\n")
     seen = sandbox.python("-c", ASK, *args)
     assert seen.returncode == 0, seen.stderr

@@ -24,6 +24,7 @@ MAY_KNOW: dict[str, set[str]] = {
     "picture": FACTS,
     "fix": {"judge.findings", "judge.source"},
     "render": {"judge.findings", "judge.source", "picture.model", "fix", "rules", *PUBLIC},
+    "lint": {"judge.findings", "judge.source", "judge.suppressions", "rules"},
     "follow": {*FACTS, "render.page", "runner.watch"},
     "runner": {
         *FACTS,
@@ -65,7 +66,7 @@ ALSO = {
     "observe.warning_places": {"runner.tracebacks"},
     **{module: {"rules"} for module in (*ENGINE, "judge.baseline", "judge.comments", "judge.suppressions")},
 }
-WITHOUT_TORCH = ("record", "judge", "rules", "render", "picture", "fix", "follow")
+WITHOUT_TORCH = ("record", "judge", "rules", "render", "picture", "fix", "follow", "lint")
 
 
 def modules() -> list[str]:

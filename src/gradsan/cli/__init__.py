@@ -14,6 +14,7 @@ from gradsan.runner.signals import Interrupted, die_of_interrupt
 COMMANDS = {
     "run": "Run a training script under the sanitizer.",
     "fix": "Mend what is found, each repair verified in a run of its own.",
+    "lint": "Find, without running it, what is wrong in the code by itself.",
     "report": "Judge a recorded trace again, or show it in another format.",
     "explain": "Explain a rule: what it means, why it matters, how to mend it.",
     "learn": "Learn autograd for reinforcement learning, exercise by exercise.",

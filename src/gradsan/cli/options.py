@@ -76,9 +76,20 @@ _SHARED = (
 )
 
 
+_OF_A_RUN = ("html", "tensorboard")  # what is drawn from a run that was watched
+
+
 def report_options(command: F) -> F:
     for option in reversed(_SHARED):
         command = option(command)
+    return command
+
+
+def lint_options(command: F) -> F:
+    """Those of them that need no run."""
+    command = report_options(command)
+    given = command.__dict__["__click_params__"]
+    given[:] = [option for option in given if option.name not in _OF_A_RUN]
     return command
 
 

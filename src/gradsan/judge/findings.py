@@ -88,6 +88,7 @@ class Finding:
     traced: int = 0
     repeated: int = 0
     processes: tuple[Process, ...] = ()  # those that it was met in, where there are several
+    static: bool = False  # read off the source; nothing was run
 
     def __str__(self) -> str:
         """As the terminal shows it."""
@@ -159,6 +160,9 @@ class Report:
     exit: Exit | None = None  # None where there was no command, or a signal ended it
     processes: list[Process] = field(default_factory=list)  # all that were watched, where there were several
     picture: Picture | None = None  # where somebody asked for one; not part of the JSON
+    # Of `gradsan lint`: how many files were read, and which could not be (file, line, message).
+    files: int | None = None
+    unreadable: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def watched(self) -> bool:
@@ -191,4 +195,5 @@ class Report:
             "script_status": self.script_status,
             "exit": None if self.exit is None else asdict(self.exit),
             "processes": [asdict(process) for process in self.processes],
+            **({} if self.files is None else {"files": self.files, "unreadable": self.unreadable}),
         }

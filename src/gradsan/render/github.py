@@ -20,6 +20,10 @@ def render(report: Report, page: Page) -> str:
     for reason, rules in reasons.items():
         title = {"title": "gradsan: not evaluated"}
         lines.append(command("notice", title, f"{', '.join(rules)}: {plain(reason)}"))
+    for skipped in report.unreadable:
+        place = {"file": plain(_in_workspace(skipped["file"])), "line": str(skipped["line"])}
+        title = {"title": "gradsan: a file was skipped"}
+        lines.append(command("warning", place | title, plain(skipped["message"])))
     for problem in report.suppression_problems:
         place = {"file": plain(_in_workspace(problem["file"])), "line": str(problem["line"])}
         title = {"title": "gradsan: a comment that does nothing"}

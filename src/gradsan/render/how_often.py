@@ -6,6 +6,8 @@ from gradsan.judge.findings import Finding
 
 
 def how_often(finding: Finding) -> str:
+    if finding.static:
+        return "seen without running"
     first, met, traced = finding.first_iteration, finding.met, finding.traced
     if not traced:  # made elsewhere, without these counts
         return (

@@ -152,7 +152,15 @@ def _invocation(report: Report, index: dict[str, int]) -> Json:
     return {
         "executionSuccessful": not notes,
         **ended,
-        "toolExecutionNotifications": [{"level": "error", "message": _text(note)} for note in notes],
+        "toolExecutionNotifications": [{"level": "error", "message": _text(note)} for note in notes]
+        + [
+            {
+                "level": "warning",
+                "message": _text(f"the file was skipped: {skipped['message']}"),
+                "locations": [_location(Location(skipped["file"], skipped["line"], "", ""))],
+            }
+            for skipped in report.unreadable
+        ],
         "toolConfigurationNotifications": [
             {
                 "level": "warning",

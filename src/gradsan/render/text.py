@@ -55,6 +55,7 @@ def draw(console: Console, report: Report) -> None:
     for finding in report.findings:
         _finding(console, finding)
     _errors_explained(console, report)
+    _unreadable(console, report)
     _not_evaluated(console, report)
     _processes(console, report)
     _suppressions(console, report)
@@ -188,6 +189,14 @@ def _process(process: Process) -> list[tuple[str, str]]:
     return [(f"{process.name}{number}: {done}{broken}", "quiet")]
 
 
+def _unreadable(console: Console, report: Report) -> None:
+    for skipped in report.unreadable:
+        place = (f"{plain(skipped['file'])}:{skipped['line']}", "place")
+        console.print(Text.assemble(("skipped ", "warning"), place, f": {plain(skipped['message'])}"))
+    if report.unreadable:
+        console.print()
+
+
 def _suppressions(console: Console, report: Report) -> None:
     for problem in report.suppression_problems:
         place = (f"{plain(problem['file'])}:{problem['line']}", "place")
@@ -240,11 +249,17 @@ def summary(report: Report) -> Text:
     parts = [(_plural(n, s) if s != "info" else f"{n} info", s) for s, n in counts.items() if n]
     text = Text.assemble(("gradsan: ", "quiet"))
     if not report.watched and not parts:
-        return text.append("nothing was watched", "error").append(f": {plain(report.not_watched)}")
+        seen = "watched" if report.files is None else "read"
+        return text.append(f"nothing was {seen}", "error").append(f": {plain(report.not_watched)}")
     text.append_text(Text(", ").join(Text(*part) for part in parts) if parts else Text("no findings", "fix"))
     if report.baseline is not None:
         text.append(f", {report.baseline['hidden']:,} known from {plain(report.baseline['file'])}")
-    text.append(f" in {_plural(report.iterations, 'iteration')} ({report.deep_iterations:,} deep)")
+    if report.files is None:
+        text.append(f" in {_plural(report.iterations, 'iteration')} ({report.deep_iterations:,} deep)")
+    else:
+        text.append(f" in {_plural(report.files, 'file')}")
+    if report.unreadable:
+        text.append(f", {_plural(len(report.unreadable), 'file')} skipped", "warning")
     if trained := sum(process.iterations > 0 for process in report.processes):
         text.append(f" of {trained:,} process{'es' * (trained > 1)}")
     if lost := sum(bool(process.not_evaluated) for process in report.processes):
@@ -257,6 +272,8 @@ def summary(report: Report) -> Text:
         text.append(f", {_plural(len(report.faults), 'gradsan fault')}", "warning")
     if not report.watched:
         text.append(f"; not all was watched: {plain(report.not_watched)}", "error")
+    elif report.files is not None:
+        return text
     elif not report.torch:
         text.append("; torch was never imported", "warning")
     elif not report.iterations:
@@ -271,7 +288,9 @@ def ending(report: Report) -> Text | None:
     reason = {
         "finding": "because of the findings",
         "script": "is the script's own: it failed by itself",
-        "not watched": "because gradsan could not watch",
+        "not watched": "because gradsan could not watch"
+        if report.files is None
+        else "because nothing could be read",
     }[report.exit.because]
     text = Text.assemble(("gradsan: ", "quiet"), f"exit status {report.exit.status} {reason}")
     if report.exit.because == "finding" and report.script_status:
