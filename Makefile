@@ -43,7 +43,7 @@ reliability: $(READY)
 	$(BIN)/python -W ignore benchmarks/reliability.py $(RELIABILITY)
 
 # What `gradsan fix` repairs, and whether the repaired programs learn what their twins learn; writes the table of
-# docs/how-to/fix.md and the repairs that `gradsan explain` shows. Half an hour; FIX="--corpus ../corpus", FIX="--only dqn" picks.
+# docs/how-to/fix.md and the repairs that `gradsan explain` shows. An hour or more, without --every 6; FIX="--corpus ../corpus", FIX="--only dqn" picks.
 fix-check: $(READY)
 	$(BIN)/python -W ignore benchmarks/fix.py $(FIX)
 

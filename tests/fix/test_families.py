@@ -110,6 +110,8 @@ CASES = [
     ("probabilities", "GS602", "d = Categorical(logits=net(x))  #@ culprit",
      "-d = Categorical(logits=net(x))\n+d = Categorical(probs=net(x))"),
     ("summed", "GS603", "lp = d.log_prob(a)  #@ culprit", "-lp = d.log_prob(a)\n+lp = d.log_prob(a).sum(-1)"),
+    ("summed over the batch", "GS603", "lp = d.log_prob(a).sum(0)  #@ culprit",
+     "-lp = d.log_prob(a).sum(0)\n+lp = d.log_prob(a).sum(-1)"),
     ("objective", "GS801", "loss = critic(x).mean()  #@ culprit",
      "-loss = critic(x).mean()\n+loss = -critic(x).mean()"),
     ("pessimistic", "GS801", "loss = torch.min(-r * a, -c * a).mean()  #@ culprit",

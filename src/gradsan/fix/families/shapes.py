@@ -31,9 +31,17 @@ def summed(case: Case) -> Iterator[Proposal]:
     statement = case.culprit
     for call in case.source.inside(statement, cst.Call) if statement is not None else ():
         if method(call) in ("log_prob", "entropy"):
+            whole = _summed_already(case, call) or call
             for reduction in ("sum(-1)", "sum(-1, keepdim=True)"):
                 code = f"{case.source.code(call)}.{reduction}"
-                yield Proposal(case.change().replace(call, code), "sum over the action dimensions")
+                yield Proposal(case.change().replace(whole, code), "sum over the action dimensions")
+
+
+def _summed_already(case: Case, call: cst.Call) -> cst.Call | None:
+    """`….sum(0)` around it: over the batch, and not over the action."""
+    attribute = case.source.parent(call)
+    outer = case.source.parent(attribute) if isinstance(attribute, cst.Attribute) else None
+    return outer if isinstance(outer, cst.Call) and method(outer) == "sum" else None
 
 
 def reduced(case: Case) -> Iterator[Proposal]:
