@@ -37,7 +37,7 @@ MAY_KNOW: dict[str, set[str]] = {
     "processes": {
         *FACTS,
         *LAST_RESORT,
-        "picture.collector",
+        "picture",
         "render.fresh_line",
         "render.live",
         "rules",

@@ -142,7 +142,8 @@ def _is_displaced(mine: History, other: History, step: RankStep, pair: Pair) -> 
         for digest in near.digests
         if digest.pid == theirs
     )
-    return any(not Pair(pair.pid, pair.mine, digest).weights_differ for digest in digests)
+    there = (Pair(pair.pid, pair.mine, digest) for digest in digests)
+    return any(not p.weights_differ and (step.last or not p.gradients_differ) for p in there)
 
 
 def _differ(one: float, other: float, scale: float) -> bool:

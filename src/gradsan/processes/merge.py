@@ -4,6 +4,7 @@ processes becomes one finding."""
 from __future__ import annotations
 
 import linecache
+import math
 import os
 from collections.abc import Iterable
 from dataclasses import replace
@@ -26,6 +27,7 @@ from gradsan.runner.watch import draw
 
 LARGEST_SOURCE = 10_000_000
 MOST_DRAWN = 8  # processes: a page for the browser has to stay small
+TOGETHER = 600.0  # seconds: ranks of one job begin at about the same time
 LEFT_NOTHING = "it left no trace"
 
 
@@ -94,14 +96,22 @@ def judged_all(
 
 def judged_latest(folder: Path, rules: list[type[Rule]], draws: bool) -> tuple[list[Judged], list[Process]]:
     """The traces of the run that was recorded last, the process that began it first."""
-    paths = sorted(traces_in(folder), key=lambda path: path.stat().st_mtime, reverse=True)
-    found, lost = judged_all(paths, rules, draws)
+    found, lost = judged_all(traces_in(folder), rules, draws)
     if not found:
         raise TraceError(f"there is no trace that can be read in {folder}")
-    run = found[0].about.get("run")
-    found = [part for part in found if part.about.get("run") == run]
+    latest = max(found, key=_began)
+    found = [part for part in found if _is_same_run(part, latest)]
     pids = {part.process.pid for part in found}
     return sorted(found, key=lambda part: (part.process.parent in pids, _order(part.process))), lost
+
+
+def _is_same_run(part: Judged, latest: Judged) -> bool:
+    """Ranks that a batch system has started each by itself know nothing of each other but their group."""
+    if part.about.get("run") == latest.about.get("run"):
+        return True
+    one, other = part.process, latest.process
+    ranks = one.rank is not None and other.rank is not None and one.world_size == other.world_size
+    return ranks and abs(_began(part) - _began(latest)) < TOGETHER
 
 
 def merged(
@@ -158,7 +168,7 @@ def _newest(parts: list[Judged]) -> list[Judged]:
     began: dict[int, float] = {}
     for part in parts:
         if (rank := part.process.rank) is not None:
-            began[rank] = max(began.get(rank, 0.0), _began(part))
+            began[rank] = max(began.get(rank, -math.inf), _began(part))
     return [p for p in parts if p.process.rank is None or _began(p) >= began[p.process.rank]]
 
 
