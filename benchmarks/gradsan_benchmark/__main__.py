@@ -113,7 +113,7 @@ def _run(options: argparse.Namespace, tools: list[Tool], place: Path) -> set[str
         for row in reports.work(pairs, tools, known):
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
             file.flush()
-    return {thing.name for thing in (*found, *chosen, *pairs)}
+    return {p.name for p in found} | {case.name for case in chosen} | {pair.name for pair in pairs}
 
 
 def _pairs(options: argparse.Namespace, place: Path) -> list[reports.Pair]:
