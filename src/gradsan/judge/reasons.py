@@ -24,6 +24,7 @@ BLIND: dict[BlindSpot, str] = {
     "transforms": "values inside torch.func transforms",
     "compiled": "code inside torch.compile (with TORCH_COMPILE_DISABLE=1 it runs eagerly, and is looked at)",
     "subclass": "tensors of a class that answers by code of its own (DTensor, jagged, masked, a wrapper)",
+    "deep graph": "backward through a graph of more than 15,000 operations in a row",
     "packed": "tensors that saved-tensor hooks keep for backward (checkpointing, offloading)",
 }
 # The rules that a blind spot concerns; all that look deeply, where it is not named here.

@@ -27,7 +27,7 @@ def shown_path(file: str) -> str:
     """Relative to the working directory where it lies below it; a notebook's cell by its number."""
     if cell := cell_of(file):
         return cell
-    if file.startswith("<"):
+    if file.startswith("<") or not file:
         return file
     relative = os.path.relpath(file, *_base)
     return file if relative.startswith("..") else relative

@@ -224,12 +224,17 @@ class BackwardTap:
         self, frame: FrameType, tensors: Any, error: BaseException, call: Call = "backward"
     ) -> None:
         self._fast_path.end()
-        self._after(call, self._before(call, frame, tensors), (), {}, error)
+        probe = self._before(call, frame, tensors)
+        if probe is not None:
+            self._after(call, probe, (), {}, error)
 
-    def _before(self, call: Call, frame: FrameType, tensors: Any) -> Probe:
+    def _before(self, call: Call, frame: FrameType, tensors: Any) -> Probe | None:
         self._tracing.step.look()
         roots, place, token = _as_tensors(tensors), self._known.sites.place(frame), _token(frame)
         graph = walk(roots)
+        if not graph.whole:
+            self._diagnosis.cannot_follow(frame)
+            return None
         if call == "backward":
             self._shapes.note(token, graph)
             self._kinds.setdefault(token, set()).update(type(root.grad_fn) for root in roots)

@@ -4,6 +4,7 @@ and after a failure (which saved tensor was changed, and by whom)."""
 from __future__ import annotations
 
 import math
+from types import FrameType
 from typing import Any
 
 import torch
@@ -78,6 +79,9 @@ class BackwardDiagnosis:
         watcher = GradientWatcher(self._containment, named, self._hunting_zeros, ladder)
         watcher.probes = self._probes.watch(roots, named, marks)
         return BackwardFacts(hidden=tuple(hidden), untraced=not is_traced(named)), watcher
+
+    def cannot_follow(self, frame: FrameType) -> None:
+        self._blind_spots.add("deep graph", frame)
 
     def spoiled(self, facts: BackwardFacts, leaves: list[Tensor]) -> BackwardFacts:
         """The loss is not finite; are the weights? Then an earlier gradient was not, and its graph is gone."""

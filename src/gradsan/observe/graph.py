@@ -12,6 +12,8 @@ from gradsan.observe.unseen import is_readable
 from gradsan.record.events import NOTHING, NOWHERE, Site, ValueId
 
 ENOUGH_SHAPES = 8
+# Nodes one behind the other. PyTorch frees those that Python has seen by recursion: some 50,000 overflow the stack.
+DEEPEST = 15_000
 KEY = "gradsan"  # where the operation tap leaves a value's number and line in a node's metadata
 
 
@@ -20,6 +22,7 @@ class Graph(NamedTuple):
 
     nodes: Collection[Any]
     leaves: list[torch.Tensor]
+    whole: bool = True  # whether it was followed to its end
 
 
 def node_of(tensor: torch.Tensor) -> Any:
@@ -33,25 +36,33 @@ def node_of(tensor: torch.Tensor) -> Any:
 
 def nodes_behind(roots: Iterable[torch.Tensor], shortest: bool = False) -> dict[Any, Any]:
     """Every node that gradient from these would pass, with the one it comes from; where `shortest`, on a
-    shortest way."""
+    shortest way. None deeper than `DEEPEST`."""
+    return _search(roots, shortest)[0]
+
+
+def _search(roots: Iterable[torch.Tensor], shortest: bool = False) -> tuple[dict[Any, Any], bool]:
+    """The nodes, and whether there are no others."""
     found: dict[Any, Any] = {}
-    ahead = [(node, None) for root in roots if (node := node_of(root)) is not None]
-    following = 0 if shortest else -1
+    ahead = [(node, None, 0) for root in roots if (node := node_of(root)) is not None]
+    following, whole = 0 if shortest else -1, True
     while ahead:
-        node, before = ahead.pop(following)
+        node, before, depth = ahead.pop(following)
         if node not in found:
             found[node] = before
+            if depth == DEEPEST:
+                whole = False
+                continue
             for child, _ in node.next_functions:
                 if child is not None and child not in found:
-                    ahead.append((child, node))
-    return found
+                    ahead.append((child, node, depth + 1))
+    return found, whole
 
 
 def walk(roots: Sequence[torch.Tensor]) -> Graph:
     leaves = [root for root in roots if root.requires_grad and node_of(root) is None]
-    nodes = nodes_behind(roots)
+    nodes, whole = _search(roots)
     leaves += [leaf for node in nodes if (leaf := leaf_of(node)) is not None]
-    return Graph(nodes, leaves)
+    return Graph(nodes, leaves, whole)
 
 
 def leaf_of(node: Any) -> torch.Tensor | None:

@@ -14,7 +14,7 @@ from gradsan.observe.axes import WITH_AXES, axes_of
 from gradsan.observe.containment import Containment
 from gradsan.observe.experience import LOOKED_AT, ExperienceTap
 from gradsan.observe.function_gradients import backward_site
-from gradsan.observe.graph import is_transforming, label
+from gradsan.observe.graph import DEEPEST, is_transforming, label
 from gradsan.observe.interruptions import is_the_scripts, waiting
 from gradsan.observe.last_resort import attempt
 from gradsan.observe.meaning import NOTEWORTHY, Marks, apart
@@ -65,6 +65,7 @@ class OperationTap(StackedMode):
         self._kinds: dict[Any, tuple[str, str]] = {}
         self.special = SpecialCalls(self, outlet, switches)
         self._without_graph = 0  # operations in a row
+        self._with_graph = 0  # in this iteration
 
     @property
     def is_active(self) -> bool:
@@ -81,7 +82,7 @@ class OperationTap(StackedMode):
             self._outlet.send(Ops(ops))
 
     def end_of_iteration(self) -> None:
-        self._without_graph = 0
+        self._without_graph = self._with_graph = 0
         self.marks.end_of_iteration()
         self.experience.forget()
         self.writes.end_of_iteration(self.values.end_of_iteration())
@@ -241,7 +242,9 @@ class OperationTap(StackedMode):
         if floating and self.marks.active and (tags or name in NOTEWORTHY):
             self.marks.note(nid, name, tags, numbers, live)
         if live:
-            self.writes.used(nid, inputs, out, label(out, nid, site))
+            self._with_graph += 1
+            if self._with_graph < DEEPEST:  # since the last iteration: no chain is longer
+                self.writes.used(nid, inputs, out, label(out, nid, site))
         return nid
 
     def last_is_a_constant(self) -> None:

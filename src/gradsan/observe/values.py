@@ -5,6 +5,7 @@ from __future__ import annotations
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from threading import get_ident
 from typing import Any
 
 import torch
@@ -50,6 +51,7 @@ class Values:
         self._last = 0
         self._iteration = 0
         self._born: dict[ValueId, tuple[int, int]] = {}
+        self._thread, self._threads_mix = 0, False  # that makes values with a graph
 
     @property
     def newest(self) -> int:
@@ -92,10 +94,12 @@ class Values:
         """Through how many iterations the graph behind this value reaches, where this very operation
         takes something with a graph over from an earlier iteration; 0 where it does not."""
         depth, crosses = 0, False
+        if get_ident() != self._thread:  # another's iteration ends in the middle of ours
+            self._threads_mix, self._thread = self._thread != 0, get_ident()
         for source in inputs:
             born = self._born.get(source)
             if born is not None:
-                older = born[0] < self._iteration
+                older = born[0] < self._iteration and not self._threads_mix
                 crosses = crosses or older
                 depth = max(depth, born[1] + older)
         self._born[nid] = (self._iteration, min(depth, 12))

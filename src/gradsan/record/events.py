@@ -582,7 +582,7 @@ class Attention(NamedTuple):
     reason: Reason = ""
 
 
-BlindSpot = Literal["transforms", "compiled", "packed", "subclass"]
+BlindSpot = Literal["transforms", "compiled", "packed", "subclass", "deep graph"]
 
 
 class Blind(NamedTuple):
