@@ -162,6 +162,7 @@ class StepWithoutGradient(Rule):
             [("caller", path[1]), ("backward", contribution.site), ("step", step.site),
              *(("optimizer", o.site) for o in (history.optimizers[step.oid], *owners.values()))],
             fed,
+            explains=set(fed),
             fix="hand over the optimizer of the network that this loss trains",
         )  # fmt: skip
 

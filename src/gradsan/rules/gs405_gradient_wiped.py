@@ -18,7 +18,7 @@ from gradsan.record.events import (
 )
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
-NEVER = 8  # backwards without a step: more than anybody accumulates before the first one of a short run
+NEVER = 3  # times that gradient was cleared, and no step yet: what accumulates is not cleared
 TIMES = (
     3  # steps in a row: micro-batches come round every time, an update that is skipped on purpose does not
 )
@@ -177,8 +177,9 @@ class GradientWiped(Rule):
         self._by_hand: dict[tuple[Site, Site], int] = {}
         self._read: set[ParamId] = set()
         self._kept: set[Site] = set()  # where they had been read: in passing, nobody sees that
-        # Of the optimizers that have not stepped yet: the lines of backward, and what they fed.
+        # Of the optimizers that have not stepped yet: the first line of backward, and what it fed.
         self._fed: dict[OptimizerId, list[tuple[Site, tuple[ParamId, ...]]]] = {}
+        self._cleared: dict[OptimizerId, int] = {}  # how often what they were fed was cleared
         self._ever_read: set[ParamId] = set()
         self._has_looked = False
 
@@ -197,7 +198,7 @@ class GradientWiped(Rule):
             if not optimizer.steps and not event.error and set(event.fed) & set(optimizer.params):
                 times = self._fed.setdefault(oid, [])
                 times.append((event.site, event.fed))
-                del times[NEVER:]
+                del times[1:]
         return ()
 
     def at_end(self) -> Verdicts:
@@ -207,7 +208,13 @@ class GradientWiped(Rule):
             optimizer = history.optimizers[oid]
             mine = {pid for _, pids in fed for pid in pids} & set(optimizer.params)
             used = self._ever_read | history.hand.trained | history.networks.written_by_hand.keys()
-            if optimizer.steps or optimizer.gone or len(fed) < NEVER or not self._has_looked or mine & used:
+            if (
+                optimizer.steps
+                or optimizer.gone
+                or self._cleared.get(oid, 0) < NEVER
+                or not self._has_looked
+                or mine & used
+            ):
                 continue
             if any(
                 history.optimizers[o].steps
@@ -255,6 +262,9 @@ class GradientWiped(Rule):
                 lost.setdefault(part.bid, (part, set()))[1].add(pid)
         if not lost:
             self._routine.add(event.site)
+        for oid in self._fed if lost else ():
+            cleared = bool(set(event.params) & set(self.history.optimizers[oid].params))
+            self._cleared[oid] = self._cleared.get(oid, 0) + cleared
         for part, pids in lost.values():
             if len(pids & self._read) * 2 >= len(pids):
                 self._kept.add(event.site)

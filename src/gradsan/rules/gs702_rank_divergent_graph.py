@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from gradsan.judge.callers import used_in
+from gradsan.judge.flow import SHAPING
 from gradsan.judge.history import History
 from gradsan.judge.provenance import params_of
 from gradsan.judge.wording import line, networks
@@ -148,11 +149,13 @@ class RankDivergentGraph(Rule):
         return roots[0].site if roots else self._backward.site
 
     def _use(self, pids: set[ParamId]) -> Site:
-        """The last line that used one of these, as the loss sees it."""
+        """The last line that used one of these, as the loss sees it; the wrapper itself has only looked at them."""
         graph = self.history.graph
+        writes = {op.inputs[0] for op in graph.ops.values() if op.kind == "written"}  # its initialisation
         users = [
             op for op in graph.ops.values()
-            if op.site and op.live and any(set(params_of(source)) & pids for source in graph.inputs(op))
+            if op.site and op.live and op.name not in SHAPING and op.nid not in writes
+            and any(set(params_of(source)) & pids for source in graph.inputs(op))
         ]  # fmt: skip
         if not users or self._backward is None:
             return NOWHERE
