@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: run test lint-precision test-torch test-torch-versions format picture programs accuracy reliability unseen unseen-check fix-check meaning bench bench-taps bench-memory bench-rl bench-averaging clean-agents faults hostile load third-party processes bench-distributed benchmark benchmark-full benchmark-peers docs docs-rules clean
+.PHONY: run test lint-precision test-torch test-torch-versions format picture programs accuracy reliability unseen unseen-check fix-check meaning bench bench-taps bench-memory bench-rl bench-averaging clean-agents faults hostile load third-party llm processes bench-distributed benchmark benchmark-full benchmark-peers docs docs-rules clean
 
 run: $(READY)
 	$(BIN)/gradsan run --fail-on never examples/leaky_dqn.py
@@ -160,6 +160,20 @@ $(THIRD_PARTY_READY): pyproject.toml benchmarks/third_party/constraints.txt
 	$(THIRD_PARTY)/bin/python -m pip install --quiet -c benchmarks/third_party/constraints.txt torch==2.13.0
 	$(THIRD_PARTY)/bin/python -m pip install --quiet -c benchmarks/third_party/constraints.txt \
 		-e . stable-baselines3 sb3-contrib d3rlpy pfrl pygame
+	touch $@
+
+# TRL's trainers on tiny models, bare and under gradsan, in an environment of their own; LLM="grpo dpo" picks.
+LLM_VENV := .venv-llm
+
+llm: $(LLM_VENV)/.ready
+	$(LLM_VENV)/bin/python benchmarks/llm/run.py $(LLM)
+
+$(LLM_VENV)/.ready: pyproject.toml constraints.txt
+	test -x $(LLM_VENV)/bin/python || $(PYTHON) -m venv $(LLM_VENV) || python3 -m venv $(LLM_VENV)
+	$(LLM_VENV)/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(LLM_VENV)/bin/python -m pip install --quiet -c constraints.txt torch==2.13.0
+	$(LLM_VENV)/bin/python -m pip install --quiet -c constraints.txt -e . trl==1.16.0 transformers==5.22.2 \
+		accelerate==1.15.0 peft==0.21.2 datasets
 	touch $@
 
 # The core of the suite (rules, programs, watch, plugin, tutorial, course) on another torch, on the CPU, in an
