@@ -21,6 +21,7 @@ from gradsan.observe.loss_scaling import ScalerTap
 from gradsan.observe.networks import NetworkTap
 from gradsan.observe.operations import OperationTap
 from gradsan.observe.optimizers import OptimizerTap
+from gradsan.observe.ranks import RankTap
 from gradsan.observe.session import Session
 from gradsan.record.recorder import Recorder
 
@@ -35,7 +36,8 @@ OTHERS = [
     (InteropTap, "_patch_scripts"), (InteropTap, "_patch_asking"), (ClipTap, "_patch_clipping"),
     (ScalerTap, "_patch_scale"), (ScalerTap, "_patch_unscale"), (ScalerTap, "_patch_step"),
     (ScalerTap, "_patch_get_scale"), (CheckpointTap, "_patch"), (EnvironmentTap, "_begin"),
-    (Compiled, "_patch_compiler"), (OperationTap, "enter"),
+    (Compiled, "_patch_compiler"), (RankTap, "_patch_joining"), (RankTap, "_patch_wrapping"),
+    (RankTap, "_patch_exchanges"), (OperationTap, "enter"),
     (Session, "_follow_threads"),
 ]  # fmt: skip
 

@@ -1,7 +1,7 @@
 """Whole training programs that nobody wrote for a rule: bugs, their repaired twins, and right code that
 looks wrong. A trailing comment `# BUG GS301` marks a line that a person would have to change; with several
-codes or lines, any of them is a right answer. `make test` tries every program in the default mode, and every third
-in deep mode; `make programs` all in both."""
+codes or lines, any of them is a right answer. `make test` tries every second program, with its twin, in the default
+mode, and every sixth in deep mode, too; `make programs` all in both."""
 
 from __future__ import annotations
 
@@ -31,10 +31,15 @@ def programs(folder: str, keep: bool = True) -> list[Path]:
 
 def cases(paths: list[Path]) -> list[object]:
     return [
-        pytest.param(path, mode, id=f"{path.stem}-{mode}")
-        for path in paths
-        for mode in (MODES if EVERYTHING or zlib.crc32(path.stem.encode()) % 3 == 0 else MODES[:1])
+        pytest.param(path, mode, id=f"{path.stem}-{mode}") for path in paths for mode in modes_for(path.stem)
     ]
+
+
+def modes_for(name: str) -> tuple[str, ...]:
+    number = zlib.crc32(name.removesuffix("_fixed").encode())
+    if EVERYTHING or number % 6 == 0:
+        return MODES
+    return MODES[:1] if number % 2 == 0 else ()
 
 
 @pytest.fixture(autouse=True)
