@@ -24,7 +24,7 @@ picture: $(READY)
 
 # Every program of tests/programs in both modes; `make test` tries only some in deep mode.
 programs: $(READY)
-	GRADSAN_ALL_MODES=1 $(BIN)/pytest -q -n 2 tests/programs
+	GRADSAN_ALL_MODES=1 $(BIN)/pytest -q -n 2 tests/programs tests/unit/test_selection.py
 
 # The corpus is not part of the project: give its folder, as in `make accuracy CORPUS=../corpus`.
 accuracy: $(READY)

@@ -21,6 +21,15 @@ class Agent:
 """
 
 BAD: dict[str, str] = {
+    "past the wrapper": """
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+def train(net, loader):
+    net = DDP(net)
+    for x in loader:
+        loss = net.module(x).mean()  # BUG GS703
+        loss.backward()
+""",
     "clip after the step": """
 def update(net, opt, loss):
     opt.zero_grad()

@@ -118,7 +118,6 @@ def train(net, loader):
 
 @pytest.mark.parametrize(("call", "number"), [("net.module(x)", 1), ("net(x)", 0), ("net.module.head(x)", 0)])
 def test_a_wrapper_is_bypassed_by_calling_what_is_inside(call: str, number: int, tmp_path: Path) -> None:
-    """Asked by itself: whether it is reported depends on whether the catalogue has the rule."""
     (file := tmp_path / "train.py").write_text(WRAPPED.format(call=call))
     parsed = parse(str(file), "train.py")
     assert isinstance(parsed, SourceFile)

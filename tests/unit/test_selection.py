@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import warnings
 from pathlib import Path
@@ -16,6 +17,8 @@ from harness import record_code
 
 FOLDER = Path(__file__).parents[1] / "programs"
 PROGRAMS = sorted([*FOLDER.glob("bugs/*.py"), *FOLDER.glob("clean/*.py")])
+if not os.environ.get("GRADSAN_ALL_MODES"):  # `make programs` takes all of them
+    PROGRAMS = PROGRAMS[::3]
 
 
 class Same:

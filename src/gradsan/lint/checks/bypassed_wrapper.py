@@ -16,7 +16,12 @@ WRAPPERS = (
 )
 
 
+BY_HAND = "all_reduce"  # who averages the gradients without the wrapper may pass it by
+
+
 def check(file: SourceFile) -> Iterator[Mistake]:
+    if any(BY_HAND in text for text in file.lines):
+        return
     for scope in file.scopes:
         for call in scope.calls():
             wrapped, _, last = dotted(call.func).rpartition(".")
