@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Unpack
+from typing import Unpack
 
 from lightning.pytorch import Callback, LightningModule, Trainer
 
-from gradsan.api.report import WatchReport
 from gradsan.api.showing import show_findings
-from gradsan.api.watch import Mode, WatchOptions, watch
-from gradsan.api.watch_context import WatchContext
+from gradsan.api.watch import Mode, WatchOptions
+from gradsan.integrations.watched_callback import WatchedCallback
 
 
-class GradsanCallback(Callback):
+class GradsanCallback(WatchedCallback, Callback):
     """Watches `fit` from its first batch to its end, be it an exception.
 
         callback = GradsanCallback()
@@ -28,19 +27,12 @@ class GradsanCallback(Callback):
         self, mode: Mode | None = None, *, quiet: bool = False, **options: Unpack[WatchOptions]
     ) -> None:
         self._quiet = quiet or options.get("on_finding") is not None
-        self._open = False
-        self._watching: WatchContext = watch(mode, **options)
-        self._watching.speaks = False
-
-    @property
-    def report(self) -> WatchReport:
-        return self._watching.report
+        self.prepare(mode, options)
 
     def setup(self, trainer: Trainer, pl_module: LightningModule, stage: str) -> None:
         """Before `configure_optimizers`, so that the optimizers' own lines are known."""
         if stage == "fit":
-            self._watching.__enter__()
-            self._open = True
+            self.begin()
 
     def on_train_epoch_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
         found = self.report.findings
@@ -60,8 +52,6 @@ class GradsanCallback(Callback):
     def _close(self, error: BaseException | None) -> None:
         if not self._open:
             return
-        self._open = False
-        kind: Any = type(error) if error is not None else None
-        self._watching.__exit__(kind, error, None)
+        self.close(error)
         if not self._quiet or not self.report.watched:
             show_findings(self._watching)

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, Unpack
+from typing import Unpack
 
 from stable_baselines3.common.callbacks import BaseCallback
 
-from gradsan.api.report import WatchReport
 from gradsan.api.showing import show_findings
-from gradsan.api.watch import Mode, WatchOptions, watch, words
-from gradsan.api.watch_context import WatchContext
+from gradsan.api.watch import Mode, WatchOptions, words
+from gradsan.integrations.watched_callback import WatchedCallback
 from gradsan.runner.packages import is_installed
 
 # The update is the library's own code: without its lines, every finding would point at `model.learn(…)`.
 PACKAGES = ("stable_baselines3", "sb3_contrib")
 
 
-class GradsanCallback(BaseCallback):
+class GradsanCallback(WatchedCallback, BaseCallback):
     """Watches from the beginning of `learn` to its end.
 
         with GradsanCallback() as callback:
@@ -32,19 +31,11 @@ class GradsanCallback(BaseCallback):
         self, mode: Mode | None = None, *, verbose: int = 0, **options: Unpack[WatchOptions]
     ) -> None:
         super().__init__(verbose)
-        self._open = False
         options["include"] = (*filter(is_installed, PACKAGES), *words(options.get("include", ())))
-        self._watching: WatchContext = watch(mode, **options)
-        self._watching.speaks = False
-
-    @property
-    def report(self) -> WatchReport:
-        return self._watching.report
+        self.prepare(mode, options)
 
     def _on_training_start(self) -> None:
-        self.close()  # an earlier `learn` raised, and nobody told us
-        self._watching.__enter__()
-        self._open = True
+        self.begin()
 
     def _on_step(self) -> bool:
         return True
@@ -59,15 +50,3 @@ class GradsanCallback(BaseCallback):
         self.close()
         if self.verbose or not self.report.watched:
             show_findings(self._watching)
-
-    def close(self, error: BaseException | None = None) -> None:
-        """Ends the watch, if it is open."""
-        if self._open:
-            self._open = False
-            self._watching.__exit__(type(error) if error else None, error, None)
-
-    def __enter__(self) -> GradsanCallback:
-        return self
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        self.close(error)

@@ -7,16 +7,15 @@ from typing import Any, Unpack
 from transformers import TrainerCallback
 from transformers.utils import logging
 
-from gradsan.api.report import WatchReport
 from gradsan.api.showing import show_findings
-from gradsan.api.watch import Mode, WatchOptions, watch
-from gradsan.api.watch_context import WatchContext
+from gradsan.api.watch import Mode, WatchOptions
+from gradsan.integrations.watched_callback import WatchedCallback
 from gradsan.judge.findings import Finding
 
 logger = logging.get_logger("gradsan")
 
 
-class GradsanCallback(TrainerCallback):
+class GradsanCallback(WatchedCallback, TrainerCallback):
     """Watches from the beginning of `train` to its end.
 
         with GradsanCallback() as callback:
@@ -33,19 +32,11 @@ class GradsanCallback(TrainerCallback):
         self, mode: Mode | None = None, *, quiet: bool = False, **options: Unpack[WatchOptions]
     ) -> None:
         self._quiet = quiet
-        self._open = False
         options.setdefault("on_finding", self._log)
-        self._watching: WatchContext = watch(mode, **options)
-        self._watching.speaks = False
-
-    @property
-    def report(self) -> WatchReport:
-        return self._watching.report
+        self.prepare(mode, options)
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        self.close()  # an earlier `train` raised, and nobody told us
-        self._watching.__enter__()
-        self._open = True
+        self.begin()
 
     def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **kwargs: Any) -> None:
         if not self._open:
@@ -61,18 +52,6 @@ class GradsanCallback(TrainerCallback):
         self.close()
         if not self.report.watched:
             show_findings(self._watching)
-
-    def close(self, error: BaseException | None = None) -> None:
-        """Ends the watch, if it is open."""
-        if self._open:
-            self._open = False
-            self._watching.__exit__(type(error) if error else None, error, None)
-
-    def __enter__(self) -> GradsanCallback:
-        return self
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        self.close(error)
 
     def _log(self, finding: Finding) -> None:
         if not self._quiet:
