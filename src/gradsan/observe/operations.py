@@ -93,9 +93,8 @@ class OperationTap(StackedMode):
         kwargs, kind = kwargs or {}, IGNORED
         read: Read | None = None
         # No `contain` here: this runs for every operation, and the mode is off while it does.
-        stranger = types and (
-            len(types) > 1 or types[0] is not Tensor
-        )  # torch's own functions name plain ones, too
+        # torch's own Python functions name plain tensors, too.
+        stranger = types and (len(types) > 1 or types[0] is not Tensor)
         hidden = bool(stranger or dispatch_modes() or jit_trace() is not None)
         if hidden and is_traced():
             return func(*args, **kwargs)

@@ -178,16 +178,16 @@ class GradientWiped(Rule):
         self._read: set[ParamId] = set()
         self._kept: set[Site] = set()  # where they had been read: in passing, nobody sees that
         # Of the optimizers that have not stepped yet: the first line of backward, and what it fed.
-        self._fed: dict[OptimizerId, list[tuple[Site, tuple[ParamId, ...]]]] = {}
+        self._fed: dict[OptimizerId, tuple[Site, tuple[ParamId, ...]]] = {}
         self._cleared: dict[OptimizerId, int] = {}  # how often what they were fed was cleared
-        self._ever_read: set[ParamId] = set()
+        self._ever_used: set[ParamId] = set()
         self._has_looked = False
 
     def on_ops(self, event: Ops) -> Verdicts:
         """A gradient that the user's code has read was not thrown away."""
-        read = {op.facts.pid for op in event.ops if op.kind in ("gradient read", "gradient set")}
-        self._read.update(op.facts.pid for op in event.ops if op.kind == "gradient read")
-        self._ever_read |= read
+        read = {op.facts.pid for op in event.ops if op.kind == "gradient read"}
+        self._read |= read
+        self._ever_used |= read | {op.facts.pid for op in event.ops if op.kind == "gradient set"}
         self._has_looked = True
         yield from self._wiped_before_update()
 
@@ -196,37 +196,25 @@ class GradientWiped(Rule):
         self._read.difference_update(event.fed)
         for oid, optimizer in self.history.optimizers.items():
             if not optimizer.steps and not event.error and set(event.fed) & set(optimizer.params):
-                times = self._fed.setdefault(oid, [])
-                times.append((event.site, event.fed))
-                del times[1:]
+                self._fed.setdefault(oid, (event.site, event.fed))
         return ()
 
     def at_end(self) -> Verdicts:
         """Nothing is left for the step where there is none. Who only wants to look at gradients reads them."""
         history = self.history
-        for oid, fed in self._fed.items():
+        for oid, (backward, fed) in self._fed.items():
             optimizer = history.optimizers[oid]
-            mine = {pid for _, pids in fed for pid in pids} & set(optimizer.params)
-            used = self._ever_read | history.hand.trained | history.networks.written_by_hand.keys()
-            if (
-                optimizer.steps
-                or optimizer.gone
-                or self._cleared.get(oid, 0) < NEVER
-                or not self._has_looked
-                or mine & used
-            ):
+            mine = set(fed) & set(optimizer.params)
+            used = self._ever_used | history.hand.trained | history.networks.written_by_hand.keys()
+            if optimizer.gone or self._cleared.get(oid, 0) < NEVER or not self._has_looked or mine & used:
                 continue
-            if any(
-                history.optimizers[o].steps
-                for o in history.optimizers
-                if set(history.optimizers[o].params) & mine
-            ):
+            if any(other.steps for other in history.optimizers.values() if set(other.params) & mine):
                 continue
             yield Verdict(
                 optimizer.site,
-                f"this optimizer never steps: backward on {line(history, fed[0][0])} gives its parameters "
+                f"this optimizer never steps: backward on {line(history, backward)} gives its parameters "
                 f"({networks(history, mine)}) gradient, and nothing applies it",
-                [("optimizer", optimizer.site), ("backward", fed[0][0])],
+                [("optimizer", optimizer.site), ("backward", backward)],
                 mine,
                 explains=mine,
                 unless_explained=mine,
