@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 
-from gradsan.judge.source import shown_path
 from gradsan.observe.registry import Leaves
 from gradsan.observe.values import Values
 from gradsan.record.events import ValueId
@@ -31,7 +30,3 @@ def test_an_iteration_that_another_thread_has_ended_carries_nothing() -> None:
     known.end_of_iteration()
     known._born[ValueId(2)] = (0, 0)
     assert known.carried(ValueId(3), (ValueId(2),)) == 0
-
-
-def test_a_damaged_trace_may_have_a_line_without_a_file() -> None:
-    assert shown_path("") == ""

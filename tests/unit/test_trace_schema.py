@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from gradsan.judge.source import shown_path
 from gradsan.record import events
 from gradsan.record.events import EVENT_TYPES, Backward, Event, Op, OpFacts, Ops, ParamSeen, SiteSeen, Step
 from gradsan.record.schema import Decoder, Malformed, encode
@@ -98,3 +99,7 @@ def test_whatever_stands_there_is_an_event_or_refused(kind: str, fields: list[An
         return
     assert type(event) is EVENT_TYPES[kind]
     assert decoder().decode(through_json(event)) == event or "nan" in repr(event)
+
+
+def test_a_damaged_trace_may_have_a_line_without_a_file() -> None:
+    assert shown_path("") == ""
