@@ -14,7 +14,7 @@ from gradsan.record.events import Tag, ValueId
 Tensor = torch.Tensor
 Meaning = Literal[
     "entropy", "negative entropy", "log-prob", "surprise", "prob", "policy", "log-policy", "normaliser",
-    "minimum", "maximum",
+    "minimum", "maximum", "log-ratio",
 ]  # fmt: skip
 
 
@@ -103,8 +103,12 @@ class Marks:
             return self._product(inputs)
         if name == "sub" and len(inputs) == 2:
             second = self.of(inputs[1])
-            normalised = second is not None and second.meaning == "normaliser" and second.origin == inputs[0]
-            return Mark("log-policy", inputs[0]) if normalised else None
+            if second is not None and second.meaning == "normaliser" and second.origin == inputs[0]:
+                return Mark("log-policy", inputs[0])
+            scored = (
+                first is not None and second is not None and first.meaning == second.meaning == "log-prob"
+            )
+            return Mark("log-ratio", inputs[0]) if scored else None  # of two choices, as in a preference
         if first is None:
             return None
         if name in CHOOSING:
@@ -150,7 +154,7 @@ def apart(
     if len(inputs) != 2 or len(numbers) != 2 or inputs[0].requires_grad == inputs[1].requires_grad:
         return ()
     mark = marks.of(numbers[0] if inputs[0].requires_grad else numbers[1])
-    if mark is None or mark.meaning not in ("log-prob", "log-policy"):
+    if mark is None or mark.meaning not in ("log-prob", "log-policy", "log-ratio"):
         return ()
     if name == "kl_div":
         target = inputs[1].detach() if log_target else inputs[1].detach().log()

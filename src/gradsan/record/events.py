@@ -445,12 +445,13 @@ step that was spent on starting anew."""
 
 
 class Environment(NamedTuple):
-    """An environment was stepped for the first time: its class, how many copies of it run side by side, and when those
-    start anew."""
+    """An environment was stepped for the first time: its class, how many copies of it run side by side, when those
+    start anew, and whether it keeps a library's contract, by which a reward is to be made large."""
 
     kind: str
     copies: int
     autoreset: Literal["", "next step", "same step"] = ""
+    rewards: bool = False
 
 
 class Transition(NamedTuple):
