@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import groupby
+
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
@@ -129,11 +132,10 @@ def _sites(console: Console, sites: tuple[RoleSite, ...]) -> None:
     """The story in order: saved here → changed here → needed here."""
     if not sites:
         return
-    roles = [plain(ROLES.get(site.role, site.role)) for site in sites]
-    width = max(map(len, roles))
+    story = [(where, _roles(together)) for where, together in groupby(sites, key=lambda site: site.location)]
+    width = max(len(roles) for _, roles in story)
     console.print()
-    for index, (role, site) in enumerate(zip(roles, sites, strict=True)):
-        where = site.location
+    for index, (where, role) in enumerate(story):
         place = (plain(where.place), "place")
         head = Text.assemble("→ " if index else "  ", role.ljust(width), "  ", place)
         code = Text(plain(where.code), "quiet")
@@ -143,6 +145,11 @@ def _sites(console: Console, sites: tuple[RoleSite, ...]) -> None:
             console.print(Padding(head, (0, 0, 0, 2)), overflow="fold")
             console.print(Padding(code, (0, 0, 0, 8)), no_wrap=True, overflow="ellipsis")
     console.print()
+
+
+def _roles(sites: Iterable[RoleSite]) -> str:
+    """What happens on one line, told once."""
+    return ", ".join(dict.fromkeys(plain(ROLES.get(site.role, site.role)) for site in sites))
 
 
 def _subjects(names: tuple[str, ...]) -> str:
