@@ -23,7 +23,7 @@ MAY_KNOW: dict[str, set[str]] = {
     "rules": FACTS,
     "picture": FACTS,
     "fix": {"judge.findings", "judge.source"},
-    "render": {"judge.findings", "judge.source", "picture.model", "fix", "rules", *PUBLIC},
+    "render": {"judge.causes", "judge.findings", "judge.source", "picture.model", "fix", "rules", *PUBLIC},
     "lint": {"judge.findings", "judge.source", "judge.suppressions", "rules"},
     "follow": {*FACTS, "render.page", "runner.watch"},
     "runner": {

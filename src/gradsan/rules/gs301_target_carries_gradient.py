@@ -17,8 +17,9 @@ class TargetCarriesGradient(Rule):
     severity = "error"
     needs_deep = True
     what = """
-        The bootstrap target (reward + discount × value of the next state, an n-step or λ-return) still carries
-        gradient, and an optimizer applies it. The loss then also moves the target towards the prediction.
+        The bootstrap target (reward + discount × value of the next state, an n-step or λ-return) should be a constant.
+        Here gradient flows through it into a network, and an optimizer applies that gradient: the loss does not only
+        move the prediction towards the target, it also moves the target towards the prediction.
     """
     why = """
         Temporal-difference learning treats the target as a constant. With the gradient through both
@@ -185,8 +186,9 @@ class TargetCarriesGradient(Rule):
                 if made is not None and pids and known and self._own_pass(weight, score):
                     yield Verdict(
                         made.site,
-                        f"{value_at(history, made.site, 'the target distribution')} becomes the target on "
-                        f"{line(history, op.site)} and still carries gradient to {networks(history, pids)}",
+                        f"{value_at(history, made.site, 'this distribution')} is the target on "
+                        f"{line(history, op.site)} and should be a constant, but gradient flows through it: the loss "
+                        f"trains {networks(history, pids)} through the target, too",
                         [("target", made.site), ("loss", op.site), ("backward", contribution.site)],
                         pids,
                     )
@@ -260,8 +262,9 @@ class TargetCarriesGradient(Rule):
         culprit = handed_in(history, where, target[0].op)
         return Verdict(
             culprit,
-            f"{value_at(history, culprit, 'the target')} is a bootstrap target and still carries gradient to "
-            f"{networks(history, pids)}: the loss on {line(history, contribution.site)} also trains the target",
+            f"{value_at(history, culprit, 'this')} is a bootstrap target and should be a constant, but gradient flows "
+            f"through it: the loss on {line(history, contribution.site)} trains {networks(history, pids)} through the "
+            "target, too",
             [("value", target[0].op.site), ("target", where.site), ("loss", residual.op.site),
              ("backward", contribution.site)],
             pids,
