@@ -71,6 +71,22 @@ class BackwardTwice(Rule):
             (policy_loss + value_loss).backward(); (policy_loss + value_loss).backward()  # BUG
             opt.step()
         """,
+        """
+        # The other loss is sent backward again, after its own step.
+        import torch
+        actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+        actor_opt, critic_opt = (torch.optim.SGD(n.parameters(), lr=0.1) for n in (actor, critic))
+        s, r = torch.randn(8, 3), torch.randn(8)
+        for _ in range(3):
+            value_loss = (critic(s).squeeze(-1) - r).pow(2).mean()
+            policy_loss = -(torch.log_softmax(actor(s), -1)[:, 0] * r).mean()
+            actor_opt.zero_grad()
+            policy_loss.backward()
+            actor_opt.step()
+            critic_opt.zero_grad()
+            policy_loss.backward()  # BUG
+            critic_opt.step()
+        """,
     )
     good = (
         """
@@ -108,8 +124,10 @@ class BackwardTwice(Rule):
         if stored is not None and stored.site != shared.site:
             sites.insert(0, ("stored with its graph", stored.site))
             carried += f"holds the graph of what {line(self.history, stored.site)} stored; it "
+        # Another loss was meant: where it was made is right.
+        mistaken = first.site != event.site and _is_root(shared, event) and _is_root(shared, first.event)
         yield Verdict(
-            (stored or shared).site if old else event.site,
+            (stored or shared).site if old and not mistaken else event.site,
             f"{what} ({line(self.history, shared.site)}) {carried}went through backward on "
             f"{line(self.history, first.site)}, which freed its graph; backward on "
             f"{line(self.history, event.site)} needs it again",
@@ -142,6 +160,10 @@ class BackwardTwice(Rule):
             earlier = [c for c in self.history.ledger.recent.values() if c.bid != event.bid]
             return (earlier[-1] if earlier else None), None
         return best
+
+
+def _is_root(op: Op, event: Backward) -> bool:
+    return any(root.nid == op.nid for root in event.roots)
 
 
 rule = BackwardTwice
