@@ -117,7 +117,8 @@ benchmark-peers: $(READY) .venv-benchmark/.ready
 	test -x .venv-benchmark/bin/python || $(BIN)/python -m venv .venv-benchmark
 	$(BIN)/python -c "import sysconfig; print(sysconfig.get_path('purelib'))" \
 		> $$(.venv-benchmark/bin/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")/project.pth
-	.venv-benchmark/bin/python -m pip install --quiet -c constraints.txt -r $<
+	sed '/^libcst==/d' constraints.txt > .venv-benchmark/constraints.txt  # TorchFix wants an older one
+	.venv-benchmark/bin/python -m pip install --quiet -c .venv-benchmark/constraints.txt -r $<
 	touch $@
 
 # The documentation site, in build/site; its tools are installed only here.

@@ -7,7 +7,8 @@ from gradsan.judge.flow import SELECTING, SHAPING, Term, constant_terms
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.residuals import Residual, residuals
 from gradsan.judge.wording import line, networks, value_at
-from gradsan.record.events import Op, ParamId, ValueId
+from gradsan.record.events import Backward, Op, ParamId, ValueId
+from gradsan.record.torch_errors import kind_of
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 
@@ -160,8 +161,16 @@ class TargetCarriesGradient(Rule):
         """,
     )
 
+    def on_backward(self, event: Backward) -> Verdicts:
+        """It failed because of a step in between; through the target, it may have needed what was stepped."""
+        if event.error and kind_of(event.error) == "saved-tensor-changed":
+            waiting = {pid for pid in event.reached if self.history.can_be_stepped(pid)}
+            yield from self._judge(Contribution(event, self.history.iteration), waiting)
+
     def on_settled(self, contribution: Contribution) -> Verdicts:
-        consumed = contribution.consumed_pids()
+        yield from self._judge(contribution, contribution.consumed_pids())
+
+    def _judge(self, contribution: Contribution, consumed: set[ParamId]) -> Verdicts:
         if not consumed:
             return
         roots = [root.nid for root in contribution.event.roots]
