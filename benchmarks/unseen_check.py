@@ -4,7 +4,8 @@
     python benchmarks/unseen_check.py 2
 
 A bug is real where the program raises and its twin does not, where the gradients that the optimizers consume or
-the weights at the end differ from the twin's, or where it keeps more results with their graphs alive. A number checks the pairs of that round only.
+the weights at the end differ from the twin's, or where it keeps more results with their graphs alive. A number
+checks the pairs of that round only.
 """
 
 from __future__ import annotations

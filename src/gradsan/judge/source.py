@@ -135,9 +135,9 @@ def stored_at(file: str, line: int) -> int:
     names = {
         n.id for s in own for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
     }
-    scope = _function_around(tree, line)
+    scope = function_around(tree, line)
     later = [s for s in statements if s.lineno > line and not hasattr(s, "body") and _stores(s, names)]
-    found = [s.lineno for s in later if _function_around(tree, s.lineno) == scope]
+    found = [s.lineno for s in later if function_around(tree, s.lineno) == scope]
     return min(found, default=0)
 
 
@@ -184,7 +184,7 @@ def happens_once(file: str, line: int) -> bool:
     if tree is None:
         return False
     conditions = _conditions_of(tree, line)
-    if not conditions and (name := _function_around(tree, line)):
+    if not conditions and (name := function_around(tree, line)):
         calls = [n.lineno for n in ast.walk(tree) if isinstance(n, ast.Call) and _called(n) == name]
         ways = [way for at in calls if (way := _conditions_of(tree, at))]
         return bool(ways) and all(_only_once(way) for way in ways)
@@ -218,7 +218,7 @@ def _only_once(conditions: list[ast.If]) -> bool:
     return bool(counted) and not remainders and not set_back
 
 
-def _function_around(tree: ast.AST, line: int) -> str:
+def function_around(tree: ast.AST, line: int) -> str:
     around = [
         node.name
         for node in ast.walk(tree)

@@ -89,6 +89,7 @@ class OptimizerSeen(NamedTuple):
     added: bool = False
     frozen: tuple[ParamId, ...] = ()
     maximize: bool = False
+    chain: Chain = DIRECT
 
 
 class OptimizerGone(NamedTuple):
@@ -329,6 +330,7 @@ class Clip(NamedTuple):
     held: tuple[ParamId, ...]
     limit: float
     dropped: bool = False
+    chain: Chain = DIRECT
 
 
 ScalingCall = Literal["scale", "unscale_", "step"]
