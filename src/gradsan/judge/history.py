@@ -262,6 +262,8 @@ class History:
                 self.hand.written(op)
             elif op.kind == "gradient read":
                 self.hand.read(op)
+            elif op.kind == "no gradient":
+                self.hand.missed(op.facts.pid)
             elif op.kind == "gradient set":
                 self.networks.gradient_set(op)
                 self.hand.gradient_set(op)

@@ -298,6 +298,15 @@ def assigned_name(file: str, line: int) -> str:
     return ""
 
 
+def names_bound_at(file: str, line: int) -> set[str]:
+    """The variables that the statement on this line gives a value to."""
+    statement = around(file, line)[1]
+    if not isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign):
+        return set()
+    stored = (n for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+    return {name.id for name in stored}
+
+
 class BackwardSource(NamedTuple):
     """The backward of a custom function as it is written."""
 
@@ -341,7 +350,7 @@ def _has_none(value: ast.expr | None) -> bool:
 def decided_by_caller(file: str, line: int, among: frozenset[str] = frozenset()) -> frozenset[str]:
     """The arguments of its function that the statement on this line takes a value from (of those called as in
     `among`, if any are given): then the line that calls the function decides."""
-    function, statement = _around(file, line)
+    function, statement = around(file, line)
     if function is None or statement is None:
         return frozenset()
     own = {a.arg for a in ast.walk(function.args) if isinstance(a, ast.arg)} - {"self", "cls"}
@@ -352,10 +361,10 @@ def decided_by_caller(file: str, line: int, among: frozenset[str] = frozenset())
 
 
 def is_assignment(file: str, line: int) -> bool:
-    return isinstance(_around(file, line)[1], ast.Assign | ast.AnnAssign)
+    return isinstance(around(file, line)[1], ast.Assign | ast.AnnAssign)
 
 
-def _around(file: str, line: int) -> tuple[ast.FunctionDef | None, ast.stmt | None]:
+def around(file: str, line: int) -> tuple[ast.FunctionDef | None, ast.stmt | None]:
     """The innermost function and the innermost statement that this line belongs to."""
     function, statement = None, None
     tree = tree_of(file)

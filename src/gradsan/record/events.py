@@ -389,7 +389,8 @@ class Op(NamedTuple):
     """One operation that produced the value `nid` from the values `inputs`. `live`: the result requires grad.
 
     Beside operations there are the sources of values (a `parameter` that is read, `data` from outside, a `foreign`
-    graph that nobody saw being made) and remarks: a parameter was `written`, its gradient read or set."""
+    graph that nobody saw being made) and remarks: a parameter was `written`, its gradient read or set, or asked for
+    where there is none."""
 
     nid: ValueId
     name: str
@@ -404,7 +405,7 @@ class Op(NamedTuple):
     chain: Chain = DIRECT
 
 
-OpKind = Literal["operation", "parameter", "data", "foreign", "written", "gradient read", "gradient set"]
+OpKind = Literal["operation", "parameter", "data", "foreign", "written", "gradient read", "gradient set", "no gradient"]
 
 
 class Ops(NamedTuple):

@@ -5,9 +5,10 @@ from __future__ import annotations
 from gradsan.judge.callers import handed_in
 from gradsan.judge.flow import SELECTING, SHAPING, Term, constant_terms
 from gradsan.judge.ledger import Contribution
+from gradsan.judge.meant_constant import meant_constant
 from gradsan.judge.residuals import Residual, residuals
 from gradsan.judge.wording import line, networks, value_at
-from gradsan.record.events import Op, ParamId, ValueId
+from gradsan.record.events import Failed, Op, ParamId, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 
@@ -158,6 +159,18 @@ class TargetCarriesGradient(Rule):
             opt.step()
         """,
     )
+
+    def on_failed(self, event: Failed) -> Verdicts:
+        graph = self.history.graph
+        if meant_constant(graph, event) == "target":
+            pids = graph.live_params([event.value])
+            yield Verdict(
+                event.site,
+                f"{value_at(self.history, event.site, 'the target')} is to be a constant, but a result cannot be told "
+                f"so: it carries gradient to {networks(self.history, pids)}",
+                [("target", event.site)],
+                pids,
+            )
 
     def on_settled(self, contribution: Contribution) -> Verdicts:
         consumed = contribution.consumed_pids()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gradsan.judge.carriers import carried_by
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.wording import line, value_at
 from gradsan.record.events import Backward, Op
@@ -108,8 +109,11 @@ class BackwardTwice(Rule):
         if stored is not None and stored.site != shared.site:
             sites.insert(0, ("stored with its graph", stored.site))
             carried += f"holds the graph of what {line(self.history, stored.site)} stored; it "
+        carrier = (stored.site if stored else carried_by(self.history, shared)) if old else event.site
+        if old and not stored and carrier != shared.site:
+            sites.insert(0, ("carried over", carrier))
         yield Verdict(
-            (stored or shared).site if old else event.site,
+            carrier,
             f"{what} ({line(self.history, shared.site)}) {carried}went through backward on "
             f"{line(self.history, first.site)}, which freed its graph; backward on "
             f"{line(self.history, event.site)} needs it again",

@@ -32,7 +32,7 @@ critic = nn.Sequential(nn.Linear(4, 32), nn.ReLU(), nn.Linear(32, 1))
 actor_opt = torch.optim.Adam(actor.parameters(), lr=1e-2)
 critic_opt = torch.optim.Adam(critic.parameters(), lr=1e-2)
 for step in range(120):
-    obs = torch.randn(64, 3) * 3
+    obs = torch.randn(64, 3) * 40
     with torch.no_grad():
         action, _ = actor(obs)
     reward = 20 * action.squeeze(-1)
