@@ -307,6 +307,16 @@ def names_bound_at(file: str, line: int) -> set[str]:
     return {name.id for name in stored}
 
 
+def left_between(file: str, first: int, last: int) -> int:
+    """The `break` between two lines of one loop's body that leaves the second out; 0 where there is none."""
+    tree = tree_of(file)
+    loops = [n for n in ast.walk(tree) if isinstance(n, ast.For | ast.While)] if tree is not None else []
+    inner = [n for n in loops if n.lineno < first and last <= (n.end_lineno or 0)]
+    body = inner[-1].body if inner else []
+    between = [s for s in body if first < s.lineno <= (s.end_lineno or 0) < last and isinstance(s, ast.If)]
+    return next((n.lineno for s in between for n in ast.walk(s) if isinstance(n, ast.Break)), 0)
+
+
 class BackwardSource(NamedTuple):
     """The backward of a custom function as it is written."""
 

@@ -10,7 +10,18 @@ from gradsan.observe.registry import shape_of
 from gradsan.observe.slots import is_array
 from gradsan.observe.switches import GradientSwitches
 from gradsan.observe.values import Tensor, is_floating
-from gradsan.record.events import NOTHING, NOWHERE, PLAIN, BackwardId, Op, OpFacts, ParamFlag, ParamId, Site, ValueId
+from gradsan.record.events import (
+    NOTHING,
+    NOWHERE,
+    PLAIN,
+    BackwardId,
+    Op,
+    OpFacts,
+    ParamFlag,
+    ParamId,
+    Site,
+    ValueId,
+)
 
 if TYPE_CHECKING:
     from gradsan.observe.operations import OperationTap

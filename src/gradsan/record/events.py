@@ -379,6 +379,7 @@ class OpFacts(NamedTuple):
     # How far a live log-probability and a constant lie apart: smallest and largest difference, mean of its size.
     apart: tuple[float, ...] = ()
     operand: float = 0.0  # a single number without a graph that a live value was multiplied or divided by
+    flat_units: int = 0  # columns that a limit cut off in every row
     valid: int = 0  # targets that a mean takes in, where it ignores others; -1 for a sum
 
 
@@ -405,7 +406,9 @@ class Op(NamedTuple):
     chain: Chain = DIRECT
 
 
-OpKind = Literal["operation", "parameter", "data", "foreign", "written", "gradient read", "gradient set", "no gradient"]
+OpKind = Literal[
+    "operation", "parameter", "data", "foreign", "written", "gradient read", "gradient set", "no gradient"
+]
 
 
 class Ops(NamedTuple):
