@@ -92,6 +92,8 @@ class CutFinder:
         history = self.history
         optimizers = [history.optimizers[oid] for oid in contribution.consumers()]
         owned = {pid for o in optimizers for pid in o.params}.union(contribution.by_hand)
+        if contribution.by_hand:  # the script looks for the gradients of all that it means to train
+            owned |= history.hand.missing - history.ever_fed
         return {
             pid for pid in owned if history.params[pid].requires_grad and not history.networks.is_target(pid)
         }

@@ -103,10 +103,10 @@ class OptimizerTap:
         frozen = tuple(pid for pid, p in zip(pids, params, strict=True) if not p.requires_grad)
         in_constructor = _is_constructor(frame)
         added = known is not None and not in_constructor
-        site, kind = self._sites.here(frame), type(opt).__name__
+        (site, _, chain), kind = self._sites.place(frame), type(opt).__name__
         oid = self._optimizers.add(opt, (kind, pids, site))
         maximize = any(bool(group.get("maximize")) for group in opt.param_groups)
-        seen = OptimizerSeen(oid, kind, pids, site, added, frozen, maximize)
+        seen = OptimizerSeen(oid, kind, pids, site, added, frozen, maximize, chain)
         if not self._optimizers.is_told_already(oid, len(opt.param_groups), seen):
             self._emit(seen)
 
@@ -236,9 +236,9 @@ class OptimizerTap:
                     by_hand.append(pid)
                 elif sketch.is_another(pid, id(param.grad)):
                     replaced.append(pid)
-            if not param.requires_grad and pid not in self._frozen:
-                self._frozen.add(pid)
-                self._emit(ParamFlag(pid, False, NOWHERE))
+            if param.requires_grad is (pid in self._frozen):  # changed since the last look
+                (self._frozen.discard if param.requires_grad else self._frozen.add)(pid)
+                self._emit(ParamFlag(pid, param.requires_grad, NOWHERE))
         place = self._sites.place(frame)
         site, taken = place.site, None
         lent = self._lenders(by_hand, held) if by_hand else ()

@@ -89,6 +89,7 @@ class OptimizerSeen(NamedTuple):
     added: bool = False
     frozen: tuple[ParamId, ...] = ()
     maximize: bool = False
+    chain: Chain = DIRECT
 
 
 class OptimizerGone(NamedTuple):
@@ -329,6 +330,7 @@ class Clip(NamedTuple):
     held: tuple[ParamId, ...]
     limit: float
     dropped: bool = False
+    chain: Chain = DIRECT
 
 
 ScalingCall = Literal["scale", "unscale_", "step"]
@@ -377,6 +379,7 @@ class OpFacts(NamedTuple):
     # How far a live log-probability and a constant lie apart: smallest and largest difference, mean of its size.
     apart: tuple[float, ...] = ()
     operand: float = 0.0  # a single number without a graph that a live value was multiplied or divided by
+    flat_units: int = 0  # columns that a limit cut off in every row
     valid: int = 0  # targets that a mean takes in, where it ignores others; -1 for a sum
 
 
@@ -387,7 +390,8 @@ class Op(NamedTuple):
     """One operation that produced the value `nid` from the values `inputs`. `live`: the result requires grad.
 
     Beside operations there are the sources of values (a `parameter` that is read, `data` from outside, a `foreign`
-    graph that nobody saw being made) and remarks: a parameter was `written`, its gradient read or set."""
+    graph that nobody saw being made) and remarks: a parameter was `written`, its gradient read or set, or asked for
+    where there is none."""
 
     nid: ValueId
     name: str
@@ -402,7 +406,9 @@ class Op(NamedTuple):
     chain: Chain = DIRECT
 
 
-OpKind = Literal["operation", "parameter", "data", "foreign", "written", "gradient read", "gradient set"]
+OpKind = Literal[
+    "operation", "parameter", "data", "foreign", "written", "gradient read", "gradient set", "no gradient"
+]
 
 
 class Ops(NamedTuple):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gradsan.judge.callers import cut_for
 from gradsan.judge.cuts import Cut, cause
 from gradsan.judge.flow import culprit_of, cut_off, cuts_behind
+from gradsan.judge.read_cuts import cut_by_source
 from gradsan.judge.wording import line, networks
 from gradsan.record.events import Backward, Op, ParamId, ValueId
 from gradsan.record.torch_errors import NO_GRAPH
@@ -200,6 +201,11 @@ class LossWithoutGraph(Rule):
             why = cause(history, Cut(op, set(), False))
             message = f"nothing that requires grad leads to this loss any more: {why}{hack}"
             yield Verdict(culprit_of(op), message, [("cut", culprit_of(op)), *sites])
+        elif read := cut_by_source(history, event):
+            message = (
+                f"nothing that requires grad leads to this loss{hack}: by its source, it was cut off here"
+            )
+            yield Verdict(read, message, [("cut", read), *sites])
         else:
             known = (
                 "no parameter had a part in it" if roots else "run with `--mode deep` to see where it was cut"

@@ -5,9 +5,10 @@ from __future__ import annotations
 from gradsan.judge.callers import handed_in
 from gradsan.judge.flow import SELECTING, SHAPING, Term, constant_terms
 from gradsan.judge.ledger import Contribution
+from gradsan.judge.meant_constant import meant_constant
 from gradsan.judge.residuals import Residual, residuals
 from gradsan.judge.wording import line, networks, value_at
-from gradsan.record.events import Backward, Op, ParamId, ValueId
+from gradsan.record.events import Backward, Failed, Op, ParamId, ValueId
 from gradsan.record.torch_errors import kind_of
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
@@ -166,6 +167,18 @@ class TargetCarriesGradient(Rule):
         if event.error and kind_of(event.error) == "saved-tensor-changed":
             waiting = {pid for pid in event.reached if self.history.can_be_stepped(pid)}
             yield from self._judge(Contribution(event, self.history.iteration), waiting)
+
+    def on_failed(self, event: Failed) -> Verdicts:
+        graph = self.history.graph
+        if meant_constant(graph, event) == "target":
+            pids = graph.live_params([event.value])
+            yield Verdict(
+                event.site,
+                f"{value_at(self.history, event.site, 'the target')} is to be a constant, but a result cannot be told "
+                f"so: it carries gradient to {networks(self.history, pids)}",
+                [("target", event.site)],
+                pids,
+            )
 
     def on_settled(self, contribution: Contribution) -> Verdicts:
         yield from self._judge(contribution, contribution.consumed_pids())

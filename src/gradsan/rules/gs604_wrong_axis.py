@@ -326,6 +326,8 @@ def _runs_over_rows(op: Op, source: Op, known: dict[ValueId, Roles]) -> bool:
         return False
     if op.name in CHOOSING and len(shape) - 1 not in axes:
         return all(words[a] == ROWS and shape[a] > 1 for a in axes)
+    if op.name == "log_softmax" and len(axes) == 1:  # no attention: that needs the weights themselves
+        return words[axes[0]] == ROWS and shape[axes[0]] > 1
     return 0 in axes and (op.name not in NORMALISING or len(shape) == 2)
 
 
