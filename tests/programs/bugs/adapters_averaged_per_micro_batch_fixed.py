@@ -1,5 +1,5 @@
-"""Adapters over frozen embeddings in reentrant checkpoints, whose input is made to require grad for that purpose
-(`enable_input_require_grads`), with accumulation and a collator that fills its memory by slices."""
+"""Adapters in reentrant checkpoints, over embeddings that are made to require grad, in a window of micro-batches that
+are divided by one number."""
 
 import warnings
 
