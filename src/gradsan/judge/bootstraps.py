@@ -25,8 +25,8 @@ class Rest(NamedTuple):
 
 @dataclass(slots=True)
 class Bootstrap:
-    """`met` compares a prediction with a target that is made at `site`. `rest`: what the target holds beside its reward,
-    for every row that is about a known transition. `follows`: whether what the next value was computed
+    """`met` compares a prediction with a target that is made at `site`. `rest`: what the target holds beside its
+    reward, for every row that is about a known transition. `follows`: whether what the next value was computed
     from is where this very transition has led. An ended episode may go on elsewhere: in the next start, or in an
     absorbing state."""
 

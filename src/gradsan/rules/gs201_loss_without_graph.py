@@ -159,6 +159,8 @@ class LossWithoutGraph(Rule):
         roots = [r.nid for r in event.roots if r.nid]
         asked = set(event.facts.asked)
         trained = asked or {p for o in history.optimizers.values() for p in o.params} or set(history.params)
+        if not event.error and trained.intersection(event.fed):
+            return
         live = graph.live_ancestors(roots)
         revived = [
             n for n in live if self._is_revived(n) and (n in roots or self.history.cuts.in_loss([n], trained))
