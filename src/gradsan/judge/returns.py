@@ -18,7 +18,7 @@ Column = Sequence[float]
 
 
 @dataclass(slots=True)
-class Entry:
+class ReturnRow:
     """One row: the transition it is about, its number, and the prediction that the number is to be learned by."""
 
     transition: Transition
@@ -36,7 +36,7 @@ class Law:
     constant: float
     exact: bool
 
-    def at(self, entry: Entry, following: Entry) -> float:
+    def at(self, entry: ReturnRow, following: ReturnRow) -> float:
         return (
             self.next * following.number
             + self.value * (following.prediction or 0.0)
@@ -48,10 +48,12 @@ class Law:
 class Series:
     """The rows of one line in one update, by stream and step."""
 
-    def __init__(self, entries: Sequence[Entry]) -> None:
+    def __init__(self, entries: Sequence[ReturnRow]) -> None:
         self.entries = {(e.transition.stream, e.transition.step): e for e in entries}
-        self.pairs: list[tuple[Entry, Entry]] = []  # of one episode
-        self.borders: list[tuple[Entry, Entry]] = []  # the last of an episode and the first of the next
+        self.pairs: list[tuple[ReturnRow, ReturnRow]] = []  # of one episode
+        self.borders: list[
+            tuple[ReturnRow, ReturnRow]
+        ] = []  # the last of an episode and the first of the next
         for (stream, step), entry in self.entries.items():
             following = self.entries.get((stream, step + 1))
             if following is None or entry.transition.end == "reset":
@@ -78,7 +80,7 @@ class Series:
         """Each number from the one before it."""
         return self._law([(later, earlier) for earlier, later in self.pairs], False)
 
-    def _law(self, pairs: list[tuple[Entry, Entry]], with_predictions: bool) -> Law:
+    def _law(self, pairs: list[tuple[ReturnRow, ReturnRow]], with_predictions: bool) -> Law:
         columns: list[Column] = [[other.number for _, other in pairs]]
         if with_predictions:
             columns.append([other.prediction or 0.0 for _, other in pairs])
@@ -112,7 +114,7 @@ class Series:
         crossed = sum(self._crosses(law, entry, following) for entry, following in self.borders)
         return crossed, len(self.borders) - crossed
 
-    def _crosses(self, law: Law, entry: Entry, following: Entry) -> bool:
+    def _crosses(self, law: Law, entry: ReturnRow, following: ReturnRow) -> bool:
         whole = law.at(entry, following)
         # The bootstrapped value may be masked where the sum of what follows is not.
         own = whole - law.next * following.number - law.value * (following.prediction or 0.0)

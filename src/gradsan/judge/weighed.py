@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from gradsan.judge.flow import JOINING, REDUCING, SELECTING, SHAPING, TAKEN_OUT, first_scalar
 from gradsan.judge.history import History
 from gradsan.judge.residuals import LIBRARY_LOSSES
-from gradsan.judge.returns import Entry
+from gradsan.judge.returns import ReturnRow
 from gradsan.record.events import Backward, Op, Site, ValueId
 
 DIFFERENCES = {"sub", "rsub", *LIBRARY_LOSSES}
@@ -55,7 +55,7 @@ def met_in(history: History, event: Backward) -> Iterator[Met]:
             yield Met(op, live[0], None, (first_scalar(op),))
 
 
-def entries(history: History, met: Met) -> list[Entry]:
+def entries(history: History, met: Met) -> list[ReturnRow]:
     """Row by row, with the transitions they are about; none where that is not known."""
     book = history.experience
     rows = book.rows_behind(met.live, len(met.numbers))
@@ -66,7 +66,7 @@ def entries(history: History, met: Met) -> list[Entry]:
         predictions = (None,) * len(rows)
     sign = -1.0 if met.constant is not None and met.constant.name == "neg" else 1.0
     found = zip(rows, met.numbers, predictions, strict=True)
-    return [Entry(row, sign * number, prediction) for row, number, prediction in found if row is not None]
+    return [ReturnRow(row, sign * number, prediction) for row, number, prediction in found if row is not None]
 
 
 def is_score(

@@ -52,7 +52,7 @@ GRAPH_EVERY = 31  # iterations in passing; a prime, so that it meets every phase
 Call = Literal["backward", "grad"]
 
 
-class Probe(NamedTuple):
+class BeforeBackward(NamedTuple):
     """What was true just before backward ran."""
 
     token: int
@@ -189,7 +189,7 @@ class BackwardTap:
 
         return run
 
-    def _begin(self, call: Call, frame: FrameType, tensors: Any) -> Probe | None:
+    def _begin(self, call: Call, frame: FrameType, tensors: Any) -> BeforeBackward | None:
         """Inside: reentrant checkpointing, gradient penalties in hooks, `torch.func.grad`. On the meta device there
         are no gradients, only their shapes."""
         if getattr(self._inside, "depth", 0) or not _can_be_followed(tensors):
@@ -228,7 +228,7 @@ class BackwardTap:
         if probe is not None:
             self._after(call, probe, (), {}, error)
 
-    def _before(self, call: Call, frame: FrameType, tensors: Any) -> Probe | None:
+    def _before(self, call: Call, frame: FrameType, tensors: Any) -> BeforeBackward | None:
         self._tracing.step.look()
         roots, place, token = _as_tensors(tensors), self._known.sites.place(frame), _token(frame)
         graph = walk(roots)
@@ -258,9 +258,11 @@ class BackwardTap:
         loss = value_of(roots[0]) if roots else 0.0
         if not math.isfinite(loss):
             facts = self._diagnosis.spoiled(facts, graph.leaves)
-        return Probe(token, place, roots, tuple(shapes), graph, states, facts, loss, watcher)
+        return BeforeBackward(token, place, roots, tuple(shapes), graph, states, facts, loss, watcher)
 
-    def _after(self, call: Call, probe: Probe, args: Any, kwargs: Any, error: BaseException | None) -> None:
+    def _after(
+        self, call: Call, probe: BeforeBackward, args: Any, kwargs: Any, error: BaseException | None
+    ) -> None:
         leaves = probe.graph.leaves
         pids = self._known.leaves.pids(leaves)
         left: dict[ParamId, int] = {}

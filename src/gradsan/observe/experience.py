@@ -11,7 +11,7 @@ from collections.abc import Callable
 import torch
 
 from gradsan.observe.rollouts import Rollouts
-from gradsan.observe.transitions import Place, digests_of_rows, round_off
+from gradsan.observe.transitions import TransitionKey, digests_of_rows, round_off
 from gradsan.observe.values import Tensor, is_floating
 from gradsan.record.events import Experience, Numbers, Rows, Transition, ValueId
 
@@ -91,7 +91,7 @@ class ExperienceTap:
     def _experience(self) -> Experience | None:
         index = self._rollouts.index
         index.catch_up()
-        found: dict[Place, int] = {}
+        found: dict[TransitionKey, int] = {}
         rows: list[Rows] = []
         for number, batch in self._batches.items():
             digests = digests_of_rows(batch)
@@ -112,7 +112,7 @@ class ExperienceTap:
         ]
         return Experience(tuple(transitions), tuple(rows), tuple(numbers))
 
-    def _add_recent(self, found: dict[Place, int]) -> None:
+    def _add_recent(self, found: dict[TransitionKey, int]) -> None:
         """The transitions that were taken under our eyes since the last look: what chose their actions is known."""
         for stream in self._rollouts.streams.values():
             begin = max(self._told.get(stream.number, 0), stream.first)

@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from gradsan.judge import reasons
-from gradsan.judge.returns import SLOWEST, Entry, Law, Series
+from gradsan.judge.returns import SLOWEST, Law, ReturnRow, Series
 from gradsan.judge.rollout_sums import rollouts
 from gradsan.judge.weighed import Met, entries, is_score, met_in, origin
 from gradsan.judge.wording import line, value_at
@@ -140,7 +140,7 @@ class MisalignedReturn(Rule):
     def on_backward(self, event: Backward) -> Verdicts:
         if not self.history.experience.was_followed:
             return
-        series: dict[tuple[Site, int], tuple[Met, list[Entry]]] = {}
+        series: dict[tuple[Site, int], tuple[Met, list[ReturnRow]]] = {}
         for met in met_in(self.history, event):
             if met.op.name == "mul" and not is_score(self.history, met.live):
                 continue
@@ -152,7 +152,7 @@ class MisalignedReturn(Rule):
             if met.constant is not None and met.op.name != "mul":
                 yield from self._judge_rollout(event, met, rows)
 
-    def _judge_rollout(self, event: Backward, met: Met, rows: list[Entry]) -> Verdicts:
+    def _judge_rollout(self, event: Backward, met: Met, rows: list[ReturnRow]) -> Verdicts:
         """The loss sees a part of a rollout: read all of it, once."""
         for op, entries_of_all in rollouts(self.history, met, rows):
             series = Series(entries_of_all)
