@@ -18,7 +18,8 @@ from gradsan.rl.algorithms import preset
 from gradsan.rl.display import Display
 from gradsan.rl.errors import ConfigError
 from gradsan.rl.runs import Run
-from gradsan.rl.seeds import SeedJob, SeedOutcome, jobs_for, parse_seeds, train_seed, train_seeds
+from gradsan.rl.seed_worker import train_seed
+from gradsan.rl.seeds import SeedJob, SeedOutcome, jobs_for, parse_seeds, train_seeds
 from gradsan.rl.seeds_display import SeedsDisplay
 from gradsan.rl.signals import StopRequest
 from gradsan.rl.training import TrainingOutcome, train
@@ -199,7 +200,9 @@ def test_seeds_in_processes_survive_a_death_and_learn_what_train_learns(
     [
         (("--seeds", "x"), "give a number of seeds"),
         (("--seeds", "2", "--seed", "3"), "without --resume and --seed"),
-        (("--at-once", "2"), "goes with --seeds"),
+        (("--at-once", "2"), "go with --seeds"),
+        (("--seeds", "2", "--address", "auto"), "goes with --ray"),
+        (("--seeds", "2", "--ray"), "pip install 'gradsan[ray]'"),
     ],
 )
 def test_what_does_not_go_together_gets_one_sentence(arguments: tuple[str, ...], sentence: str) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -14,7 +15,26 @@ if TYPE_CHECKING:
     from gradsan.rl.seeds import SeedOutcome, SeedRunner
 
 
-def train_all(config: Config, seeds: str, above: Path, at_once: int | None) -> None:
+class Where(NamedTuple):
+    """Local processes, or tasks of Ray; `at_once`: at most so many."""
+
+    at_once: int | None = None
+    on_ray: bool = False
+    address: str | None = None
+
+    def runner(self) -> SeedRunner:
+        if self.on_ray:
+            if importlib.util.find_spec("ray") is None:
+                raise click.ClickException("--ray needs ray: pip install 'gradsan[ray]'.")
+            from gradsan.rl.ray_seeds import RayTasks
+
+            return RayTasks(self.address, self.at_once)
+        from gradsan.rl.local_seeds import LocalProcesses, cores
+
+        return LocalProcesses(self.at_once or cores())
+
+
+def train_all(config: Config, seeds: str, above: Path, where: Where) -> None:
     from gradsan.rl.algorithms import name_of
     from gradsan.rl.seeds import jobs_for, parse_seeds, train_seeds
     from gradsan.rl.seeds_display import SeedsDisplay
@@ -23,7 +43,7 @@ def train_all(config: Config, seeds: str, above: Path, at_once: int | None) -> N
     jobs = jobs_for(config, parse_seeds(seeds), above)
     title = f"{name_of(config)} {config.env}"
     with SeedsDisplay(title, len(jobs), config.steps) as display, stop_requests() as stop:
-        ended = train_seeds(jobs, _runner(at_once), display, stop)
+        ended = train_seeds(jobs, where.runner(), display, stop)
     _compare(ended, above)
     failed = [str(one.job.seed) for one in ended if one.error]
     if failed:
@@ -36,12 +56,6 @@ def train_all(config: Config, seeds: str, above: Path, at_once: int | None) -> N
         raise SystemExit(130)
     if failed or any(one.found_an_error for one in ended):
         raise SystemExit(1)
-
-
-def _runner(at_once: int | None) -> SeedRunner:
-    from gradsan.rl.local_seeds import LocalProcesses, cores
-
-    return LocalProcesses(at_once or cores())
 
 
 def _compare(ended: list[SeedOutcome], above: Path) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gradsan.cli._rl import find_own_modules, need_rl, plain_errors
-from gradsan.cli.seeds import train_all
+from gradsan.cli.seeds import Where, train_all
 
 if TYPE_CHECKING:
     from gradsan.rl.config import Config
@@ -43,17 +43,20 @@ class AlgorithmFirst(click.Command):
 @click.option(
     "--at-once", type=click.IntRange(1), metavar="N", help="Seeds at the same time. [default: one per core]"
 )
+@click.option("--ray", "on_ray", is_flag=True, help="Train the seeds as tasks of Ray.")
+@click.option("--address", metavar="ADDRESS", help="Of a Ray cluster. [default: a Ray of its own, here]")
 @click.option("-h", "--help", "asked", is_flag=True, help="With an algorithm, list its hyperparameters.")
 @click.pass_context
 def command(
     ctx: click.Context,
+    /,
     algo: str | None,
     options: tuple[str, ...],
     resume: Path | None,
     out: Path | None,
     seeds: str | None,
-    at_once: int | None,
     asked: bool,
+    **where: Any,
 ) -> None:
     """Train a reference agent.
 
@@ -75,8 +78,10 @@ def command(
         ctx.fail("--out names a new run, and --resume continues an old one: give one of them.")
     if seeds is not None and (resume is not None or _value_of("--seed", words) is not None):
         ctx.fail("--seeds begins new runs, each with a seed of its own: give it without --resume and --seed.")
-    if seeds is None and at_once is not None:
-        ctx.fail("--at-once goes with --seeds.")
+    if seeds is None and any(where.values()):
+        ctx.fail("--at-once, --ray and --address go with --seeds.")
+    if where["address"] is not None and not where["on_ray"]:
+        ctx.fail("--address goes with --ray.")
     if algo is None and resume is None:
         click.echo(ctx.get_help())
         ctx.exit(0 if asked else 2)
@@ -87,7 +92,7 @@ def command(
     with plain_errors():
         config = parse(algo, [*words, *(["--help"] if asked else [])], resume)
         if seeds is not None:
-            train_all(config, seeds, out or Path("runs"), at_once)
+            train_all(config, seeds, out or Path("runs"), Where(**where))
         else:
             _train(config, out, resume)
 

@@ -7,20 +7,16 @@ import multiprocessing
 import os
 import signal
 import tempfile
-import traceback
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import BaseContext
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
-import torch
-
-from gradsan.rl.errors import RlError, in_a_line
-from gradsan.rl.seeds import SeedJob, SeedOutcome, train_seed
+from gradsan.rl.seed_worker import RemoteView, carried_out
+from gradsan.rl.seeds import SeedJob, SeedOutcome
 from gradsan.rl.seeds_display import SeedsDisplay
 from gradsan.rl.signals import StopRequest
 
@@ -150,29 +146,19 @@ def _train(connection: Connection, job: SeedJob, output: str) -> None:
     file = os.open(output, os.O_WRONLY | os.O_APPEND)
     os.dup2(file, 1)
     os.dup2(file, 2)
-    torch.set_num_threads(1)  # as `train` does: the same seed gives the same result
-    try:
-        outcome = SeedOutcome(job, train_seed(job, _Told(connection)))
-    except RlError as error:
-        outcome = SeedOutcome(job, error=str(error))
-    except Exception as error:
-        traceback.print_exc()
-        outcome = SeedOutcome(job, error=f"{type(error).__name__}: {in_a_line(error)}")
+    outcome = carried_out(job, _Told(connection))
     with contextlib.suppress(OSError):
         connection.send(("outcome", outcome))
 
 
-class _Told:
-    """A `ProgressView` that tells the parent."""
+class _Told(RemoteView):
+    """Tells the parent."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
     def update(self, step: int, mean_return: float | None) -> None:
         self._send("update", step, mean_return)
-
-    def evaluated(self, step: int, mean: float, spread: float) -> None:
-        """Each seed's evaluations are in its folder; together they are compared at the end."""
 
     def say(self, message: str) -> None:
         self._send("say", message)
@@ -181,12 +167,4 @@ class _Told:
         try:
             self._connection.send(message)
         except OSError:  # the parent is gone: nobody waits for the rest
-            os.kill(os.getpid(), signal.SIGTERM)
-
-    def __enter__(self) -> _Told:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        pass
+            self.ask_for_an_end()

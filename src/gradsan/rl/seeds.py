@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gradsan.rl.config import Config
-from gradsan.rl.display import ProgressView
 from gradsan.rl.errors import ConfigError
 from gradsan.rl.runs import Run, free
 from gradsan.rl.seeds_display import SeedsDisplay
 from gradsan.rl.signals import StopRequest
-from gradsan.rl.training import TrainingOutcome, train
+from gradsan.rl.training import TrainingOutcome
 
 
 @dataclass(frozen=True)
@@ -124,12 +122,3 @@ def _in_a_line(outcome: SeedOutcome) -> str:
         return f"stopped at step {training.step:,}; continue with --resume {training.folder}"
     mean = sum(training.returns) / len(training.returns) if training.returns else float("nan")
     return f"{mean:.1f} after {training.step:,} steps in {training.seconds:.0f} s: {training.folder}"
-
-
-def train_seed(job: SeedJob, display: ProgressView) -> TrainingOutcome:
-    """What every runner does for a seed, wherever: begin it, or take it up where an earlier attempt saved it."""
-    if job.saved:
-        return train(job.config, resume=job.folder, display=display)
-    if job.folder.exists():  # it held nothing before the attempt that failed here
-        shutil.rmtree(job.folder)
-    return train(job.config, job.folder, display=display)
