@@ -13,7 +13,7 @@ random.seed(0)
 np.random.seed(0)
 torch.manual_seed(0)
 env = gym.make("CartPole-v1")
-T, g, l = 48, 0.99, 0.95
+T, g, lam = 48, 0.99, 0.95
 pi, vf = (
     nn.Sequential(nn.Linear(4, 32), nn.Tanh(), nn.Linear(32, 2)),
     nn.Sequential(nn.Linear(4, 32), nn.Tanh(), nn.Linear(32, 1)),
@@ -41,7 +41,7 @@ for it in range(5):
     for i in reversed(range(T)):
         m = 1.0 - D[i]
         delta = R[i] + g * (V[i + 1] if i + 1 < T else 0.0) * m - V[i]
-        last = delta + g * l * m * last
+        last = delta + g * lam * m * last
         adv[i] = last
     ret = adv + np.array(V, dtype=np.float32)
     S, A, L, adv, ret = (
