@@ -12,7 +12,7 @@ import torch
 from gradsan.observe.containment import Containment
 from gradsan.observe.function_gradients import FunctionWatcher
 from gradsan.observe.gradient_ladder import GradientLadder, GradientLadders
-from gradsan.observe.graph import Label, labels, operation_of, saved_names
+from gradsan.observe.graph import Graph, Label, labels, nodes_behind, operation_of, saved_names
 from gradsan.observe.inspect_op import bad_value
 from gradsan.observe.line_recall import LineRecall, is_traced
 from gradsan.observe.magnitudes import norms_of
@@ -64,10 +64,10 @@ class BackwardDiagnosis:
         self._probes = Probes(containment)
 
     def before_backward(
-        self, writes: Writes, marks: Marks, roots: tuple[Tensor, ...], token: int
+        self, writes: Writes, marks: Marks, roots: tuple[Tensor, ...], graph: Graph, token: int
     ) -> tuple[BackwardFacts, GradientWatcher]:
         """`token` stands for the call of backward."""
-        named = self._line_recall.know(token, labels(roots))
+        named = self._line_recall.know(token, labels(graph.nodes))
         hidden: list[HiddenWrite] = []
         for node, (nid, _) in named.items() if writes.compares_contents else ():
             names, packed = saved_names(node)
@@ -132,7 +132,7 @@ class BackwardDiagnosis:
     def _changed(self, facts: BackwardFacts, roots: tuple[Tensor, ...], token: int) -> BackwardFacts:
         writes_seen = self._tracing.tap.writes if self._tracing.tap is not None else None
         kept_at = NOWHERE
-        for node, (nid, site) in self._line_recall.know(token, labels(roots)).items():
+        for node, (nid, site) in self._line_recall.know(token, labels(nodes_behind(roots))).items():
             if not _raises(node, "saved-tensor-changed"):
                 continue
             kept_at = kept_at or site
@@ -289,7 +289,7 @@ def _is_bad(grad: Tensor) -> bool:
 
 def _freed(roots: tuple[Tensor, ...]) -> tuple[ValueId, ...]:
     """The newest values of this graph that an earlier backward has used up."""
-    named = labels(roots)
+    named = labels(nodes_behind(roots))
     freed = [nid for node, (nid, _) in named.items() if nid and _raises(node, "graph-freed")]
     return tuple(sorted(set(freed), reverse=True)[:50])
 

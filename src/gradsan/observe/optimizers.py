@@ -215,9 +215,8 @@ class OptimizerTap:
         self._fast_path.end()
         self._fast_path.note(id(opt) + STEP)
         self._tracing.step.give_up()
-        if not self._optimizers.params(
-            opt
-        ):  # they answer by code of their own: what they hold, changes unseen
+        params = self._optimizers.params(opt)
+        if not params:  # they answer by code of their own: what they hold, changes unseen
             if self._tracing.tap is not None:
                 self._tracing.tap.writes.forget_contents()
             return
@@ -227,14 +226,14 @@ class OptimizerTap:
         for gone in self._optimizers.newly_gone():
             self._emit(OptimizerGone(gone))
         held, by_hand, replaced, sketch = [], [], [], self._sketch
-        for param in self._optimizers.params(opt):
-            pid = self._leaves.pid(param)
-            if param.grad is not None:
+        for param, pid in zip(params, self._leaves.pids(params), strict=True):
+            grad = param.grad
+            if grad is not None:
                 held.append(pid)
-                untouched = self._zeros.get(pid) == grad_state(param)
+                untouched = self._zeros.get(pid) == (id(grad), grad._version) if self._zeros else False
                 if (not sketch.holds(pid) and not untouched) or self._rewritten_by_hand(pid, param):
                     by_hand.append(pid)
-                elif sketch.is_another(pid, id(param.grad)):
+                elif sketch.is_another(pid, id(grad)):
                     replaced.append(pid)
             if param.requires_grad is (pid in self._frozen):  # changed since the last look
                 (self._frozen.discard if param.requires_grad else self._frozen.add)(pid)
@@ -243,12 +242,11 @@ class OptimizerTap:
         site, taken = place.site, None
         lent = self._lenders(by_hand, held) if by_hand else ()
         due = bool(held) and self._magnitudes.is_due(oid)
-        self.ranks.before_step(oid, opt, self._optimizers.params(opt), site, self._magnitudes.now(), due)
+        self.ranks.before_step(oid, opt, params, site, self._magnitudes.now(), due)
         self._emit(Step(oid, site, tuple(held), tuple(by_hand), lent, place.chain, tuple(replaced)))
         sketch.consumed(held, by_hand, lent)
         if due:
-            params = [p for p in self._optimizers.params(opt) if has_dense_gradient(p)]
-            taken = self._magnitudes.before_step(params)
+            taken = self._magnitudes.before_step([p for p in params if has_dense_gradient(p)])
             self._low_precision.before_step(opt)
         self._running[get_ident(), id(opt)] = site, taken
         if self._tracing.tap is not None and not _has_closure(args, kwargs):
