@@ -51,9 +51,9 @@ TASKS |= {
 }
 # Short runs begin to learn at once, on both sides.
 EARLY = {
-    "sac": {"learning_starts": 1_000},
-    "td3": {"learning_starts": 1_000},
-    "dqn": {"learning_starts": 1_000},
+    "sac": {"learning_starts": 400},
+    "td3": {"learning_starts": 400},
+    "dqn": {"learning_starts": 400},
 }
 SMALL_REPLAY = {"sac": 50_000, "td3": 50_000, "dqn": 20_000}
 

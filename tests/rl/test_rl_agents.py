@@ -167,7 +167,7 @@ def test_ppo_shares_out_the_rollout_and_asks_its_critic_anew_in_every_epoch() ->
     agent: Any = make("ppo", "Identity", num_envs=2, rollout=35, epochs=3, batch_size=16, value_clip=0.5)
     batches: list[Samples] = []
     loss = agent.loss
-    agent.loss = lambda batch, *rest: (batches.append(batch), loss(batch, *rest))[1]
+    agent.loss = lambda batch, *rest, **named: (batches.append(batch), loss(batch, *rest, **named))[1]
     agent.advance()
     assert [len(batch.action) for batch in batches] == [18, 18, 17, 17] * 3
     first, second, _ = (Samples(*map(torch.cat, zip(*batches[i : i + 4], strict=True))) for i in (0, 4, 8))

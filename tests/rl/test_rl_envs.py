@@ -156,7 +156,9 @@ def test_spaces_that_no_agent_takes_are_refused_with_advice() -> None:
     with pytest.raises(EnvironmentFault, match="bounds must be finite"):
         seen_and_done(gym.spaces.Box(-1, 1, (2,)), gym.spaces.Box(-widest, widest, (2,)), "continuous")
     with pytest.raises(EnvironmentFault, match="take vector observations; for images, try"):
-        seen_and_done(gym.spaces.Box(0, 255, (64, 64, 3), np.uint8), gym.spaces.Box(-1, 1, (2,)), "continuous")
+        seen_and_done(
+            gym.spaces.Box(0, 255, (64, 64, 3), np.uint8), gym.spaces.Box(-1, 1, (2,)), "continuous"
+        )
     with pytest.raises(EnvironmentFault, match="FlattenObservation"):
         Observations.of(gym.spaces.Dict({"a": gym.spaces.Discrete(2)}))
 

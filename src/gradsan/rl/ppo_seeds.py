@@ -80,9 +80,10 @@ class SeedsPPO:
 
     def samples(self) -> SeedSamples:
         fields = self.rollout.fields(self.value, self.config.gamma, self.config.trace)
-        tensors = [torch.from_numpy(self.per_seed(field)) for field in fields]
+        obs, action, value, advantage, returns = (torch.from_numpy(self.per_seed(field)) for field in fields)
         valid = torch.from_numpy(self.per_seed(self.rollout.valid)).float()
-        return SeedSamples(*tensors, valid / valid.sum(dim=1, keepdim=True).clamp(min=1))
+        weight = valid / valid.sum(dim=1, keepdim=True).clamp(min=1)
+        return SeedSamples(obs, action, value, advantage, returns, weight)
 
     def update(self, samples: SeedSamples) -> None:
         config = self.config
@@ -132,11 +133,13 @@ class SeedsPPO:
         gain = surrogate - config.value_weight * error
         if config.entropy_bonus:
             gain = gain + config.entropy_bonus * policy.entropy().view_as(weight)
-        return -(weight * gain).sum(dim=1)
+        loss: Tensor = -(weight * gain).sum(dim=1)
+        return loss
 
     @torch.no_grad()
     def track(self, rate: float) -> None:
-        torch._foreach_lerp_(list(self.average.parameters()), self.parameters, rate)
+        own: list[Tensor] = list(self.average.parameters())
+        torch._foreach_lerp_(own, list[Tensor](self.parameters), rate)
 
     def act(self, obs: Array) -> Array:
         """Greedy actions for observations [S, B, …], each seed with the running mean of its own weights."""
