@@ -6,7 +6,8 @@ from gradsan.judge.callers import cut_for
 from gradsan.judge.cuts import Cut, cause
 from gradsan.judge.flow import culprit_of, cut_off, cuts_behind
 from gradsan.judge.wording import line, networks
-from gradsan.record.events import Backward, Op, ParamId, ValueId
+from gradsan.judge.written_cuts import written_cut
+from gradsan.record.events import NOWHERE, Backward, Op, ParamId, Site, ValueId
 from gradsan.record.torch_errors import NO_GRAPH
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
@@ -200,11 +201,19 @@ class LossWithoutGraph(Rule):
             why = cause(history, Cut(op, set(), False))
             message = f"nothing that requires grad leads to this loss any more: {why}{hack}"
             yield Verdict(culprit_of(op), message, [("cut", culprit_of(op)), *sites])
+        elif not roots and (read := self._by_reading(event)):
+            message = "nothing that requires grad leads to this loss; by its source (this iteration was not traced) "
+            yield Verdict(read, message + "it is cut here", [("cut", read), *sites])
         else:
             known = (
                 "no parameter had a part in it" if roots else "run with `--mode deep` to see where it was cut"
             )
             yield Verdict(event.site, f"nothing that requires grad leads to this loss{hack}; {known}", sites)
+
+    def _by_reading(self, event: Backward) -> Site:
+        seen = self.history.sites.get(event.site)
+        at = written_cut(seen.file, seen.line) if seen is not None else 0
+        return self.history.site_at(seen.file, at, seen.function) if seen is not None and at else NOWHERE
 
     def _leaf_loss(self, event: Backward, roots: list[ValueId], trained: set[ParamId], hack: str) -> Verdicts:
         """The loss itself was made a leaf. What it was made of cannot be followed, but what left the graph
