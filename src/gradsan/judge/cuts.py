@@ -110,6 +110,8 @@ class CutFinder:
         history = self.history
         optimizers = [history.optimizers[oid] for oid in contribution.consumers()]
         owned = {pid for o in optimizers for pid in o.params}.union(contribution.by_hand)
+        if contribution.by_hand:  # the script looks for the gradients of all that it means to train
+            owned |= history.hand.missing - history.ever_fed
         return {
             pid for pid in owned if history.params[pid].requires_grad and not history.networks.is_target(pid)
         }
@@ -252,7 +254,7 @@ def cause(history: History, cut: Cut) -> str:
     if name in words:
         return words[name]
     if name in ("tensor", "as_tensor", "FloatTensor", "Tensor", "new_tensor", "asarray", "from_numpy"):
-        return f"`torch.{name}` copies the numbers into a new leaf"
+        return f"`torch.{name}` copies the numbers into a new tensor, without their history"
     if cut.choice:
         return f"`{'sample' if 'sample' in op.tags else name}` chooses, and a choice has no derivative"
     if not op.floating:

@@ -19,7 +19,7 @@ from gradsan.observe.fast_path import FastPath
 from gradsan.observe.gradient_sketch import GradientSketch
 from gradsan.observe.last_resort import attempt, own
 from gradsan.observe.low_precision import LowPrecision
-from gradsan.observe.magnitudes import Magnitudes, Taken, has_dense_gradient
+from gradsan.observe.magnitudes import Magnitudes, StepReading, has_dense_gradient
 from gradsan.observe.outlet import Outlet
 from gradsan.observe.patches import Parts, Patches
 from gradsan.observe.ranks import RankTap
@@ -67,7 +67,9 @@ class OptimizerTap:
         self._before: Callable[..., None] = NOTHING  # a step, whoever says that it runs
         self._after: Callable[..., None] = NOTHING
         self._compiled_steps: dict[int, list[weakref.ref[Any]]] = {}  # by the function that was compiled
-        self._running: dict[tuple[int, int], tuple[Site, Taken | None]] = {}  # steps, by thread and optimizer
+        self._running: dict[
+            tuple[int, int], tuple[Site, StepReading | None]
+        ] = {}  # steps, by thread and optimizer
         self._after_step: dict[ParamId, GradState] = {}
         self._frozen: set[ParamId] = set()
         self._zeros: dict[ParamId, GradState] = {}
@@ -101,10 +103,10 @@ class OptimizerTap:
         frozen = tuple(pid for pid, p in zip(pids, params, strict=True) if not p.requires_grad)
         in_constructor = _is_constructor(frame)
         added = known is not None and not in_constructor
-        site, kind = self._sites.here(frame), type(opt).__name__
+        (site, _, chain), kind = self._sites.place(frame), type(opt).__name__
         oid = self._optimizers.add(opt, (kind, pids, site))
         maximize = any(bool(group.get("maximize")) for group in opt.param_groups)
-        seen = OptimizerSeen(oid, kind, pids, site, added, frozen, maximize)
+        seen = OptimizerSeen(oid, kind, pids, site, added, frozen, maximize, chain)
         if not self._optimizers.is_told_already(oid, len(opt.param_groups), seen):
             self._emit(seen)
 
@@ -234,9 +236,9 @@ class OptimizerTap:
                     by_hand.append(pid)
                 elif sketch.is_another(pid, id(param.grad)):
                     replaced.append(pid)
-            if not param.requires_grad and pid not in self._frozen:
-                self._frozen.add(pid)
-                self._emit(ParamFlag(pid, False, NOWHERE))
+            if param.requires_grad is (pid in self._frozen):  # changed since the last look
+                (self._frozen.discard if param.requires_grad else self._frozen.add)(pid)
+                self._emit(ParamFlag(pid, param.requires_grad, NOWHERE))
         place = self._sites.place(frame)
         site, taken = place.site, None
         lent = self._lenders(by_hand, held) if by_hand else ()

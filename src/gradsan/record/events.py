@@ -89,6 +89,7 @@ class OptimizerSeen(NamedTuple):
     added: bool = False
     frozen: tuple[ParamId, ...] = ()
     maximize: bool = False
+    chain: Chain = DIRECT
 
 
 class OptimizerGone(NamedTuple):
@@ -264,7 +265,8 @@ NO_FACTS = BackwardFacts()
 
 class Backward(NamedTuple):
     """One call of `backward` or `autograd.grad`, or gradient that user code wrote itself (`hand`). `reached`: leaves
-    its graph leads to; `fed`: leaves whose `.grad` it changed. `error`: what PyTorch raised, if anything."""
+    its graph leads to; `fed`: leaves whose `.grad` it changed; `within`: those of both that only a backward inside of
+    this one leads to (reentrant checkpointing). `error`: what PyTorch raised, if anything."""
 
     bid: BackwardId
     site: Site
@@ -279,6 +281,7 @@ class Backward(NamedTuple):
     facts: BackwardFacts = NO_FACTS
     loss: float = 0.0
     chain: Chain = DIRECT
+    within: tuple[ParamId, ...] = ()
 
 
 class DeadCheckpoint(NamedTuple):
@@ -329,6 +332,7 @@ class Clip(NamedTuple):
     held: tuple[ParamId, ...]
     limit: float
     dropped: bool = False
+    chain: Chain = DIRECT
 
 
 ScalingCall = Literal["scale", "unscale_", "step"]
@@ -377,6 +381,7 @@ class OpFacts(NamedTuple):
     # How far a live log-probability and a constant lie apart: smallest and largest difference, mean of its size.
     apart: tuple[float, ...] = ()
     operand: float = 0.0  # a single number without a graph that a live value was multiplied or divided by
+    flat_units: int = 0  # columns that a limit cut off in every row
     valid: int = 0  # targets that a mean takes in, where it ignores others; -1 for a sum
 
 
@@ -387,7 +392,8 @@ class Op(NamedTuple):
     """One operation that produced the value `nid` from the values `inputs`. `live`: the result requires grad.
 
     Beside operations there are the sources of values (a `parameter` that is read, `data` from outside, a `foreign`
-    graph that nobody saw being made) and remarks: a parameter was `written`, its gradient read or set."""
+    graph that nobody saw being made) and remarks: a parameter was `written`, its gradient read or set, or asked for
+    where there is none."""
 
     nid: ValueId
     name: str
@@ -402,7 +408,9 @@ class Op(NamedTuple):
     chain: Chain = DIRECT
 
 
-OpKind = Literal["operation", "parameter", "data", "foreign", "written", "gradient read", "gradient set"]
+OpKind = Literal[
+    "operation", "parameter", "data", "foreign", "written", "gradient read", "gradient set", "no gradient"
+]
 
 
 class Ops(NamedTuple):
@@ -445,12 +453,13 @@ step that was spent on starting anew."""
 
 
 class Environment(NamedTuple):
-    """An environment was stepped for the first time: its class, how many copies of it run side by side, and when those
-    start anew."""
+    """An environment was stepped for the first time: its class, how many copies of it run side by side, when those
+    start anew, and whether it keeps a library's contract, by which a reward is to be made large."""
 
     kind: str
     copies: int
     autoreset: Literal["", "next step", "same step"] = ""
+    rewards: bool = False
 
 
 class Transition(NamedTuple):

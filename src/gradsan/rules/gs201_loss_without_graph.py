@@ -5,9 +5,9 @@ from __future__ import annotations
 from gradsan.judge.callers import cut_for
 from gradsan.judge.cuts import Cut, cause
 from gradsan.judge.flow import culprit_of, cut_off, cuts_behind
+from gradsan.judge.read_cuts import cut_by_source
 from gradsan.judge.wording import line, networks
-from gradsan.judge.written_cuts import written_cut
-from gradsan.record.events import NOWHERE, Backward, Op, ParamId, Site, ValueId
+from gradsan.record.events import Backward, Op, ParamId, ValueId
 from gradsan.record.torch_errors import NO_GRAPH
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
@@ -159,6 +159,8 @@ class LossWithoutGraph(Rule):
         roots = [r.nid for r in event.roots if r.nid]
         asked = set(event.facts.asked)
         trained = asked or {p for o in history.optimizers.values() for p in o.params} or set(history.params)
+        if not event.error and trained.intersection(event.fed):
+            return
         live = graph.live_ancestors(roots)
         revived = [
             n for n in live if self._is_revived(n) and (n in roots or self.history.cuts.in_loss([n], trained))
@@ -203,9 +205,11 @@ class LossWithoutGraph(Rule):
             why = cause(history, Cut(op, set(), False))
             message = f"nothing that requires grad leads to this loss any more: {why}{hack}"
             yield Verdict(culprit_of(op), message, [("cut", culprit_of(op)), *sites])
-        elif not self._is_traced(roots) and (read := self._by_reading(event)):
-            message = "nothing that requires grad leads to this loss; by its source (this iteration was not traced) "
-            yield Verdict(read, message + "it is cut here", [("cut", read), *sites])
+        elif read := cut_by_source(history, event):
+            message = (
+                f"nothing that requires grad leads to this loss{hack}: by its source, it was cut off here"
+            )
+            yield Verdict(read, message, [("cut", read), *sites])
         else:
             known = (
                 "no parameter had a part in it" if roots else "run with `--mode deep` to see where it was cut"
@@ -214,11 +218,6 @@ class LossWithoutGraph(Rule):
 
     def _is_traced(self, roots: list[ValueId]) -> bool:
         return any(op.kind == "operation" for op in self.history.graph.ancestors(roots).values())
-
-    def _by_reading(self, event: Backward) -> Site:
-        seen = self.history.sites.get(event.site)
-        at = written_cut(seen.file, seen.line) if seen is not None else 0
-        return self.history.site_at(seen.file, at, seen.function) if seen is not None and at else NOWHERE
 
     def _leaf_loss(self, event: Backward, roots: list[ValueId], trained: set[ParamId], hack: str) -> Verdicts:
         """The loss itself was made a leaf. What it was made of cannot be followed, but what left the graph

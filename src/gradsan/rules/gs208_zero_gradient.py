@@ -5,6 +5,7 @@ from __future__ import annotations
 from gradsan.judge.flow import SELECTING, SHAPING
 from gradsan.judge.history import History
 from gradsan.judge.ledger import Contribution
+from gradsan.judge.limited_units import LimitedUnits
 from gradsan.judge.provenance import params_of
 from gradsan.judge.wording import networks
 from gradsan.record.events import Backward, Op, ParamId, Site, ValueId
@@ -261,12 +262,14 @@ class ZeroGradient(Rule):
         super().__init__(history)
         self._zero: dict[int, int] = {}
         self._flat: dict[Site, int] = {}
+        self._limited = LimitedUnits(history)
         self._began_squashed: dict[Site, bool] = {}
         self._squashed: dict[Site, dict[Site, int]] = {}  # by backward, then by line
 
     def on_backward(self, event: Backward) -> Verdicts:
         yield from self._saturated(event)
         yield from self._squashing(event)
+        yield from self._beyond_a_limit(event)
         zero = set()
         for pid, norm in event.facts.norms:
             self._zero[pid] = self._zero.get(pid, 0) + 1 if norm == 0.0 else 0
@@ -362,6 +365,16 @@ class ZeroGradient(Rule):
                     fix="scale the inputs to about ±1 (a running mean and deviation), or normalise before the "
                     "activation",
                 )
+
+    def _beyond_a_limit(self, event: Backward) -> Verdicts:
+        for op in self._limited.cut_off(event):
+            yield Verdict(
+                op.site,
+                f"`{op.name}` cuts off {op.facts.flat_units} of {op.shape[-1]} units for every sample: what is behind "
+                "them gets no gradient and never comes back",
+                [("zeroing op", op.site), ("backward", event.site)],
+                self.history.graph.live_params([op.nid]),
+            )
 
     def _saturated(self, event: Backward) -> Verdicts:
         graph = self.history.graph

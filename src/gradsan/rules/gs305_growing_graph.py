@@ -16,7 +16,7 @@ class GrowingGraph(Rule):
     severity = "error"
     needs_deep = True
     what = """
-        A tensor with its graph is carried from iteration to iteration and built upon: a running average of
+        A tensor is kept from one iteration to the next together with its graph, and computed with: a running average of
         losses, a state that is never detached, a list of log-probabilities. The graph behind it never ends.
     """
     why = """
@@ -27,7 +27,7 @@ class GrowingGraph(Rule):
         Memory and the time per update rise in a straight line. The return looks normal until the
         process is killed, or until so few updates are made that it seems to have stopped learning.
     """
-    fix = "carry the number, not the graph: `loss.item()`, or `.detach()` what is kept"
+    fix = "keep the number, not the graph: `loss.item()`, or `.detach()` what is kept"
     deliberate = """
         Truncated backpropagation through time is not reported: its graph ends at the `detach` between
         two windows. Nor are graphs that are kept for a while and let go, such as the losses of an inner loop.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from gradsan.judge.history import History
+from gradsan.judge.left_over import LeftOver, LeftOverBook
 from gradsan.judge.wording import line, networks
 from gradsan.record.events import Ops, Step
 from gradsan.rules.base import Rule, Verdict, Verdicts
@@ -129,7 +131,13 @@ class StaleGradient(Rule):
                 fix="clear the gradients after each update: `p.grad = None`",
             )
 
+    def __init__(self, history: History) -> None:
+        super().__init__(history)
+        self._left_over = LeftOverBook(history)
+
     def on_step(self, event: Step) -> Verdicts:
+        if (found := self._left_over.look(event)) is not None:
+            yield self._taken_along(found)
         ledger = self.history.ledger
         both = [pid for pid in event.held + event.lent if ledger.stale(pid) and ledger.fresh(pid)]
         if not both:
@@ -144,6 +152,20 @@ class StaleGradient(Rule):
             "cleared it since the last step",
             [("backward", site) for site in [*old, *new]] + [("step", event.site)],
             both,
+        )
+
+    def _taken_along(self, found: LeftOver) -> Verdict:
+        backward, usual = found.parts[-1].site, found.usual
+        why = f"and each is divided by {usual}" if usual > 1 else "the others one"
+        return Verdict(
+            found.step.site,
+            f"this step takes the gradient of {len(found.parts)} backwards on {line(self.history, backward)}, {why}: "
+            "what is left lying where no step follows its backward is taken along by the next one",
+            [("backward", backward), ("left out", found.left_at), ("step", found.step.site)],
+            found.parts[-1].event.fed,
+            severity="error" if found.certain else "warning",
+            fix="clear the gradients where the step is left out, or call `optimizer.zero_grad()` before each backward "
+            "(before the first of a window)",
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gradsan.judge.carriers import carried_by
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.wording import line, value_at
 from gradsan.record.events import Backward, Op
@@ -141,8 +142,12 @@ class BackwardTwice(Rule):
             carried += f"holds the graph of what {line(self.history, stored.site)} stored; it "
         # Another loss was meant: where it was made is right.
         mistaken = first.site != event.site and _is_root(shared, event) and _is_root(shared, first.event)
+        is_carried = old and not mistaken
+        carrier = (stored.site if stored else carried_by(self.history, shared)) if is_carried else event.site
+        if is_carried and not stored and carrier != shared.site:
+            sites.insert(0, ("carried over", carrier))
         yield Verdict(
-            (stored or shared).site if old and not mistaken else event.site,
+            carrier,
             f"{what} ({line(self.history, shared.site)}) {carried}went through backward on "
             f"{line(self.history, first.site)}, which freed its graph; backward on "
             f"{line(self.history, event.site)} needs it again",
