@@ -167,7 +167,9 @@ class LossWithoutGraph(Rule):
         ]
         if NO_GRAPH not in event.error and not (revived and not graph.live_params(roots)):
             return
-        cut = self.history.cuts.in_loss(roots, trained)
+        cuts = self.history.cuts
+        # What has learnt from other losses may be cut from this one by right.
+        cut = cuts.in_loss(roots, trained - history.ever_fed) or cuts.in_loss(roots, trained)
         sites = [("backward", event.site)]
         hack = (
             f"; `requires_grad_(True)` on {line(history, graph.ops[revived[0]].site)} only hides it"
@@ -214,6 +216,9 @@ class LossWithoutGraph(Rule):
             )
             yield Verdict(event.site, f"nothing that requires grad leads to this loss{hack}; {known}", sites)
 
+    def _is_traced(self, roots: list[ValueId]) -> bool:
+        return any(op.kind == "operation" for op in self.history.graph.ancestors(roots).values())
+
     def _leaf_loss(self, event: Backward, roots: list[ValueId], trained: set[ParamId], hack: str) -> Verdicts:
         """The loss itself was made a leaf. What it was made of cannot be followed, but what left the graph
         for good in this iteration can be named."""
@@ -249,7 +254,7 @@ class LossWithoutGraph(Rule):
         """What was frozen before it ever got a gradient, though an optimizer owns it: of this loss, or of all
         networks where nobody saw what the loss is made of."""
         history = self.history
-        behind = history.graph.value_params(roots) if roots else set(history.params)
+        behind = history.graph.value_params(roots) if self._is_traced(roots) else set(history.params)
         frozen = {p for p in behind if not history.params[p].requires_grad and history.params[p].frozen_at}
         return [p for p in sorted(frozen - history.ever_fed) if history.can_be_stepped(p)]
 

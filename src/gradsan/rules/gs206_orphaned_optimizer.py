@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from gradsan.judge.callers import Way, way
+from gradsan.judge.callers import Way, used_in, way
+from gradsan.judge.flow import param_users
 from gradsan.judge.history import History, Optimizer
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.replaced import fed_since, left_behind
@@ -231,6 +232,11 @@ class OrphanedOptimizer(Rule):
         elif old & fed_since(history, ready) or self._is_kept_untrained(old):
             # Nothing was put in its place: it is still in use, or it is there and never was.
             replaced, what = NOWHERE, f"{owned} {networks(history, old)}, not {networks(history, ready)}"
+        if self._are_both_held(ready, old) and (used := self._use(contribution, ready)):
+            replaced, what = (
+                used,
+                f"{networks(history, ready)} is asked here, and {owned} {networks(history, old)}",
+            )
         return Verdict(
             replaced or optimizer.site,
             f"{what}: it receives gradient and is never stepped",
@@ -240,6 +246,22 @@ class OrphanedOptimizer(Rule):
             explains=ready | old,
             unless_explained=ready,
         )  # fmt: skip
+
+    def _are_both_held(self, ready: set[ParamId], old: set[ParamId]) -> bool:
+        """Whether these are copies of what the optimizer owns, and both have names of their own: the copy was to
+        follow, and is trained in its source's place."""
+        history, copies = self.history, self.history.networks.copies
+        names = [{history.params[pid].name.split(".")[0] for pid in pids} for pids in (ready, old)]
+        follows = all(pid in copies and copies[pid].source in old for pid in ready)
+        return follows and all(all(found) for found in names) and not names[0] & names[1]
+
+    def _use(self, contribution: Contribution, pids: set[ParamId]) -> Site:
+        """Where the loss has them from, as the code sees it that puts the loss together."""
+        graph = self.history.graph
+        roots = [op for root in contribution.event.roots if (op := graph.get(root.nid)) is not None]
+        found = param_users(graph, graph.live_ancestors(op.nid for op in roots), pids)
+        first = min((op for op in found if op.site), key=lambda op: op.nid, default=None)
+        return used_in(self.history, first, roots[0]) if first is not None else NOWHERE
 
     def _is_kept_untrained(self, pids: set[ParamId]) -> bool:
         """Whether a variable holds them, and nothing ever gave them a gradient."""
