@@ -20,6 +20,7 @@ from gradsan.judge.cells import is_notebook
 from gradsan.judge.engine import Engine
 from gradsan.judge.findings import Finding
 from gradsan.judge.source import pin_base, shown_path
+from gradsan.lock.sink import LockSink
 from gradsan.record.trace import TraceWriter
 from gradsan.rules.base import Rule
 from gradsan.runner.versions import TorchTooOld
@@ -40,6 +41,7 @@ class Wanted(NamedTuple):
     include: tuple[str, ...]
     trace: Path | None
     baseline: Baseline | None
+    lock: Callable[[Engine], LockSink] | None = None  # follows the run for a lock file
 
 
 class WatchContext:
@@ -90,9 +92,9 @@ class WatchContext:
         about = {"script": self.report.script, "mode": self._wanted.mode, "python": sys.version.split()[0]}
         wanted = self._wanted
         writer = TraceWriter(wanted.trace, **about) if wanted.trace is not None else None
-        watch = Watch(
-            Engine(wanted.rules), writer, wanted.mode, wanted.include, is_notebook(), wanted.baseline
-        )
+        engine = Engine(wanted.rules)
+        book = wanted.lock(engine) if wanted.lock is not None else None
+        watch = Watch(engine, writer, wanted.mode, wanted.include, is_notebook(), wanted.baseline, lock=book)
         watch.start()
         if watch.refusal:
             watch.finish()

@@ -236,7 +236,7 @@ def cause(history: History, cut: Cut) -> str:
     if name in words:
         return words[name]
     if name in ("tensor", "as_tensor", "FloatTensor", "Tensor", "new_tensor", "asarray", "from_numpy"):
-        return f"`torch.{name}` copies the numbers into a new leaf"
+        return f"`torch.{name}` copies the numbers into a new tensor, without their history"
     if cut.choice:
         return f"`{'sample' if 'sample' in op.tags else name}` chooses, and a choice has no derivative"
     if not op.floating:

@@ -56,7 +56,7 @@ HANDLERS = {
 
 # Parts of ours without which everything is still seen and judged: other sinks, and what only words depend on.
 BESIDE = {
-    "TraceWriter", "PictureCollector", "Scalars", "Status", "names", "warnings", "charts", "operations",
+    "TraceWriter", "PictureCollector", "LockSink", "Scalars", "Status", "names", "warnings", "charts", "operations",
 }  # fmt: skip
 ENOUGH = 16  # iterations: by then most rules would have had their say
 
@@ -198,6 +198,12 @@ class Engine:
             rule.code, rule.name, severity, verdict.message, verdict.fix or rule.fix, culprit,
             tuple(dict.fromkeys(sites)), tuple(subjects), 1, iteration + 1,
         )  # fmt: skip
+
+    def add(self, code: str, verdict: Verdict) -> None:
+        """What somebody who compares this run with something else has found, after the fact."""
+        if code in self._selected and not self._lost:
+            self._judging = max(0, self.history.iteration - 1)
+            self._add(self.rule(code), verdict)
 
     def rule(self, code: str) -> Rule:
         return next(rule for rule in self.rules if rule.code == code)

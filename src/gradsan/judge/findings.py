@@ -173,6 +173,13 @@ class Report:
         """Index into SEVERITIES of the worst finding; -1 where there is none."""
         return max((SEVERITIES.index(f.severity) for f in self.findings), default=-1)
 
+    def _causes(self) -> list[int]:
+        """A number for each finding: those with the same one have one cause."""
+        from gradsan.judge.causes import by_cause
+
+        of = {number: cause for cause, group in enumerate(by_cause(self.findings), 1) for number in group}
+        return [of[number] for number in range(len(self.findings))]
+
     def as_dict(self) -> dict[str, Any]:
         return {
             "schema": SCHEMA,
@@ -183,7 +190,10 @@ class Report:
             "iterations": self.iterations,
             "deep_iterations": self.deep_iterations,
             "attention": self.attention,
-            "findings": [finding.as_dict() for finding in self.findings],
+            "findings": [
+                {**finding.as_dict(), "cause": cause}
+                for finding, cause in zip(self.findings, self._causes(), strict=True)
+            ],
             "not_evaluated": self.not_evaluated,
             "faults": self.faults,
             "errors_explained": self.errors_explained,

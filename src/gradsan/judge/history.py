@@ -204,6 +204,8 @@ class History:
         self.optimizers[event.oid].gone = True
 
     def _backward(self, event: Backward) -> None:
+        if event.within:
+            self.graph.lead_on([root.nid for root in event.roots], set(event.within))
         self.ledger.fed(event, self.iteration)
         self.hand.fed(event.fed)
         self.ever_fed.update(event.fed)

@@ -12,6 +12,7 @@ from gradsan.judge.residuals import LIBRARY_LOSSES
 from gradsan.record.events import Op, ValueId
 
 CHOOSING = {"gather", "argmax", "max", "amax"}
+STAYING = {"pow", "square", "neg", "mul", "div"}
 SQUARING = {"pow", "mul", "abs", *LIBRARY_LOSSES}
 
 
@@ -62,6 +63,27 @@ def _is_chosen_from(graph: Provenance, meeting: Meeting, known: dict[ValueId, Ro
         if op.facts.axes == (len(shape) - 1,) and known[given.nid][-1] == UNITS:
             return True
     return False
+
+
+def are_pairs_in_vain(graph: Provenance, op: Op, within: dict[ValueId, Op]) -> bool:
+    """Whether a matrix of pairs, of something live with constants, is only squared or scaled and then averaged as a
+    whole: a constant for all is what fits it best. Pairs that are meant have their axes told apart later, or are bent
+    otherwise (a kernel, an energy distance), or are those of one value with itself."""
+    sides = [i for i in graph.inputs(op) if i.floating]
+    if len(sides) != 2 or sides[0].live == sides[1].live or op.name not in ("sub", "rsub", "mul"):
+        return False
+    squared, here = op.name == "mul", op
+    while True:
+        users = [within[n] for n in dict.fromkeys(graph.consumers.get(here.nid, ())) if n in within]
+        if len(users) != 1:
+            return False
+        here = users[0]
+        if here.name == "mean":
+            return squared and not here.shape
+        squared = squared or here.name in ("pow", "square")
+        others = [i for i in graph.inputs(here) if i.shape and i.shape != here.shape]
+        if here.name not in STAYING or others or len([i for i in graph.inputs(here) if i.shape]) > 1:
+            return False
 
 
 def levels_along_targets(graph: Provenance, within: dict[ValueId, Op]) -> Iterator[Meeting]:

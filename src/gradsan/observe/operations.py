@@ -239,7 +239,7 @@ class OperationTap(StackedMode):
         self.record(Op(nid, name, site, numbers, live, shape, floating, tags, facts, "operation", chain))
         self.values.define(out, nid)
         if floating and self.marks.active and (tags or name in NOTEWORTHY):
-            self.marks.note(nid, name, tags, numbers, live)
+            self.marks.note(nid, name, tags, numbers, live, facts.scalars)
         if live:
             self._with_graph += 1
             if self._with_graph < DEEPEST:  # since the last iteration: no chain is longer

@@ -19,7 +19,7 @@ from gradsan.observe.fast_path import FastPath
 from gradsan.observe.gradient_sketch import GradientSketch
 from gradsan.observe.last_resort import attempt, own
 from gradsan.observe.low_precision import LowPrecision
-from gradsan.observe.magnitudes import Magnitudes, Taken, has_dense_gradient
+from gradsan.observe.magnitudes import Magnitudes, StepReading, has_dense_gradient
 from gradsan.observe.outlet import Outlet
 from gradsan.observe.patches import Parts, Patches
 from gradsan.observe.ranks import RankTap
@@ -67,7 +67,9 @@ class OptimizerTap:
         self._before: Callable[..., None] = NOTHING  # a step, whoever says that it runs
         self._after: Callable[..., None] = NOTHING
         self._compiled_steps: dict[int, list[weakref.ref[Any]]] = {}  # by the function that was compiled
-        self._running: dict[tuple[int, int], tuple[Site, Taken | None]] = {}  # steps, by thread and optimizer
+        self._running: dict[
+            tuple[int, int], tuple[Site, StepReading | None]
+        ] = {}  # steps, by thread and optimizer
         self._after_step: dict[ParamId, GradState] = {}
         self._frozen: set[ParamId] = set()
         self._zeros: dict[ParamId, GradState] = {}

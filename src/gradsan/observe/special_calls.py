@@ -66,6 +66,7 @@ class SpecialCalls:
         shape = shape_of(call.inputs[0])
         self._tap.record(Op(nid, call.name, place.site, call.numbers[:1], False, shape, True, place.tags))
         self._tap.departures.left(call.name, call.result, nid)
+        self._tap.experience.left(call.inputs[0], call.numbers[0])
         if call.name in ("numpy", "array"):
             self._writes.share_with_numpy(call.inputs[0], place.site)
 

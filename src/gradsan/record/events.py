@@ -265,7 +265,8 @@ NO_FACTS = BackwardFacts()
 
 class Backward(NamedTuple):
     """One call of `backward` or `autograd.grad`, or gradient that user code wrote itself (`hand`). `reached`: leaves
-    its graph leads to; `fed`: leaves whose `.grad` it changed. `error`: what PyTorch raised, if anything."""
+    its graph leads to; `fed`: leaves whose `.grad` it changed; `within`: those of both that only a backward inside of
+    this one leads to (reentrant checkpointing). `error`: what PyTorch raised, if anything."""
 
     bid: BackwardId
     site: Site
@@ -280,6 +281,7 @@ class Backward(NamedTuple):
     facts: BackwardFacts = NO_FACTS
     loss: float = 0.0
     chain: Chain = DIRECT
+    within: tuple[ParamId, ...] = ()
 
 
 class DeadCheckpoint(NamedTuple):
@@ -451,12 +453,13 @@ step that was spent on starting anew."""
 
 
 class Environment(NamedTuple):
-    """An environment was stepped for the first time: its class, how many copies of it run side by side, and when those
-    start anew."""
+    """An environment was stepped for the first time: its class, how many copies of it run side by side, when those
+    start anew, and whether it keeps a library's contract, by which a reward is to be made large."""
 
     kind: str
     copies: int
     autoreset: Literal["", "next step", "same step"] = ""
+    rewards: bool = False
 
 
 class Transition(NamedTuple):

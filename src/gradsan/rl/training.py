@@ -16,7 +16,7 @@ from gradsan.rl.algorithms import build, name_of, to_plain
 from gradsan.rl.checkpoint import MISFITS
 from gradsan.rl.config import Config
 from gradsan.rl.denormals import denormals_flushed
-from gradsan.rl.display import Display
+from gradsan.rl.display import Display, ProgressView
 from gradsan.rl.errors import CheckpointError, Diverged, EnvironmentFault, in_a_line
 from gradsan.rl.evaluate import Stopped, evaluate
 from gradsan.rl.logs import Logs
@@ -43,14 +43,21 @@ class TrainingOutcome:
 
 
 def train(
-    config: Config, folder: Path | None = None, *, resume: Path | None = None, console: Console | None = None
+    config: Config,
+    folder: Path | None = None,
+    *,
+    resume: Path | None = None,
+    console: Console | None = None,
+    display: ProgressView | None = None,
 ) -> TrainingOutcome:
-    """Train by `config` in a new folder, or continue the run at `resume` as if it had never stopped."""
+    """Train by `config` in a new folder, or continue the run at `resume` as if it had never stopped.
+
+    Progress is shown on `console` (standard error), or wherever `display` shows it."""
     state = None
     if resume is not None:
         saved, state = Run(resume).saved()
         config.require_same_run(saved)
-    trainer = Trainer(config, resume or folder, state, console)
+    trainer = Trainer(config, resume or folder, state, console, display)
     try:
         return trainer.run()
     finally:
@@ -59,7 +66,12 @@ def train(
 
 class Trainer:
     def __init__(
-        self, config: Config, folder: Path | None, saved: dict[str, Any] | None, console: Console | None
+        self,
+        config: Config,
+        folder: Path | None,
+        saved: dict[str, Any] | None,
+        console: Console | None,
+        display: ProgressView | None,
     ) -> None:
         self.config = config
         envs = make_envs(config.env, config.num_envs, config.vectorization)
@@ -80,7 +92,7 @@ class Trainer:
             self.logs = Logs(self.run_files, resumed_at=self.agent.step)
             self.logs.load_state_dict(log_state)
         title = f"{name_of(config)} {config.env}"
-        self.display = Display(title, config.steps, self.agent.step, console)
+        self.display = display or Display(title, config.steps, self.agent.step, console)
 
     def run(self) -> TrainingOutcome:
         folder, agent = self.run_files.folder, self.agent
@@ -171,8 +183,7 @@ class Trainer:
         self.evaluation_due = False
         mean = float(self.returns.mean())
         self.logs.evaluation(self.agent.step, self.returns)
-        spread = self.returns.std()
-        self.display.say(f"step {self.agent.step:,}: evaluation {mean:.1f} ± {spread:.1f}")
+        self.display.evaluated(self.agent.step, mean, float(self.returns.std()))
         if mean >= self.best:
             self.best = mean
             checkpoint.save(self.run_files.best, self._content(self.agent.policy_state()))

@@ -70,6 +70,7 @@ class Rule:
     deliberate: ClassVar[str] = ""
     needs_deep: ClassVar[bool] = False
     across_ranks: ClassVar[bool] = False  # it compares the ranks of one job
+    needs_lock: ClassVar[bool] = False  # it compares the run with a lock file
     bad: ClassVar[tuple[str, ...]] = ()
     good: ClassVar[tuple[str, ...]] = ()
 

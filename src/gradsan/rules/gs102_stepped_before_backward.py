@@ -188,7 +188,7 @@ class SteppedBeforeBackward(Rule):
                 carrier,
                 f"{value_at(history, kept[0].site, 'a value')} was computed with gradients on and kept while "
                 f"{line(history, step)} stepped {networks(history, pids)}: the backward on "
-                f"{line(history, event.site)} leads back through it to weights that are gone",
+                f"{line(history, event.site)} goes back through it, to weights that the step has changed",
                 [("carried over", carrier), *(("kept", op.site) for op in kept), *then],
                 pids,
                 fix="collect what is kept as a constant (a rollout's log-probs and values) under "
@@ -198,8 +198,8 @@ class SteppedBeforeBackward(Rule):
         what = "this step" if culprit == step else "the step in this call"
         return Verdict(
             culprit,
-            f"{what} changes {networks(history, pids)} while the loss computed with it on "
-            f"{line(history, forward)} still waits for its backward on {line(history, event.site)}",
+            f"{what} changes {networks(history, pids)} too early: the loss was computed with the weights from before "
+            f"({line(history, forward)}), and its backward comes only on {line(history, event.site)}",
             [("forward", forward), ("caller", culprit), *then],
             pids,
         )

@@ -124,8 +124,8 @@ class HiddenMutation(Rule):
             )
             yield Verdict(
                 culprit,
-                f"what {value_at(history, kept_at, 'an operation')} ({line(history, kept_at)}) kept for backward has "
-                f"other contents now: {how}",
+                f"what {value_at(history, kept_at, 'an operation')} ({line(history, kept_at)}) kept for backward was "
+                f"overwritten before backward used it: {how}",
                 [
                     ("saved", kept_at),
                     ("mutation" if hidden.write else "alias", culprit),

@@ -239,7 +239,7 @@ class GraphCut(Rule):
         shown = cut.op.site if cut.op.facts.grad_off else site
         back = self._return(cut)
         entry = (
-            f"; `torch.{back[0]}` on line {history.sites[back[1]].line} makes a new leaf of it"
+            f"; `torch.{back[0]}` on line {history.sites[back[1]].line} makes a new tensor of it, without its history"
             if back
             else ""
         )
@@ -248,8 +248,8 @@ class GraphCut(Rule):
             sites.append(("re-entry", back[1]))
         return Verdict(
             site,
-            f"{value_at(history, shown)} carries {networks(history, cut.pids)} into the loss without "
-            f"gradient: {cause(history, cut)}{entry}",
+            f"the loss depends on {networks(history, cut.pids)} through {value_at(history, shown)}, but no gradient "
+            f"comes back this way: {cause(history, cut)}{entry}",
             [*sites, ("backward", contribution.site)],
             cut.pids,
             explains=cut.pids,

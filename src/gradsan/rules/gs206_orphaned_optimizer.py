@@ -5,7 +5,7 @@ from __future__ import annotations
 from gradsan.judge.callers import Way, way
 from gradsan.judge.history import History, Optimizer
 from gradsan.judge.ledger import Contribution
-from gradsan.judge.replaced import left_behind
+from gradsan.judge.replaced import fed_since, left_behind
 from gradsan.judge.source import Binding, bindings, called_on, is_assignment
 from gradsan.judge.wording import line, networks
 from gradsan.record.events import NOWHERE, OptimizerId, ParamId, Site, Step
@@ -69,6 +69,35 @@ class OrphanedOptimizer(Rule):
         opt = torch.optim.SGD(copy.deepcopy(net).parameters(), lr=0.1)  # BUG
         for _ in range(8):
             loss = (net(torch.randn(8, 3)) - 1).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # The other network was given to the optimizer, and is in use.
+        import torch
+        hero, foe = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+        hero_opt = torch.optim.SGD(foe.parameters(), lr=0.1)  # BUG
+        foe_opt = torch.optim.SGD(foe.parameters(), lr=0.1)
+        for _ in range(6):
+            s = torch.randn(8, 3)
+            hero_opt.zero_grad()
+            (-(hero(s) * foe(s).detach()).mean()).backward()
+            hero_opt.step()
+            foe_opt.zero_grad()
+            (hero(s).detach() * foe(s)).mean().backward()
+            foe_opt.step()
+        """,
+        """
+        # It was given one that acts and never learns.
+        import torch
+        behaviour, policy = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(behaviour.parameters(), lr=0.1)  # BUG
+        for _ in range(6):
+            s = torch.randn(8, 3)
+            with torch.no_grad():
+                a = behaviour(s).argmax(-1, keepdim=True)
+            loss = -policy(s).log_softmax(-1).gather(1, a).mean()
             opt.zero_grad()
             loss.backward()
             opt.step()
@@ -161,9 +190,8 @@ class OrphanedOptimizer(Rule):
             return
         times = self._in_vain[key] = self._in_vain.get(key, 0) + 1
         optimizer = history.optimizers[event.oid]
-        if times == TIMES and history.ever_fed & set(optimizer.params):
-            optimizer_old = set(optimizer.params) - set(fed)
-            yield self._verdict(optimizer, set(fed), optimizer_old, last, event.site)
+        if times == TIMES:
+            yield self._verdict(optimizer, set(fed), set(optimizer.params) - set(fed), last, event.site)
 
     def _is_orphan(self, pid: ParamId) -> bool:
         history = self.history
@@ -195,19 +223,28 @@ class OrphanedOptimizer(Rule):
     ) -> Verdict:
         history = self.history
         first, copies = min(ready), history.networks.copies
+        owned = f"the optimizer of {line(history, optimizer.site)} owns"
+        what = f"{networks(history, ready)} was put in place of what {owned}"
         replaced = self._shared_at(first, step) or self._replaced_at(first, optimizer)
         if any(pid in copies and copies[pid].source in ready for pid in old):
             replaced = NOWHERE  # the optimizer was given the copy
+        elif old & fed_since(history, ready) or self._is_kept_untrained(old):
+            # Nothing was put in its place: it is still in use, or it is there and never was.
+            replaced, what = NOWHERE, f"{owned} {networks(history, old)}, not {networks(history, ready)}"
         return Verdict(
             replaced or optimizer.site,
-            f"{networks(history, ready)} was put in place of what the optimizer of {line(history, optimizer.site)} "
-            "owns: it receives gradient and is never stepped",
+            f"{what}: it receives gradient and is never stepped",
             [("optimizer", optimizer.site), ("replacement", replaced), ("backward", contribution.site),
              ("step", step)],
             ready,
             explains=ready | old,
             unless_explained=ready,
         )  # fmt: skip
+
+    def _is_kept_untrained(self, pids: set[ParamId]) -> bool:
+        """Whether a variable holds them, and nothing ever gave them a gradient."""
+        held = all(self.history.params[pid].name for pid in pids)
+        return held and not pids & self.history.ever_fed
 
     def _shared_at(self, pid: ParamId, step: Site) -> Site:
         """Where a copy was made and, in the same function, given the optimizer of another."""

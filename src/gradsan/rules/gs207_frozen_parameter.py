@@ -83,7 +83,7 @@ class FrozenParameter(Rule):
 
     def __init__(self, history: History) -> None:
         super().__init__(history)
-        self._seen: dict[int, int] = {}
+        self._seen: dict[OptimizerId, int] = {}
 
     def on_step(self, event: Step) -> Verdicts:
         history = self.history

@@ -19,10 +19,10 @@ class CancellingGradient(Rule):
     severity = "error"
     needs_deep = True
     what = """
-        The loss contains the same live value twice with opposite signs, so that the gradient is zero up to
-        rounding: an "old" log-probability that is not a constant, a reparameterised sample scored by its own
-        log-probability, the divergence of a policy from itself with both sides live, a straight-through estimator
-        without its `detach`.
+        The loss contains the same value twice with opposite signs, and gradient flows through both, so that it adds up
+        to zero: an "old" log-probability that is not a constant, a reparameterised sample scored by its own
+        log-probability, the divergence of a policy from itself with gradient through both sides, a straight-through
+        estimator without its `detach`.
     """
     why = """
         Everything looks connected: `requires_grad` is True, `.grad` is there, and it is zero. The policy does not
@@ -225,8 +225,8 @@ class CancellingGradient(Rule):
         history = self.history
         return Verdict(
             culprit,
-            f"{value_at(history, culprit, 'this value')} is live and cancels against itself on "
-            f"{line(history, op.site)}: {effect}",
+            f"{value_at(history, culprit, 'this value')} should be a constant, but gradient flows through it as well, "
+            f"and the two cancel on {line(history, op.site)}: {effect}",
             [("should be constant", culprit), ("cancels", op.site), ("backward", event.site)],
             pids,
         )

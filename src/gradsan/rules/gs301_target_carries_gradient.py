@@ -8,7 +8,8 @@ from gradsan.judge.ledger import Contribution
 from gradsan.judge.meant_constant import meant_constant
 from gradsan.judge.residuals import Residual, residuals
 from gradsan.judge.wording import line, networks, value_at
-from gradsan.record.events import Failed, Op, ParamId, ValueId
+from gradsan.record.events import Backward, Failed, Op, ParamId, ValueId
+from gradsan.record.torch_errors import kind_of
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 
@@ -18,8 +19,9 @@ class TargetCarriesGradient(Rule):
     severity = "error"
     needs_deep = True
     what = """
-        The bootstrap target (reward + discount × value of the next state, an n-step or λ-return) still carries
-        gradient, and an optimizer applies it. The loss then also moves the target towards the prediction.
+        The bootstrap target (reward + discount × value of the next state, an n-step or λ-return) should be a constant.
+        Here gradient flows through it into a network, and an optimizer applies that gradient: the loss does not only
+        move the prediction towards the target, it also moves the target towards the prediction.
     """
     why = """
         Temporal-difference learning treats the target as a constant. With the gradient through both
@@ -160,6 +162,12 @@ class TargetCarriesGradient(Rule):
         """,
     )
 
+    def on_backward(self, event: Backward) -> Verdicts:
+        """It failed because of a step in between; through the target, it may have needed what was stepped."""
+        if event.error and kind_of(event.error) == "saved-tensor-changed":
+            waiting = {pid for pid in event.reached if self.history.can_be_stepped(pid)}
+            yield from self._judge(Contribution(event, self.history.iteration), waiting)
+
     def on_failed(self, event: Failed) -> Verdicts:
         graph = self.history.graph
         if meant_constant(graph, event) == "target":
@@ -173,7 +181,9 @@ class TargetCarriesGradient(Rule):
             )
 
     def on_settled(self, contribution: Contribution) -> Verdicts:
-        consumed = contribution.consumed_pids()
+        yield from self._judge(contribution, contribution.consumed_pids())
+
+    def _judge(self, contribution: Contribution, consumed: set[ParamId]) -> Verdicts:
         if not consumed:
             return
         roots = [root.nid for root in contribution.event.roots]
@@ -198,8 +208,9 @@ class TargetCarriesGradient(Rule):
                 if made is not None and pids and known and self._own_pass(weight, score):
                     yield Verdict(
                         made.site,
-                        f"{value_at(history, made.site, 'the target distribution')} becomes the target on "
-                        f"{line(history, op.site)} and still carries gradient to {networks(history, pids)}",
+                        f"{value_at(history, made.site, 'this distribution')} is the target on "
+                        f"{line(history, op.site)} and should be a constant, but gradient flows through it: the loss "
+                        f"trains {networks(history, pids)} through the target, too",
                         [("target", made.site), ("loss", op.site), ("backward", contribution.site)],
                         pids,
                     )
@@ -273,8 +284,9 @@ class TargetCarriesGradient(Rule):
         culprit = handed_in(history, where, target[0].op)
         return Verdict(
             culprit,
-            f"{value_at(history, culprit, 'the target')} is a bootstrap target and still carries gradient to "
-            f"{networks(history, pids)}: the loss on {line(history, contribution.site)} also trains the target",
+            f"{value_at(history, culprit, 'this')} is a bootstrap target and should be a constant, but gradient flows "
+            f"through it: the loss on {line(history, contribution.site)} trains {networks(history, pids)} through the "
+            "target, too",
             [("value", target[0].op.site), ("target", where.site), ("loss", residual.op.site),
              ("backward", contribution.site)],
             pids,

@@ -139,7 +139,7 @@ class TargetNetworkTrained(Rule):
         if seen >= TIMES:
             yield Verdict(
                 site,
-                f"gradient reaches the target network {networks(history, wasted)}, and nobody uses it",
+                f"gradient is computed for the target network {networks(history, wasted)}, and nothing uses it",
                 [("use", site), ("backward", event.site)],
                 wasted,
                 severity="info",

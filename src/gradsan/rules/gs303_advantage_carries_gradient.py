@@ -24,7 +24,7 @@ class AdvantageCarriesGradient(Rule):
     needs_deep = True
     what = """
         In the policy loss the log-probability (or the ratio) is multiplied by an advantage, return or
-        importance weight that carries gradient itself, and an optimizer applies it.
+        importance weight that should be a constant. Here gradient flows through it, and an optimizer applies that.
     """
     why = """
         The policy loss then trains the critic: it pushes the value estimates to wherever the policy
@@ -316,8 +316,9 @@ class AdvantageCarriesGradient(Rule):
         culprit = caller_of(history, origin, lambda other: not other.live)
         return Verdict(
             culprit,
-            f"{value_at(history, culprit, 'the weight')} multiplies a log-probability on "
-            f"{line(history, op.site)} and carries gradient: the policy loss trains {networks(history, pids)}",
+            f"{value_at(history, culprit, 'the weight')} multiplies a log-probability on {line(history, op.site)} and "
+            f"should be a constant, but gradient flows through it: the policy loss also trains "
+            f"{networks(history, pids)}",
             [
                 ("weight", origin.site),
                 ("caller", culprit),

@@ -18,7 +18,7 @@ class CrossLossGradient(Rule):
     severity = "error"
     what = """
         An optimizer stepped on gradient that another loss's backward had left in its parameters: the actor's loss
-        flows through the critic and fills the critic's `.grad`, too; the temperature is live in the actor's loss.
+        flows through the critic and fills the critic's `.grad`, too; the actor's loss also flows into the temperature.
     """
     why = """
         The critic is then also trained to please the actor: its values are pushed up wherever the actor
@@ -240,9 +240,8 @@ class CrossLossGradient(Rule):
         use = self._live_use(foreign, own, pids)
         return Verdict(
             use,
-            f"{networks(history, pids)} is live in the loss of {line(history, foreign.site)}, and the step on "
-            f"{line(history, event.site)} also applies what that backward left in its gradient; that loss belongs to "
-            "another optimizer",
+            f"the backward on {line(history, foreign.site)} also leaves gradient in {networks(history, pids)}, and the "
+            f"step on {line(history, event.site)} applies it; that loss belongs to another optimizer",
             [("live use", use), ("other backward", foreign.site), *(("own backward", c.site) for c in own),
              ("step", event.site)],
             pids,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gradsan.judge import flow
 from gradsan.judge.history import History
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.meaning import (
@@ -18,6 +17,7 @@ from gradsan.judge.meaning import (
     layer,
     sign_of,
 )
+from gradsan.judge.score_functions import sign_of_step
 from gradsan.judge.wording import line, value_at
 from gradsan.record.events import Op, ParamId, Probe, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
@@ -261,7 +261,7 @@ class ReversedEntropy(Rule):
                 live, constant = sides if sides[0].live else sides[::-1]
                 parts = self._sign_of_learned(live) * self._sign_of_score(constant)
                 return (op, sign * parts) if parts else None
-            if len(sides) != 1 or (step := _step(op)) == 0:
+            if len(sides) != 1 or (step := sign_of_step(op)) == 0:
                 return None
             op, sign = sides[0], sign * step
         return None
@@ -270,7 +270,7 @@ class ReversedEntropy(Rule):
         sign = 1
         while op.kind != "parameter":
             sides = list(self.history.graph.inputs(op))
-            step = 1 if op.name in RISING else _step(op)
+            step = 1 if op.name in RISING else sign_of_step(op)
             if len(sides) != 1 or not step:
                 return 0
             op, sign = sides[0], sign * step
@@ -293,25 +293,9 @@ class ReversedEntropy(Rule):
                 for index, source in enumerate(graph.inputs(op)):
                     turned = (op.name == "sub" and index == 1) or (op.name == "rsub" and index == 0)
                     stack.append((source, -sign if turned else sign))
-            elif step := _step(op):
+            elif step := sign_of_step(op):
                 stack.extend((source, sign * step) for source in list(graph.inputs(op))[:1])
         return signs.pop() if len(signs) == 1 else 0
-
-
-def _step(op: Op) -> int:
-    """The sign of an operation with one value that counts; 0 where it is not known."""
-    if op.name in flow.SHAPING | flow.REDUCING | flow.TAKEN_OUT | flow.SELECTING | {
-        "add",
-        "sub",
-        "stack",
-        "cat",
-    }:
-        return 1
-    if op.name in ("neg", "rsub"):
-        return -1
-    if op.name in ("mul", "div") and len(op.inputs) == 1:
-        return 1 if flow.first_scalar(op) > 0 else -1
-    return 0
 
 
 rule = ReversedEntropy
