@@ -212,7 +212,9 @@ class History:
         self.ever_reached.update(event.fed if event.call == "backward" else event.reached)
 
     def _zero(self, event: ZeroGrad) -> None:
-        self.ledger.cleared(event.params, event.site)
+        # A gradient that was seen being set, and is another one now, was not cleared: it is what it was set to.
+        cleared = [p for p in event.params if event.by != "hand" or not self.hand.was_set(p)]
+        self.ledger.cleared(cleared, event.site)
 
     def _stepped(self, event: StepDone) -> None:
         self.optimizers[event.oid].stepping = False
@@ -233,6 +235,7 @@ class History:
         """A step takes its gradient only after the rules have looked at what it is about to take."""
         optimizer = self.optimizers[event.oid]
         self.ledger.consumed(event.oid, event.site, event.held + event.lent)
+        self.hand.spent(event.held)
         optimizer.steps += 1
         optimizer.stepping = True
         optimizer.last_step = event.site

@@ -270,7 +270,7 @@ class BackwardTap:
         if operations is not None:
             operations.experience.before_backward()
             facts, watcher = self._diagnosis.before_backward(
-                operations.writes, operations.marks, roots, graph, token
+                operations.writes, operations.marks, roots, graph, token, call == "backward"
             )
         loss = value_of(roots[0]) if roots else 0.0
         if not math.isfinite(loss):
@@ -302,6 +302,8 @@ class BackwardTap:
                 leaf for pid, leaf in zip(pids, leaves, strict=True) if pid in chosen and _has_norm(leaf)
             ]
             facts = self._diagnosis.after_backward(facts, probe.watcher, written)
+        elif probe.watcher is not None:
+            facts = self._diagnosis.after_grad(facts, probe.watcher)
         first = 1 if call == "backward" else 2  # grad() takes `inputs` before the rest
         retain = _argument(args, kwargs, first, "retain_graph")
         create = _argument(args, kwargs, first + 1, "create_graph")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gradsan.judge import flow
 from gradsan.judge.callers import used_in
+from gradsan.judge.effect import from_outside, share_through
 from gradsan.judge.numbering import ValueNumbers
 from gradsan.judge.source import subtrahend_bound_at
 from gradsan.judge.wording import line, networks, value_at
@@ -175,11 +176,11 @@ class CancellingGradient(Rule):
             alone = not self._escapes((kept, twin), op, live, set(roots))
             if pids and (alone or pids <= tiny):
                 yield self._verdict(
-                    event, op, site, pids, f"the gradient of {networks(self.history, pids)} is zero"
+                    event, op, site, pids, twin, f"the gradient of {networks(self.history, pids)} is zero"
                 )
             elif pids and kept is twin and self._is_one_expression(op, live):
                 what = f"no gradient comes back to {networks(self.history, pids)} through it"
-                yield self._verdict(event, op, op.site, pids, what)
+                yield self._verdict(event, op, op.site, pids, twin, what)
 
     def _cancelling(self, op: Op, numbers: ValueNumbers) -> tuple[Op, Op] | None:
         """Two summands of one value, equal, live, of opposite sign and unscaled."""
@@ -223,14 +224,20 @@ class CancellingGradient(Rule):
             return used_in(self.history, twin, op)
         return twin.site
 
-    def _verdict(self, event: Backward, op: Op, culprit: Site, pids: set[ParamId], effect: str) -> Verdict:
+    def _verdict(
+        self, event: Backward, op: Op, culprit: Site, pids: set[ParamId], twin: Op, what: str
+    ) -> Verdict:
         history = self.history
+        within = history.graph.live_ancestors(root.nid for root in event.roots)
         return Verdict(
             culprit,
             f"{value_at(history, culprit, 'this value')} should be a constant, but gradient flows through it as well, "
-            f"and the two cancel on {line(history, op.site)}: {effect}",
+            f"and the two cancel on {line(history, op.site)}: {what}",
             [("should be constant", culprit), ("cancels", op.site), ("backward", event.site)],
             pids,
+            measure=lambda: share_through(
+                history, history.ledger.recent[event.bid], from_outside(history, twin, within)
+            ),
         )
 
     def _sampled(self, op: Op) -> Op | None:
