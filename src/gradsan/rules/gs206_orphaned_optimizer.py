@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from gradsan.judge.callers import Way, way
 from gradsan.judge.history import History, Optimizer
 from gradsan.judge.ledger import Contribution
+from gradsan.judge.networks import MadeOf
 from gradsan.judge.replaced import left_behind
 from gradsan.judge.source import Binding, bindings, called_on, is_assignment
 from gradsan.judge.wording import line, networks
@@ -39,6 +42,21 @@ class OrphanedOptimizer(Rule):
         A network that receives no gradient (a target, a frozen opponent) may be replaced at any time.
     """
     bad = (
+        """
+        # A stacked ensemble: the optimizer has the members, not what they were stacked to.
+        import copy
+        import torch
+        members = [torch.nn.Linear(3, 1) for _ in range(4)]
+        opt = torch.optim.SGD([p for m in members for p in m.parameters()], lr=0.1)
+        params, buffers = torch.func.stack_module_state(members)  # BUG
+        base = copy.deepcopy(members[0]).to("meta")
+        for _ in range(6):
+            run = torch.vmap(lambda p, b, x: torch.func.functional_call(base, (p, b), (x,)), (0, 0, None))
+            loss = (run(params, buffers, torch.randn(8, 3)) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
         """
         import copy
         import torch
@@ -75,6 +93,20 @@ class OrphanedOptimizer(Rule):
         """,
     )
     good = (
+        """
+        import copy
+        import torch
+        members = [torch.nn.Linear(3, 1) for _ in range(4)]
+        params, buffers = torch.func.stack_module_state(members)
+        base = copy.deepcopy(members[0]).to("meta")
+        opt = torch.optim.SGD(params.values(), lr=0.1)
+        for _ in range(6):
+            run = torch.vmap(lambda p, b, x: torch.func.functional_call(base, (p, b), (x,)), (0, 0, None))
+            loss = (run(params, buffers, torch.randn(8, 3)) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
         """
         import torch
 
@@ -161,9 +193,18 @@ class OrphanedOptimizer(Rule):
             return
         times = self._in_vain[key] = self._in_vain.get(key, 0) + 1
         optimizer = history.optimizers[event.oid]
-        if times == TIMES and history.ever_fed & set(optimizer.params):
+        if times != TIMES:
+            return
+        if self._made_of(fed, optimizer) or history.ever_fed & set(optimizer.params):
             optimizer_old = set(optimizer.params) - set(fed)
             yield self._verdict(optimizer, set(fed), optimizer_old, last, event.site)
+
+    def _made_of(self, fed: Iterable[ParamId], optimizer: Optimizer) -> MadeOf | None:
+        """Where all that got gradient was computed from what the optimizer owns: stacked for an ensemble, say."""
+        made = [self.history.networks.made_of.get(pid) for pid in fed]
+        if not made or not all(m is not None and m.sources.intersection(optimizer.params) for m in made):
+            return None
+        return made[0]
 
     def _is_orphan(self, pid: ParamId) -> bool:
         history = self.history
@@ -195,13 +236,17 @@ class OrphanedOptimizer(Rule):
     ) -> Verdict:
         history = self.history
         first, copies = min(ready), history.networks.copies
-        replaced = self._shared_at(first, step) or self._replaced_at(first, optimizer)
+        made = self._made_of(ready, optimizer)
+        replaced = made.site if made else self._shared_at(first, step) or self._replaced_at(first, optimizer)
+        if made is not None and not made.were_owned:
+            replaced = NOWHERE  # the optimizer came later
         if any(pid in copies and copies[pid].source in ready for pid in old):
             replaced = NOWHERE  # the optimizer was given the copy
+        how = "was computed from" if made else "was put in place of"
         return Verdict(
             replaced or optimizer.site,
-            f"{networks(history, ready)} was put in place of what the optimizer of {line(history, optimizer.site)} "
-            "owns: it receives gradient and is never stepped",
+            f"{networks(history, ready)} {how} what the optimizer of {line(history, optimizer.site)} owns: it receives "
+            "gradient and is never stepped",
             [("optimizer", optimizer.site), ("replacement", replaced), ("backward", contribution.site),
              ("step", step)],
             ready,
