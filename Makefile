@@ -154,7 +154,7 @@ $(READY): pyproject.toml constraints.txt
 processes: $(READY)
 	GRADSAN_PROCESSES=1 $(BIN)/pytest -q -n 0 tests/processes
 
-# Two ranks under bare torchrun and under gradsan, in turns; DISTRIBUTED="--updates 2000 --rounds 5" picks.
+# Two ranks under bare torchrun and under gradsan, block by block; DISTRIBUTED="--updates 2000 --rounds 3" picks.
 bench-distributed: $(READY)
 	$(BIN)/python benchmarks/distributed.py $(DISTRIBUTED)
 

@@ -95,6 +95,7 @@ class BackwardDiagnosis:
 
     def spoiled(self, facts: BackwardFacts, leaves: list[Tensor]) -> BackwardFacts:
         """The loss is not finite; are the weights? Then an earlier gradient was not, and its graph is gone."""
+        leaves = list(filter(is_readable, leaves))
         norms = norms_of(list(leaves))
         pids = self._leaves.pids(leaves)
         broken = tuple(pid for pid, norm in zip(pids, norms, strict=True) if not math.isfinite(norm))

@@ -23,9 +23,9 @@ class OrphanedOptimizer(Rule):
     name = "orphaned-optimizer"
     severity = "error"
     what = """
-        A network was replaced (loaded, copied, built anew) after its optimizer was made. The optimizer still
-        holds the parameters of the old one; the new ones receive gradient and are never stepped. Or a copy of an
-        agent was given the optimizer of the original.
+        A network was replaced (loaded, copied, built anew, sharded by `fully_shard`) after its optimizer was
+        made. The optimizer still holds the parameters of the old one; the new ones receive gradient and are never
+        stepped. Or a copy of an agent was given the optimizer of the original.
     """
     why = (
         "After the restart or reset nothing is learned any more, and nothing raises: `step()` moves a dead "
@@ -326,6 +326,8 @@ class OrphanedOptimizer(Rule):
         made the optimizer."""
         history = self.history
         param, made = history.params[pid], history.sites.get(history.params[pid].created)
+        if param.kind == "sharded":
+            return param.created  # `fully_shard` puts them there by itself
         parts = [p for p in param.name.split(".")[:-1] if not p.isdigit()]
         own = history.sites.get(optimizer.site)
         copy = history.networks.copies.get(pid)
