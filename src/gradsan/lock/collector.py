@@ -80,9 +80,8 @@ class FlowCollector:
             self._book(event).errors.add(event.error.split(":")[0].split("\n")[0])
 
     def _clip(self, event: Clip) -> None:
-        if not event.dropped:
-            for pid in event.held:
-                self._clipped.setdefault(pid, []).append(event)
+        for pid in event.held:
+            self._clipped.setdefault(pid, []).append(event)
 
     def _step(self, event: Step) -> None:
         """Called before the step takes anything."""

@@ -31,9 +31,13 @@ def compare(locked: Flow, now: Flow) -> list[Change]:
         same = known.pop(names.get(network.label, ""), None)
         if same is not None:
             found += _of_network(network, same, names)
-        else:
-            found.append(Change(f"`{network.label}`", None, gone=["takes part"], whole=True))
-    found += [Change(f"`{label}`", of, new=["takes part"], whole=True) for label, of in known.items()]
+        elif owned := _owned(network):
+            found.append(Change(f"`{network.label}`", None, gone=owned, whole=True))
+    found += [
+        Change(f"`{label}`", of, new=owned, whole=True)
+        for label, of in known.items()
+        if (owned := _owned(of))
+    ]
     return found
 
 
@@ -55,6 +59,11 @@ def _of_network(one: Network, other: Network, names: dict[str, str]) -> list[Cha
     ours = renamed_all(one.facts, names)
     new, gone = sorted(other.facts - ours), sorted(ours - other.facts)
     return [Change(f"`{other.label}`", other, new, gone)] if new or gone else []
+
+
+def _owned(network: Network) -> list[str]:
+    """Of a network that only one of them has, the losses say all but this."""
+    return sorted(fact for fact in network.facts if fact.startswith("belongs "))
 
 
 def called(loss: Loss) -> str:

@@ -54,8 +54,9 @@ class Wording:
             copy = history.networks.copies.get(pid)
             if copy is None or copy.source not in self._labels:
                 continue
-            again = copy.times > 1 or copy.unseen or copy.after_training
-            found.facts.add(f"{'follows' if again else 'began as'} {self._ref(copy.source)}")
+            found.facts.add(f"began as {self._ref(copy.source)}")
+            if copy.times > 1 or copy.unseen or copy.after_training:
+                found.facts.add(f"follows {self._ref(copy.source)}")
         if not any(p.requires_grad for p in params):
             found.facts.add("is frozen")
         return found
