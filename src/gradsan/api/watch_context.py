@@ -21,6 +21,7 @@ from gradsan.judge.cells import is_notebook
 from gradsan.judge.engine import Engine
 from gradsan.judge.findings import Finding, Report
 from gradsan.judge.source import pin_base, shown_path
+from gradsan.lock.sink import LockSink
 from gradsan.observe.interruptions import is_the_scripts
 from gradsan.observe.last_resort import attempt, take
 from gradsan.record.trace import TraceWriter
@@ -44,6 +45,7 @@ class Wanted(NamedTuple):
     include: tuple[str, ...]
     trace: Path | None
     baseline: Baseline | None
+    lock: Callable[[Engine], LockSink] | None = None  # follows the run for a lock file
 
 
 class WatchContext:
@@ -112,9 +114,9 @@ class WatchContext:
         about = {"script": self.report.script, "mode": self._wanted.mode, "python": sys.version.split()[0]}
         wanted = self._wanted
         writer = TraceWriter(wanted.trace, **about) if wanted.trace is not None else None
-        watch = Watch(
-            Engine(wanted.rules), writer, wanted.mode, wanted.include, is_notebook(), wanted.baseline
-        )
+        engine = Engine(wanted.rules)
+        book = wanted.lock(engine) if wanted.lock is not None else None
+        watch = Watch(engine, writer, wanted.mode, wanted.include, is_notebook(), wanted.baseline, lock=book)
         try:
             watch.start()
         except BaseException:

@@ -99,10 +99,18 @@ class Provenance:
         """The parameters that gradient of these values reaches."""
         return {pid for op in self.live_ancestors(roots).values() for pid in params_of(op) if op.live}
 
+    def lead_on(self, roots: Iterable[ValueId], pids: set[ParamId]) -> None:
+        """Gradient came to these parameters through custom functions that run a backward of their own inside, as a
+        reentrant checkpoint does: what they did in their forward seemed cut off, and is not."""
+        for op in self.live_ancestors(roots).values():
+            if "function" in op.tags and (behind := self.value_params([op.nid]) & pids):
+                facts = op.facts._replace(leads_to=tuple(sorted(behind)))
+                self.ops[op.nid] = op._replace(kind="foreign", facts=facts)
+
     def is_hidden(self, roots: Iterable[ValueId]) -> bool:
         """Whether gradient of these values goes on into a graph that nobody saw being made: what comes out of a
         `torch.func` transform. All that is known of it is which parameters it leads to; not in which order, in
-        how many passes, nor whether a part of it leads to all of them."""
+        how many passes, nor whether a part of it leads to all of them. So it is with reentrant checkpoints."""
         return any(op.kind == "foreign" for op in self.live_ancestors(roots).values())
 
     def value_params(self, roots: Iterable[ValueId]) -> set[ParamId]:

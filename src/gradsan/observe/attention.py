@@ -103,6 +103,8 @@ class AttentionPolicy:
 
     def news(self, reason: events.Reason) -> None:
         """A tap saw something that is worth a closer look."""
+        if self.mode == "light" and not self.fast_path.on:
+            return  # it does not look any closer
         if self._may_look():
             if self.mode == "light":
                 self._looked += FOR_NEWS

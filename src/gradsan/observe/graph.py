@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from gradsan.observe.unseen import is_readable
+from gradsan.observe.sharded import is_followed, original_of
 from gradsan.record.events import NOTHING, NOWHERE, Site, ValueId
 
 ENOUGH_SHAPES = 8
@@ -70,7 +70,8 @@ def leaf_of(node: Any) -> torch.Tensor | None:
     leaf = getattr(node, "variable", None)
     if leaf is None or node.next_functions:  # a custom function's own
         return None
-    return leaf if is_readable(leaf) else None
+    leaf = original_of(leaf)
+    return leaf if is_followed(leaf) else None
 
 
 class Shapes:

@@ -57,7 +57,7 @@ def has_dense_gradient(param: torch.Tensor) -> bool:
     return grad is not None and is_readable(grad) and (grad.is_sparse or grad.layout is torch.strided)
 
 
-class Taken(NamedTuple):
+class StepReading(NamedTuple):
     """What was taken just before a step, by that step alone: several threads may be stepping."""
 
     at: int
@@ -87,11 +87,11 @@ class Magnitudes:
     def is_due(self, oid: OptimizerId) -> bool:
         return self.now() >= self._next.get(oid, 0)
 
-    def before_step(self, params: list[torch.Tensor]) -> Taken:
+    def before_step(self, params: list[torch.Tensor]) -> StepReading:
         copies = [p.detach().clone() if p.numel() <= COPY_UP_TO else None for p in params]
-        return Taken(self.now(), params, norms_of([p.grad for p in params]), copies)
+        return StepReading(self.now(), params, norms_of([p.grad for p in params]), copies)
 
-    def after_step(self, oid: OptimizerId, taken: Taken) -> Sample:
+    def after_step(self, oid: OptimizerId, taken: StepReading) -> Sample:
         weights = norms_of(list(taken.params))
         pairs = list(zip(taken.params, taken.before, strict=True))
         steps: list[torch.Tensor | None] = [p.detach() - b for p, b in pairs if b is not None]

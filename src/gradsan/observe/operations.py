@@ -22,6 +22,7 @@ from gradsan.observe.mode_stack import StackedMode
 from gradsan.observe.opnames import CLIPPING, IGNORE, OPERATION, classify
 from gradsan.observe.outlet import BlindSpots, Outlet
 from gradsan.observe.registry import Known, Optimizers, shape_of, storage_of
+from gradsan.observe.sharded import wholes_of
 from gradsan.observe.sites import Place, result_is_dropped
 from gradsan.observe.slots import SEQUENCES, items_of
 from gradsan.observe.special_calls import Call, SpecialCalls
@@ -238,7 +239,7 @@ class OperationTap(StackedMode):
         self.record(Op(nid, name, site, numbers, live, shape, floating, tags, facts, "operation", chain))
         self.values.define(out, nid)
         if floating and self.marks.active and (tags or name in NOTEWORTHY):
-            self.marks.note(nid, name, tags, numbers, live)
+            self.marks.note(nid, name, tags, numbers, live, facts.scalars)
         if live:
             self._with_graph += 1
             if self._with_graph < DEEPEST:  # since the last iteration: no chain is longer
@@ -325,10 +326,12 @@ class OperationTap(StackedMode):
     # -- what the rest of the observer asks ---------------------------------------------------------
 
     def note_step(self, optimizer: torch.optim.Optimizer, site: Site) -> None:
-        for param in Optimizers.params(optimizer):
-            if param.grad is not None:
-                self.writes.wrote(param, self.values.fresh(), site, "step", by_step=True)
-                self.values.forget(param)  # a fused kernel does not count its write
+        stepped = [param for param in Optimizers.params(optimizer) if param.grad is not None]
+        for param in filter(is_readable, stepped):
+            self.writes.wrote(param, self.values.fresh(), site, "step", by_step=True)
+            self.values.forget(param)  # a fused kernel does not count its write
+        for whole in wholes_of(stepped):  # filled anew before its next use
+            self.values.forget(whole)
 
     def _failed(self, error: Exception, inputs: list[Tensor], frame: FrameType) -> None:
         row = torch_errors.row_of(error)

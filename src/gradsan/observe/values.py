@@ -179,7 +179,9 @@ class Values:
     def _rewritten(self, tensor: Tensor, old: ValueId) -> ValueId:
         if self._leaves.find(tensor) is not None:
             return self._source(tensor)
-        return self._derived(tensor, "alias", (old, *self._writers.get(storage_of(tensor), ())))
+        # Older writes are in the value that it had, or were in memory that was somebody else's then.
+        later = [nid for nid in self._writers.get(storage_of(tensor), ()) if nid > old]
+        return self._derived(tensor, "alias", (old, *later))
 
     def _derived(self, tensor: Tensor, name: str, inputs: Iterable[ValueId]) -> ValueId:
         shape = shape_of(tensor)

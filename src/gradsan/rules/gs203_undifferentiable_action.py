@@ -91,10 +91,11 @@ class UndifferentiableAction(Rule):
 
     def _verdict(self, cut: Cut, contribution: Contribution) -> Verdict:
         history, site = self.history, cut_in(self.history, cut.op, contribution)
+        what = "a term of the loss" if cut.pids <= contribution.consumed_pids() else "the loss"
         sites = [("call", site), ("choice", cut.op.site)] if site != cut.op.site else [("choice", site)]
         return Verdict(
             site,
-            f"the loss reaches {networks(history, cut.pids)} only through the action chosen in "
+            f"{what} depends on {networks(history, cut.pids)} only through the action chosen in "
             f"{value_at(history, site, 'this line')}: {cause(history, cut)}",
             [*sites, ("backward", contribution.site)],
             cut.pids,

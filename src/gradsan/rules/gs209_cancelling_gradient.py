@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gradsan.judge import flow
 from gradsan.judge.callers import used_in
+from gradsan.judge.effect import from_outside, share_through
 from gradsan.judge.numbering import ValueNumbers
 from gradsan.judge.source import subtrahend_bound_at
 from gradsan.judge.wording import line, networks, value_at
@@ -20,10 +21,10 @@ class CancellingGradient(Rule):
     severity = "error"
     needs_deep = True
     what = """
-        The loss contains the same live value twice with opposite signs, so that the gradient is zero up to
-        rounding: an "old" log-probability that is not a constant, a reparameterised sample scored by its own
-        log-probability, the divergence of a policy from itself with both sides live, a straight-through estimator
-        without its `detach`.
+        The loss contains the same value twice with opposite signs, and gradient flows through both, so that it adds up
+        to zero: an "old" log-probability that is not a constant, a reparameterised sample scored by its own
+        log-probability, the divergence of a policy from itself with gradient through both sides, a straight-through
+        estimator without its `detach`.
     """
     why = """
         Everything looks connected: `requires_grad` is True, `.grad` is there, and it is zero. The policy does not
@@ -175,11 +176,11 @@ class CancellingGradient(Rule):
             alone = not self._escapes((kept, twin), op, live, set(roots))
             if pids and (alone or pids <= tiny):
                 yield self._verdict(
-                    event, op, site, pids, f"the gradient of {networks(self.history, pids)} is zero"
+                    event, op, site, pids, twin, f"the gradient of {networks(self.history, pids)} is zero"
                 )
             elif pids and kept is twin and self._is_one_expression(op, live):
                 what = f"no gradient comes back to {networks(self.history, pids)} through it"
-                yield self._verdict(event, op, op.site, pids, what)
+                yield self._verdict(event, op, op.site, pids, twin, what)
 
     def _cancelling(self, op: Op, numbers: ValueNumbers) -> tuple[Op, Op] | None:
         """Two summands of one value, equal, live, of opposite sign and unscaled."""
@@ -223,14 +224,20 @@ class CancellingGradient(Rule):
             return used_in(self.history, twin, op)
         return twin.site
 
-    def _verdict(self, event: Backward, op: Op, culprit: Site, pids: set[ParamId], effect: str) -> Verdict:
+    def _verdict(
+        self, event: Backward, op: Op, culprit: Site, pids: set[ParamId], twin: Op, what: str
+    ) -> Verdict:
         history = self.history
+        within = history.graph.live_ancestors(root.nid for root in event.roots)
         return Verdict(
             culprit,
-            f"{value_at(history, culprit, 'this value')} is live and cancels against itself on "
-            f"{line(history, op.site)}: {effect}",
+            f"{value_at(history, culprit, 'this value')} should be a constant, but gradient flows through it as well, "
+            f"and the two cancel on {line(history, op.site)}: {what}",
             [("should be constant", culprit), ("cancels", op.site), ("backward", event.site)],
             pids,
+            measure=lambda: share_through(
+                history, history.ledger.recent[event.bid], from_outside(history, twin, within)
+            ),
         )
 
     def _sampled(self, op: Op) -> Op | None:
