@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: run test check lint-precision test-torch test-torch-versions format picture programs accuracy reliability unseen unseen-check fix-check meaning bench bench-taps bench-memory bench-rl bench-averaging clean-agents faults hostile load third-party llm processes ray bench-distributed benchmark benchmark-full benchmark-peers docs docs-rules clean
+.PHONY: run test check lint-precision test-torch test-torch-versions format picture programs accuracy reliability unseen unseen-check fix-check meaning bench bench-taps bench-memory bench-rl bench-averaging clean-agents faults hostile load third-party llm processes ray bench-distributed benchmark benchmark-full benchmark-peers docs docs-rules clean bench-seeds bench-curves
 
 run: $(READY)
 	$(BIN)/gradsan run --fail-on never examples/leaky_dqn.py
@@ -75,8 +75,27 @@ bench-taps: $(READY)
 bench-memory: $(READY)
 	UPDATES=$(or $(UPDATES),200000) $(BIN)/python benchmarks/memory.py
 
+# Ten seeds of PPO as one batched update against one seed, and the returns of twenty both ways; docs/rl-seeds.md.
+bench-seeds: $(READY)
+	$(BIN)/python -W ignore benchmarks/rl_seeds.py $(BENCH)
+
+# Short learning curves on MuJoCo and Atari, ours and Stable-Baselines3's, in an environment of their own; writes
+# docs/rl-curves.md. BENCH="--tasks sac-hopper --steps 50000" picks.
+MUJOCO_VENV := .venv-mujoco
+
+bench-curves: $(MUJOCO_VENV)/.ready-mujoco
+	$(MUJOCO_VENV)/bin/python -W ignore benchmarks/rl_curves.py $(BENCH)
+
+$(MUJOCO_VENV)/.ready-mujoco: pyproject.toml constraints.txt
+	test -x $(MUJOCO_VENV)/bin/python || $(PYTHON) -m venv $(MUJOCO_VENV) || python3 -m venv $(MUJOCO_VENV)
+	$(MUJOCO_VENV)/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(MUJOCO_VENV)/bin/python -m pip install --quiet -c constraints.txt torch==2.13.0
+	$(MUJOCO_VENV)/bin/python -m pip install --quiet -c constraints.txt -e ".[mujoco,atari]" stable-baselines3
+	touch $@
+
 # Trains the reference agents and Stable-Baselines3 in turns, and writes docs/rl-bench.md. Takes hours; what is
-# measured already (benchmarks/results/rl.jsonl) is kept. BENCH="--tasks ppo-cartpole --seeds 5" picks.
+# measured already (benchmarks/results/rl.jsonl) is kept. BENCH="--tasks ppo-cartpole --seeds 5" picks, and
+# BENCH="--share 0.1" measures speed alone.
 bench-rl: $(READY)
 	$(BIN)/python -m pip install --quiet -c constraints.txt --group bench
 	$(BIN)/python benchmarks/rl.py $(BENCH)
