@@ -17,7 +17,12 @@ critic = nn.Sequential(nn.Linear(6, 32), nn.Tanh(), nn.Linear(32, 1))
 actor_optimizer = torch.optim.Adam(actor.parameters(), lr=1e-3)
 critic_optimizer = torch.optim.Adam(critic.parameters(), lr=1e-3)
 for _ in range(14):
-    obs, action, reward, after = torch.randn(16, 4), torch.randn(16, 2), torch.randn(16, 1), torch.randn(16, 4)
+    obs, action, reward, after = (
+        torch.randn(16, 4),
+        torch.randn(16, 2),
+        torch.randn(16, 1),
+        torch.randn(16, 4),
+    )
     following = critic(torch.cat([after, actor(after)], -1))
     target = reward + 0.9 * following.detach()
     actor_loss = -critic(torch.cat([obs, actor(obs)], -1)).mean()

@@ -21,7 +21,12 @@ online = Values()
 lagged = copy.deepcopy(online)
 optimizer = torch.optim.Adam(online.parameters(), lr=1e-3)
 for step in range(16):
-    obs, action, reward, after = torch.randn(16, 4), torch.randint(3, (16, 1)), torch.randn(16), torch.randn(16, 4)
+    obs, action, reward, after = (
+        torch.randn(16, 4),
+        torch.randint(3, (16, 1)),
+        torch.randn(16),
+        torch.randn(16, 4),
+    )
     with torch.no_grad():
         best = online(after).argmax(1, keepdim=True)
         target = reward + 0.99 * lagged(after).gather(1, best).squeeze(1)
