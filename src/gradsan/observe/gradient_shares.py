@@ -28,7 +28,7 @@ class _Way(NamedTuple):
     """The gradient that a node sends on as the given one of its inputs' gradients."""
 
     node: Any
-    index: int
+    place: int
 
 
 class GradientShares:
@@ -60,7 +60,8 @@ class ShareWatcher:
         self._named, self._junctions = named, junctions
         self._room = MOST_NUMBERS
         self._brought: dict[_Way, Tensor] = {}
-        self._before = [(leaf, leaf.grad.detach().clone()) for leaf in held if self._fits(leaf.grad)]
+        held_now = [(leaf, leaf.grad) for leaf in held]
+        self._before = [(leaf, g.detach().clone()) for leaf, g in held_now if g is not None and self._fits(g)]
         wanted: dict[Any, list[_Way]] = {}
         for ways in junctions.values():
             for way in ways:
@@ -79,7 +80,7 @@ class ShareWatcher:
 
     def _copy(self, ways: list[_Way], gradients: Any) -> None:
         for way in ways:
-            gradient = gradients[way.index] if way.index < len(gradients) else None
+            gradient = gradients[way.place] if way.place < len(gradients) else None
             if gradient is not None and is_readable(gradient) and self._fits(gradient):
                 self._brought[way] = gradient.detach().clone()
 
