@@ -6,7 +6,7 @@ from gradsan.judge.callers import cut_for
 from gradsan.judge.cuts import Cut, cause
 from gradsan.judge.flow import culprit_of, cut_off, cuts_behind
 from gradsan.judge.wording import line, networks
-from gradsan.record.events import Backward, Op, ParamId, ValueId
+from gradsan.record.events import NOWHERE, Backward, Op, ParamId, ValueId
 from gradsan.record.torch_errors import NO_GRAPH
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
@@ -149,8 +149,10 @@ class LossWithoutGraph(Rule):
             return  # GS210 tells it
         if cut is not None:
             others = [("cut", culprit_of(op)) for op, _ in cuts_behind(graph, roots).values()]
+            # Off until now: whatever switched gradients off and on again in between, this one lasted.
+            lasting = event.facts.gradients_off if "no_grad" in cut.op.tags else NOWHERE
             yield Verdict(
-                cut_for(history, cut.op),
+                lasting or cut_for(history, cut.op),
                 f"the loss no longer depends on {networks(history, cut.pids)}: {cause(history, cut)}{hack}",
                 [("cut", culprit_of(cut.op)), *others, *sites],
                 cut.pids,
