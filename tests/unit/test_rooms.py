@@ -22,13 +22,15 @@ MAY_KNOW: dict[str, set[str]] = {
     "judge": {"record", *PUBLIC},
     "rules": FACTS,
     "picture": FACTS,
+    "lock": {*FACTS, "picture.naming", "picture.reduction", "rules.base"},
     "fix": {"judge.findings", "judge.source"},
-    "render": {"judge.findings", "judge.source", "picture.model", "fix", "rules", *PUBLIC},
+    "render": {"judge.causes", "judge.findings", "judge.source", "picture.model", "fix", "rules", *PUBLIC},
     "lint": {"judge.findings", "judge.source", "judge.suppressions", "rules"},
     "follow": {*FACTS, "render.page", "runner.watch"},
     "runner": {
         *FACTS,
         *LAST_RESORT,
+        "lock.sink",
         "observe.consumption",
         "observe.patches",
         "observe.session",
@@ -43,13 +45,15 @@ MAY_KNOW: dict[str, set[str]] = {
         "rules",
         "runner",
     },
-    "api": {*FACTS, "observe", "render", "rules", "runner", *PUBLIC},
+    "api": {*FACTS, "lock.sink", "observe", "render", "rules", "runner", *PUBLIC},
     "integrations": {"api", "judge.cells", "judge.findings", "runner.packages"},
     "pytest": {
         "api",
         "judge.baseline",
         "judge.baseline_file",
+        "judge.engine",
         "judge.findings",
+        "lock",
         "render.output",
         "runner.versions",
         *PUBLIC,
@@ -66,7 +70,7 @@ ALSO = {
     "observe.warning_places": {"runner.tracebacks"},
     **{module: {"rules"} for module in (*ENGINE, "judge.baseline", "judge.comments", "judge.suppressions")},
 }
-WITHOUT_TORCH = ("record", "judge", "rules", "render", "picture", "fix", "follow", "lint")
+WITHOUT_TORCH = ("record", "judge", "rules", "render", "picture", "lock", "fix", "follow", "lint")
 
 
 def modules() -> list[str]:
@@ -75,16 +79,24 @@ def modules() -> list[str]:
     return sorted(name for name in names if name.split(".")[0] in MAY_KNOW)
 
 
-def imports(module: str) -> set[str]:
+def tree_of(module: str) -> ast.Module:
     path = PACKAGE / Path(*module.split("."))
     source = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+    return ast.parse(source.read_text(encoding="utf-8"))
+
+
+def imports(module: str) -> set[str]:
     found: set[str] = set()
-    for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree_of(module)):
         if isinstance(node, ast.ImportFrom) and node.module:
             found.add(node.module)
         elif isinstance(node, ast.Import):
             found.update(alias.name for alias in node.names)
     return found
+
+
+def classes(module: str) -> set[str]:
+    return {node.name for node in ast.walk(tree_of(module)) if isinstance(node, ast.ClassDef)}
 
 
 def is_among(name: str, allowed: set[str]) -> bool:
@@ -112,3 +124,14 @@ def test_no_rule_knows_the_engine() -> None:
 def test_only_those_who_watch_touch_tensors() -> None:
     without = [module for module in modules() if module.split(".")[0] in WITHOUT_TORCH]
     assert not [m for m in without if any(name.split(".")[0] == "torch" for name in imports(m))]
+
+
+def test_no_two_rooms_have_a_class_of_one_name() -> None:
+    """A reader who meets `Verdict` knows whose it is. The course's solutions are the learner's classes, not ours."""
+    rooms: dict[str, set[str]] = {}
+    for module in modules():
+        if "solutions" not in module:
+            for name in classes(module):
+                rooms.setdefault(name, set()).add(module.split(".")[0])
+    assert rooms
+    assert not {name: found for name, found in rooms.items() if len(found) > 1}

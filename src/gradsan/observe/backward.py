@@ -23,6 +23,7 @@ from gradsan.observe.magnitudes import Magnitudes
 from gradsan.observe.outlet import Outlet
 from gradsan.observe.patches import Parts, Patches
 from gradsan.observe.registry import GradState, Known, grad_state, shape_of
+from gradsan.observe.sharded import is_sharded
 from gradsan.observe.sites import Place
 from gradsan.observe.slots import SEQUENCES, items_of
 from gradsan.observe.tracing import Tracing
@@ -52,7 +53,7 @@ GRAPH_EVERY = 31  # iterations in passing; a prime, so that it meets every phase
 Call = Literal["backward", "grad"]
 
 
-class Probe(NamedTuple):
+class BeforeBackward(NamedTuple):
     """What was true just before backward ran."""
 
     token: int
@@ -191,7 +192,7 @@ class BackwardTap:
 
         return run
 
-    def _begin(self, call: Call, frame: FrameType, tensors: Any) -> Probe | None:
+    def _begin(self, call: Call, frame: FrameType, tensors: Any) -> BeforeBackward | None:
         """Inside: reentrant checkpointing, gradient penalties in hooks, `torch.func.grad`. On the meta device there
         are no gradients, only their shapes."""
         if not _can_be_followed(tensors):
@@ -202,7 +203,7 @@ class BackwardTap:
             return None
         return self._before(call, frame, tensors)
 
-    def _before_inner(self, outer: Probe, tensors: Any) -> None:
+    def _before_inner(self, outer: BeforeBackward, tensors: Any) -> None:
         """What it feeds, the one around it has fed."""
         graph, leaves = walk(_as_tensors(tensors)), self._known.leaves
         self._shapes.note(outer.token, graph)
@@ -245,7 +246,7 @@ class BackwardTap:
         if probe is not None:
             self._after(call, probe, (), {}, error)
 
-    def _before(self, call: Call, frame: FrameType, tensors: Any) -> Probe | None:
+    def _before(self, call: Call, frame: FrameType, tensors: Any) -> BeforeBackward | None:
         self._tracing.step.look()
         roots, place, token = _as_tensors(tensors), self._known.sites.place(frame), _token(frame)
         graph = walk(roots)
@@ -270,14 +271,16 @@ class BackwardTap:
         if operations is not None:
             operations.experience.before_backward()
             facts, watcher = self._diagnosis.before_backward(
-                operations.writes, operations.marks, roots, token
+                operations.writes, operations.marks, roots, graph, token, call == "backward"
             )
         loss = value_of(roots[0]) if roots else 0.0
         if not math.isfinite(loss):
             facts = self._diagnosis.spoiled(facts, graph.leaves)
-        return Probe(token, place, roots, tuple(shapes), graph, states, facts, loss, watcher, [])
+        return BeforeBackward(token, place, roots, tuple(shapes), graph, states, facts, loss, watcher, [])
 
-    def _after(self, call: Call, probe: Probe, args: Any, kwargs: Any, error: BaseException | None) -> None:
+    def _after(
+        self, call: Call, probe: BeforeBackward, args: Any, kwargs: Any, error: BaseException | None
+    ) -> None:
         inner = [leaf for leaf, _ in probe.within] if call == "backward" else []
         leaves = [*probe.graph.leaves, *inner]
         pids = self._known.leaves.pids(leaves)
@@ -285,7 +288,8 @@ class BackwardTap:
         if call == "backward":
             states = [*probe.states, *(state for _, state in probe.within)]
             for pid, leaf, before in zip(pids, leaves, states, strict=True):
-                if (after := grad_state(leaf)) != before:
+                if (after := grad_state(leaf)) != before or (error is None and is_sharded(leaf)):
+                    # A sharded one's may wait in the whole parameter for the ranks to exchange it.
                     left[pid] = after[0] if after is not None else 0
         fed = tuple(left)
         facts = probe.facts
@@ -300,6 +304,8 @@ class BackwardTap:
                 leaf for pid, leaf in zip(pids, leaves, strict=True) if pid in chosen and _has_norm(leaf)
             ]
             facts = self._diagnosis.after_backward(facts, probe.watcher, written)
+        elif probe.watcher is not None:
+            facts = self._diagnosis.after_grad(facts, probe.watcher)
         first = 1 if call == "backward" else 2  # grad() takes `inputs` before the rest
         retain = _argument(args, kwargs, first, "retain_graph")
         create = _argument(args, kwargs, first + 1, "create_graph")
@@ -372,7 +378,15 @@ def _token(frame: FrameType) -> int:
 
 def _stamp(leaves: list[torch.Tensor]) -> int:
     """A number that changes when the leaves are written, moved or replaced (but for writes through `.data`)."""
-    return hash(tuple([(id(leaf), leaf.data_ptr(), leaf._version) for leaf in leaves if is_dense(leaf)]))
+    return hash(
+        tuple(
+            [
+                (id(leaf), leaf.data_ptr(), leaf._version)
+                for leaf in leaves
+                if is_readable(leaf) and is_dense(leaf)
+            ]
+        )
+    )
 
 
 def _as_tensors(tensors: Any) -> tuple[torch.Tensor, ...]:

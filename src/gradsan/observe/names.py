@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 from gradsan.observe.registry import Known
+from gradsan.observe.sharded import original_of
 from gradsan.observe.sites import Sites, variables_of
 from gradsan.observe.slots import (
     SEQUENCES,
@@ -62,6 +63,7 @@ def find_names(wanted: set[int], frame: FrameType | None, sites: Sites) -> dict[
     passing = _in_passing(holders)
     for path, holder in holders:
         for name, tensor in _tensors_of(holder):
+            tensor = original_of(tensor)
             if id(tensor) in wanted:
                 full = f"{path}.{name}" if name else path
                 found.setdefault(id(tensor), {}).setdefault(full, id(holder) in passing)

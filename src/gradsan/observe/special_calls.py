@@ -11,7 +11,18 @@ from gradsan.observe.sites import Place
 from gradsan.observe.slots import is_array
 from gradsan.observe.switches import GradientSwitches
 from gradsan.observe.values import Tensor, is_floating
-from gradsan.record.events import NOWHERE, PLAIN, BackwardId, Op, OpFacts, ParamFlag, ParamId, Site, ValueId
+from gradsan.record.events import (
+    NOTHING,
+    NOWHERE,
+    PLAIN,
+    BackwardId,
+    Op,
+    OpFacts,
+    ParamFlag,
+    ParamId,
+    Site,
+    ValueId,
+)
 
 if TYPE_CHECKING:
     from gradsan.observe.operations import OperationTap
@@ -56,6 +67,7 @@ class SpecialCalls:
         shape = shape_of(call.inputs[0])
         self._tap.record(Op(nid, call.name, place.site, call.numbers[:1], False, shape, True, place.tags))
         self._tap.departures.left(call.name, call.result, nid)
+        self._tap.experience.left(call.inputs[0], call.numbers[0])
         if call.name in ("numpy", "array"):
             self._writes.share_with_numpy(call.inputs[0], place.site)
 
@@ -87,7 +99,11 @@ class SpecialCalls:
     get_data = get_T = get_mT = get_H = get_mH = get_real = get_imag = _view_attribute
 
     def get_grad(self, call: Call) -> None:
-        if isinstance(call.result, Tensor) and (pid := self._leaves.find(call.inputs[0])) is not None:
+        if (pid := self._leaves.find(call.inputs[0])) is None:
+            return
+        if call.result is None:
+            self._tap.remark("no gradient", NOTHING, self._sites.here(call.frame), OpFacts(pid=pid))
+        elif isinstance(call.result, Tensor):
             self.gradient(call.result, pid, self._sites.here(call.frame))
             self._writes.is_gradient(call.result, pid)
 
