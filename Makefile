@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: run test check lint-precision test-torch test-torch-versions format picture programs accuracy reliability unseen unseen-check fix-check meaning bench bench-taps bench-memory bench-rl bench-averaging clean-agents faults hostile load third-party llm processes ray bench-distributed benchmark benchmark-full benchmark-peers docs docs-rules clean bench-seeds bench-curves
+.PHONY: run test check lint-precision test-torch test-torch-versions format picture programs accuracy reliability unseen unseen-check fix-check meaning bench bench-taps bench-memory bench-rl bench-averaging clean-agents faults hostile load third-party llm processes ray bench-distributed benchmark benchmark-full benchmark-peers docs docs-rules clean bench-seeds bench-curves llm-planted llm-callback llm-cost
 
 run: $(READY)
 	$(BIN)/gradsan run --fail-on never examples/leaky_dqn.py
@@ -196,14 +196,23 @@ $(THIRD_PARTY_READY): pyproject.toml benchmarks/third_party/constraints.txt
 LLM_VENV := .venv-llm
 
 llm: $(LLM_VENV)/.ready
-	$(LLM_VENV)/bin/python benchmarks/llm/run.py $(LLM)
+	$(LLM_VENV)/bin/python -W ignore benchmarks/llm/run.py $(LLM)
+
+llm-planted: $(LLM_VENV)/.ready
+	$(LLM_VENV)/bin/python -W ignore benchmarks/llm/run_planted.py $(LLM)
+
+llm-callback: $(LLM_VENV)/.ready
+	$(LLM_VENV)/bin/python -m pytest -q -n 0 -W ignore benchmarks/llm/test_callback.py
+
+llm-cost: $(LLM_VENV)/.ready
+	ROUNDS=$(or $(ROUNDS),3) $(LLM_VENV)/bin/python -W ignore benchmarks/llm/cost.py $(LLM)
 
 $(LLM_VENV)/.ready: pyproject.toml constraints.txt
 	test -x $(LLM_VENV)/bin/python || $(PYTHON) -m venv $(LLM_VENV) || python3 -m venv $(LLM_VENV)
 	$(LLM_VENV)/bin/python -m pip install --quiet --upgrade "pip>=25.1"
 	$(LLM_VENV)/bin/python -m pip install --quiet -c constraints.txt torch==2.13.0
 	$(LLM_VENV)/bin/python -m pip install --quiet -c constraints.txt -e . trl==1.16.0 transformers==5.22.2 \
-		accelerate==1.15.0 peft==0.21.2 datasets
+		accelerate==1.15.0 peft==0.21.2 datasets tensordict pytest pytest-xdist
 	touch $@
 
 # Ray's actors and tasks, RLlib, seeds on a cluster: with the real library, in an environment of its own. RLlib asks for
