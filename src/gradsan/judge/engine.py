@@ -197,6 +197,7 @@ class Engine:
         return Finding(
             rule.code, rule.name, severity, verdict.message, verdict.fix or rule.fix, culprit,
             tuple(dict.fromkeys(sites)), tuple(subjects), 1, iteration + 1,
+            across_ranks=tuple(verdict.across_ranks),
         )  # fmt: skip
 
     def rule(self, code: str) -> Rule:

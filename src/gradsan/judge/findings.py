@@ -68,6 +68,15 @@ class Process:
         return not self.iterations and not self.not_evaluated
 
 
+@dataclass(frozen=True, slots=True)
+class AcrossRanks:
+    """A norm that should be the same on all ranks; None where a rank has not recorded it."""
+
+    subject: str
+    what: str  # "gradient" or "weight"
+    norms: dict[int, float | None]  # by rank
+
+
 @dataclass(slots=True)
 class Finding:
     """One defect: reported once per culprit line, with the number of times it was met."""
@@ -88,6 +97,7 @@ class Finding:
     traced: int = 0
     repeated: int = 0
     processes: tuple[Process, ...] = ()  # those that it was met in, where there are several
+    across_ranks: tuple[AcrossRanks, ...] = ()  # where ranks were compared
     static: bool = False  # read off the source; nothing was run
 
     def __str__(self) -> str:
@@ -113,6 +123,7 @@ class Finding:
             "repeated": self.repeated,
             "ranks": self.ranks,
             "processes": [{"pid": p.pid, "host": p.host, "rank": p.rank} for p in self.processes],
+            "across_ranks": [asdict(row) for row in self.across_ranks],
         }
 
     @property

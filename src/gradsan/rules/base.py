@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
+from gradsan.judge.findings import AcrossRanks
 from gradsan.judge.history import History
 from gradsan.judge.ledger import Contribution
 from gradsan.record.events import (
@@ -43,6 +44,7 @@ class Verdict:
     key: Any = None
     explains: Iterable[ParamId] = ()
     unless_explained: Iterable[ParamId] = ()
+    across_ranks: Sequence[AcrossRanks] = ()
 
 
 Verdicts = Iterable[Verdict]
