@@ -22,13 +22,15 @@ MAY_KNOW: dict[str, set[str]] = {
     "judge": {"record", *PUBLIC},
     "rules": FACTS,
     "picture": FACTS,
+    "lock": {*FACTS, "picture.naming", "picture.reduction", "rules.base"},
     "fix": {"judge.findings", "judge.source"},
-    "render": {"judge.findings", "judge.source", "picture.model", "fix", "rules", *PUBLIC},
+    "render": {"judge.causes", "judge.findings", "judge.source", "picture.model", "fix", "rules", *PUBLIC},
     "lint": {"judge.findings", "judge.source", "judge.suppressions", "rules"},
     "follow": {*FACTS, "render.page", "runner.watch"},
     "runner": {
         *FACTS,
         *LAST_RESORT,
+        "lock.sink",
         "observe.consumption",
         "observe.patches",
         "observe.session",
@@ -43,13 +45,15 @@ MAY_KNOW: dict[str, set[str]] = {
         "rules",
         "runner",
     },
-    "api": {*FACTS, "observe", "render", "rules", "runner", *PUBLIC},
+    "api": {*FACTS, "lock.sink", "observe", "render", "rules", "runner", *PUBLIC},
     "integrations": {"api", "judge.cells", "judge.findings", "runner.packages"},
     "pytest": {
         "api",
         "judge.baseline",
         "judge.baseline_file",
+        "judge.engine",
         "judge.findings",
+        "lock",
         "render.output",
         "runner.versions",
         *PUBLIC,
@@ -66,7 +70,7 @@ ALSO = {
     "observe.warning_places": {"runner.tracebacks"},
     **{module: {"rules"} for module in (*ENGINE, "judge.baseline", "judge.comments", "judge.suppressions")},
 }
-WITHOUT_TORCH = ("record", "judge", "rules", "render", "picture", "fix", "follow", "lint")
+WITHOUT_TORCH = ("record", "judge", "rules", "render", "picture", "lock", "fix", "follow", "lint")
 
 
 def modules() -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from gradsan.cli import baselines, options
+from gradsan.cli import baselines, locks, options
 from gradsan.cli.exit_status import decide
 from gradsan.cli.following import Following
 from gradsan.cli.publish import Publisher
@@ -81,6 +81,12 @@ class ProgramCommand(click.Command):
 @click.option(
     "--include", multiple=True, metavar="PACKAGE", help="Count an installed package as your own code."
 )
+@click.option(
+    "--locked", is_flag=True, help="Fail where the gradient flows otherwise than the lock says (GS901)."
+)
+@click.option(
+    "--lock", metavar="FILE", help="The lock file; gradsan.lock in the working directory by default."
+)
 @click.option("--quiet/--no-quiet", help="Say nothing while the script runs, and nothing if all is well.")
 @click.option("--live/--no-live", help="Show a status line on the terminal while the script runs.")
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="SCRIPT [ARGS]...")
@@ -121,6 +127,7 @@ class Running(NamedTuple):
     defaults: Settings
     rules: list[type[Rule]]
     follower: Follower | None
+    lock: locks.Lock | None
 
     def whole(self, report: Report) -> Report:
         """With what the other processes of the run have left."""
@@ -144,14 +151,17 @@ def _prepare(ctx: click.Context, given: dict[str, Any], words: tuple[str, ...]) 
     who = f"rank {identity()['rank']}" if is_one_of_several() else ""
     publisher = Publisher(program.shown, given["format_"], output, given["quiet"], html, who)
     live = baseline.listener(publisher.live) if baseline and publisher.live else publisher.live
-    engine, (writer, follower) = Engine(rules, live), _writer(given, program)
-    watch = Watch(engine, writer, given["mode"], include, html is not None, baseline, refuses=True)
+    engine = Engine(rules, live)
+    lock = locks.chosen(given, program, engine)
+    writer, follower = _writer(given, program)
+    book = lock.sink if lock is not None else None
+    watch = Watch(engine, writer, given["mode"], include, html is not None, baseline, refuses=True, lock=book)
     following = Following(watch, scalars, given["live"])
     if follower is not None:
         told = tuple(rule.code for rule in rules) if publisher.live is not None else ()
         attempt("processes", follower.start, include, told, html is not None)
     watch.start()
-    return Running(program, watch, publisher, following, baseline, target, defaults, rules, follower)
+    return Running(program, watch, publisher, following, baseline, target, defaults, rules, follower, lock)
 
 
 def _execute(running: Running, course: Course) -> None:
@@ -206,6 +216,8 @@ def _conclude(running: Running, outcome: ProgramOutcome, given: dict[str, Any]) 
     fail_on, finding_status = given["fail_on"], given["finding_status"]
     ending = decide(report, fail_on, finding_status, outcome.status, target is not None)
     report.exit = None if outcome.interrupted else ending
+    if running.lock is not None and running.lock.target is not None:
+        return locks.write(running.lock, report, publisher, outcome)
     publisher.publish(report)
     if target is not None and not publisher.keep(report, target, running.baseline):
         # what could not be written down is not known

@@ -65,6 +65,8 @@ class BeforeBackward(NamedTuple):
     facts: BackwardFacts
     loss: float
     watcher: GradientWatcher | None
+    within: list[tuple[torch.Tensor, GradState]]
+    """Leaves that only a backward inside of this one leads to, as they were before it."""
 
 
 class BackwardTap:
@@ -176,13 +178,13 @@ class BackwardTap:
             if probe is None:
                 return original(tensors, *args, **kwargs)
             try:
-                inside.depth = 1
+                inside.depth, inside.probe = 1, probe
                 result = original(tensors, *args, **kwargs)
             except BaseException as error:
                 contain("backward", after, call, probe, args, kwargs, error)
                 raise
             finally:
-                inside.depth = 0
+                inside.depth, inside.probe = 0, None
             contain("backward", after, call, probe, args, kwargs, None)
             if call == "grad" and self._tracing.tap is not None:
                 contain("backward", self._hand_out, probe.place.site, args, kwargs, result)
@@ -193,9 +195,24 @@ class BackwardTap:
     def _begin(self, call: Call, frame: FrameType, tensors: Any) -> BeforeBackward | None:
         """Inside: reentrant checkpointing, gradient penalties in hooks, `torch.func.grad`. On the meta device there
         are no gradients, only their shapes."""
-        if getattr(self._inside, "depth", 0) or not _can_be_followed(tensors):
+        if not _can_be_followed(tensors):
+            return None
+        if getattr(self._inside, "depth", 0):
+            if call == "backward":
+                self._before_inner(self._inside.probe, tensors)
             return None
         return self._before(call, frame, tensors)
+
+    def _before_inner(self, outer: BeforeBackward, tensors: Any) -> None:
+        """What it feeds, the one around it has fed."""
+        graph, leaves = walk(_as_tensors(tensors)), self._known.leaves
+        self._shapes.note(outer.token, graph)
+        seen = {id(leaf) for leaf in outer.graph.leaves} | {id(leaf) for leaf, _ in outer.within}
+        for leaf in graph.leaves:
+            # Not the stand-ins for its inputs, which are made anew each time.
+            lasting = issubclass(type(leaf), torch.nn.Parameter) or leaves.find(leaf) is not None
+            if lasting and id(leaf) not in seen:
+                outer.within.append((leaf, grad_state(leaf)))
 
     def is_ordinary(self, loss: Any, token: int) -> bool:
         """The one look at numbers that is taken even in passing: one value, no gradient tensors. A loss far
@@ -254,21 +271,23 @@ class BackwardTap:
         if operations is not None:
             operations.experience.before_backward()
             facts, watcher = self._diagnosis.before_backward(
-                operations.writes, operations.marks, roots, token
+                operations.writes, operations.marks, roots, graph, token, call == "backward"
             )
         loss = value_of(roots[0]) if roots else 0.0
         if not math.isfinite(loss):
             facts = self._diagnosis.spoiled(facts, graph.leaves)
-        return BeforeBackward(token, place, roots, tuple(shapes), graph, states, facts, loss, watcher)
+        return BeforeBackward(token, place, roots, tuple(shapes), graph, states, facts, loss, watcher, [])
 
     def _after(
         self, call: Call, probe: BeforeBackward, args: Any, kwargs: Any, error: BaseException | None
     ) -> None:
-        leaves = probe.graph.leaves
+        inner = [leaf for leaf, _ in probe.within] if call == "backward" else []
+        leaves = [*probe.graph.leaves, *inner]
         pids = self._known.leaves.pids(leaves)
         left: dict[ParamId, int] = {}
         if call == "backward":
-            for pid, leaf, before in zip(pids, leaves, probe.states, strict=True):
+            states = [*probe.states, *(state for _, state in probe.within)]
+            for pid, leaf, before in zip(pids, leaves, states, strict=True):
                 if (after := grad_state(leaf)) != before or (error is None and is_sharded(leaf)):
                     # A sharded one's may wait in the whole parameter for the ranks to exchange it.
                     left[pid] = after[0] if after is not None else 0
@@ -285,6 +304,8 @@ class BackwardTap:
                 leaf for pid, leaf in zip(pids, leaves, strict=True) if pid in chosen and _has_norm(leaf)
             ]
             facts = self._diagnosis.after_backward(facts, probe.watcher, written)
+        elif probe.watcher is not None:
+            facts = self._diagnosis.after_grad(facts, probe.watcher)
         first = 1 if call == "backward" else 2  # grad() takes `inputs` before the rest
         retain = _argument(args, kwargs, first, "retain_graph")
         create = _argument(args, kwargs, first + 1, "create_graph")
@@ -307,6 +328,7 @@ class BackwardTap:
                 facts,
                 probe.loss,
                 probe.place.chain,
+                pids[len(pids) - len(inner) :],
             )
         )
 

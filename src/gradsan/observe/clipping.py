@@ -101,4 +101,5 @@ class ClipTap:
         held = tuple(pid for pid, p in zip(pids, params, strict=True) if p.grad is not None)
         user = self._sites.user_frame(frame)
         dropped = user is not None and result_is_dropped(user)
-        self._emit(Clip(self._sites.here(frame), how, pids, held, float(limit), dropped))
+        place = self._sites.place(frame)
+        self._emit(Clip(place.site, how, pids, held, float(limit), dropped, place.chain))

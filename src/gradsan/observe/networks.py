@@ -56,7 +56,9 @@ class NetworkTap:
             return
         if not torch.nn.parameter.is_lazy(made):  # those are met when they have got their shape
             self._leaves.pid(made, self._sites.place(frame))
-            if self._fast_path.on and not self._copying:  # a layer that takes the place of another?
+            if (
+                self._tracing.tap is None and not self._copying
+            ):  # another phase, or a layer in another's place?
                 self._news("new parameters")
 
     def _patch_deepcopy(self, patches: Patches) -> None:

@@ -29,13 +29,13 @@ from gradsan.observe.special_calls import Call, SpecialCalls
 from gradsan.observe.switches import GradientSwitches
 from gradsan.observe.tracing import Tracing
 from gradsan.observe.unseen import dispatch_modes, is_readable, is_traced, jit_trace, transform, unseen
-from gradsan.observe.values import Departures, Tensor, Unreadable, Values, is_floating, version_of
+from gradsan.observe.values import Departures, Tensor, Unreadable, Values, is_floating, versions_of
 from gradsan.observe.writes import Writes
 from gradsan.record import torch_errors
 from gradsan.record.events import PLAIN, Failed, Op, OpFacts, OpKind, Ops, Site, Tag, ValueId
 
 DIFFERENCES = {"sub", "kl_div"}
-Read = tuple[list[Tensor], list[int], tuple[ValueId, ...]]  # the inputs, their versions, their numbers
+Read = tuple[list[Tensor], tuple[ValueId, ...], list[int]]  # the inputs, their numbers, their versions
 IGNORED = (IGNORE, "")
 NOTHING_TO_LEARN = 30_000  # operations without a graph: a long warm-up, or a search without gradients
 
@@ -127,6 +127,8 @@ class OperationTap(StackedMode):
         try:
             if hidden:
                 unseen(self._note, kind, args, kwargs, read, result, sys._getframe(1))
+            elif kind[0] == OPERATION:  # `_note`, written out
+                self._operation(kind[1], args, kwargs, *read, result, sys._getframe(1))
             else:
                 self._note(kind, args, kwargs, read, result, sys._getframe(1))
         except Unreadable:
@@ -148,15 +150,14 @@ class OperationTap(StackedMode):
 
     def _read(self, args: Any, kwargs: Any) -> Read:
         inputs = tensors_in(args, kwargs)
-        numbers, versions = self.values.read(inputs)
-        return inputs, versions, numbers
+        return inputs, *self.values.read(inputs)
 
     def _note(
         self, kind: tuple[str, str], args: Any, kwargs: Any, read: Read, result: Any, frame: FrameType
     ) -> None:
-        inputs, before, numbers = read
+        inputs, numbers, _ = read
         if kind[0] == OPERATION:
-            self._operation(kind[1], args, kwargs, inputs, numbers, before, result, frame)
+            self._operation(kind[1], args, kwargs, *read, result, frame)
         else:
             handler = getattr(self.special, kind[0])
             handler(Call(kind[1], args, inputs, numbers, result, frame))
@@ -190,9 +191,7 @@ class OperationTap(StackedMode):
                 facts = facts._replace(apart=between)
         if name in CLIPPING:
             facts = self._of_gradient(facts, inputs, outputs, frame)
-        written = [
-            tensor for tensor, version in zip(inputs, before, strict=True) if version_of(tensor) != version
-        ]
+        written = _changed(inputs, before)
         for index, out in enumerate(outputs):
             # `x.float()` of a float tensor is x itself.
             if _is_among(out, inputs) and not _is_among(out, written):
@@ -240,7 +239,7 @@ class OperationTap(StackedMode):
         self.record(Op(nid, name, site, numbers, live, shape, floating, tags, facts, "operation", chain))
         self.values.define(out, nid)
         if floating and self.marks.active and (tags or name in NOTEWORTHY):
-            self.marks.note(nid, name, tags, numbers, live)
+            self.marks.note(nid, name, tags, numbers, live, facts.scalars)
         if live:
             self._with_graph += 1
             if self._with_graph < DEEPEST:  # since the last iteration: no chain is longer
@@ -374,6 +373,14 @@ def _own_source(
     storage = storage_of(out)
     same = [i for i, t in enumerate(inputs) if storage and storage_of(t) == storage]
     return ((numbers[same[0]],), [inputs[same[0]]]) if len(same) == 1 else (numbers, inputs)
+
+
+def _changed(tensors: list[Tensor], before: list[int]) -> list[Tensor]:
+    """Those that have another version than before."""
+    now = versions_of(tensors)
+    if now == before:
+        return []
+    return [tensor for tensor, old, new in zip(tensors, before, now, strict=True) if old != new]
 
 
 def _have_gradient(tensors: list[Tensor]) -> bool:

@@ -104,10 +104,10 @@ class OptimizerTap:
         frozen = tuple(pid for pid, p in zip(pids, params, strict=True) if not p.requires_grad)
         in_constructor = _is_constructor(frame)
         added = known is not None and not in_constructor
-        site, kind = self._sites.here(frame), type(opt).__name__
+        (site, _, chain), kind = self._sites.place(frame), type(opt).__name__
         oid = self._optimizers.add(opt, (kind, pids, site))
         maximize = any(bool(group.get("maximize")) for group in opt.param_groups)
-        seen = OptimizerSeen(oid, kind, pids, site, added, frozen, maximize)
+        seen = OptimizerSeen(oid, kind, pids, site, added, frozen, maximize, chain)
         if not self._optimizers.is_told_already(oid, len(opt.param_groups), seen):
             self._emit(seen)
 
@@ -229,18 +229,18 @@ class OptimizerTap:
         for gone in self._optimizers.newly_gone():
             self._emit(OptimizerGone(gone))
         held, by_hand, replaced, sketch = [], [], [], self._sketch
-        for param in params:
-            pid = self._leaves.pid(param)
-            if param.grad is not None:
+        for param, pid in zip(params, self._leaves.pids(params), strict=True):
+            grad = param.grad
+            if grad is not None:
                 held.append(pid)
-                untouched = self._zeros.get(pid) == grad_state(param)
+                untouched = self._zeros.get(pid) == (id(grad), grad._version) if self._zeros else False
                 if (not sketch.holds(pid) and not untouched) or self._rewritten_by_hand(pid, param):
                     by_hand.append(pid)
-                elif sketch.is_another(pid, id(param.grad)):
+                elif sketch.is_another(pid, id(grad)):
                     replaced.append(pid)
-            if not param.requires_grad and pid not in self._frozen:
-                self._frozen.add(pid)
-                self._emit(ParamFlag(pid, False, NOWHERE))
+            if param.requires_grad is (pid in self._frozen):  # changed since the last look
+                (self._frozen.discard if param.requires_grad else self._frozen.add)(pid)
+                self._emit(ParamFlag(pid, param.requires_grad, NOWHERE))
         place = self._sites.place(frame)
         site, taken = place.site, None
         lent = self._lenders(by_hand, held) if by_hand else ()

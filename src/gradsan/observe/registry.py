@@ -19,6 +19,7 @@ from gradsan.record.events import NOBODY, NOWHERE, Event, OptimizerId, ParamId, 
 MANY, MANY_OPTIMIZERS = 256, 32  # up to here every one has a number of its own
 GradState = tuple[int, int] | None
 UNKNOWN = Place(NOWHERE)
+PLAIN = {torch.nn.Parameter, torch.Tensor}  # the classes that need no closer look
 
 
 def grad_state(leaf: torch.Tensor) -> GradState:
@@ -77,11 +78,14 @@ class Leaves:
         pid = self._storages.get(storage)
         if pid is None or not self._owns(pid, storage):
             # Parameters move (`.to`, `.data = …`): look at all of them again before saying no.
-            self._storages = {
-                storage_of(t): p for p, ref in self._refs.copy().items() if (t := ref()) is not None
-            }
+            self._find_storages()
             pid = self._storages.get(storage)
         return pid
+
+    def _find_storages(self) -> None:
+        self._storages = {
+            storage_of(t): p for p, ref in self._refs.copy().items() if (t := ref()) is not None
+        }
 
     def peek_storage(self, storage: int) -> ParamId | None:
         """As `by_storage`, without looking again at every parameter."""
@@ -124,6 +128,10 @@ class Leaves:
         self._refs[pid] = ref
         if storage := storage_of(leaf):
             self._storages[storage] = pid
+            if (
+                len(self._storages) > 2 * len(self._refs) + MANY
+            ):  # most of them belong to leaves that are gone
+                self._find_storages()
         if pid == seen.pid:
             self._kinds[pid] = seen[1:-1]
             self._unnamed.add(pid)
@@ -227,7 +235,8 @@ class Optimizers:
     @staticmethod
     def params(optimizer: torch.optim.Optimizer) -> list[torch.Tensor]:
         """Those that can be followed; of a sharded one no number is ever read."""
-        return [p for group in optimizer.param_groups for p in group["params"] if is_followed(p)]
+        found = (p for group in optimizer.param_groups for p in group["params"])
+        return [p for p in found if type(p) in PLAIN or is_followed(p)]
 
     @classmethod
     def readable(cls, optimizer: torch.optim.Optimizer) -> list[torch.Tensor]:
