@@ -9,6 +9,7 @@ from gradsan import __version__
 from gradsan.judge.cells import CELL
 
 if TYPE_CHECKING:
+    from gradsan.fix.repair import Repair
     from gradsan.picture.model import Picture
 
 SCHEMA = 1
@@ -89,6 +90,10 @@ class Finding:
     repeated: int = 0
     processes: tuple[Process, ...] = ()  # those that it was met in, where there are several
     static: bool = False  # read off the source; nothing was run
+    # Where its repairs were tried: the one that was verified, if any, and what the trial has shown.
+    tried: bool = False
+    repair: Repair | None = None
+    evidence: str = ""
 
     def __str__(self) -> str:
         """As the terminal shows it."""
