@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: run test lint-precision test-torch test-torch-versions format picture programs accuracy reliability unseen unseen-check fix-check lock-check meaning bench bench-taps bench-memory bench-rl bench-averaging clean-agents faults hostile load third-party llm processes bench-distributed benchmark benchmark-full benchmark-peers docs docs-rules clean
+.PHONY: run test check lint-precision test-torch test-torch-versions format picture programs accuracy reliability unseen unseen-check fix-check lock-check meaning bench bench-taps bench-memory bench-rl bench-averaging clean-agents faults hostile load third-party llm processes ray bench-distributed benchmark benchmark-full benchmark-peers docs docs-rules clean
 
 run: $(READY)
 	$(BIN)/gradsan run --fail-on never examples/leaky_dqn.py
@@ -14,6 +14,16 @@ test: $(READY)
 	$(BIN)/ruff check .
 	scripts/install-browser & browser=$$!; $(BIN)/mypy; checked=$$?; wait $$browser && exit $$checked
 	$(BIN)/pytest -q -n 2 --dist worksteal
+
+# The two minutes to run after every change: form, types, every rule on its own examples, the shape of the house.
+CHECKED := tests/unit/test_rooms.py tests/unit/test_rules.py tests/unit/test_judge_on_plain_ids.py \
+	tests/unit/test_trace_schema.py tests/lint/test_checks.py tests/docs/test_catalogue.py tests/formats/test_sarif.py
+
+check: $(READY)
+	$(BIN)/ruff format --check --quiet .
+	$(BIN)/ruff check --quiet .
+	$(BIN)/mypy
+	$(BIN)/pytest -q -n 2 --dist worksteal $(CHECKED)
 
 format: $(READY)
 	$(BIN)/ruff format .
@@ -122,7 +132,8 @@ benchmark-peers: $(READY) .venv-benchmark/.ready
 	test -x .venv-benchmark/bin/python || $(BIN)/python -m venv .venv-benchmark
 	$(BIN)/python -c "import sysconfig; print(sysconfig.get_path('purelib'))" \
 		> $$(.venv-benchmark/bin/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")/project.pth
-	.venv-benchmark/bin/python -m pip install --quiet -c constraints.txt -r $<
+	sed '/^libcst==/d' constraints.txt > .venv-benchmark/constraints.txt  # TorchFix wants an older one
+	.venv-benchmark/bin/python -m pip install --quiet -c .venv-benchmark/constraints.txt -r $<
 	touch $@
 
 # The documentation site, in build/site; its tools are installed only here.
@@ -148,7 +159,7 @@ $(READY): pyproject.toml constraints.txt
 processes: $(READY)
 	GRADSAN_PROCESSES=1 $(BIN)/pytest -q -n 0 tests/processes
 
-# Two ranks under bare torchrun and under gradsan, in turns; DISTRIBUTED="--updates 2000 --rounds 5" picks.
+# Two ranks under bare torchrun and under gradsan, block by block; DISTRIBUTED="--updates 2000 --rounds 3" picks.
 bench-distributed: $(READY)
 	$(BIN)/python benchmarks/distributed.py $(DISTRIBUTED)
 
@@ -181,6 +192,22 @@ $(LLM_VENV)/.ready: pyproject.toml constraints.txt
 		accelerate==1.15.0 peft==0.21.2 datasets
 	touch $@
 
+# Ray's actors and tasks, RLlib, seeds on a cluster: with the real library, in an environment of its own. RLlib asks for
+# a gymnasium of its own, so that one pin is left out.
+RAY_VENV := .venv-ray
+
+ray: $(RAY_VENV)/.ready
+	$(RAY_VENV)/bin/python -m pytest -q tests/clusters $(RAY)
+
+$(RAY_VENV)/.ready: pyproject.toml constraints.txt
+	test -x $(RAY_VENV)/bin/python || $(PYTHON) -m venv $(RAY_VENV) || python3 -m venv $(RAY_VENV)
+	sed '/^gymnasium==/d' constraints.txt > $(RAY_VENV)/constraints.txt
+	$(RAY_VENV)/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(RAY_VENV)/bin/python -m pip install --quiet -c $(RAY_VENV)/constraints.txt torch==2.13.0
+	$(RAY_VENV)/bin/python -m pip install --quiet -c $(RAY_VENV)/constraints.txt -e ".[ray]" "ray[default,rllib]==2.60.0" \
+		pytest
+	touch $@
+
 # The core of the suite (rules, programs, watch, plugin, tutorial, course) on another torch, on the CPU, in an
 # environment of its own: `make test-torch TORCH=2.6.0`, with another Python: `PYTHON=python3.13`. The registry's
 # builds for Linux do not load without their GPU libraries, so each takes some 5 GB.
@@ -208,4 +235,4 @@ test-torch-versions:
 	touch $@
 
 clean:
-	rm -rf .venv-torch-* $(THIRD_PARTY) $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv-torch-* $(THIRD_PARTY) $(RAY_VENV) $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache

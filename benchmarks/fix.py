@@ -35,7 +35,7 @@ import gradsan.observe.consumption
 import gradsan.observe.session  # noqa: F401 - loaded once, for all forks
 from gradsan.fix.mending import Mending, Outcome
 from gradsan.fix.patch import shown_lines
-from gradsan.fix.trial import Target, Trials
+from gradsan.fix.trial import TrialProgram, Trials
 from gradsan.judge.source import pin_base
 from gradsan.rules import catalogue
 from gradsan.runner import trial
@@ -118,7 +118,7 @@ def _trained(script: Path) -> str:
 def mend(source: str, script: Path) -> list[Result]:
     os.chdir(script.parent)
     pin_base()
-    mending = Mending(Trials(Target((script.name,)), launch))
+    mending = Mending(Trials(TrialProgram((script.name,)), launch))
     run = mending.first()
     outcomes = list(mending.mend(run))
     twin = _twin(script, mending, outcomes)

@@ -172,6 +172,13 @@ def judge_all(rows: list[Row]) -> None:
             judge(row, originals[row["program"]])
 
 
+def forget(rows: list[Row], tools: set[str]) -> None:
+    """What these tools said: they have changed since."""
+    for row in rows:
+        for name in tools & set(row["tools"]):
+            del row["tools"][name]
+
+
 def load(results: Path) -> list[Row]:
     """The last row of each name: a later run adds tools to what an earlier one wrote."""
     rows: dict[str, Row] = {}

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gradsan.fix.mending import Mending, Outcome
-from gradsan.fix.trial import Run, Taken, Target, Trials
+from gradsan.fix.trial import ConsumedStep, TrialProgram, TrialRun, Trials
 from gradsan.judge.findings import Finding, Location, RoleSite
 
 TEXT = "y = q(s)\nz = q(t)\nloss.backward(retain_graph=True)\n"
@@ -30,18 +30,18 @@ class Pretended(Trials):
     """`judge` says which findings the program with this text has, if it runs for so many updates."""
 
     def __init__(self, judge: Callable[[str, int], list[Finding]], length: int = 10) -> None:
-        super().__init__(Target(("train.py",)))
+        super().__init__(TrialProgram(("train.py",)))
         self._judge, self._length = judge, length
         self.runs: list[tuple[str, int | None]] = []
 
-    def run(self, sources: Mapping[str, bytes], updates: int | None) -> Run:
+    def run(self, sources: Mapping[str, bytes], updates: int | None) -> TrialRun:
         text = next(iter(sources.values()), TEXT.encode()).decode()
         self.runs.append((text, updates))
         went = min(updates or self._length, self._length)
         findings = tuple(self._judge(text, went))
-        step = Taken(1, "train.py:4", {"q.weight": text}, {})
+        step = ConsumedStep(1, "train.py:4", {"q.weight": text}, {})
         ending = "bounded" if updates is not None and updates < self._length else "ended"
-        return Run(ending, updates=went, findings=findings, needed=(2,) * len(findings), steps=(step,))
+        return TrialRun(ending, updates=went, findings=findings, needed=(2,) * len(findings), steps=(step,))
 
 
 @pytest.fixture(autouse=True)
@@ -85,9 +85,11 @@ def test_a_finding_that_comes_late_is_not_gone_because_a_short_trial_has_not_met
         return first + ([found("GS999", text, "z")] if updates > 50 else [])
 
     class Late(Pretended):
-        def run(self, sources: Mapping[str, bytes], updates: int | None) -> Run:
+        def run(self, sources: Mapping[str, bytes], updates: int | None) -> TrialRun:
             run = super().run(sources, updates)
-            return Run(**{**vars(run), "needed": tuple(60 if f.rule == "GS999" else 2 for f in run.findings)})
+            return TrialRun(
+                **{**vars(run), "needed": tuple(60 if f.rule == "GS999" else 2 for f in run.findings)}
+            )
 
     outcomes, _ = mended(Late(late, length=100))
     assert [(o.finding.rule, o.left) for o in outcomes] == [("GS301", False), ("GS999", True)]
@@ -108,8 +110,8 @@ def test_what_a_repair_leaves_behind_is_mended_with_it() -> None:
         return [replace(found("GS406", text, "loss"), severity="warning")] if "retain_graph" in text else []
 
     class Carried(Pretended):
-        def run(self, sources: Mapping[str, bytes], updates: int | None) -> Run:
-            return Run(**{**vars(super().run(sources, updates)), "steps": ()})
+        def run(self, sources: Mapping[str, bytes], updates: int | None) -> TrialRun:
+            return TrialRun(**{**vars(super().run(sources, updates)), "steps": ()})
 
     outcomes, after = mended(Carried(leaves))
     assert [o.verified for o in outcomes] == [True]

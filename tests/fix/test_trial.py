@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 
 import forked
-from gradsan.fix.trial import Run, Target, Trials
+from gradsan.fix.trial import TrialProgram, TrialRun, Trials
 from marked import write
 from sandbox import STALE
 
 UPDATES = STALE.replace("range(4)", "range(40)")
 
 
-def run(script: Path, updates: int | None = None, sources: dict[str, bytes] | None = None) -> Run:
-    return Trials(Target((str(script), "7")), forked.launch).run(sources or {}, updates)
+def run(script: Path, updates: int | None = None, sources: dict[str, bytes] | None = None) -> TrialRun:
+    return Trials(TrialProgram((str(script), "7")), forked.launch).run(sources or {}, updates)
 
 
 def test_it_ends_after_enough_updates_and_says_what_was_taken(tmp_path: Path, monkeypatch: Any) -> None:

@@ -8,8 +8,8 @@ import pytest
 
 from gradsan.fix.gradients import compare
 from gradsan.fix.lines import LineMap, Moved
-from gradsan.fix.trial import Run, Taken
-from gradsan.fix.verdict import Verdict, judge
+from gradsan.fix.trial import ConsumedStep, TrialRun
+from gradsan.fix.verdict import TrialVerdict, judge
 from gradsan.judge.findings import Finding, Location, RoleSite
 
 BEFORE = b"a = 1\ntarget = q\nloss.backward()\n"
@@ -23,12 +23,14 @@ def found(rule: str = "GS301", line: int = 2, subjects: tuple[str, ...] = ("q.we
     )
 
 
-def step(optimizer: int = 1, waiting: dict[str, str] | None = None, **taken: str) -> Taken:
-    return Taken(optimizer, "train.py:4", {n.replace("_", "."): d for n, d in taken.items()}, waiting or {})
+def step(optimizer: int = 1, waiting: dict[str, str] | None = None, **taken: str) -> ConsumedStep:
+    return ConsumedStep(
+        optimizer, "train.py:4", {n.replace("_", "."): d for n, d in taken.items()}, waiting or {}
+    )
 
 
-def run(*steps: Taken, findings: tuple[Finding, ...] = (), **how: object) -> Run:
-    made = Run(ending="ended", updates=10, findings=findings, steps=steps)
+def run(*steps: ConsumedStep, findings: tuple[Finding, ...] = (), **how: object) -> TrialRun:
+    made = TrialRun(ending="ended", updates=10, findings=findings, steps=steps)
     return replace(made, **how)  # type: ignore[arg-type]
 
 
@@ -45,7 +47,7 @@ class Control:
         return self._reproducible
 
 
-def verdict(before: Run, after: Run, **control: object) -> Verdict:
+def verdict(before: TrialRun, after: TrialRun, **control: object) -> TrialVerdict:
     moved = Moved({"train.py": LineMap(BEFORE, AFTER)})
     return judge(before.findings[0], before, after, moved, Control(**control))  # type: ignore[arg-type]
 

@@ -53,11 +53,11 @@ def test_markdown_is_a_page() -> None:
 LONGEST = max((line for rule in catalogue().values() for line in code_of(rule.bad).split("\n")), key=len)
 
 
-def test_code_is_cropped_on_a_terminal_and_whole_in_a_pipe() -> None:
+def test_code_is_wrapped_on_a_terminal_and_whole_in_a_pipe() -> None:
     rule = next(rule for rule in catalogue().values() if LONGEST in code_of(rule.bad))
-    narrow = text(rule, Page(width=40, terminal=True)).split("\n")
-    assert max(map(len, narrow)) <= 40
-    assert sum(line.endswith("…") for line in narrow) >= 1
+    narrow = text(rule, Page(width=40, terminal=True))
+    assert max(map(len, narrow.split("\n"))) <= 40
+    assert "".join(LONGEST.split()) in "".join(narrow.split())
     assert "    " + LONGEST in text(rule, Page(width=40)).split("\n")
 
 

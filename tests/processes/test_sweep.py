@@ -15,11 +15,16 @@ from typing import Any
 import pytest
 from rank_programs import BUGS, HEAD, PROGRAMS, TAIL
 from rank_runner import on_ranks
+from sharded_programs import SHARDED_BUGS, SHARDED_PROGRAMS, whole
 
 from harness import marked_lines
 from sandbox import Sandbox
 
 PATIENCE = 600
+RIGHT = {name: HEAD + code + TAIL for name, code in PROGRAMS.items()}
+RIGHT |= {name: whole(code) for name, code in SHARDED_PROGRAMS.items()}
+WRONG = {name: (rule, HEAD + code + TAIL) for name, (rule, code) in BUGS.items()}
+WRONG |= {name: (rule, whole(code)) for name, (rule, code) in SHARDED_BUGS.items()}
 TRAIN = HEAD + PROGRAMS["plain"] + TAIL
 ASYNCHRONOUS = """
 import torch
@@ -88,17 +93,17 @@ for number in range(200):
 @pytest.fixture(scope="module")
 def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], dict[str, Any]]:
     asked = [
-        {"name": name, "code": HEAD + code + TAIL, "mode": mode}
-        for name, code in PROGRAMS.items()
+        {"name": name, "code": code, "mode": mode}
+        for name, code in RIGHT.items()
         for mode in ("bare", "adaptive", "deep")
     ]
-    asked += [{"name": n, "code": HEAD + code + TAIL, "mode": "adaptive"} for n, (_, code) in BUGS.items()]
+    asked += [{"name": name, "code": code, "mode": "adaptive"} for name, (_, code) in WRONG.items()]
     found = on_ranks(tmp_path_factory, asked)
     return {(one["name"], one["mode"]): report for one, report in zip(asked, found, strict=True)}
 
 
 @pytest.mark.parametrize("mode", ["adaptive", "deep"])
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", RIGHT)
 def test_a_right_program_is_clean_and_has_the_same_bits_on_every_rank(
     reports: Any, name: str, mode: str
 ) -> None:
@@ -109,11 +114,11 @@ def test_a_right_program_is_clean_and_has_the_same_bits_on_every_rank(
     assert not report["findings"], report["findings"]
 
 
-@pytest.mark.parametrize("name", BUGS)
+@pytest.mark.parametrize("name", WRONG)
 def test_a_wrong_program_is_told_with_its_rule_and_line(reports: Any, name: str) -> None:
-    rule, code = BUGS[name]
+    rule, code = WRONG[name]
     found = [(f["rule"], f["culprit"]["line"], f["ranks"]) for f in reports[name, "adaptive"]["findings"]]
-    assert found == [(rule, *marked_lines(HEAD + code + TAIL), [0, 1])]
+    assert found == [(rule, *marked_lines(code), [0, 1])]
 
 
 def test_four_ranks(tmp_path_factory: pytest.TempPathFactory) -> None:

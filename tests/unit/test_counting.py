@@ -75,10 +75,28 @@ def test_iterations_that_nobody_could_judge_are_neither_with_nor_without() -> No
     counting.attention(True, from_start=True)
     counting.met("a", one, 0)
     counting.ended(0)
+    counting.attention(False, from_start=True)
     counting.ended(1)
     counting.judged(0)
     counting.repeated(10)  # takes the second one along
     assert (one.met, one.traced, one.repeated) == (1, 1, 11)
+
+
+def test_traced_iterations_that_went_like_the_last_are_traced_all_the_same() -> None:
+    counting, one = Counting(), finding()
+    counting.attention(True, from_start=True)
+    counting.met("a", one, 0)
+    counting.ended(0)
+    counting.ended(1)
+    counting.judged(0)
+    counting.repeated(10)
+    assert (one.met, one.traced, one.repeated) == (12, 12, 0)
+
+
+@pytest.mark.parametrize("mode", ["adaptive", "deep"])
+def test_as_many_iterations_are_called_traced_as_the_report_counts(mode: str) -> None:
+    report = run_code(LEAK.format(updates=60, backward="loss.backward()"), mode)
+    assert report.findings[0].traced == report.deep_iterations
 
 
 def test_a_light_look_says_nothing_about_what_only_a_deep_one_shows() -> None:

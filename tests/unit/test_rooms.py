@@ -24,7 +24,7 @@ MAY_KNOW: dict[str, set[str]] = {
     "picture": FACTS,
     "lock": {*FACTS, "picture.naming", "picture.reduction", "rules.base"},
     "fix": {"judge.findings", "judge.source"},
-    "render": {"judge.findings", "judge.source", "picture.model", "fix", "rules", *PUBLIC},
+    "render": {"judge.causes", "judge.findings", "judge.source", "picture.model", "fix", "rules", *PUBLIC},
     "lint": {"judge.findings", "judge.source", "judge.suppressions", "rules"},
     "follow": {*FACTS, "render.page", "runner.watch"},
     "runner": {
@@ -80,16 +80,24 @@ def modules() -> list[str]:
     return sorted(name for name in names if name.split(".")[0] in MAY_KNOW)
 
 
-def imports(module: str) -> set[str]:
+def tree_of(module: str) -> ast.Module:
     path = PACKAGE / Path(*module.split("."))
     source = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+    return ast.parse(source.read_text(encoding="utf-8"))
+
+
+def imports(module: str) -> set[str]:
     found: set[str] = set()
-    for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree_of(module)):
         if isinstance(node, ast.ImportFrom) and node.module:
             found.add(node.module)
         elif isinstance(node, ast.Import):
             found.update(alias.name for alias in node.names)
     return found
+
+
+def classes(module: str) -> set[str]:
+    return {node.name for node in ast.walk(tree_of(module)) if isinstance(node, ast.ClassDef)}
 
 
 def is_among(name: str, allowed: set[str]) -> bool:
@@ -117,3 +125,14 @@ def test_no_rule_knows_the_engine() -> None:
 def test_only_those_who_watch_touch_tensors() -> None:
     without = [module for module in modules() if module.split(".")[0] in WITHOUT_TORCH]
     assert not [m for m in without if any(name.split(".")[0] == "torch" for name in imports(m))]
+
+
+def test_no_two_rooms_have_a_class_of_one_name() -> None:
+    """A reader who meets `Verdict` knows whose it is. The course's solutions are the learner's classes, not ours."""
+    rooms: dict[str, set[str]] = {}
+    for module in modules():
+        if "solutions" not in module:
+            for name in classes(module):
+                rooms.setdefault(name, set()).add(module.split(".")[0])
+    assert rooms
+    assert not {name: found for name, found in rooms.items() if len(found) > 1}

@@ -62,17 +62,6 @@ def sync_with_itself(source: Source) -> Iterator[Change]:
         yield Change((change,), (*lines(source.statement(call)), *also))
 
 
-@operator("drop-sync", "sync", "GS307")
-def drop_sync(source: Source) -> Iterator[Change]:
-    """The target is never synced."""
-    for call, _ in hard_syncs(source):
-        statement = source.statement(call)
-        first = any(made == owner(call) for made, _, _ in copies(source))
-        if first and isinstance(statement, ast.Expr):
-            also = target_uses(source, owner(call))
-            yield Change((source.put(statement, "pass"),), (*lines(statement), *also))
-
-
 @operator("reverse-soft-sync", "sync", "GS809 GS307")
 def reverse_soft_sync(source: Source) -> Iterator[Change]:
     """The soft update writes the online network: the two sides of the loop are exchanged."""

@@ -83,8 +83,8 @@ def _seen_cut(watch: Watch, loss: torch.Tensor, missing: list[torch.Tensor]) -> 
     site = culprit_of(found.op)
     rule = catalogue()["GS203" if found.choice else "GS202"]
     message = (
-        f"{value_at(history, found.op.site)} carries {networks(history, found.pids)} into the loss without "
-        f"gradient: {cause(history, found)}"
+        f"the loss depends on {networks(history, found.pids)} through {value_at(history, found.op.site)}, but no "
+        f"gradient comes back this way: {cause(history, found)}"
     )
     culprit = location_of(history, site)
     roles = () if culprit is None else (RoleSite("cut", culprit),)

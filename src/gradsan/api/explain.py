@@ -65,7 +65,7 @@ def _of_rule(name: str) -> Explanation:
     rule = find(name)
     if rule is None:
         raise ValueError(f"there is no rule {name!r}{suggestion(name)}")
-    return Explanation(text(rule, Page(width=100)).rstrip("\n"))
+    return Explanation(text(rule, Page.printed()).rstrip("\n"))
 
 
 def _explain(error: BaseException) -> Finding | None:

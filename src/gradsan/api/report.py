@@ -73,11 +73,12 @@ class WatchReport:
         """The JSON report of `gradsan run --format json`."""
         return self.snapshot().as_dict()
 
-    def text(self, width: int = 100, colour: bool = False) -> str:
+    def text(self, width: int | None = None, colour: bool = False) -> str:
+        """The report of the terminal, as wide as the one that is printed on unless told otherwise."""
         from gradsan.render import render
         from gradsan.render.page import Page
 
-        return render("text", self.snapshot(), Page(width=width, colour=colour))
+        return render("text", self.snapshot(), Page(width=width or Page.printed().width, colour=colour))
 
     def _own(self, report: Report) -> Report:
         if self._watch is not None:

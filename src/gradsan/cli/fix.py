@@ -16,7 +16,7 @@ from gradsan.cli.exit_status import NOT_WATCHED
 from gradsan.cli.run import ProgramCommand, program_of
 from gradsan.fix.mending import Mending, Outcome
 from gradsan.fix.patch import NotWritten, patch, shown_lines, write
-from gradsan.fix.trial import Run, Target, Trials
+from gradsan.fix.trial import TrialProgram, TrialRun, Trials
 from gradsan.judge.source import pin_base
 from gradsan.render.page import plain
 from gradsan.settings import MODES
@@ -66,7 +66,7 @@ def command(ctx: click.Context, /, words: tuple[str, ...], **given: Any) -> None
     include = options.known_packages(given["include"], home)
     codes = {rule.code for rule in options.chosen_rules(given["select"], given["ignore"])}
     pin_base()
-    trials = Trials(Target(words, module, include, given["mode"]))
+    trials = Trials(TrialProgram(words, module, include, given["mode"]))
     mending = Mending(
         trials, given["iterations"], _say, codes, None if wanted is None else wanted["findings"]
     )
@@ -82,7 +82,7 @@ def command(ctx: click.Context, /, words: tuple[str, ...], **given: Any) -> None
     ctx.exit(_mend(mending, run, given))
 
 
-def _mend(mending: Mending, run: Run, given: dict[str, Any]) -> int:
+def _mend(mending: Mending, run: TrialRun, given: dict[str, Any]) -> int:
     desk = Desk(given["apply_"], given["diff"], given["unverified"])
     outcomes = [desk.take(outcome) for outcome in mending.mend(run, desk.accepts)]
     if given["diff"]:

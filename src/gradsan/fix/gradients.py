@@ -10,32 +10,34 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from gradsan.fix.trial import Taken
+from gradsan.fix.trial import ConsumedStep
 
 Held = Mapping[str, str]
 
 
 @dataclass(frozen=True)
-class Comparison:
+class GradientComparison:
     compared: int = 0  # steps
     update: int = 0  # the first step whose gradients differ, counted from one; 0 where none does
     changed: tuple[str, ...] = ()  # parameters
 
 
-def compare(before: Sequence[Taken], after: Sequence[Taken]) -> Comparison:
+def compare(before: Sequence[ConsumedStep], after: Sequence[ConsumedStep]) -> GradientComparison:
     compared = 0
     for number, (old, new) in enumerate(_paired(before, after)):
         compared += 1
         changed = _differing(old.taken, new.taken)
         if changed:
             later = _computed_already(before, after, old, new)
-            return Comparison(compared, number + 1, tuple(sorted({*changed, *later})))
-    return Comparison(compared)
+            return GradientComparison(compared, number + 1, tuple(sorted({*changed, *later})))
+    return GradientComparison(compared)
 
 
-def _paired(before: Sequence[Taken], after: Sequence[Taken]) -> Iterator[tuple[Taken, Taken]]:
+def _paired(
+    before: Sequence[ConsumedStep], after: Sequence[ConsumedStep]
+) -> Iterator[tuple[ConsumedStep, ConsumedStep]]:
     """Each step of the repaired run with that of the same optimizer, as often, before the repair."""
-    waiting: dict[int, list[Taken]] = {}
+    waiting: dict[int, list[ConsumedStep]] = {}
     for step in before:
         waiting.setdefault(step.optimizer, []).append(step)
     for step in after:
@@ -49,14 +51,16 @@ def _differing(old: Held, new: Held) -> list[str]:
     return [name for name in {**old, **new} if old.get(name) != new.get(name)]
 
 
-def _computed_already(before: Sequence[Taken], after: Sequence[Taken], old: Taken, new: Taken) -> list[str]:
+def _computed_already(
+    before: Sequence[ConsumedStep], after: Sequence[ConsumedStep], old: ConsumedStep, new: ConsumedStep
+) -> list[str]:
     """What other optimizers take later as it was at this step: no weight had changed when it was computed."""
     kept_before, kept_after = _kept(before, old), _kept(after, new)
     both = kept_before.keys() & kept_after.keys()
     return [name for name in both if kept_before[name] != kept_after[name]]
 
 
-def _kept(steps: Sequence[Taken], at: Taken) -> dict[str, str]:
+def _kept(steps: Sequence[ConsumedStep], at: ConsumedStep) -> dict[str, str]:
     kept: dict[str, str] = {}
     seen: set[int] = {at.optimizer}
     following = iter(steps)

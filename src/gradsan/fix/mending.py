@@ -10,8 +10,8 @@ from typing import Any
 from gradsan.fix.gradients import compare
 from gradsan.fix.lines import LineMap, Moved, key, keys
 from gradsan.fix.repair import Repair, repairs, text_of, together
-from gradsan.fix.trial import Run, Trials, finding_of
-from gradsan.fix.verdict import Verdict, judge
+from gradsan.fix.trial import TrialRun, Trials, finding_of
+from gradsan.fix.verdict import TrialVerdict, judge
 from gradsan.judge.findings import Finding
 from gradsan.judge.source import real_path
 
@@ -26,7 +26,7 @@ class Outcome:
 
     finding: Finding
     repair: Repair | None = None
-    verdict: Verdict | None = None
+    verdict: TrialVerdict | None = None
     gone: bool = False  # with the repair of another one
     declined: bool = False  # verified, and not wanted
     caused: tuple[Finding, ...] = ()  # what was reported in the trial
@@ -44,7 +44,7 @@ class Outcome:
 class _State:
     """The program as repaired so far: its sources where they differ from the disk, and how it runs."""
 
-    run: Run
+    run: TrialRun
     sources: dict[str, bytes] = field(default_factory=dict)
     watched: int | None = None  # updates that its last run went through; None where that came to its end
 
@@ -88,15 +88,15 @@ class Mending:
         self._tell = tell
         self._codes = codes
         self._wanted = None if wanted is None else [finding_of(data) for data in wanted]
-        self._controls: dict[tuple[int | None, int], Run] = {}
+        self._controls: dict[tuple[int | None, int], TrialRun] = {}
         self._reproducible: bool | None = None
         self._repaired = 0
         self._originals: dict[str, tuple[str, bytes]] = {}  # by real path: as shown, and the text on disk
         self._touched: dict[str, set[int]] = {}  # lines of the originals
-        self._state = _State(Run())
+        self._state = _State(TrialRun())
         self._accepts: Callable[[Outcome], bool] = lambda _: True
 
-    def first(self) -> Run:
+    def first(self) -> TrialRun:
         """The program as it is; where findings are known already, only as far as it takes to meet them again."""
         self._tell(f"running {self._trials.target.shown}")
         if self._wanted is None or self._updates is not None:
@@ -111,11 +111,11 @@ class Mending:
             )
         return run
 
-    def _not_met(self, run: Run) -> list[Finding]:
+    def _not_met(self, run: TrialRun) -> list[Finding]:
         met = keys(run.findings)
         return [finding for finding in self._wanted or [] if not met[key(finding)]]
 
-    def mend(self, run: Run, accepts: Callable[[Outcome], bool] = lambda _: True) -> Iterator[Outcome]:
+    def mend(self, run: TrialRun, accepts: Callable[[Outcome], bool] = lambda _: True) -> Iterator[Outcome]:
         """`accepts` is asked about each verified repair; the next one is tried on top of it only where it agrees."""
         self._state, self._accepts = _State(run), accepts
         entries = [_Entry(f, n, self._is_chosen(f)) for f, n in zip(run.findings, run.needed, strict=True)]
@@ -175,7 +175,7 @@ class Mending:
             self._state = state = _State(_further(state.run, run), state.sources, _watched(run))
         return not keys(state.run.findings)[key(entry.finding)] and state.has_seen(entry.needed)
 
-    def _try(self, entry: _Entry, repair: Repair, before: Run) -> tuple[Outcome, Moved]:
+    def _try(self, entry: _Entry, repair: Repair, before: TrialRun) -> tuple[Outcome, Moved]:
         where = entry.finding.culprit
         assert where is not None
         self._tell(f"trying a repair of {entry.finding.rule} at {where.place}: {repair.what}")
@@ -217,7 +217,7 @@ class Mending:
     def _bound(self, needed: int) -> int:
         return self._updates or max(FEWEST, TIMES * needed)
 
-    def unrepaired(self, updates: int | None) -> Run:
+    def unrepaired(self, updates: int | None) -> TrialRun:
         """One more run of the program as it is repaired so far, once for each length."""
         at = (updates, self._repaired)
         if at not in self._controls:
@@ -243,11 +243,11 @@ class _Control:
         return self.mending.is_reproducible(self.updates)
 
 
-def _watched(run: Run) -> int | None:
+def _watched(run: TrialRun) -> int | None:
     return run.updates if run.bounded else None
 
 
-def _further(before: Run, after: Run) -> Run:
+def _further(before: TrialRun, after: TrialRun) -> TrialRun:
     """The repaired program is the one to compare with from now on; where it was ended early, what is known of the
     end is what was known before."""
     if not after.bounded or before.bounded or after.updates > before.updates:

@@ -60,14 +60,14 @@ def together(finding: Finding, first: Repair, second: Repair) -> Repair | None:
 
 def _repairs(finding: Finding, data: bytes) -> Iterator[Repair]:
     from gradsan.fix.families import FAMILIES, proposals  # loads LibCST: only where a repair is asked for
-    from gradsan.fix.source import Unreadable
+    from gradsan.fix.source import Unparsable
 
     assert finding.culprit is not None
     if finding.rule not in FAMILIES or not _is_as_it_ran(finding, data):
         return
     try:
         source = _parsed(data)
-    except Unreadable:
+    except Unparsable:
         return
     seen = {data}
     for proposal in proposals(finding, source):

@@ -11,7 +11,7 @@ from libcst.metadata import CodeRange, MetadataWrapper, ParentNodeProvider, Posi
 Kinds = type[cst.CSTNode] | tuple[type[cst.CSTNode], ...]
 
 
-class Unreadable(Exception):
+class Unparsable(Exception):
     """The file is no Python that could be written back bit for bit. The message is for the user."""
 
 
@@ -21,9 +21,9 @@ class Source:
         try:
             module = cst.parse_module(data)
         except (cst.ParserSyntaxError, SyntaxError, ValueError, LookupError) as error:
-            raise Unreadable("its source cannot be parsed") from error
+            raise Unparsable("its source cannot be parsed") from error
         if module.bytes != data:
-            raise Unreadable("its source cannot be written back unchanged")
+            raise Unparsable("its source cannot be written back unchanged")
         wrapper = MetadataWrapper(module, unsafe_skip_copy=True)
         self.module = module
         self._positions: Any = wrapper.resolve(PositionProvider)

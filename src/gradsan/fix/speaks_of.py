@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradsan.fix.lines import Moved
-from gradsan.fix.trial import Run
+from gradsan.fix.trial import TrialRun
 from gradsan.judge.findings import Finding, Location
 
 MOST_SUBJECTS = 50  # a finding names no more: then it speaks of their networks
@@ -20,7 +20,7 @@ NEWLY_OWNED = ("GS205", "GS206")
 TOGETHER = ("GS5",)
 
 
-def parameters(finding: Finding, before: Run, after: Run, moved: Moved) -> _Names:
+def parameters(finding: Finding, before: TrialRun, after: TrialRun, moved: Moved) -> _ParameterNames:
     subjects = set(finding.subjects)
     exact = finding.rule.startswith(EXACT) and finding.rule not in WIDE and bool(subjects)
     names = set(subjects)
@@ -35,10 +35,10 @@ def parameters(finding: Finding, before: Run, after: Run, moved: Moved) -> _Name
     if finding.rule in NEWLY_OWNED:
         known = {name for step in before.steps for name in step.taken}
         names |= {name for step in after.steps for name in step.taken if name not in known}
-    return _Names(names, networks=len(subjects) >= MOST_SUBJECTS)
+    return _ParameterNames(names, networks=len(subjects) >= MOST_SUBJECTS)
 
 
-def at_its_lines(finding: Finding, run: Run) -> set[str]:
+def at_its_lines(finding: Finding, run: TrialRun) -> set[str]:
     where = [site.location for site in finding.sites]
     if finding.culprit is not None:
         where.append(finding.culprit)
@@ -49,7 +49,7 @@ def _line(location: Location) -> str:
     return f"{location.file}:{location.line}"
 
 
-class _Names:
+class _ParameterNames:
     def __init__(self, names: set[str], networks: bool) -> None:
         self._names = names
         self._networks = {name.partition(".")[0] for name in names} if networks else set()

@@ -25,7 +25,7 @@ Launch = Callable[[Path, Path, float | None], str]
 
 
 @dataclass(frozen=True)
-class Target:
+class TrialProgram:
     """What to run: words as on a command line."""
 
     words: tuple[str, ...]
@@ -40,7 +40,7 @@ class Target:
 
 
 @dataclass(frozen=True)
-class Taken:
+class ConsumedStep:
     """What one step of one optimizer took: digests of gradients, by the names of their parameters."""
 
     optimizer: int
@@ -50,7 +50,7 @@ class Taken:
 
 
 @dataclass(frozen=True)
-class Run:
+class TrialRun:
     """How a trial went. `failure`: why there is nothing to judge by."""
 
     ending: str = ""
@@ -60,7 +60,7 @@ class Run:
     seconds: float = 0.0
     findings: tuple[Finding, ...] = ()
     needed: tuple[int, ...] = ()  # updates, until each finding was made
-    steps: tuple[Taken, ...] = ()
+    steps: tuple[ConsumedStep, ...] = ()
     lines: Mapping[str, Sequence[str]] = field(
         default_factory=dict
     )  # parameters fed or stepped, by "file:line"
@@ -77,13 +77,13 @@ class Run:
 class Trials:
     """`launch` starts a process with a request and waits for its result."""
 
-    def __init__(self, target: Target, launch: Launch | None = None) -> None:
+    def __init__(self, target: TrialProgram, launch: Launch | None = None) -> None:
         self.target = target
         self._launch = launch or in_a_new_process
         self.count = 0
         self._longest = 0.0
 
-    def run(self, sources: Mapping[str, bytes], updates: int | None) -> Run:
+    def run(self, sources: Mapping[str, bytes], updates: int | None) -> TrialRun:
         """The first one may take as long as it likes."""
         self.count += 1
         patience = PATIENCE + TIMES * self._longest if self._longest else None
@@ -96,7 +96,7 @@ class Trials:
             seconds = time.monotonic() - began
             self._longest = max(self._longest, seconds)
             if not result.exists():
-                return Run(failure=ended or "it ended before anything could be judged", seconds=seconds)
+                return TrialRun(failure=ended or "it ended before anything could be judged", seconds=seconds)
             return read(json.loads(result.read_text(encoding="utf-8")), seconds)
 
     def _request(self, sources: Mapping[str, bytes], updates: int | None, folder: Path) -> dict[str, Any]:
@@ -144,10 +144,10 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def read(data: Mapping[str, Any], seconds: float = 0.0) -> Run:
+def read(data: Mapping[str, Any], seconds: float = 0.0) -> TrialRun:
     if "failure" in data:
-        return Run(failure=data["failure"], seconds=seconds)
-    return Run(
+        return TrialRun(failure=data["failure"], seconds=seconds)
+    return TrialRun(
         ending=data["ending"],
         status=data["status"],
         error=data["error"],
@@ -155,7 +155,7 @@ def read(data: Mapping[str, Any], seconds: float = 0.0) -> Run:
         seconds=seconds,
         findings=tuple(finding_of(f) for f in data["findings"]),
         needed=tuple(f["needed"] for f in data["findings"]),
-        steps=tuple(Taken(**step) for step in data["steps"]),
+        steps=tuple(ConsumedStep(**step) for step in data["steps"]),
         lines=data["lines"],
         loss=data["loss"],
         not_evaluated=frozenset(data["not_evaluated"]),

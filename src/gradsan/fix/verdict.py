@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
-from gradsan.fix.gradients import Comparison, compare
+from gradsan.fix.gradients import GradientComparison, compare
 from gradsan.fix.lines import Key, Moved, key, keys
 from gradsan.fix.speaks_of import at_its_lines, parameters
-from gradsan.fix.trial import Run
+from gradsan.fix.trial import TrialRun
 from gradsan.judge.findings import Finding
 
 # What they are about comes to bear after the first step: a repair that changes that one does something else.
@@ -22,7 +22,7 @@ CLOSE = 1e-4
 
 
 @dataclass(frozen=True)
-class Verdict:
+class TrialVerdict:
     verified: bool
     because: str  # one sentence
     caused: tuple[Key, ...] = ()  # findings that came with it
@@ -38,29 +38,35 @@ class Control(Protocol):
         """Whether two runs of the same program take the same gradients."""
 
 
-def judge(finding: Finding, before: Run, after: Run, moved: Moved, control: Control) -> Verdict:
+def judge(
+    finding: Finding, before: TrialRun, after: TrialRun, moved: Moved, control: Control
+) -> TrialVerdict:
     if reason := _ended_worse(before, after):
-        return Verdict(False, reason)
+        return TrialVerdict(False, reason)
     if finding.rule in after.not_evaluated - before.not_evaluated:
-        return Verdict(False, f"with it, {finding.rule} could not be evaluated")
+        return TrialVerdict(False, f"with it, {finding.rule} could not be evaluated")
     expected, found = keys(moved.finding(f) for f in before.findings), keys(after.findings)
     mine = key(moved.finding(finding))
     if found[mine] >= max(1, expected[mine]):
-        return Verdict(False, f"with it, {finding.rule} is still reported")
+        return TrialVerdict(False, f"with it, {finding.rule} is still reported")
     if not _computes_the_same(finding.rule, before, after):
-        return Verdict(False, f"with it, the first loss is {after.loss:.6g} and not {before.loss:.6g}")
+        return TrialVerdict(False, f"with it, the first loss is {after.loss:.6g} and not {before.loss:.6g}")
     if new := found - expected:
         known = keys(moved.finding(f) for f in control.findings())
         if caused := [where for where in new if where not in known]:
             because = f"with it, {_named(caused[0])} is reported, which was not before"
-            return Verdict(False, because, tuple(caused))
+            return TrialVerdict(False, because, tuple(caused))
     return _by_gradients(finding, before, after, moved, control)
 
 
-def _by_gradients(finding: Finding, before: Run, after: Run, moved: Moved, control: Control) -> Verdict:
+def _by_gradients(
+    finding: Finding, before: TrialRun, after: TrialRun, moved: Moved, control: Control
+) -> TrialVerdict:
     seen = compare(before.steps, after.steps)
     if seen.changed and not control.is_reproducible():
-        return Verdict(False, "two runs of the program without it differ already, so nothing can be compared")
+        return TrialVerdict(
+            False, "two runs of the program without it differ already, so nothing can be compared"
+        )
     may_differ = parameters(finding, before, after, moved)
     others = [name for name in seen.changed if name not in may_differ]
     if others and _are_upstream(finding, before, seen, others):
@@ -70,11 +76,11 @@ def _by_gradients(finding: Finding, before: Run, after: Run, moved: Moved, contr
         others = list(seen.changed)
     if others:
         because = f"with it, the gradient of `{others[0]}` differs, which {finding.rule} does not speak of"
-        return Verdict(False, because)
-    return Verdict(True, _evidence(finding, before, after, seen))
+        return TrialVerdict(False, because)
+    return TrialVerdict(True, _evidence(finding, before, after, seen))
 
 
-def _are_upstream(finding: Finding, before: Run, seen: Comparison, others: list[str]) -> bool:
+def _are_upstream(finding: Finding, before: TrialRun, seen: GradientComparison, others: list[str]) -> bool:
     """A trunk that the subjects share with others gets gradient through them: it differs with them, and the heads of
     the others do not."""
     fed = at_its_lines(finding, before)
@@ -83,7 +89,7 @@ def _are_upstream(finding: Finding, before: Run, seen: Comparison, others: list[
     return bool(subjects & set(seen.changed)) and set(others) <= fed and bool(untouched)
 
 
-def _ended_worse(before: Run, after: Run) -> str:
+def _ended_worse(before: TrialRun, after: TrialRun) -> str:
     if after.failure:
         return f"the program with it: {after.failure}"
     if after.unwatched:
@@ -101,7 +107,7 @@ def _ended_worse(before: Run, after: Run) -> str:
     return f"with it, the program ends earlier, with {after.error or f'status {after.status}'}"
 
 
-def _computes_the_same(rule: str, before: Run, after: Run) -> bool:
+def _computes_the_same(rule: str, before: TrialRun, after: TrialRun) -> bool:
     if not rule.startswith(FORWARD_STAYS) or rule in FORWARD_CHANGES:
         return True
     known = all(loss and math.isfinite(loss) for loss in (before.loss, after.loss))
@@ -112,7 +118,7 @@ def _kind(error: str) -> str:
     return error.partition(":")[0]
 
 
-def _evidence(finding: Finding, before: Run, after: Run, seen: Comparison) -> str:
+def _evidence(finding: Finding, before: TrialRun, after: TrialRun, seen: GradientComparison) -> str:
     further = bool(before.error) and not after.error
     parts = [f"the program no longer ends with {_kind(before.error)}"] if further else []
     parts.append(f"{finding.rule} is gone in {_count(after.updates, 'update')} and nothing new is reported")

@@ -20,7 +20,7 @@ def rows_along_steps(graph: Provenance, within: dict[ValueId, Op]) -> Iterator[M
     axes of the `[B, T]` are rows that a layer was given: in a square of states each axis is all states."""
     if not any(_is_square_with_one(graph, op) for op in within.values()):
         return
-    names, known = _Names(graph), roles(graph, within)
+    names, known = _AxisNames(graph), roles(graph, within)
     for nid in sorted(within):
         op = within[nid]
         pair = _square_with_one(graph, op)
@@ -45,7 +45,7 @@ def _square_with_one(graph: Provenance, op: Op) -> tuple[Op, Op] | None:
     return (one, square) if one is not None and square is not None else None
 
 
-class _Names:
+class _AxisNames:
     def __init__(self, graph: Provenance) -> None:
         self._graph = graph
         self._known: dict[ValueId, Roles] = {}

@@ -11,14 +11,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from gradsan.judge.baseline_file import INSTALLED, Entry, below, code_only, contents, entry_of, read
+from gradsan.judge.baseline_file import INSTALLED, KnownFinding, below, code_only, contents, entry_of, read
 from gradsan.judge.findings import Finding, Report
 from gradsan.judge.source import real_path
 from gradsan.rules import find
 
 
 class Baseline:
-    def __init__(self, path: str, entries: Counter[Entry]) -> None:
+    def __init__(self, path: str, entries: Counter[KnownFinding]) -> None:
         self.shown = path
         self.path = Path(path).absolute()
         self.entries = entries
@@ -27,7 +27,7 @@ class Baseline:
     def read(cls, path: str) -> Baseline:
         return cls(path, read(path))
 
-    def entry(self, finding: Finding) -> Entry:
+    def entry(self, finding: Finding) -> KnownFinding:
         return entry_of(finding, self.path.parent)
 
     def listener(self, then: Callable[[Finding], None]) -> Callable[[Finding], None]:
@@ -60,18 +60,18 @@ class Baseline:
             listener(finding)
         return [f for f in findings if any(f is t for t in told)]
 
-    def gone(self, missing: Iterable[Entry], report: Report) -> list[Entry]:
+    def gone(self, missing: Iterable[KnownFinding], report: Report) -> list[KnownFinding]:
         """Of the entries that did not occur, those that could have: another script may have the rest."""
         reached = {(below(self.path.parent, real_path(file)), function) for file, function in report.reached}
         return [entry for entry in sorted(missing) if self._is_gone(entry, reached, report.evaluated)]
 
-    def _is_gone(self, entry: Entry, reached: set[tuple[str, str]], evaluated: frozenset[str]) -> bool:
+    def _is_gone(self, entry: KnownFinding, reached: set[tuple[str, str]], evaluated: frozenset[str]) -> bool:
         if find(entry.rule) is None:  # of another version of gradsan
             return True
         was_there = (entry.file, entry.function) in reached
         return entry.rule in evaluated and (was_there or not self._is_written(entry))
 
-    def _is_written(self, entry: Entry) -> bool:
+    def _is_written(self, entry: KnownFinding) -> bool:
         """Whether the line is still in the file, as far as that can be told."""
         if entry.file.startswith(("<", INSTALLED)) or not entry.file:
             return True

@@ -25,7 +25,7 @@ class BaselineError(Exception):
 
 
 @dataclass(frozen=True, order=True, slots=True)
-class Entry:
+class KnownFinding:
     """What a finding is recognised by. `file` is relative to the folder of the baseline."""
 
     file: str
@@ -37,11 +37,13 @@ class Entry:
         return asdict(self)
 
 
-def entry_of(finding: Finding, folder: Path) -> Entry:
+def entry_of(finding: Finding, folder: Path) -> KnownFinding:
     where = finding.culprit
     if where is None:
-        return Entry("", "", finding.rule, "")
-    return Entry(below(folder, real_path(where.file)), where.function, finding.rule, code_only(where.code))
+        return KnownFinding("", "", finding.rule, "")
+    return KnownFinding(
+        below(folder, real_path(where.file)), where.function, finding.rule, code_only(where.code)
+    )
 
 
 def below(folder: Path, file: str) -> str:
@@ -68,7 +70,7 @@ def code_only(line: str) -> str:
     return " ".join(code.split())
 
 
-def contents(entries: Counter[Entry]) -> str:
+def contents(entries: Counter[KnownFinding]) -> str:
     lines = []
     for entry, count in sorted(entries.items()):
         more = {"count": count} if count > 1 else {}
@@ -77,7 +79,7 @@ def contents(entries: Counter[Entry]) -> str:
     return f'{{\n  "{HEAD}": {VERSION},\n  "findings": [\n{listed}\n  ]\n}}\n'
 
 
-def read(path: str) -> Counter[Entry]:
+def read(path: str) -> Counter[KnownFinding]:
     try:
         data = json.loads(Path(path).read_bytes().decode())
     except OSError as error:
@@ -93,13 +95,13 @@ def read(path: str) -> Counter[Entry]:
     return _entries(path, data.get("findings"))
 
 
-def _entries(path: str, listed: Any) -> Counter[Entry]:
-    found: Counter[Entry] = Counter()
+def _entries(path: str, listed: Any) -> Counter[KnownFinding]:
+    found: Counter[KnownFinding] = Counter()
     for number, given in enumerate(listed if isinstance(listed, list) else [None], 1):
-        fields = [given.get(key) for key in Entry.__slots__] if isinstance(given, dict) else [None]
+        fields = [given.get(key) for key in KnownFinding.__slots__] if isinstance(given, dict) else [None]
         count = given.get("count", 1) if isinstance(given, dict) else 0
         whole = type(count) is int and count > 0
         if not all(isinstance(text, str) for text in fields) or not whole:
             raise BaselineError(f"the baseline {path!r} is damaged at its finding {number}; {AGAIN}")
-        found[Entry(*fields)] += count
+        found[KnownFinding(*fields)] += count
     return found

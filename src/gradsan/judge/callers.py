@@ -11,7 +11,7 @@ from gradsan.record.events import Chain, Op, Site
 NEW_TENSORS = {"tensor", "as_tensor", "FloatTensor", "Tensor", "new_tensor", "asarray", "from_numpy"}
 
 if TYPE_CHECKING:
-    from gradsan.judge.history import History
+    from gradsan.judge.history import History, Optimizer
 
 Way = tuple[Site, ...]  # a line and those it was called from, the innermost first
 
@@ -56,6 +56,13 @@ def caller_of(history: History, op: Op, is_right: Callable[[Op], bool]) -> Site:
     return caller_apart(
         history, path, [way_of(history, o) for o in same if o.name == op.name and is_right(o)]
     )
+
+
+def optimizer_made_at(history: History, optimizer: Optimizer) -> Site:
+    """The line that made an optimizer; of a factory that makes others, too, the line that called it for this one."""
+    others = [o for o in history.optimizers.values() if o.site == optimizer.site and o is not optimizer]
+    path = way(history, optimizer.site, optimizer.made_by)
+    return caller_apart(history, path, [way(history, o.site, o.made_by) for o in others])
 
 
 def cut_for(history: History, cut: Op) -> Site:

@@ -24,11 +24,16 @@ class Record:
         self.finding.met += met
         self.recent.append(met)
 
-    def passed(self, times: int) -> None:
-        """So many iterations went like those before, and nobody looked closely enough."""
-        if all(self.recent):
+    def passed(self, times: int, traced: bool = False) -> None:
+        """So many iterations went like those before; `traced` where that was seen of every operation in them."""
+        if not all(self.recent):
+            return
+        self.finding.count += times
+        if traced:
+            self.finding.traced += times
+            self.finding.met += times
+        else:
             self.finding.repeated += times
-            self.finding.count += times
 
 
 class Counting:
@@ -74,8 +79,10 @@ class Counting:
             met = [key in self._met.get(iteration, ()) for iteration in left]
             for _ in range(sum(met)):
                 record.looked(True)
-            unknown = sum(i >= record.first for i in left) - sum(met)
-            record.passed(times + unknown)
+            for iteration, here in zip(left, met, strict=True):
+                if iteration >= record.first and not here:
+                    record.passed(1, traced=self._ended[iteration] == DEEP)
+            record.passed(times, traced=self._look == DEEP)
         self._ended.clear()
         self._met.clear()
 

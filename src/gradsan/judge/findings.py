@@ -69,6 +69,57 @@ class Process:
         return not self.iterations and not self.not_evaluated
 
 
+@dataclass(frozen=True, slots=True)
+class Share:
+    """How much of a gradient came the wrong way: |wrong| / (|wrong| + |rest|), and the cosine of the angle between the
+    two; None where there is only one of them."""
+
+    of: str
+    parameters: int
+    share: float
+    cosine: float | None
+
+    def __str__(self) -> str:
+        angle = (
+            ""
+            if self.cosine is None
+            else f", cosine to the rest {self.cosine:.2f}".replace("-", "\N{MINUS SIGN}")
+        )
+        percent = (
+            "all"
+            if self.share == 1.0
+            else f"{self.share:.0%}"
+            if self.share >= 0.005
+            else f"{self.share:.2%}"
+        )
+        return (
+            f"{percent} of the gradient of {self.of}{angle}"
+            if not self.of.startswith("what ")
+            else (f"{percent} of {self.of}{angle}")
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What a finding does to the gradient, measured in the run; or why it was not measured."""
+
+    shares: tuple[Share, ...] = ()
+    not_measured: str = ""
+
+    @property
+    def is_nothing(self) -> bool:
+        """Measured, and no gradient came that way."""
+        return bool(self.shares) and all(share.share == 0.0 for share in self.shares)
+
+    def __str__(self) -> str:
+        if not self.shares:
+            return f"not measured: {self.not_measured}"
+        return "; ".join(map(str, self.shares))
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"shares": [asdict(share) for share in self.shares], "not_measured": self.not_measured}
+
+
 @dataclass(slots=True)
 class Finding:
     """One defect: reported once per culprit line, with the number of times it was met."""
@@ -89,6 +140,7 @@ class Finding:
     traced: int = 0
     repeated: int = 0
     processes: tuple[Process, ...] = ()  # those that it was met in, where there are several
+    effect: Effect | None = None  # of leaks and contaminations
     static: bool = False  # read off the source; nothing was run
     # Where its repairs were tried: the one that was verified, if any, and what the trial has shown.
     tried: bool = False
@@ -111,6 +163,7 @@ class Finding:
             "culprit": None if self.culprit is None else asdict(self.culprit),
             "sites": [site.as_dict() for site in self.sites],
             "subjects": list(self.subjects),
+            "effect": None if self.effect is None else self.effect.as_dict(),
             "count": self.count,
             "first_iteration": self.first_iteration,
             "met": self.met,
@@ -178,6 +231,13 @@ class Report:
         """Index into SEVERITIES of the worst finding; -1 where there is none."""
         return max((SEVERITIES.index(f.severity) for f in self.findings), default=-1)
 
+    def _causes(self) -> list[int]:
+        """A number for each finding: those with the same one have one cause."""
+        from gradsan.judge.causes import by_cause
+
+        of = {number: cause for cause, group in enumerate(by_cause(self.findings), 1) for number in group}
+        return [of[number] for number in range(len(self.findings))]
+
     def as_dict(self) -> dict[str, Any]:
         return {
             "schema": SCHEMA,
@@ -188,7 +248,10 @@ class Report:
             "iterations": self.iterations,
             "deep_iterations": self.deep_iterations,
             "attention": self.attention,
-            "findings": [finding.as_dict() for finding in self.findings],
+            "findings": [
+                {**finding.as_dict(), "cause": cause}
+                for finding, cause in zip(self.findings, self._causes(), strict=True)
+            ],
             "not_evaluated": self.not_evaluated,
             "faults": self.faults,
             "errors_explained": self.errors_explained,

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from gradsan.judge.flow import SELECTING, SHAPING, TAKEN_OUT
 from gradsan.judge.history import History
-from gradsan.judge.returns import Entry
+from gradsan.judge.returns import ReturnRow
 from gradsan.judge.weighed import Met
 from gradsan.record.events import Op
 
@@ -20,7 +20,7 @@ Layout = Callable[
 ]  # a place in the rollout: which copy, and how many steps from the first
 
 
-def rollouts(history: History, met: Met, seen: Sequence[Entry]) -> Iterator[tuple[Op, list[Entry]]]:
+def rollouts(history: History, met: Met, seen: Sequence[ReturnRow]) -> Iterator[tuple[Op, list[ReturnRow]]]:
     """The sum, and its rows with either summand for the prediction: one of them is."""
     found = _sum_behind(history, met)
     if found is None or len(seen) < FEWEST:
@@ -39,9 +39,22 @@ def rollouts(history: History, met: Met, seen: Sequence[Entry]) -> Iterator[tupl
                 copy, step = layout(place)
                 transition = history.experience.transitions.get((streams[copy], base + step))
                 if transition is not None:
-                    rows.append(Entry(transition, number, value))
+                    rows.append(ReturnRow(transition, number, value))
             yield op, rows
         return
+
+
+def values_alone(history: History, met: Met) -> Op | None:
+    """The sum, where one summand is zero throughout and the other what the very network has predicted."""
+    found = _sum_behind(history, met)
+    if found is None or len(found[1]) < FEWEST:
+        return None
+    op, graph, own = found[0], history.graph, history.graph.live_params([met.live.nid])
+    for zeros, nid in ((found[1], op.inputs[1]), (found[2], op.inputs[0])):
+        other = found[2] if zeros is found[1] else found[1]
+        if not any(zeros) and any(other) and own & graph.value_params([nid]):
+            return op
+    return None
 
 
 def _sum_behind(history: History, met: Met) -> tuple[Op, tuple[float, ...], tuple[float, ...]] | None:
@@ -54,7 +67,7 @@ def _sum_behind(history: History, met: Met) -> tuple[Op, tuple[float, ...], tupl
     return (op, left, right) if len(left) == len(right) >= len(met.numbers) else None
 
 
-def _places(total: list[float], seen: Sequence[Entry]) -> list[int]:
+def _places(total: list[float], seen: Sequence[ReturnRow]) -> list[int]:
     """Where each row is in the sum; -1 where it is not, or cannot be told from another."""
     table: dict[float, int] = {}
     for place, number in enumerate(total):
@@ -68,7 +81,7 @@ def _layouts(size: int, copies: int) -> Iterator[Layout]:
         yield lambda place: (place // (size // copies), place % (size // copies))
 
 
-def _base(streams: list[int], layout: Layout, seen: Sequence[Entry], where: list[int]) -> int | None:
+def _base(streams: list[int], layout: Layout, seen: Sequence[ReturnRow], where: list[int]) -> int | None:
     """The step that the rollout begins with, where all rows agree on it."""
     bases, known = set[int](), 0
     for entry, place in zip(seen, where, strict=True):

@@ -14,7 +14,7 @@ from gradsan.rules import find
 
 # Whether these have anything to report differs from run to run: numbers do, and a sync may be far off.
 CHANGEABLE = {"GS208", "GS307", "GS501", "GS502", "GS503"}
-Place = tuple[str, int]  # a file, as it is shown, and a line of it
+ShownLine = tuple[str, int]  # a file, as it is shown, and a line of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class Suppressions:
             self._comments[file] = comments_in(self._source(file))
         return self._comments[file]
 
-    def problems(self, reached: set[Place], evaluated: set[str]) -> list[dict[str, Any]]:
+    def problems(self, reached: set[ShownLine], evaluated: set[str]) -> list[dict[str, Any]]:
         """Comments, in the files that were reached, that cannot mean what they say; and those on a line that was
         reached, about a rule that was evaluated, that silenced nothing."""
         found = []

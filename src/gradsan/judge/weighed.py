@@ -6,10 +6,11 @@ import math
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
+from gradsan.judge.arrival_lines import made_at
 from gradsan.judge.flow import JOINING, REDUCING, SELECTING, SHAPING, TAKEN_OUT, first_scalar
 from gradsan.judge.history import History
 from gradsan.judge.residuals import LIBRARY_LOSSES
-from gradsan.judge.returns import Entry
+from gradsan.judge.returns import ReturnRow
 from gradsan.record.events import Backward, Op, Site, ValueId
 
 DIFFERENCES = {"sub", "rsub", *LIBRARY_LOSSES}
@@ -55,7 +56,7 @@ def met_in(history: History, event: Backward) -> Iterator[Met]:
             yield Met(op, live[0], None, (first_scalar(op),))
 
 
-def entries(history: History, met: Met) -> list[Entry]:
+def entries(history: History, met: Met) -> list[ReturnRow]:
     """Row by row, with the transitions they are about; none where that is not known."""
     book = history.experience
     rows = book.rows_behind(met.live, len(met.numbers))
@@ -66,7 +67,7 @@ def entries(history: History, met: Met) -> list[Entry]:
         predictions = (None,) * len(rows)
     sign = -1.0 if met.constant is not None and met.constant.name == "neg" else 1.0
     found = zip(rows, met.numbers, predictions, strict=True)
-    return [Entry(row, sign * number, prediction) for row, number, prediction in found if row is not None]
+    return [ReturnRow(row, sign * number, prediction) for row, number, prediction in found if row is not None]
 
 
 def is_score(
@@ -100,4 +101,4 @@ def origin(history: History, constant: Op) -> Site:
             break
         op = floating[0]
         site = op.site or site
-    return site
+    return made_at(history, op) if op.name in ARRIVING else site

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from gradsan.judge.findings import Finding, Location, Report, RoleSite
 from gradsan.judge.source import shown_path
 from gradsan.judge.suppressions import Suppressions
-from gradsan.lint.checks import CHECKS, Entry
+from gradsan.lint.checks import CHECKS, CheckEntry
 from gradsan.lint.files import read
 from gradsan.lint.mistake import Mistake, Node
 from gradsan.lint.source_file import SourceFile
@@ -22,7 +22,7 @@ from gradsan.rules.base import Rule
 ONLY_BY_RUNNING = "it can be told only by running the program: `gradsan run`"
 
 
-class Unreadable(NamedTuple):
+class SkippedFile(NamedTuple):
     """Why a file was skipped, and on which line."""
 
     line: int
@@ -60,7 +60,7 @@ class Linter:
     def _lint(self, path: str) -> None:
         shown = shown_path(path)
         parsed = parse(path, shown)
-        if isinstance(parsed, Unreadable):
+        if isinstance(parsed, SkippedFile):
             place = {"file": shown, "line": parsed.line, "message": parsed.message}
             self.report.unreadable.append(place)
             return
@@ -75,7 +75,7 @@ class Linter:
         # No line counts as reached: what a comment silences may be seen only while the program runs.
         self.report.suppression_problems += self._suppressions.problems({(shown, 0)}, set())
 
-    def _apply(self, entry: Entry, file: SourceFile) -> None:
+    def _apply(self, entry: CheckEntry, file: SourceFile) -> None:
         try:
             mistakes = list(entry.load()(file))
         except Exception:  # a fault of ours costs one check of one file
@@ -94,22 +94,22 @@ class Linter:
             self.report.findings.append(finding)
 
 
-def parse(path: str, shown: str) -> SourceFile | Unreadable:
+def parse(path: str, shown: str) -> SourceFile | SkippedFile:
     try:
         text = read(path)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about the strings in somebody's source
             tree = ast.parse(text, path)
     except SyntaxError as error:
-        return Unreadable(error.lineno or 1, f"it is no Python: {error.msg}")
+        return SkippedFile(error.lineno or 1, f"it is no Python: {error.msg}")
     except (
         ValueError,
         RecursionError,
         MemoryError,
     ) as error:  # null bytes, another encoding, nested too deep
-        return Unreadable(1, f"it is no Python: {error}")
+        return SkippedFile(1, f"it is no Python: {error}")
     except OSError as error:
-        return Unreadable(1, f"it cannot be read: {error.strerror or error}")
+        return SkippedFile(1, f"it cannot be read: {error.strerror or error}")
     return SourceFile(shown, text.splitlines(keepends=True), tree)
 
 

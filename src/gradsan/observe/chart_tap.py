@@ -17,7 +17,7 @@ from torch.optim import optimizer as optim
 
 from gradsan.observe.backward import value_of
 from gradsan.observe.containment import Containment
-from gradsan.observe.magnitudes import Magnitudes, Taken, for_charts, has_dense_gradient
+from gradsan.observe.magnitudes import Magnitudes, StepReading, for_charts, has_dense_gradient
 from gradsan.observe.outlet import Recording
 from gradsan.observe.patches import Parts, Patches
 from gradsan.observe.registry import Known
@@ -34,7 +34,7 @@ class ChartTap:
         self._contain, self._emit = containment.contain, sink.emit
         self._known = known
         self._magnitudes = Magnitudes(known.leaves, now, for_charts)
-        self._taken: Taken | None = None
+        self._taken: StepReading | None = None
         self._hooks: list[Any] = []
 
     @property

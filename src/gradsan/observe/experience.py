@@ -11,7 +11,7 @@ from collections.abc import Callable
 import torch
 
 from gradsan.observe.rollouts import Rollouts
-from gradsan.observe.transitions import Place, digests_of_rows, round_off
+from gradsan.observe.transitions import TransitionKey, digests_of_rows, round_off
 from gradsan.observe.values import Tensor, is_floating
 from gradsan.record.events import Experience, Numbers, Rows, Transition, ValueId
 
@@ -47,6 +47,11 @@ class ExperienceTap:
             for tensor, number, is_live in zip(inputs, numbers, live, strict=False):
                 if not (is_live and name == "mul") and number not in self._constants:
                     self._keep(tensor, number)
+
+    def left(self, tensor: Tensor, number: ValueId) -> None:
+        """A value has left torch: it may be what a target is computed of."""
+        if self.looking and self._rollouts.streams and tensor.numel() > 1 and number not in self._constants:
+            self._keep(tensor, number)
 
     def _batch(self, batch: Tensor, number: ValueId) -> None:
         if batch.dim() < 2 or batch.requires_grad or number in self._batches:
@@ -91,7 +96,7 @@ class ExperienceTap:
     def _experience(self) -> Experience | None:
         index = self._rollouts.index
         index.catch_up()
-        found: dict[Place, int] = {}
+        found: dict[TransitionKey, int] = {}
         rows: list[Rows] = []
         for number, batch in self._batches.items():
             digests = digests_of_rows(batch)
@@ -112,7 +117,7 @@ class ExperienceTap:
         ]
         return Experience(tuple(transitions), tuple(rows), tuple(numbers))
 
-    def _add_recent(self, found: dict[Place, int]) -> None:
+    def _add_recent(self, found: dict[TransitionKey, int]) -> None:
         """The transitions that were taken under our eyes since the last look: what chose their actions is known."""
         for stream in self._rollouts.streams.values():
             begin = max(self._told.get(stream.number, 0), stream.first)

@@ -57,7 +57,7 @@ def has_dense_gradient(param: torch.Tensor) -> bool:
     return grad is not None and is_readable(grad) and (grad.is_sparse or grad.layout is torch.strided)
 
 
-class Taken(NamedTuple):
+class StepReading(NamedTuple):
     """What was taken just before a step, by that step alone: several threads may be stepping."""
 
     at: int
@@ -87,16 +87,16 @@ class Magnitudes:
     def is_due(self, oid: OptimizerId) -> bool:
         return self.now() >= self._next.get(oid, 0)
 
-    def before_step(self, params: list[torch.Tensor]) -> Taken:
+    def before_step(self, params: list[torch.Tensor]) -> StepReading:
         copies = [p.detach().clone() if p.numel() <= COPY_UP_TO else None for p in params]
-        return Taken(self.now(), params, norms_of([p.grad for p in params]), copies)
+        return StepReading(self.now(), params, norms_of([p.grad for p in params]), copies)
 
-    def after_step(self, oid: OptimizerId, taken: Taken) -> Sample:
+    def after_step(self, oid: OptimizerId, taken: StepReading) -> Sample:
         weights = norms_of(list(taken.params))
-        moved = [
-            _norm(p.detach() - b) if b is not None else -1.0
-            for p, b in zip(taken.params, taken.before, strict=True)
-        ]
+        pairs = list(zip(taken.params, taken.before, strict=True))
+        steps: list[torch.Tensor | None] = [p.detach() - b for p, b in pairs if b is not None]
+        lengths = iter(norms_of(steps))
+        moved = [-1.0 if b is None else next(lengths) for _, b in pairs]
         pids = self._leaves.pids(taken.params)
         rows = zip(pids, taken.grads, weights, moved, strict=True)
         sample = Sample(

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 from gradsan.observe.registry import Known
+from gradsan.observe.sharded import original_of
 from gradsan.observe.sites import Sites, variables_of
 from gradsan.observe.slots import (
     SEQUENCES,
@@ -59,6 +60,7 @@ def find_names(wanted: set[int], frame: FrameType | None, sites: Sites) -> dict[
     roots = list(_roots(frame, sites))
     for path, holder in _walk(roots):
         for name, tensor in _tensors_of(holder):
+            tensor = original_of(tensor)
             if id(tensor) in wanted:
                 full = f"{path}.{name}" if name else path
                 if full not in (names := found.setdefault(id(tensor), [])):

@@ -22,7 +22,7 @@ ENDS: tuple[End, ...] = ("", "truncated", "terminated", "ended", "reset")
 GOES_ON, TRUNCATED, TERMINATED, ENDED, RESET = range(5)
 UNKNOWN = 0  # a digest
 
-Place = tuple[int, int]  # the number of a stream, and of a transition in it
+TransitionKey = tuple[int, int]  # the number of a stream, and of a transition in it
 
 
 class Stream:
@@ -80,10 +80,10 @@ class Index:
 
     def __init__(self, streams: dict[int, Stream]) -> None:
         self._streams = streams
-        self._from: dict[int, Place | None] = {}
-        self._to: dict[int, Place | None] = {}
+        self._from: dict[int, TransitionKey | None] = {}
+        self._to: dict[int, TransitionKey | None] = {}
 
-    def find(self, digests: list[int], leads_there: bool) -> list[Place | None]:
+    def find(self, digests: list[int], leads_there: bool) -> list[TransitionKey | None]:
         table, streams = (self._to if leads_there else self._from), self._streams
         found = [table.get(digest) for digest in digests]
         return [place if place and streams[place[0]].first <= place[1] else None for place in found]
@@ -99,7 +99,7 @@ class Index:
                 if stream.ends[at] != RESET:
                     self._add(self._to, stream.led_to[at], place)
 
-    def _add(self, table: dict[int, Place | None], digest: int, place: Place) -> None:
+    def _add(self, table: dict[int, TransitionKey | None], digest: int, place: TransitionKey) -> None:
         if digest != UNKNOWN:
             table[digest] = None if digest in table else place
 

@@ -10,7 +10,7 @@ from gradsan.processes.folder import beside
 from gradsan.processes.identity import identity, is_one_of_several
 
 
-class Place(NamedTuple):
+class TracePlace(NamedTuple):
     """`file`: of this process, where it has a name of its own. `folder`: of all others, and of this one else."""
 
     folder: Path
@@ -19,17 +19,17 @@ class Place(NamedTuple):
     writes: bool = True  # whether this process needs a trace at all
 
 
-def place_of(trace: str | None, scratch: str) -> Place:
+def place_of(trace: str | None, scratch: str) -> TracePlace:
     if trace is None:
-        return Place(Path(scratch) / "traces", kept=False, writes=is_one_of_several())
+        return TracePlace(Path(scratch) / "traces", kept=False, writes=is_one_of_several())
     path = Path(os.path.abspath(trace))
     if is_folder(trace):
-        return Place(path)
+        return TracePlace(path)
     if path.exists() and not path.is_file():  # a pipe, a device
-        return Place(Path(scratch) / "traces", path, kept=False)
+        return TracePlace(Path(scratch) / "traces", path, kept=False)
     if identity().get("rank", 0):  # one file cannot be written by two
-        return Place(beside(path))
-    return Place(beside(path), path)
+        return TracePlace(beside(path))
+    return TracePlace(beside(path), path)
 
 
 def is_folder(trace: str) -> bool:
@@ -39,7 +39,7 @@ def is_folder(trace: str) -> bool:
     return is_one_of_several() and not os.path.exists(trace) and not Path(trace).suffix
 
 
-def tidy(place: Place) -> None:
+def tidy(place: TracePlace) -> None:
     """After the run: no empty folder beside a file; and where a name without a suffix was given, many traces make
     that name a folder, as one trace makes it a file."""
     if not place.kept or place.file is None or not place.folder.is_dir():

@@ -88,15 +88,15 @@ class Collector:
             self.locked = locks.write(self._config, sorted(self._all.get("lock", set())))
 
     def _write(self, target: str) -> None:
-        from gradsan.judge.baseline_file import Entry, contents
+        from gradsan.judge.baseline_file import KnownFinding, contents
         from gradsan.render.output import OutputError, OutputFile
 
-        present = Counter({Entry(*fields): count for fields, count in self._present.items()})
+        present = Counter({KnownFinding(*fields): count for fields, count in self._present.items()})
         old = baseline_of(self._config)
         try:
             file = OutputFile(target)
             if old is not None and old.path.resolve() == file.path:
-                gone = {Entry(*fields) for fields in self._gone()}
+                gone = {KnownFinding(*fields) for fields in self._gone()}
                 present |= Counter({e: n for e, n in old.entries.items() if e not in gone})
             file.write(contents(present))
         except OutputError as error:

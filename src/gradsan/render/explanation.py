@@ -67,12 +67,16 @@ def text(rule: type[Rule], page: Page) -> str:
     return page.text_of(console)
 
 
-def _code(console: Console, line: str, crop: bool) -> None:
-    """Never wrapped: cropped where a terminal ends, whole in a pipe or a file."""
-    if crop:
-        console.print(Text(line), no_wrap=True, overflow="ellipsis", crop=True)
-    else:
+def _code(console: Console, line: str, wrap: bool) -> None:
+    """Wrapped between words on a terminal; whole, to be copied, in a pipe or a file."""
+    if not wrap:
         console.print(Text(line), soft_wrap=True)
+        return
+    indent = " " * (len(line) - len(line.lstrip()) + 4)
+    for part in textwrap.wrap(
+        line, console.width, subsequent_indent=indent, break_on_hyphens=False, replace_whitespace=False
+    ) or [""]:
+        console.print(Text(part), soft_wrap=True)
 
 
 def text_list(rules: list[type[Rule]], page: Page) -> str:

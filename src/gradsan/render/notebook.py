@@ -27,7 +27,7 @@ FRAME = (
 HEIGHT = 430
 
 
-def render(report: Report, width: int = 100) -> str:
+def render(report: Report, width: int = 80) -> str:  # what a cell shows without being scrolled
     console = Console(
         file=io.StringIO(), width=width, theme=THEME, highlight=False, markup=False, emoji=False,
         record=True, force_jupyter=False, color_system="standard", force_terminal=True, _environ={},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import sys
 import unicodedata
 from dataclasses import dataclass
 from typing import TextIO
@@ -42,6 +43,14 @@ class Page:
         encoding = (getattr(stream, "encoding", None) or "utf-8").lower()
         colour = console.is_terminal and not dumb
         return cls(console.width, colour, encoding.startswith("utf"), console.is_terminal)
+
+    @classmethod
+    def printed(cls) -> Page:
+        """What `print(report)` will be read on: as wide as the terminal, and 100 columns where there is none."""
+        try:
+            return cls(width=os.get_terminal_size(sys.stdout.fileno()).columns or 100, terminal=True)
+        except (OSError, ValueError, AttributeError):  # a pipe, a notebook, a stream that is no file
+            return cls(width=100)
 
     def console(self, width: int | None = None) -> Console:
         """A console that writes into memory; read it with `text_of`."""

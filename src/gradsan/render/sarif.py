@@ -85,6 +85,7 @@ def _result(finding: Finding, index: dict[str, int]) -> Json:
         "properties": {
             "fix": plain(finding.fix),
             "subjects": [plain(name) for name in finding.subjects],
+            "effect": None if finding.effect is None else finding.effect.as_dict(),
             "firstIteration": finding.first_iteration,
             "ranks": finding.ranks,
             "processes": [process.name for process in finding.processes],

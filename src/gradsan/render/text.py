@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import groupby
+
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from gradsan.judge.causes import by_cause
 from gradsan.judge.findings import SEVERITIES, Finding, Process, Report, RoleSite
 from gradsan.render.excerpt import excerpt
 from gradsan.render.how_often import how_often
@@ -43,17 +47,18 @@ def render(report: Report, page: Page) -> str:
     return page.text_of(console)
 
 
-def of_finding(finding: Finding, width: int = 100) -> str:
+def of_finding(finding: Finding) -> str:
     """One finding by itself, for `print(finding)`."""
-    page = Page(width=width)
+    page = Page.printed()
     console = page.console()
     _finding(console, finding)
     return page.text_of(console).rstrip("\n")
 
 
 def draw(console: Console, report: Report) -> None:
-    for finding in report.findings:
-        _finding(console, finding)
+    for first, *others in by_cause(report.findings):
+        _finding(console, report.findings[first])
+        _same_cause(console, [report.findings[number] for number in others], report.findings[first])
     _errors_explained(console, report)
     _unreadable(console, report)
     _not_evaluated(console, report)
@@ -85,11 +90,32 @@ def _finding(console: Console, finding: Finding) -> None:
     notes = Table.grid(padding=(0, 2, 0, 0))
     if finding.subjects:
         notes.add_row(Text("on", "quiet"), _subjects(finding.subjects))
+    if finding.effect is not None:
+        notes.add_row(Text("effect", "quiet"), plain(str(finding.effect)))
     if finding.processes:
         notes.add_row(Text("in", "quiet"), where_met(finding))
     notes.add_row(Text("fix", "fix"), plain(finding.fix))
     notes.add_row(Text("why", "quiet"), Text(f"gradsan explain {finding.rule}", "quiet"))
     console.print(Padding(notes, (0, 0, 1, 2)))
+
+
+def _same_cause(console: Console, others: list[Finding], first: Finding) -> None:
+    """What else comes of it, in short."""
+    if not others:
+        return
+    console.print(Padding(Text("the same cause", "culprit"), (0, 0, 0, 2)))
+    for finding in others:
+        console.print(Padding(_headline(finding), (0, 0, 0, 4)))
+        if finding.culprit is not None:
+            place = Text.assemble((plain(finding.culprit.place), "place"), _in(finding.culprit.function))
+            console.print(Padding(place, (0, 0, 0, 6)))
+        console.print(Padding(Text(plain(finding.message)), (0, 0, 0, 6)))
+        notes = Table.grid(padding=(0, 2, 0, 0))
+        if finding.fix != first.fix:
+            notes.add_row(Text("fix", "fix"), plain(finding.fix))
+        if finding.rule != first.rule:
+            notes.add_row(Text("why", "quiet"), Text(f"gradsan explain {finding.rule}", "quiet"))
+        console.print(Padding(notes, (0, 0, 1, 6)))
 
 
 def _headline(finding: Finding) -> Text:
@@ -108,11 +134,10 @@ def _sites(console: Console, sites: tuple[RoleSite, ...]) -> None:
     """The story in order: saved here → changed here → needed here."""
     if not sites:
         return
-    roles = [plain(ROLES.get(site.role, site.role)) for site in sites]
-    width = max(map(len, roles))
+    story = [(where, _roles(together)) for where, together in groupby(sites, key=lambda site: site.location)]
+    width = max(len(roles) for _, roles in story)
     console.print()
-    for index, (role, site) in enumerate(zip(roles, sites, strict=True)):
-        where = site.location
+    for index, (where, role) in enumerate(story):
         place = (plain(where.place), "place")
         head = Text.assemble("→ " if index else "  ", role.ljust(width), "  ", place)
         code = Text(plain(where.code), "quiet")
@@ -122,6 +147,11 @@ def _sites(console: Console, sites: tuple[RoleSite, ...]) -> None:
             console.print(Padding(head, (0, 0, 0, 2)), overflow="fold")
             console.print(Padding(code, (0, 0, 0, 8)), no_wrap=True, overflow="ellipsis")
     console.print()
+
+
+def _roles(sites: Iterable[RoleSite]) -> str:
+    """What happens on one line, told once."""
+    return ", ".join(dict.fromkeys(plain(ROLES.get(site.role, site.role)) for site in sites))
 
 
 def _subjects(names: tuple[str, ...]) -> str:

@@ -29,7 +29,7 @@ Options = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Group:
+class CurveGroup:
     """Runs that differ in their seed alone, or in what the person who asked wanted to see together."""
 
     env: str
@@ -52,14 +52,14 @@ def bootstrap(samples: Floats, level: float = 0.95, seed: int = 0) -> tuple[Floa
     return samples.mean(axis=0), low, high
 
 
-def load_groups(folders: list[Path], by: Sequence[str] = ()) -> list[Group]:
+def load_groups(folders: list[Path], by: Sequence[str] = ()) -> list[CurveGroup]:
     """One group for each algorithm, environment and choice of options that change what is learned; with `by`, of
     those options only. Over the steps that all seeds of a group have reached."""
     runs = [
         _load(folder) for folder in {folder.resolve(): folder for folder in folders}.values()
     ]  # each once
     names = _named(by, runs)
-    groups: list[Group] = []
+    groups: list[CurveGroup] = []
     for (env, algorithm), own in _split(runs, ["env", "algorithm"]).items():
         deciding = [name for name in names if name in own[0][0]] if by else _differing(own)
         shown = [name for name in deciding if name not in ("env", "algorithm")]
@@ -122,15 +122,15 @@ def _cautions(runs: list[tuple[Options, Curve]]) -> tuple[str, ...]:
     )
 
 
-def _group(env: str, label: str, curves: list[Curve], cautions: tuple[str, ...]) -> Group:
+def _group(env: str, label: str, curves: list[Curve], cautions: tuple[str, ...]) -> CurveGroup:
     # Runs are evaluated at the first update past a mark, so their steps differ by a few: interpolate.
     reached = min(steps[-1] for steps, _ in curves)
     steps = np.unique(np.concatenate([steps[steps <= reached] for steps, _ in curves]))
     rows = [np.interp(steps, own, values) for own, values in curves]
-    return Group(env, label, steps, np.stack(rows), cautions)
+    return CurveGroup(env, label, steps, np.stack(rows), cautions)
 
 
-def plot(groups: list[Group], path: Path) -> None:
+def plot(groups: list[CurveGroup], path: Path) -> None:
     """One axis per environment: returns of two environments have nothing to do with each other."""
     axes: dict[str, Lines] = {}
     for group in groups:

@@ -66,7 +66,7 @@ class LeafMutated(Rule):
         what = f"`{name_of(self.history, pid)}`" if pid else "a leaf that requires grad"
         yield Verdict(
             event.site,
-            f"this writes into {what} while autograd is recording",
+            f"this writes into {what} in place while gradients are recorded, which autograd refuses",
             [("mutation", event.site), ("creation", created)],
             [pid] if pid else (),
         )

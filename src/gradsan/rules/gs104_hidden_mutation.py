@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gradsan.judge.effect import never_computed
 from gradsan.judge.wording import line, value_at
 from gradsan.record.events import NOWHERE, Backward
 from gradsan.rules.base import Rule, Verdict, Verdicts
@@ -124,14 +125,15 @@ class HiddenMutation(Rule):
             )
             yield Verdict(
                 culprit,
-                f"what {value_at(history, kept_at, 'an operation')} ({line(history, kept_at)}) kept for backward has "
-                f"other contents now: {how}",
+                f"what {value_at(history, kept_at, 'an operation')} ({line(history, kept_at)}) kept for backward was "
+                f"overwritten before backward used it: {how}",
                 [
                     ("saved", kept_at),
                     ("mutation" if hidden.write else "alias", culprit),
                     ("backward", event.site),
                 ],
                 event.reached,
+                measure=never_computed,
             )
 
 

@@ -89,8 +89,34 @@ class GraphCut(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # Only the side of the surrogate that bounds the other is left to learn from.
+        import torch
+        policy = torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(5):
+            s, a, old, advantage = torch.randn(8, 3), torch.randint(2, (8,)), -torch.rand(8), torch.randn(8)
+            ratio = (torch.distributions.Categorical(logits=policy(s)).log_prob(a) - old).exp()
+            loss = -torch.min(ratio.detach() * advantage, ratio.clamp(0.8, 1.2) * advantage).mean()  # BUG
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
+        """
+        # The bound may be a constant: beyond it nothing flows anyway.
+        import torch
+        policy = torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(5):
+            s, a, old, advantage = torch.randn(8, 3), torch.randint(2, (8,)), -torch.rand(8), torch.randn(8)
+            ratio = (torch.distributions.Categorical(logits=policy(s)).log_prob(a) - old).exp()
+            loss = -torch.min(ratio * advantage, ratio.detach().clamp(0.8, 1.2) * advantage).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
         """
         import torch
         policy, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
@@ -239,7 +265,7 @@ class GraphCut(Rule):
         shown = cut.op.site if cut.op.facts.grad_off else site
         back = self._return(cut)
         entry = (
-            f"; `torch.{back[0]}` on line {history.sites[back[1]].line} makes a new leaf of it"
+            f"; `torch.{back[0]}` on line {history.sites[back[1]].line} makes a new tensor of it, without its history"
             if back
             else ""
         )
@@ -248,8 +274,8 @@ class GraphCut(Rule):
             sites.append(("re-entry", back[1]))
         return Verdict(
             site,
-            f"{value_at(history, shown)} carries {networks(history, cut.pids)} into the loss without "
-            f"gradient: {cause(history, cut)}{entry}",
+            f"the loss depends on {networks(history, cut.pids)} through {value_at(history, shown)}, but no gradient "
+            f"comes back this way: {cause(history, cut)}{entry}",
             [*sites, ("backward", contribution.site)],
             cut.pids,
             explains=cut.pids,

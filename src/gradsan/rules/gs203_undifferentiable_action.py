@@ -90,9 +90,10 @@ class UndifferentiableAction(Rule):
 
     def _verdict(self, cut: Cut, contribution: Contribution) -> Verdict:
         history = self.history
+        what = "a term of the loss" if cut.pids <= contribution.consumed_pids() else "the loss"
         return Verdict(
             cut.op.site,
-            f"the loss reaches {networks(history, cut.pids)} only through the action chosen in "
+            f"{what} depends on {networks(history, cut.pids)} only through the action chosen in "
             f"{value_at(history, cut.op.site, 'this line')}: {cause(history, cut)}",
             [("choice", cut.op.site), ("backward", contribution.site)],
             cut.pids,

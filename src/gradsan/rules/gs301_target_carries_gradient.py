@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from gradsan.judge.callers import handed_in
+from gradsan.judge.effect import Way, from_outside, share_through
 from gradsan.judge.flow import SELECTING, SHAPING, Term, constant_terms
 from gradsan.judge.ledger import Contribution
+from gradsan.judge.meant_constant import meant_constant
 from gradsan.judge.residuals import Residual, residuals
 from gradsan.judge.wording import line, networks, value_at
-from gradsan.record.events import Op, ParamId, ValueId
+from gradsan.record.events import Backward, Failed, Op, ParamId, ValueId
+from gradsan.record.torch_errors import kind_of
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 
@@ -17,8 +20,9 @@ class TargetCarriesGradient(Rule):
     severity = "error"
     needs_deep = True
     what = """
-        The bootstrap target (reward + discount × value of the next state, an n-step or λ-return) still carries
-        gradient, and an optimizer applies it. The loss then also moves the target towards the prediction.
+        The bootstrap target (reward + discount × value of the next state, an n-step or λ-return) should be a constant.
+        Here gradient flows through it into a network, and an optimizer applies that gradient: the loss does not only
+        move the prediction towards the target, it also moves the target towards the prediction.
     """
     why = """
         Temporal-difference learning treats the target as a constant. With the gradient through both
@@ -159,8 +163,28 @@ class TargetCarriesGradient(Rule):
         """,
     )
 
+    def on_backward(self, event: Backward) -> Verdicts:
+        """It failed because of a step in between; through the target, it may have needed what was stepped."""
+        if event.error and kind_of(event.error) == "saved-tensor-changed":
+            waiting = {pid for pid in event.reached if self.history.can_be_stepped(pid)}
+            yield from self._judge(Contribution(event, self.history.iteration), waiting)
+
+    def on_failed(self, event: Failed) -> Verdicts:
+        graph = self.history.graph
+        if meant_constant(graph, event) == "target":
+            pids = graph.live_params([event.value])
+            yield Verdict(
+                event.site,
+                f"{value_at(self.history, event.site, 'the target')} is to be a constant, but a result cannot be told "
+                f"so: it carries gradient to {networks(self.history, pids)}",
+                [("target", event.site)],
+                pids,
+            )
+
     def on_settled(self, contribution: Contribution) -> Verdicts:
-        consumed = contribution.consumed_pids()
+        yield from self._judge(contribution, contribution.consumed_pids())
+
+    def _judge(self, contribution: Contribution, consumed: set[ParamId]) -> Verdicts:
         if not consumed:
             return
         roots = [root.nid for root in contribution.event.roots]
@@ -185,8 +209,9 @@ class TargetCarriesGradient(Rule):
                 if made is not None and pids and known and self._own_pass(weight, score):
                     yield Verdict(
                         made.site,
-                        f"{value_at(history, made.site, 'the target distribution')} becomes the target on "
-                        f"{line(history, op.site)} and still carries gradient to {networks(history, pids)}",
+                        f"{value_at(history, made.site, 'this distribution')} is the target on "
+                        f"{line(history, op.site)} and should be a constant, but gradient flows through it: the loss "
+                        f"trains {networks(history, pids)} through the target, too",
                         [("target", made.site), ("loss", op.site), ("backward", contribution.site)],
                         pids,
                     )
@@ -252,6 +277,10 @@ class TargetCarriesGradient(Rule):
             for source in made_of.values()
         )
 
+    def _ways(self, target: list[Term], contribution: Contribution) -> list[Way]:
+        within = self.history.graph.live_ancestors(root.nid for root in contribution.event.roots)
+        return [way for term in target for way in from_outside(self.history, term.op, within)]
+
     def _verdict(self, residual: Residual, target: list[Term], contribution: Contribution) -> Verdict:
         history = self.history
         pids = history.graph.live_params([t.op.nid for t in target])
@@ -260,11 +289,13 @@ class TargetCarriesGradient(Rule):
         culprit = handed_in(history, where, target[0].op)
         return Verdict(
             culprit,
-            f"{value_at(history, culprit, 'the target')} is a bootstrap target and still carries gradient to "
-            f"{networks(history, pids)}: the loss on {line(history, contribution.site)} also trains the target",
+            f"{value_at(history, culprit, 'this')} is a bootstrap target and should be a constant, but gradient flows "
+            f"through it: the loss on {line(history, contribution.site)} trains {networks(history, pids)} through the "
+            "target, too",
             [("value", target[0].op.site), ("target", where.site), ("loss", residual.op.site),
              ("backward", contribution.site)],
             pids,
+            measure=lambda: share_through(history, contribution, self._ways(target, contribution)),
         )  # fmt: skip
 
     def _joins(self, residual: Residual, target: list[Term], reward: Op) -> Op:

@@ -12,9 +12,7 @@ class NonScalarBackward(Rule):
     code = "GS403"
     name = "non-scalar-backward"
     severity = "error"
-    what = (
-        "`backward()` was called on a tensor with more than one element, without saying in which direction."
-    )
+    what = "`backward()` was called on a tensor with more than one element; it needs one number."
     why = """
         A loss per sample has no single gradient. Usually a `mean()` was forgotten or binds to the wrong
         factor, as in `td.pow(2) * weights.mean()`.

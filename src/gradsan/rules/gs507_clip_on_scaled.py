@@ -196,9 +196,9 @@ class ClipOnScaled(Rule):
             backward = next((p.site for pid in mine for p in history.ledger.fresh(pid)), NOWHERE)
             yield Verdict(
                 clip.site,
-                f"this clips the gradient of {networks(history, mine)} while it still carries the loss scale of "
-                f"{scale:g}, which is divided out on {line(history, site)}: the limit of {clip.limit:g} acts like "
-                f"{clip.limit / scale:.2g}",
+                f"this clips the gradient of {networks(history, mine)} while it is still multiplied by the loss "
+                f"scale of {scale:g}, which is divided out on {line(history, site)}: the limit of {clip.limit:g} acts "
+                f"like {clip.limit / scale:.2g}",
                 [("scale", scaled_at), ("backward", backward), ("clip", clip.site), ("unscale", site)],
                 mine,
             )

@@ -83,7 +83,7 @@ def _mistake(scope: Scope, scaled: Event, clip: Event, step: Event, scaler: str)
         "GS507",
         scope,
         clip.node,
-        f"this clips a gradient that still carries the loss scale of {line(scaled.node)}: `{scaler}.step` on "
+        f"this clips a gradient that is still multiplied by the loss scale of {line(scaled.node)}: `{scaler}.step` on "
         f"{line(step.node)} divides it out only after the clip, so the limit is off by the scale",
         (("backward", scaled.node), ("clip", clip.node), ("unscale", step.node)),
     )

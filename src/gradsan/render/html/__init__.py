@@ -20,6 +20,7 @@ from markupsafe import Markup, escape
 
 from gradsan import __version__
 from gradsan.fix.shown import diff, standing
+from gradsan.judge.causes import by_cause
 from gradsan.judge.findings import SEVERITIES, Finding, Report
 from gradsan.judge.source import shown_path
 from gradsan.picture.model import Picture
@@ -46,6 +47,7 @@ def render(report: Report) -> str:
         version=__version__,
         counts={s: sum(f.severity == s for f in report.findings) for s in reversed(SEVERITIES)},
         findings=[_finding(number, finding, picture) for number, finding in enumerate(report.findings)],
+        causes=by_cause(report.findings),
         picture=picture,
         rules=_rules(report),
         not_evaluated=_not_evaluated(report),
