@@ -6,7 +6,7 @@ from pathlib import Path
 
 import forked
 from gradsan.fix.shown import mend, standing
-from gradsan.fix.trial import Target, Trials
+from gradsan.fix.trial import TrialProgram, Trials
 from gradsan.fix.verified import verify
 from gradsan.judge.findings import Report
 from gradsan.judge.source import pin_base
@@ -20,7 +20,7 @@ def test_a_report_shows_the_repair_that_was_verified_and_says_so(tmp_path: Path,
     monkeypatch.chdir(tmp_path)
     pin_base()
     write(tmp_path, "train.py", STALE)
-    trials = Trials(Target(("train.py",), folder=str(tmp_path)), forked.launch)
+    trials = Trials(TrialProgram(("train.py",), folder=str(tmp_path)), forked.launch)
     findings = list(trials.run({}, None).findings)
     assert standing(findings[0]).startswith("not tried yet")
     assert verify(findings, trials, lambda _: None) == ""
@@ -33,7 +33,7 @@ def test_a_repair_that_could_not_be_verified_is_not_shown(tmp_path: Path, monkey
     monkeypatch.chdir(tmp_path)
     pin_base()
     write(tmp_path, "train.py", STALE.replace("def update", "opt.zero_grad = lambda: 1 / 0\ndef update"))
-    trials = Trials(Target(("train.py",), folder=str(tmp_path)), forked.launch)
+    trials = Trials(TrialProgram(("train.py",), folder=str(tmp_path)), forked.launch)
     findings = list(trials.run({}, None).findings)
     assert mend(findings[0]) is not None
     assert verify(findings, trials, lambda _: None) == ""
@@ -46,7 +46,7 @@ def test_where_the_program_cannot_be_run_again_nothing_counts_as_tried(tmp_path:
     monkeypatch.chdir(tmp_path)
     pin_base()
     script = write(tmp_path, "train.py", STALE)
-    trials = Trials(Target(("train.py",), folder=str(tmp_path)), forked.launch)
+    trials = Trials(TrialProgram(("train.py",), folder=str(tmp_path)), forked.launch)
     findings = list(trials.run({}, None).findings)
     script.unlink()
     assert "train.py" in verify(findings, trials, lambda _: None)

@@ -13,7 +13,7 @@ from gradsan.cli import baselines, locks, options
 from gradsan.cli.exit_status import decide
 from gradsan.cli.following import Following
 from gradsan.cli.publish import Publisher
-from gradsan.fix.trial import Target, Trials
+from gradsan.fix.trial import TrialProgram, Trials
 from gradsan.judge.baseline import Baseline
 from gradsan.judge.engine import Engine
 from gradsan.judge.findings import Report
@@ -242,7 +242,7 @@ def _trials(given: dict[str, Any], words: tuple[str, ...], include: tuple[str, .
         return None
     if given["code"] is not None or (given["html"] is None and given["format_"] != "sarif"):
         options.stop("--verify-fixes is for --html and --format sarif, of a SCRIPT or of -m MODULE")
-    return Trials(Target(words, given["module"], include, given["mode"], os.getcwd()))
+    return Trials(TrialProgram(words, given["module"], include, given["mode"], os.getcwd()))
 
 
 def _verify(trials: Trials, report: Report, follower: Follower | None) -> None:

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from gradsan.lock.identity import Identity
-from gradsan.lock.paths import Way
+from gradsan.lock.paths import GradientWay
 from gradsan.record.events import OptimizerId, ParamId, Site
 
 
@@ -23,7 +23,7 @@ class LossBook:
     per_step: Counter[int] = field(default_factory=Counter)  # how many of its backwards one step took
     stays: bool = False  # a step took what an earlier step had taken
     errors: set[str] = field(default_factory=set)
-    ways: dict[Way, set[ParamId]] = field(default_factory=dict)
+    ways: dict[GradientWay, set[ParamId]] = field(default_factory=dict)
     constants: dict[str, set[ParamId]] = field(default_factory=dict)
     shapes: Counter[str] = field(default_factory=Counter)
     reaches_back: bool = False  # into earlier iterations

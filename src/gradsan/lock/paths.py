@@ -22,7 +22,7 @@ MOST_WAYS = 16  # to one value
 Box = Callable[[ParamId], ParamId]  # any parameter → the one that stands for its network
 
 
-class Way(NamedTuple):
+class GradientWay(NamedTuple):
     """From the loss down to a parameter. `sign`: whether the loss grows (1) or shrinks (-1) with what it meets first,
     a log-probability or the output of a network; 0 where that depends, and then `side` says on which side of a
     difference it stands. `via`: other networks on the way."""
@@ -33,18 +33,18 @@ class Way(NamedTuple):
     via: frozenset[ParamId] = frozenset()
     met: bool = False
 
-    def through(self, op: Op, position: int, graph: Provenance, box_of: Box) -> Way:
+    def through(self, op: Op, position: int, graph: Provenance, box_of: Box) -> GradientWay:
         marks = self.marks.union(tag for tag in op.tags if tag in MARKS)
         via = self.via.union(box_of(p) for source in graph.inputs(op) for p in params_of(source))
         met = self.met or marks != self.marks or via != self.via
         if met:
-            return Way(self.sign, self.side, marks, via, met)
+            return GradientWay(self.sign, self.side, marks, via, met)
         direction = _direction(op, position)
         if self.sign == 0:
-            return Way(0, self.side * (direction or 1), marks, via, met)
+            return GradientWay(0, self.side * (direction or 1), marks, via, met)
         if direction == 0:
-            return Way(0, -1 if op.name in DISTANCES and position == 1 else 1, marks, via, met)
-        return Way(self.sign * direction, 0, marks, via, met)
+            return GradientWay(0, -1 if op.name in DISTANCES and position == 1 else 1, marks, via, met)
+        return GradientWay(self.sign * direction, 0, marks, via, met)
 
 
 def _direction(op: Op, position: int) -> int:
@@ -59,12 +59,14 @@ def _direction(op: Op, position: int) -> int:
     return 0
 
 
-def ways(graph: Provenance, roots: Iterable[ValueId], box_of: Box) -> dict[Way, set[ParamId]]:
+def ways(graph: Provenance, roots: Iterable[ValueId], box_of: Box) -> dict[GradientWay, set[ParamId]]:
     """The ways of gradient to parameters, and which parameters each leads to. Values are counted upwards, so what a
     value goes into is met before the value itself."""
     live = graph.live_ancestors(roots)
-    here: dict[ValueId, dict[Way, None]] = {root: {Way(): None} for root in roots if root in live}
-    found: dict[Way, set[ParamId]] = {}
+    here: dict[ValueId, dict[GradientWay, None]] = {
+        root: {GradientWay(): None} for root in roots if root in live
+    }
+    found: dict[GradientWay, set[ParamId]] = {}
     for nid in sorted(live, reverse=True):
         op, arrived = live[nid], here.pop(nid, {})
         for pid in params_of(op) if op.live else ():

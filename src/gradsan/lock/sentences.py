@@ -10,7 +10,7 @@ from gradsan.judge.history import History
 from gradsan.lock.book import LossBook
 from gradsan.lock.collector import FlowCollector, labels_of
 from gradsan.lock.model import Flow, Loss, Network
-from gradsan.lock.paths import Way
+from gradsan.lock.paths import GradientWay
 from gradsan.lock.text import plain
 from gradsan.record.events import OptimizerId, ParamId
 
@@ -98,7 +98,7 @@ class Wording:
             if {1, -1} <= found:
                 yield f"reaches `{label}` on both sides of a difference"
 
-    def _way(self, way: Way, label: str) -> str:
+    def _way(self, way: GradientWay, label: str) -> str:
         by = f" by {', '.join(sorted(way.marks))}" if way.marks else ""
         via = sorted({self._ref(pid) for pid in way.via} - {f"`{label}`"})
         through = f" through {', '.join(via)}" if via else ""
