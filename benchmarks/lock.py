@@ -52,8 +52,8 @@ def write(counts: dict[str, int]) -> None:
         names = sorted(name for name, of in SAME.items() if of == reason)
         lines.append(f"| {reason} | {', '.join(name.replace('_', ' ') for name in names)} |")
     lines.append(
-        f"\nOf {counts['programs']} right programs that were run once more, in adaptive mode, with other seeds, and with "
-        f"all variables renamed and all lines moved, {counts['unstable']} did not have the same lock each time"
+        f"\nOf {counts['programs']} right programs that were run once more, in adaptive mode, with other seeds, and "
+        f"with all variables renamed and all lines moved, {counts['unstable']} did not have the same lock each time"
         + "".join(f" ({name.replace('_', ' ')}: {why})" for name, why in UNSTABLE.items())
         + "."
     )

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import click
 
 from gradsan.cli import baselines, locks, options
-from gradsan.cli.exit_status import decide
+from gradsan.cli.exit_status import NOT_WATCHED, decide
 from gradsan.cli.following import Following
 from gradsan.cli.publish import Publisher
 from gradsan.fix.trial import TrialProgram, Trials
@@ -223,6 +223,7 @@ def _conclude(running: Running, outcome: ProgramOutcome, given: dict[str, Any]) 
     if _is_told_later(running):
         return outcome.status  # else a launcher would end the ranks that are still running
     report.script_status = outcome.status
+    compared = locks.qualify(running.lock, report)
     fail_on, finding_status = given["fail_on"], given["finding_status"]
     ending = decide(report, fail_on, finding_status, outcome.status, target is not None)
     report.exit = None if outcome.interrupted else ending
@@ -234,7 +235,7 @@ def _conclude(running: Running, outcome: ProgramOutcome, given: dict[str, Any]) 
     if target is not None and not publisher.keep(report, target, running.baseline):
         # what could not be written down is not known
         ending = decide(report, fail_on, finding_status, outcome.status)
-    return ending.status
+    return ending.status if compared else ending.status or NOT_WATCHED
 
 
 def _trials(given: dict[str, Any], words: tuple[str, ...], include: tuple[str, ...]) -> Trials | None:

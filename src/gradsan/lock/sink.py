@@ -32,6 +32,7 @@ class LockSink:
         self._collector = FlowCollector()
         self.flow = Flow()
         self.whole = True
+        self.untraced = False  # the lock knows operations, and this run has traced none
 
     def feed(self, event: Event) -> None:
         self._collector.feed(event)
@@ -40,6 +41,10 @@ class LockSink:
         self._collector.finish()
         wording = Wording(self._collector, self._folder)
         self.flow = wording.flow()
+        known = self._locked.losses if self._locked is not None else []
+        self.untraced = any(loss.traced for loss in known) and not any(
+            loss.traced for loss in self.flow.losses
+        )
         for change in compare(self._locked, self.flow) if self._locked is not None else ():
             if not self.whole:
                 change.gone.clear()
