@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: run test check lint-precision test-torch test-torch-versions format picture programs accuracy reliability unseen unseen-check fix-check meaning bench bench-taps bench-memory bench-rl bench-averaging clean-agents faults hostile load third-party llm processes ray bench-distributed benchmark benchmark-full benchmark-peers docs docs-rules clean bench-seeds bench-curves llm-planted llm-callback llm-cost
+.PHONY: run test check lint-precision test-torch test-torch-versions format picture programs accuracy reliability unseen unseen-check fix-check meaning bench bench-taps bench-memory bench-rl bench-averaging clean-agents faults hostile load third-party llm processes ray bench-distributed benchmark benchmark-full benchmark-peers docs docs-rules clean bench-seeds bench-curves llm-planted llm-callback llm-cost lock-check
 
 run: $(READY)
 	$(BIN)/gradsan run --fail-on never examples/leaky_dqn.py
@@ -61,6 +61,11 @@ fix-check: $(READY)
 # `make lint-precision CORPUS=../corpus` counts recall on that folder, too.
 lint-precision: $(READY)
 	$(BIN)/python -W ignore benchmarks/lint.py $(if $(CORPUS),--corpus $(CORPUS))
+
+# The locks of all programs of tests/programs: the same in every run, and another for every bug than for its twin?
+# LOCK="dqn --pairs" picks; LOCK="--every 8" tries every eighth for sameness.
+lock-check: $(READY)
+	$(BIN)/python -W ignore benchmarks/lock.py $(LOCK)
 
 unseen-check: $(READY)
 	$(BIN)/python benchmarks/unseen_check.py
