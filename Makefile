@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: run test check lint-precision test-torch test-torch-versions format picture programs accuracy reliability unseen unseen-check fix-check meaning bench bench-taps bench-memory bench-rl bench-averaging clean-agents faults hostile load third-party llm processes ray bench-distributed benchmark benchmark-full benchmark-peers docs docs-rules clean bench-seeds bench-curves llm-planted llm-callback llm-cost lock-check
+.PHONY: run test check lint-precision test-torch test-torch-versions format picture programs accuracy reliability unseen unseen-check fix-check meaning bench bench-taps bench-memory bench-rl bench-averaging clean-agents faults hostile load third-party llm processes ray bench-distributed benchmark benchmark-full benchmark-peers docs docs-rules clean bench-seeds bench-curves llm-planted llm-callback llm-cost lock-check bench-alternatives
 
 run: $(READY)
 	$(BIN)/gradsan run --fail-on never examples/leaky_dqn.py
@@ -76,6 +76,14 @@ bench: $(READY)
 
 bench-taps: $(READY)
 	$(BIN)/python -W ignore benchmarks/taps.py
+
+# What other tools cost (docs/alternatives.md), in an environment of their own that sees the project's torch.
+bench-alternatives: $(READY)
+	test -x .venv-alternatives/bin/python || $(BIN)/python -m venv .venv-alternatives
+	$(BIN)/python -c "import sysconfig; print(sysconfig.get_path('purelib'))" \
+		> $$(.venv-alternatives/bin/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")/project.pth
+	.venv-alternatives/bin/python -m pip install --quiet -c constraints.txt wandb==0.31.0 torchlens==2.36.1
+	.venv-alternatives/bin/python -W ignore benchmarks/alternatives.py
 
 bench-memory: $(READY)
 	UPDATES=$(or $(UPDATES),200000) $(BIN)/python benchmarks/memory.py
@@ -157,10 +165,11 @@ benchmark-peers: $(READY) .venv-benchmark/.ready
 
 # The documentation site, in build/site; its tools are installed only here.
 docs: docs-rules $(VENV)/.docs-ready
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	$(BIN)/sphinx-build --quiet --fail-on-warning --builder html docs build/site
 
 docs-rules: $(READY)
 	$(BIN)/python scripts/rule_pages.py
+	$(BIN)/python scripts/api_page.py
 
 $(VENV)/.docs-ready: $(READY)
 	$(BIN)/python -m pip install --quiet -c constraints.txt --group docs
