@@ -28,6 +28,7 @@ ORDER: dict[str, list[str]] = {
     "How to": [
         "how-to/findings",
         "how-to/fix",
+        "how-to/lock",
         "how-to/outputs",
         "how-to/configuration",
         "how-to/cleanrl",
