@@ -121,8 +121,8 @@ bench-averaging: $(READY)
 clean-agents: $(READY)
 	$(BIN)/python -W ignore benchmarks/clean_agents.py
 
-# Faults in every function of ours that a run calls, one after the other (docs/reliability.md); some 40 minutes on two
-# idle cores. FAULTS="--sample 200 --seed 3" or FAULTS="--only 'judge\.engine'" picks.
+# Faults in every function of ours that a run calls, one after the other (docs/reliability.md); about half a second of
+# processor time each. FAULTS="--sample 200 --seed 3", FAULTS="--only 'judge\.engine'" or FAULTS="--door watch" picks.
 faults: $(READY)
 	$(BIN)/python tests/reliability/injector.py $(FAULTS)
 

@@ -29,7 +29,7 @@ from gradsan.record.trace import TraceWriter
 from gradsan.render.output import OutputFile
 from gradsan.rules.base import Rule
 from gradsan.runner import program as programs
-from gradsan.runner.bare import run_bare, say
+from gradsan.runner.bare import fault_of, run_bare, say
 from gradsan.runner.execute import Course, ProgramOutcome, execute
 from gradsan.runner.signals import Interrupted, last_words
 from gradsan.runner.watch import Watch
@@ -117,7 +117,13 @@ def command(ctx: click.Context, /, words: tuple[str, ...], **given: Any) -> None
         last_resort.note("the end of the script")
     outcome = course.outcome or ProgramOutcome(1)
     assert running is not None
-    status = _concluded(ctx, running, outcome, given)
+    try:
+        status = _concluded(ctx, running, outcome, given)
+    except DELIBERATE:
+        raise
+    except Exception as error:  # what ends everything else: the script's own status is left
+        say(f"{fault_of(error)}; the script was not affected, and there is no report")
+        status = outcome.status
     if outcome.interrupted:
         raise Interrupted
     ctx.exit(status)
