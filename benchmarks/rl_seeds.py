@@ -9,6 +9,7 @@ those of the seeds trained alone and trained together, compared by a permutation
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -88,7 +89,8 @@ def write_page(
     lines = [
         "# Many seeds as one update",
         "",
-        "Written by `make bench-seeds`; do not edit. PPO on CartPole-v1 with its defaults, one thread.",
+        f'Written by `make bench-seeds BENCH="{" ".join(sys.argv[1:])}"`; do not edit. PPO on CartPole-v1 with its '
+        "defaults, one thread.",
         "",
         f"**Time.** {count} seeds together take {mean:.2f} times the processor time of one "
         f"({low:.2f} … {high:.2f}, 95 % bootstrap interval over {len(ratios)} turns of {TURN} rollouts; median "

@@ -39,7 +39,7 @@ ORDER: dict[str, list[str]] = {
         "how-to/distributed",
         "how-to/ci",
     ],
-    "Reference": ["rules/index", "lint", "api", "reference", "rl", "rl-bench"],
+    "Reference": ["rules/index", "lint", "api", "reference", "rl", "rl-bench", "rl-seeds", "rl-curves"],
     "Evidence": [
         "found-in-the-wild",
         "benchmark",

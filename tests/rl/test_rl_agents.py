@@ -337,6 +337,15 @@ def test_unsuitable_environments_and_options_get_one_sentence() -> None:
             preset("dqn", "CartPole-v1", device=device).torch_device()
 
 
+@pytest.mark.parametrize("robot", ["Hopper-v5", "HalfCheetah-v5"])
+def test_robots_have_the_usual_defaults(robot: str) -> None:
+    ppo: Any = preset("ppo", robot)
+    assert (ppo.num_envs, ppo.rollout, ppo.normalize, ppo.gamma) == (1, 2048, True, 0.99)
+    for algorithm in ("sac", "td3"):
+        other: Any = preset(algorithm, robot)
+        assert (other.learning_starts, other.hidden, other.learning_rate) == (10_000, (256, 256), 3e-4)
+
+
 def test_denormals_are_flushed_inside_and_as_before_outside() -> None:
     smallest = torch.tensor(torch.finfo(torch.float32).tiny)
     with denormals_flushed():
