@@ -72,6 +72,13 @@ class HandMade:
         self._behind = False
         self._set.difference_update(pids)
 
+    def spent(self, pids: tuple[ParamId, ...]) -> None:
+        self._set.difference_update(pids)
+
+    def was_set(self, pid: ParamId) -> bool:
+        """Whether the script has put a gradient there, under our eyes, that neither backward nor a step has touched."""
+        return pid in self._set
+
     # -- a `.grad` that is written --------------------------------------------------------------------
 
     def gradient_set(self, op: Op) -> None:

@@ -172,6 +172,8 @@ class Engine:
         known = self.findings.get(key)
         if known is not None:
             known.count += 1
+            if known.effect is not None and known.effect.not_measured and verdict.measure is not None:
+                known.effect = verdict.measure()
             self.counting.met(key, known, iteration)
             return
         if key in self.suppressions.silenced:
@@ -193,10 +195,14 @@ class Engine:
         ]
         subjects = describe_params(self.history, verdict.subjects, limit=50)
         severity = verdict.severity or rule.severity
+        effect = verdict.measure() if verdict.measure is not None else None
+        if effect is not None and effect.is_nothing:
+            severity = "info"  # a way that no gradient takes
         assert severity in SEVERITIES
         return Finding(
             rule.code, rule.name, severity, verdict.message, verdict.fix or rule.fix, culprit,
-            tuple(dict.fromkeys(sites)), tuple(subjects), 1, iteration + 1,
+            tuple(dict.fromkeys(sites)), tuple(subjects), 1, iteration + 1, effect=effect,
+            across_ranks=tuple(verdict.across_ranks),
         )  # fmt: skip
 
     def add(self, code: str, verdict: Verdict) -> None:

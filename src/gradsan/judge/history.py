@@ -212,7 +212,9 @@ class History:
         self.ever_reached.update(event.fed if event.call == "backward" else event.reached)
 
     def _zero(self, event: ZeroGrad) -> None:
-        self.ledger.cleared(event.params, event.site)
+        # A gradient that was seen being set, and is another one now, was not cleared: it is what it was set to.
+        cleared = [p for p in event.params if event.by != "hand" or not self.hand.was_set(p)]
+        self.ledger.cleared(cleared, event.site)
 
     def _stepped(self, event: StepDone) -> None:
         self.optimizers[event.oid].stepping = False
@@ -233,6 +235,7 @@ class History:
         """A step takes its gradient only after the rules have looked at what it is about to take."""
         optimizer = self.optimizers[event.oid]
         self.ledger.consumed(event.oid, event.site, event.held + event.lent)
+        self.hand.spent(event.held)
         optimizer.steps += 1
         optimizer.stepping = True
         optimizer.last_step = event.site
@@ -259,6 +262,8 @@ class History:
             if op.kind == "parameter":
                 pid = op.facts.pid
                 self.param_nodes[op.nid] = (pid, self.params[pid].epoch)
+            elif op.name == "requires_grad_" and op.facts.pid:
+                self.networks.revived(op)
             elif op.kind == "written":
                 self.networks.written(op)
                 self.hand.written(op)

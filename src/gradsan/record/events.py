@@ -48,7 +48,7 @@ class ParamSeen(NamedTuple):
     """A leaf tensor that can receive gradient."""
 
     pid: ParamId
-    kind: Literal["parameter", "leaf"]
+    kind: Literal["parameter", "leaf", "sharded"]
     shape: tuple[int, ...]
     requires_grad: bool
     created: Site
@@ -235,6 +235,25 @@ class GradientGrowth(NamedTuple):
     times: float
 
 
+class Junction(NamedTuple):
+    """The gradients of several ways meet at a parameter, or at a value: `sources` are the values that they come from,
+    `products` what each brings times what each brings, summed over the elements: (1, 1), (1, 2), … (2, 2), …"""
+
+    pid: ParamId
+    value: ValueId
+    sources: tuple[ValueId, ...]
+    products: tuple[float, ...]
+
+
+class Overlap(NamedTuple):
+    """A parameter had a gradient before this backward added to it: the squares of both, and their product."""
+
+    pid: ParamId
+    before: float
+    added: float
+    product: float
+
+
 class BackwardFacts(NamedTuple):
     """What looking at the graph around a backward has shown; empty where nobody looked."""
 
@@ -258,6 +277,8 @@ class BackwardFacts(NamedTuple):
     probes: tuple[Probe, ...] = ()
     probe_pairs: tuple[ProbePair, ...] = ()
     growth: GradientGrowth | None = None
+    junctions: tuple[Junction, ...] = ()
+    overlaps: tuple[Overlap, ...] = ()
 
 
 NO_FACTS = BackwardFacts()

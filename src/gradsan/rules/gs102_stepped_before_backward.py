@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gradsan.judge.callers import is_one_function, way
 from gradsan.judge.carriers import carried_by
+from gradsan.judge.effect import never_computed
 from gradsan.judge.flow import param_users
 from gradsan.judge.history import History
 from gradsan.judge.kept_values import kept_over_step
@@ -191,6 +192,7 @@ class SteppedBeforeBackward(Rule):
                 f"{line(history, event.site)} goes back through it, to weights that the step has changed",
                 [("carried over", carrier), *(("kept", op.site) for op in kept), *then],
                 pids,
+                measure=never_computed,
                 fix="collect what is kept as a constant (a rollout's log-probs and values) under "
                 "`with torch.no_grad():`; compute what is to be trained anew after the step",
             )
@@ -202,6 +204,7 @@ class SteppedBeforeBackward(Rule):
             f"({line(history, forward)}), and its backward comes only on {line(history, event.site)}",
             [("forward", forward), ("caller", culprit), *then],
             pids,
+            measure=never_computed,
         )
 
     def _stepped_by(self, event: Backward, step: Site, pids: set[ParamId]) -> Site:

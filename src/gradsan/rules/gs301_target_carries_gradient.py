@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gradsan.judge.callers import handed_in
+from gradsan.judge.effect import Way, from_outside, share_through
 from gradsan.judge.flow import SELECTING, SHAPING, Term, constant_terms
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.meant_constant import meant_constant
@@ -276,6 +277,10 @@ class TargetCarriesGradient(Rule):
             for source in made_of.values()
         )
 
+    def _ways(self, target: list[Term], contribution: Contribution) -> list[Way]:
+        within = self.history.graph.live_ancestors(root.nid for root in contribution.event.roots)
+        return [way for term in target for way in from_outside(self.history, term.op, within)]
+
     def _verdict(self, residual: Residual, target: list[Term], contribution: Contribution) -> Verdict:
         history = self.history
         pids = history.graph.live_params([t.op.nid for t in target])
@@ -290,6 +295,7 @@ class TargetCarriesGradient(Rule):
             [("value", target[0].op.site), ("target", where.site), ("loss", residual.op.site),
              ("backward", contribution.site)],
             pids,
+            measure=lambda: share_through(history, contribution, self._ways(target, contribution)),
         )  # fmt: skip
 
     def _joins(self, residual: Residual, target: list[Term], reward: Op) -> Op:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gradsan.judge.callers import optimizer_made_at
+from gradsan.judge.effect import of_all
 from gradsan.judge.flow import param_users
 from gradsan.judge.history import History
 from gradsan.judge.ledger import Contribution
@@ -122,6 +123,7 @@ class TargetNetworkTrained(Rule):
             [("optimizer", optimizer.site), ("sync", sync.site), ("step", event.site)],
             targets,
             explains=targets,
+            measure=lambda: of_all(history, history.ledger.fresh(targets[0]), set(targets)),
         )
 
     def on_settled(self, contribution: Contribution) -> Verdicts:

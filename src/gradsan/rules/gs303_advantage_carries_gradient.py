@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gradsan.judge import flow
 from gradsan.judge.callers import caller_of
+from gradsan.judge.effect import share_through
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.meant_constant import meant_constant
 from gradsan.judge.provenance import params_of
@@ -206,7 +207,7 @@ class AdvantageCarriesGradient(Rule):
                 origin = self._origin(weight)
                 if pids and origin.site not in reported:
                     reported.add(origin.site)
-                    yield self._verdict(op, origin, pids, contribution)
+                    yield self._verdict(op, weight, origin, pids, contribution)
 
     def _leaked(
         self, product: Op, score: Op, weight: Op, consumed: set[ParamId], live: dict[ValueId, Op]
@@ -311,7 +312,9 @@ class AdvantageCarriesGradient(Rule):
             op = live[0]
         return op
 
-    def _verdict(self, op: Op, origin: Op, pids: set[ParamId], contribution: Contribution) -> Verdict:
+    def _verdict(
+        self, op: Op, weight: Op, origin: Op, pids: set[ParamId], contribution: Contribution
+    ) -> Verdict:
         history = self.history
         culprit = caller_of(history, origin, lambda other: not other.live)
         return Verdict(
@@ -326,6 +329,7 @@ class AdvantageCarriesGradient(Rule):
                 ("backward", contribution.site),
             ],
             pids,
+            measure=lambda: share_through(history, contribution, [(op.nid, weight.nid)]),
         )
 
 

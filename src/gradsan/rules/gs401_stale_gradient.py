@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+from gradsan.judge.effect import share_added
 from gradsan.judge.history import History
 from gradsan.judge.left_over import LeftOver, LeftOverBook
 from gradsan.judge.wording import line, networks
@@ -128,6 +131,7 @@ class StaleGradient(Rule):
                 "since the last update",
                 [("backward", s) for s in dict.fromkeys(p.site for p in [*old, *new])] + [("update", site)],
                 pids,
+                measure=partial(share_added, history, new[0], set(pids), by_this=False),
                 fix="clear the gradients after each update: `p.grad = None`",
             )
 
@@ -152,6 +156,7 @@ class StaleGradient(Rule):
             "cleared it since the last step",
             [("backward", site) for site in [*old, *new]] + [("step", event.site)],
             both,
+            measure=lambda: share_added(self.history, ledger.fresh(both[0])[0], set(both), by_this=False),
         )
 
     def _taken_along(self, found: LeftOver) -> Verdict:
@@ -163,6 +168,9 @@ class StaleGradient(Rule):
             "what is left lying where no step follows its backward is taken along by the next one",
             [("backward", backward), ("left out", found.left_at), ("step", found.step.site)],
             found.parts[-1].event.fed,
+            measure=lambda: share_added(
+                self.history, found.parts[-1], set(found.parts[-1].event.fed), by_this=False
+            ),
             severity="error" if found.certain else "warning",
             fix="clear the gradients where the step is left out, or call `optimizer.zero_grad()` before each backward "
             "(before the first of a window)",

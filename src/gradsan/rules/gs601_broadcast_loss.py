@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gradsan.judge.axis_identity import rows_along_steps
+from gradsan.judge.effect import never_computed
 from gradsan.judge.meetings import (
     Meeting,
     all_choices_for_all_rows,
@@ -249,6 +250,7 @@ class BroadcastLoss(Rule):
                     f"pairs on the way to the loss on {line(self.history, event.site)}",
                     [("broadcast", op.site), ("backward", event.site)],
                     event.reached,
+                    measure=never_computed,
                 )
 
     def _verdict(self, event: Backward, meeting: Meeting, what: str, fix: str) -> Verdict:
@@ -259,6 +261,7 @@ class BroadcastLoss(Rule):
             f"{line(self.history, event.site)}",
             [("broadcast", meeting.op.site), ("backward", event.site)],
             event.reached,
+            measure=never_computed,
             fix=fix,
         )
 
