@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import sys
 import tempfile
@@ -45,6 +46,13 @@ def arguments() -> argparse.ArgumentParser:
     add("--programs", default="", help="only programs whose name contains one of these words")
     add("--operators", default="", help="only these operators")
     add("--root", type=Path, default=ROOT, help="gradsan's repository, for its programs")
+    add(
+        "--at-most",
+        type=float,
+        default=math.inf,
+        metavar="SECONDS",
+        help="break off then: the tables are of what was reached; 0 runs nothing",
+    )
     add("--jobs", type=int, default=os.cpu_count() or 1)
     add(
         "--results",
@@ -126,7 +134,7 @@ def _run(options: argparse.Namespace, tools: list[Tool], place: Path) -> set[str
         f"{len(found)} programs, {len(chosen)} mutants, tools: {' · '.join(t.name for t in tools)}",
         file=sys.stderr,
     )
-    run.run(todo, options.results, options.jobs)
+    run.run(todo, options.results, options.jobs, options.at_most)
     pairs = _pairs(options, place)
     with options.results.open("a", encoding="utf-8") as file:
         for row in reports.work(pairs, tools, known):
