@@ -25,7 +25,8 @@ class OrphanedOptimizer(Rule):
     what = """
         A network was replaced (loaded, copied, built anew, sharded by `fully_shard`) after its optimizer was
         made. The optimizer still holds the parameters of the old one; the new ones receive gradient and are never
-        stepped. Or a copy of an agent was given the optimizer of the original.
+        stepped. Or a copy of an agent was given the optimizer of the original, or the optimizer another network
+        than the one that is trained.
     """
     why = (
         "After the restart or reset nothing is learned any more, and nothing raises: `step()` moves a dead "
