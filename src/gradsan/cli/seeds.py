@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Where(NamedTuple):
-    """Local processes, or tasks of Ray; `at_once`: at most so many."""
+    """Together where that pays, in local processes, or as tasks of Ray; `at_once`: at most so many processes."""
 
     at_once: int | None = None
     on_ray: bool = False
@@ -30,8 +30,10 @@ class Where(NamedTuple):
 
             return RayTasks(self.address, self.at_once)
         from gradsan.rl.local_seeds import LocalProcesses, cores
+        from gradsan.rl.seeds_together import Together
 
-        return LocalProcesses(self.at_once or cores())
+        processes = LocalProcesses(self.at_once or cores())
+        return processes if self.at_once is not None else Together(processes)
 
 
 def train_all(config: Config, seeds: str, above: Path, where: Where) -> None:

@@ -10,41 +10,58 @@ import functools
 
 from gradsan.judge.history import History
 from gradsan.judge.source import tree_of
-from gradsan.record.events import Site
+from gradsan.record.events import Op, Site, ValueId
 
 ARRIVING = {"tensor", "as_tensor", "asarray", "from_numpy", "FloatTensor", "Tensor", "DoubleTensor"}
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Module
 
 
-def made_at(history: History, site: Site) -> Site:
-    """The line that made what arrives on this one; itself, where that cannot be told."""
-    seen = history.sites.get(site)
-    if seen is None or (line := _line(seen.file, seen.line)) == seen.line:
-        return site
-    return history.site_at(seen.file, line, seen.function)
+def made_at(history: History, op: Op) -> Site:
+    """The line that made what arrives by this operation; its own, where that cannot be told."""
+    seen = history.sites.get(op.site)
+    if seen is None or not (calls := _calls(seen.file, seen.line)):
+        return op.site
+    name = calls[_place(history, op) % len(calls)]
+    line = _line(seen.file, seen.line, name) if name else seen.line
+    return history.site_at(seen.file, line, seen.function) if line != seen.line else op.site
+
+
+def _place(history: History, op: Op) -> int:
+    """How many tensors have arrived on this line just before."""
+    before = 0
+    while (other := history.graph.get(ValueId(op.nid - before - 1))) is not None and other.site == op.site:
+        before += 1
+    return before
 
 
 @functools.lru_cache(maxsize=256)
-def _line(file: str, line: int) -> int:
+def _calls(file: str, line: int) -> list[str]:
+    """What each call on this line makes a tensor of, from left to right: the name of a variable, or nothing."""
     tree = tree_of(file)
-    if tree is None:
-        return line
-    names = {name for call in ast.walk(tree) if (name := _given(call)) and _spans(call, line)}
-    found = _assignments(_around(tree, line), names.pop(), line) if len(names) == 1 else []
+    found = (
+        [n for n in ast.walk(tree) if isinstance(n, ast.Call) and _spans(n, line)] if tree is not None else []
+    )
+    arriving = [call for call in found if _called(call) in ARRIVING and call.args]
+    return [_given(call) for call in sorted(arriving, key=lambda call: (call.lineno, call.col_offset))]
+
+
+@functools.lru_cache(maxsize=256)
+def _line(file: str, line: int, name: str) -> int:
+    tree = tree_of(file)
+    found = _assignments(_around(tree, line), name, line) if tree is not None else []
     for assignment in reversed(found):
-        name = _name_of(assignment.targets[0])
         if name not in {n.id for n in ast.walk(assignment.value) if isinstance(n, ast.Name)}:
             return assignment.lineno
-    return line
+    return found[0].lineno if found else line
 
 
-def _given(node: ast.AST) -> str:
-    """The variable that a tensor is made of."""
-    if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Name):
-        function = node.func
-        called = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
-        return node.args[0].id if called in ARRIVING else ""
-    return ""
+def _called(call: ast.Call) -> str:
+    function = call.func
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+
+
+def _given(call: ast.Call) -> str:
+    return call.args[0].id if isinstance(call.args[0], ast.Name) else ""
 
 
 def _spans(node: ast.AST, line: int) -> bool:

@@ -27,6 +27,8 @@ STARVED_STEPS = 3
 # Where a constant meets what is trained, element by element.
 COMPARING = LIBRARY_LOSSES | {"mul", "div", "add", "sub", "rsub", "rdiv", "min", "max", "minimum", "maximum"}
 
+BOUNDING = {"min", "max", "minimum", "maximum"}
+
 
 @dataclass(slots=True)
 class Cut:
@@ -49,7 +51,7 @@ class CutFinder:
         """The cuts that matter in this loss."""
         if contribution.event.error or contribution.event.call != "backward":
             return []
-        found = self.dead_terms(contribution)
+        found = self.dead_terms(contribution) or self.dead_bounds(contribution)
         starved = self.starved(contribution, {pid for cut in found for pid in cut.pids})
         return found if starved is None else [*found, starved]
 
@@ -78,13 +80,31 @@ class CutFinder:
             for term in summands:
                 if term.op.live and graph.live_params([term.op.nid]) & consumed:
                     continue
+                if flow.weighs_nothing(graph, term.op):
+                    continue
                 wanted = graph.value_params([term.op.nid]) & owned
                 wanted = wanted - consumed or wanted  # those first that get nothing at all
                 cut = self.in_loss([term.op.nid], wanted) if wanted else None
                 if cut is None or self._is_reference(term, summands, cut) or self._is_forgotten(term, cut):
                     continue
-                if not self._is_offset(term, cut, graph.ancestors([root.nid])):
+                if not self._is_offset(term, cut, root.nid):
                     found.append(cut)
+        return found
+
+    def dead_bounds(self, contribution: Contribution) -> list[Cut]:
+        """`min(ratio.detach() * a, ratio.clamp(…) * a)`: of two sides of which one only bounds the other, the one
+        that teaches beyond the bound is cut."""
+        graph, found = self.history.graph, []
+        for op in graph.live_ancestors(root.nid for root in contribution.event.roots).values():
+            sides = [i for i in graph.inputs(op) if i.floating] if op.name in BOUNDING else []
+            if len(sides) != 2 or sides[0].live == sides[1].live:
+                continue
+            dead, live = sides if sides[1].live else sides[::-1]
+            behind = graph.live_ancestors([live.nid])
+            clamped = {i.nid for o in behind.values() if o.name == "clamp" for i in graph.inputs(o)}
+            for cut, pids in flow.cuts_behind(graph, [dead.nid]).values():
+                if clamped.intersection(i.nid for i in graph.inputs(cut)):
+                    found.append(Cut(cut, pids, False))
         return found
 
     def _trained_by(self, contribution: Contribution) -> set[ParamId]:
@@ -122,24 +142,32 @@ class CutFinder:
         users = {op.nid for op in flow.param_users(graph, graph.live_ancestors([term.op.nid]), trained)}
         return not flow.is_linear_in(graph, term.op, users) and self._is_constant([term.op], cut, trained)
 
-    def _is_offset(self, term: flow.Term, cut: Cut, within: dict[ValueId, Op]) -> bool:
+    def _is_offset(self, term: flow.Term, cut: Cut, root: ValueId) -> bool:
         """`(live + constant) * weight`: what is added to a live value before both are weighed is part of that
         value, such as the Jacobian of a squashed action in its log-probability. The live value teaches. So it is
-        where the loss takes a power of the sum as well, as in `exp(error) - error`."""
-        if cut.choice:
-            return False
+        where the loss takes a power of the sum as well, as in `exp(error) - error`. Of a choice only what is made of
+        it alone can belong to such a value, and only to one that scores that very choice."""
         graph, op, joined = self.history.graph, term.op, False
+        if cut.choice and not graph.value_params([op.nid]) <= graph.value_params([cut.op.nid]):
+            return False
+        within, trained = graph.ancestors([root]), graph.live_ancestors([root])
         while True:
-            users = [within[n] for n in graph.consumers.get(op.nid, ()) if n in within]
+            onward = trained if op.live else within  # a use that is detached later on teaches nothing
+            users = [onward[n] for n in graph.consumers.get(op.nid, ()) if n in onward]
             if len(users) != 1:
                 return joined and any(u.live and u.name not in flow.LINEAR for u in users)
             op = users[0]
             if op.name in ("add", "sub", "rsub") and op.live:
-                joined = joined or cut.pids <= graph.live_params([op.nid])
+                joined = joined or (cut.pids <= graph.live_params([op.nid]) and self._scores(op, cut))
             elif op.name in ("mul", "div") and len(op.inputs) == 2 and op.shape:
                 return joined
             elif op.name not in flow.LINEAR:
                 return False
+
+    def _scores(self, op: Op, cut: Cut) -> bool:
+        graph = self.history.graph
+        live = [i.nid for i in graph.inputs(op) if i.live]
+        return not cut.choice or cut.op.nid in graph.ancestors(live)
 
     def starved(self, contribution: Contribution, dead: set[ParamId]) -> Cut | None:
         """A parameter that keeps flowing into this loss while its optimizer steps without it."""
@@ -217,6 +245,8 @@ def cause(history: History, cut: Cut) -> str:
     op, name = cut.op, cut.op.name
     if op.live and "function" in op.tags:
         return f"`{name}.backward` gives no gradient back"
+    if cut.choice:
+        return f"`{'sample' if 'sample' in op.tags else name}` chooses, and a choice has no derivative"
     how = op.facts.grad_off_by
     if "inference_mode" in op.tags or "no_grad" in op.tags:
         mode = "inference_mode" if "inference_mode" in op.tags else "no_grad"
@@ -237,8 +267,6 @@ def cause(history: History, cut: Cut) -> str:
         return words[name]
     if name in ("tensor", "as_tensor", "FloatTensor", "Tensor", "new_tensor", "asarray", "from_numpy"):
         return f"`torch.{name}` copies the numbers into a new tensor, without their history"
-    if cut.choice:
-        return f"`{'sample' if 'sample' in op.tags else name}` chooses, and a choice has no derivative"
     if not op.floating:
         return f"`{name}` has no derivative (its result is not a real number)"
     return f"`{name}` passes no gradient on"

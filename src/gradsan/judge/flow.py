@@ -56,6 +56,16 @@ def first_scalar(op: Op) -> float:
     return op.facts.scalars[0] if op.facts.scalars else 1.0
 
 
+def weighs_nothing(graph: Provenance, op: Op | None) -> bool:
+    """Multiplied by the number zero: a term that somebody has switched off."""
+    while op is not None and (op.name in SAME or op.name in SHAPING | REDUCING | {"mul", "div", "neg"}):
+        inputs = list(graph.inputs(op))
+        if op.name == "mul" and len(inputs) == 1 and first_scalar(op) == 0:
+            return True
+        op = inputs[0] if len(inputs) == 1 else None
+    return False
+
+
 @dataclass(slots=True)
 class Term:
     """One summand of a value: `sign * (scaled?) op`."""

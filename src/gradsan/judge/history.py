@@ -262,6 +262,8 @@ class History:
             if op.kind == "parameter":
                 pid = op.facts.pid
                 self.param_nodes[op.nid] = (pid, self.params[pid].epoch)
+            elif op.name == "requires_grad_" and op.facts.pid:
+                self.networks.revived(op)
             elif op.kind == "written":
                 self.networks.written(op)
                 self.hand.written(op)

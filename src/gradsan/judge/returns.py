@@ -126,6 +126,28 @@ class Series:
 
     # -- what is no return ---------------------------------------------------------------------------------
 
+    def bootstraps_from_itself(self) -> bool:
+        """Whether the value of the step's own state stands where that of the next belongs: `r + γ·V(s) - V(s)`. Then
+        a return holds its own prediction, and the next one counts against it."""
+        if any(e.prediction is None for e in self.entries.values()):
+            return False
+        columns: list[Column] = [
+            [other.number for _, other in self.pairs],
+            [other.prediction or 0.0 for _, other in self.pairs],
+            [entry.prediction or 0.0 for entry, _ in self.pairs],
+            [entry.transition.reward for entry, _ in self.pairs] if self.varied_rewards else [],
+            [1.0] * len(self.pairs),
+        ]
+        columns = [column for column in columns if column]
+        wanted = [entry.number for entry, _ in self.pairs]
+        weights = solve(columns, wanted)
+        computed = [
+            sum(w * x for w, x in zip(weights, row, strict=True)) for row in zip(*columns, strict=True)
+        ]
+        exact = all(abs(c - n) <= self.tolerance for c, n in zip(computed, wanted, strict=True))
+        following, value, own = weights[:3]
+        return exact and 0.05 < following < 1.0 and abs(value + following) <= 0.01 and 0.3 < own < SLOWEST
+
     # -- ends at the wrong steps ---------------------------------------------------------------------------
 
     def cut_beside_the_ends(self, by: int, with_predictions: bool) -> int:

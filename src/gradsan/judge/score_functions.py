@@ -10,10 +10,11 @@ from collections.abc import Iterator
 from gradsan.judge.flow import JOINING, REDUCING, SELECTING, SHAPING, TAKEN_OUT, first_scalar
 from gradsan.judge.history import History
 from gradsan.judge.returns import ReturnRow, Series
-from gradsan.judge.weighed import Met, entries, is_score, met_in
+from gradsan.judge.weighed import Met, is_score, met_in
 from gradsan.record.events import Backward, Op, ValueId
 
 PLAIN = SHAPING | SELECTING | REDUCING | JOINING | TAKEN_OUT | {"exp", "clamp", "alias"}
+BOUNDS = {"min", "minimum", "max", "maximum"}  # rising in both of their values
 SURPRISE = {"cross_entropy", "nll_loss"}
 
 
@@ -24,19 +25,21 @@ def weighed_scores(history: History, event: Backward) -> Iterator[tuple[Met, int
     for met in met_in(history, event):
         if met.op.name != "mul" or met.constant is None or not is_score(history, met.live):
             continue
-        signs = _score(history, met.live) * _weight(history, met) * _in_loss(history, met.op.nid, roots)
+        signs = _score(history, met.live) * _weight(history, met) * sign_in_loss(history, met.op.nid, roots)
         if signs:
             yield met, -signs
 
 
 def sign_of_step(op: Op) -> int:
     """The sign of an operation with one value that counts; 0 where it is not known."""
-    if op.name in PLAIN | {"add", "sub"}:
+    if op.name in PLAIN | BOUNDS | {"add", "sub"}:
         return 1
     if op.name in ("neg", "rsub"):
         return -1
     if op.name in ("mul", "div") and len(op.inputs) == 1:
         return 1 if first_scalar(op) > 0 else -1
+    if op.name in ("mul", "div") and op.facts.operand:
+        return 1 if op.facts.operand > 0 else -1
     return 0
 
 
@@ -57,7 +60,7 @@ def _score(history: History, op: Op) -> int:
     return sign
 
 
-def _in_loss(history: History, nid: ValueId, roots: list[ValueId]) -> int:
+def sign_in_loss(history: History, nid: ValueId, roots: list[ValueId]) -> int:
     """With which sign a value stands in the loss, on every way to it."""
     graph = history.graph
     within, signs, stack = graph.live_ancestors(roots), set[int](), [(nid, 1)]
@@ -81,6 +84,9 @@ def _weight(history: History, met: Met) -> int:
     """1 where the weight rises with the rewards that follow, -1 where it falls."""
     assert met.constant is not None
     graph, book, found = history.graph, history.experience, set[int]()
+    known = book.rows_behind(met.live, len(met.numbers))
+    if known is None:
+        return 0
     stack, seen = [(met.constant, 1)], set[ValueId]()
     while stack:
         op, sign = stack.pop()
@@ -90,10 +96,9 @@ def _weight(history: History, met: Met) -> int:
         numbers = book.numbers.get(op.nid, ())
         if len(numbers) == len(met.numbers):
             rows = [
-                ReturnRow(row.transition, number)
-                for row, number in zip(entries(history, met), numbers, strict=False)
+                ReturnRow(row, number) for row, number in zip(known, numbers, strict=True) if row is not None
             ]
-            if len(rows) == len(numbers) and (rising := _rises_with_reward(Series(rows))):
+            if rising := _rises_with_reward(Series(rows)):
                 found.add(sign * rising)
                 continue
         stack += _summands(op, list(graph.inputs(op)), sign)

@@ -274,6 +274,21 @@ def subtrahend_bound_at(file: str, line: int) -> int:
     return 0
 
 
+def looped_over(file: str, line: int) -> tuple[str, ...]:
+    """The names in what the loops around a line run over, the innermost loop first."""
+    tree = tree_of(file)
+    loops = [n for n in ast.walk(tree) if isinstance(n, ast.For)] if tree is not None else []
+    around = [n for n in loops if n.lineno <= line <= (n.end_lineno or n.lineno)]
+    found: list[str] = []
+    for loop in sorted(around, key=lambda n: -n.lineno):
+        for node in ast.walk(loop.iter):
+            if isinstance(node, ast.Name):
+                found.append(node.id)
+            elif isinstance(node, ast.Attribute):
+                found.append(node.attr)
+    return tuple(dict.fromkeys(found))
+
+
 def receiver_at(file: str, line: int) -> str:
     """`self.target.load_state_dict(…)` → "target": the name of what a method on this line is called on."""
     tree = tree_of(file)

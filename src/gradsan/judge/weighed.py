@@ -101,4 +101,4 @@ def origin(history: History, constant: Op) -> Site:
             break
         op = floating[0]
         site = op.site or site
-    return made_at(history, site) if op.name in ARRIVING else site
+    return made_at(history, op) if op.name in ARRIVING else site

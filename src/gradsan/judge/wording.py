@@ -51,7 +51,9 @@ def _network(name: str) -> str:
 
 
 def module_of(name: str) -> str:
-    """`agent.q.0.weight` → `agent.q.0`."""
+    """`agent.q.0.weight` → `agent.q.0`; `params['0.weight']` → `params`."""
+    if name.endswith("']"):
+        return name.rpartition("['")[0]
     return name.rpartition(".")[0]
 
 

@@ -62,16 +62,9 @@ def _best(
 
 def _different(old: Flow, new: Flow, names: dict[str, str]) -> int:
     """Facts about these networks that have no counterpart, whichever loss they belong to."""
-    theirs = [
-        fact for of in (*new.networks, *new.losses) for fact in _facts(of) if _speaks_of(fact, names.values())
-    ]
-    ours = [
-        renamed(fact, names)
-        for of in (*old.networks, *old.losses)
-        for fact in _facts(of)
-        if _speaks_of(fact, names.keys())
-    ]
-    return sum((fact not in theirs) for fact in ours) + sum((fact not in ours) for fact in theirs)
+    theirs = {fact for fact in _facts(new) if _speaks_of(fact, names.values())}
+    ours = {renamed(fact, names) for fact in _facts(old) if _speaks_of(fact, names)}
+    return len(ours ^ theirs)
 
 
 def _facts(flow: Flow) -> Iterator[str]:

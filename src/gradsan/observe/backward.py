@@ -23,6 +23,7 @@ from gradsan.observe.magnitudes import Magnitudes
 from gradsan.observe.outlet import Outlet
 from gradsan.observe.patches import Parts, Patches
 from gradsan.observe.registry import GradState, Known, grad_state, shape_of
+from gradsan.observe.sharded import is_sharded
 from gradsan.observe.sites import Place
 from gradsan.observe.slots import SEQUENCES, items_of
 from gradsan.observe.tracing import Tracing
@@ -272,7 +273,7 @@ class BackwardTap:
         if operations is not None:
             operations.experience.before_backward()
             facts, watcher = self._diagnosis.before_backward(
-                operations.writes, operations.marks, roots, token, graph.leaves if call == "backward" else []
+                operations.writes, operations.marks, roots, graph, token, call == "backward"
             )
         loss = value_of(roots[0]) if roots else 0.0
         if not math.isfinite(loss):
@@ -289,7 +290,8 @@ class BackwardTap:
         if call == "backward":
             states = [*probe.states, *(state for _, state in probe.within)]
             for pid, leaf, before in zip(pids, leaves, states, strict=True):
-                if (after := grad_state(leaf)) != before:
+                if (after := grad_state(leaf)) != before or (error is None and is_sharded(leaf)):
+                    # A sharded one's may wait in the whole parameter for the ranks to exchange it.
                     left[pid] = after[0] if after is not None else 0
         fed = tuple(left)
         facts = probe.facts
@@ -378,7 +380,15 @@ def _token(frame: FrameType) -> int:
 
 def _stamp(leaves: list[torch.Tensor]) -> int:
     """A number that changes when the leaves are written, moved or replaced (but for writes through `.data`)."""
-    return hash(tuple([(id(leaf), leaf.data_ptr(), leaf._version) for leaf in leaves if is_dense(leaf)]))
+    return hash(
+        tuple(
+            [
+                (id(leaf), leaf.data_ptr(), leaf._version)
+                for leaf in leaves
+                if is_readable(leaf) and is_dense(leaf)
+            ]
+        )
+    )
 
 
 def _as_tensors(tensors: Any) -> tuple[torch.Tensor, ...]:

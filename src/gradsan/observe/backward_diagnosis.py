@@ -13,7 +13,7 @@ from gradsan.observe.containment import Containment
 from gradsan.observe.function_gradients import FunctionWatcher
 from gradsan.observe.gradient_ladder import GradientLadder, GradientLadders
 from gradsan.observe.gradient_shares import GradientShares, ShareWatcher
-from gradsan.observe.graph import Label, labels, operation_of, saved_names
+from gradsan.observe.graph import Graph, Label, labels, nodes_behind, operation_of, saved_names
 from gradsan.observe.inspect_op import bad_value
 from gradsan.observe.line_recall import LineRecall, is_traced
 from gradsan.observe.magnitudes import norms_of
@@ -66,10 +66,16 @@ class BackwardDiagnosis:
         self._shares = GradientShares(containment)
 
     def before_backward(
-        self, writes: Writes, marks: Marks, roots: tuple[Tensor, ...], token: int, leaves: list[Tensor]
+        self,
+        writes: Writes,
+        marks: Marks,
+        roots: tuple[Tensor, ...],
+        graph: Graph,
+        token: int,
+        accumulates: bool,
     ) -> tuple[BackwardFacts, GradientWatcher]:
         """`token` stands for the call of backward."""
-        named = self._line_recall.know(token, labels(roots))
+        named = self._line_recall.know(token, labels(graph.nodes))
         hidden: list[HiddenWrite] = []
         for node, (nid, _) in named.items() if writes.compares_contents else ():
             names, packed = saved_names(node)
@@ -80,6 +86,7 @@ class BackwardDiagnosis:
         ladder = self._ladders.of(token, named)
         watcher = GradientWatcher(self._containment, named, self._hunting_zeros, ladder)
         watcher.probes = self._probes.watch(roots, named, marks)
+        leaves = graph.leaves if accumulates else []
         watcher.shares = self._shares.watch(token, named, leaves) if is_traced(named) else None
         return BackwardFacts(hidden=tuple(hidden), untraced=not is_traced(named)), watcher
 
@@ -88,6 +95,7 @@ class BackwardDiagnosis:
 
     def spoiled(self, facts: BackwardFacts, leaves: list[Tensor]) -> BackwardFacts:
         """The loss is not finite; are the weights? Then an earlier gradient was not, and its graph is gone."""
+        leaves = list(filter(is_readable, leaves))
         norms = norms_of(list(leaves))
         pids = self._leaves.pids(leaves)
         broken = tuple(pid for pid, norm in zip(pids, norms, strict=True) if not math.isfinite(norm))
@@ -144,7 +152,7 @@ class BackwardDiagnosis:
     def _changed(self, facts: BackwardFacts, roots: tuple[Tensor, ...], token: int) -> BackwardFacts:
         writes_seen = self._tracing.tap.writes if self._tracing.tap is not None else None
         kept_at = NOWHERE
-        for node, (nid, site) in self._line_recall.know(token, labels(roots)).items():
+        for node, (nid, site) in self._line_recall.know(token, labels(nodes_behind(roots))).items():
             if not _raises(node, "saved-tensor-changed"):
                 continue
             kept_at = kept_at or site
@@ -304,7 +312,7 @@ def _is_bad(grad: Tensor) -> bool:
 
 def _freed(roots: tuple[Tensor, ...]) -> tuple[ValueId, ...]:
     """The newest values of this graph that an earlier backward has used up."""
-    named = labels(roots)
+    named = labels(nodes_behind(roots))
     freed = [nid for node, (nid, _) in named.items() if nid and _raises(node, "graph-freed")]
     return tuple(sorted(set(freed), reverse=True)[:50])
 

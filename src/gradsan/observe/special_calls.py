@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradsan.observe.outlet import Outlet
 from gradsan.observe.registry import shape_of
+from gradsan.observe.sites import Place
 from gradsan.observe.slots import is_array
 from gradsan.observe.switches import GradientSwitches
 from gradsan.observe.values import Tensor, is_floating
@@ -82,7 +83,7 @@ class SpecialCalls:
         nid = self._tap.define(call.name, result, sources, place, PLAIN, call.inputs)
         if result.requires_grad and result.is_leaf and sources:  # `torch.tensor(…, requires_grad=True)`
             self._tap.last_is_a_constant()
-            self._revived(result, nid, place.site)
+            self._revived(result, nid, place)
         if is_array(data):
             self._writes.share_with_numpy(result, place.site)
 
@@ -141,12 +142,17 @@ class SpecialCalls:
             self._emit(ParamFlag(pid, target.requires_grad, place.site, place.chain))
             self._values.forget(target)
             return
-        self._revived(target, call.numbers[0], place.site)
+        self._revived(target, call.numbers[0], place)
 
-    def _revived(self, target: Tensor, source: ValueId, site: Site) -> None:
+    def _revived(self, target: Tensor, source: ValueId, place: Place) -> None:
         """A value without a graph was told to require grad: a new leaf, and nothing behind it learns."""
-        nid, shape = self._values.fresh(), shape_of(target)
-        self._tap.record(Op(nid, "requires_grad_", site, (source,), target.requires_grad, shape, True))
+        nid, shape, facts = self._values.fresh(), shape_of(target), PLAIN
+        if target.requires_grad and target.is_leaf:
+            facts = OpFacts(pid=self._leaves.pid(target, place))
+        site = place.site
+        self._tap.record(
+            Op(nid, "requires_grad_", site, (source,), target.requires_grad, shape, True, (), facts)
+        )
         self._values.define(target, nid)
 
     requires_grad = set_requires_grad

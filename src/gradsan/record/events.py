@@ -48,7 +48,7 @@ class ParamSeen(NamedTuple):
     """A leaf tensor that can receive gradient."""
 
     pid: ParamId
-    kind: Literal["parameter", "leaf"]
+    kind: Literal["parameter", "leaf", "sharded"]
     shape: tuple[int, ...]
     requires_grad: bool
     created: Site

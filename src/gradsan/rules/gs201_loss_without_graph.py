@@ -7,7 +7,7 @@ from gradsan.judge.cuts import Cut, cause
 from gradsan.judge.flow import culprit_of, cut_off, cuts_behind
 from gradsan.judge.read_cuts import cut_by_source
 from gradsan.judge.wording import line, networks
-from gradsan.record.events import Backward, Op, ParamId, ValueId
+from gradsan.record.events import NOWHERE, Backward, Op, ParamId, ValueId
 from gradsan.record.torch_errors import NO_GRAPH
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
@@ -159,15 +159,15 @@ class LossWithoutGraph(Rule):
         roots = [r.nid for r in event.roots if r.nid]
         asked = set(event.facts.asked)
         trained = asked or {p for o in history.optimizers.values() for p in o.params} or set(history.params)
-        if not event.error and trained.intersection(event.fed):
-            return
         live = graph.live_ancestors(roots)
         revived = [
             n for n in live if self._is_revived(n) and (n in roots or self.history.cuts.in_loss([n], trained))
         ]
         if NO_GRAPH not in event.error and not (revived and not graph.live_params(roots)):
             return
-        cut = self.history.cuts.in_loss(roots, trained)
+        cuts = self.history.cuts
+        # What has learnt from other losses may be cut from this one by right.
+        cut = cuts.in_loss(roots, trained - history.ever_fed) or cuts.in_loss(roots, trained)
         sites = [("backward", event.site)]
         hack = (
             f"; `requires_grad_(True)` on {line(history, graph.ops[revived[0]].site)} only hides it"
@@ -183,8 +183,10 @@ class LossWithoutGraph(Rule):
             return  # GS210 tells it
         if cut is not None and not (untrained and cut.pids <= history.ever_fed):
             others = [("cut", culprit_of(op)) for op, _ in cuts_behind(graph, roots).values()]
+            # Off until now: whatever switched gradients off and on again in between, this one lasted.
+            lasting = event.facts.gradients_off if "no_grad" in cut.op.tags else NOWHERE
             yield Verdict(
-                cut_for(history, cut.op),
+                lasting or cut_for(history, cut.op),
                 f"the loss no longer depends on {networks(history, cut.pids)}: {cause(history, cut)}{hack}",
                 [("cut", culprit_of(cut.op)), *others, *sites],
                 cut.pids,
@@ -213,6 +215,9 @@ class LossWithoutGraph(Rule):
                 "no parameter had a part in it" if roots else "run with `--mode deep` to see where it was cut"
             )
             yield Verdict(event.site, f"nothing that requires grad leads to this loss{hack}; {known}", sites)
+
+    def _is_traced(self, roots: list[ValueId]) -> bool:
+        return any(op.kind == "operation" for op in self.history.graph.ancestors(roots).values())
 
     def _leaf_loss(self, event: Backward, roots: list[ValueId], trained: set[ParamId], hack: str) -> Verdicts:
         """The loss itself was made a leaf. What it was made of cannot be followed, but what left the graph
@@ -249,7 +254,7 @@ class LossWithoutGraph(Rule):
         """What was frozen before it ever got a gradient, though an optimizer owns it: of this loss, or of all
         networks where nobody saw what the loss is made of."""
         history = self.history
-        behind = history.graph.value_params(roots) if roots else set(history.params)
+        behind = history.graph.value_params(roots) if self._is_traced(roots) else set(history.params)
         frozen = {p for p in behind if not history.params[p].requires_grad and history.params[p].frozen_at}
         return [p for p in sorted(frozen - history.ever_fed) if history.can_be_stepped(p)]
 

@@ -11,6 +11,7 @@ from gradsan.judge.wording import line, networks, value_at
 from gradsan.record.events import Backward, Op, ParamId, Site, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
+TURNING = {"sub", "rsub", "neg"}
 TINY = 1e-7  # float32 rounding of terms of order one that should have cancelled exactly
 
 
@@ -159,13 +160,14 @@ class CancellingGradient(Rule):
         roots = [root.nid for root in event.roots]
         live = graph.live_ancestors(roots)
         numbers = ValueNumbers(graph, self.history.param_nodes)
+        differences = _differences(live)
         tiny = {pid for pid, norm in event.facts.norms if norm < TINY}
         told: set[tuple[ValueId, ValueId]] = set()
         for _, op in sorted(live.items()):
-            pair = self._cancelling(op, numbers) if op.name in ("sub", "add", "rsub") else None
-            if (
-                pair is None or (pair[0].nid, pair[1].nid) in told
-            ):  # a larger sum contains the one where they met
+            sums = op.name in ("sub", "add", "rsub") and op.nid in differences
+            pair = self._cancelling(op, numbers) if sums else None
+            # A larger sum contains the one where they met.
+            if pair is None or (pair[0].nid, pair[1].nid) in told:
                 continue
             kept, twin = pair
             told.add((kept.nid, twin.nid))
@@ -242,6 +244,17 @@ class CancellingGradient(Rule):
         """The reparameterised sample among the summands, if that is how the value came in twice."""
         graph = self.history.graph
         return next((i for i in graph.ancestors([op.nid]).values() if "rsample" in i.tags and i.live), None)
+
+
+def _differences(live: dict[ValueId, Op]) -> set[ValueId]:
+    """The values in which something is turned round on the way: in a sum of a thousand losses nothing cancels."""
+    found: set[ValueId] = set()
+    for nid, op in sorted(live.items()):  # what a value is made of has a smaller number
+        facts = op.facts
+        turns = op.name in TURNING or facts.alpha < 0 or any(number < 0 for number in facts.scalars)
+        if turns or not found.isdisjoint(op.inputs):
+            found.add(nid)
+    return found
 
 
 rule = CancellingGradient

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from gradsan.judge.axis_identity import rows_along_steps
 from gradsan.judge.effect import never_computed
-from gradsan.judge.meetings import Meeting, are_pairs_in_vain, columns_against_all, levels_along_targets
+from gradsan.judge.meetings import (
+    Meeting,
+    all_choices_for_all_rows,
+    are_pairs_in_vain,
+    columns_against_all,
+    levels_along_targets,
+)
 from gradsan.judge.residuals import LIBRARY_LOSSES
 from gradsan.judge.wording import line
 from gradsan.record.events import Backward, Op, ValueId
@@ -126,8 +132,23 @@ class BroadcastLoss(Rule):
         loss = -(log_prob.unsqueeze(-1) * advantage).mean()  # BUG
         loss.backward()
         """,
+        """
+        import torch
+        q = torch.nn.Linear(3, 2)
+        s, a, target = torch.randn(8, 3), torch.randint(2, (8,)), torch.randn(8)
+        chosen = q(s)[:, a]
+        loss = torch.nn.functional.smooth_l1_loss(chosen, target)  # BUG
+        loss.backward()
+        """,
     )
     good = (
+        """
+        # As many columns as rows, chosen on purpose: each is compared with a row of its own.
+        import torch
+        net = torch.nn.Linear(3, 16)
+        order, target = torch.randperm(8), torch.randn(8, 8)
+        (net(torch.randn(8, 3))[:, order] - target).pow(2).mean().backward()
+        """,
         """
         # An energy distance of samples and data; and every step weighed with all rewards that follow.
         import torch
@@ -208,6 +229,9 @@ class BroadcastLoss(Rule):
         within = graph.ancestors(root.nid for root in event.roots)
         for meeting in columns_against_all(graph, within):
             what = "is compared with the values of all actions"
+            yield self._verdict(event, meeting, what, self.fix_of_columns)
+        for meeting in all_choices_for_all_rows(graph, within):
+            what = "is compared with the choices of all rows at once,"
             yield self._verdict(event, meeting, what, self.fix_of_columns)
         for meeting in levels_along_targets(graph, within):
             what = "varies along the targets, not along the predictions, of the pairs"

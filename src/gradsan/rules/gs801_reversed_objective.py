@@ -6,7 +6,7 @@ from gradsan.judge.history import History
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.meaning import ENOUGH, Head, bootstrapped, descends, head, joins, layer, sign_of, uphill
 from gradsan.judge.score_functions import weighed_scores
-from gradsan.judge.weighed import Met
+from gradsan.judge.weighed import Met, origin
 from gradsan.judge.wording import line, networks, value_at
 from gradsan.record.events import NOWHERE, Op, ParamId, Probe, ProbePair, Site, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
@@ -184,7 +184,7 @@ class ReversedObjective(Rule):
 
     def _avoids_reward(self, contribution: Contribution, met: Met, own: Head) -> Verdict:
         history, site = self.history, met.op.site
-        made = met.constant.site if met.constant is not None else site
+        made = origin(history, met.constant) if met.constant is not None else site
         return Verdict(
             site,
             f"the log-probability of an action falls where {value_at(history, made, 'its weight')} is high, in all "

@@ -27,6 +27,7 @@ class _Seen:
     only_discounted: int = 0
     beside: int = 0
     values_alone: int = 0
+    from_itself: int = 0
     right: int = 0
 
 
@@ -136,7 +137,7 @@ class MisalignedReturn(Rule):
 
     def __init__(self, *args: object) -> None:
         super().__init__(*args)  # type: ignore[arg-type]
-        self._seen: dict[Site, _Seen] = defaultdict(_Seen)
+        self._seen: dict[tuple[Site, bool], _Seen] = defaultdict(_Seen)  # weights and targets apart
         self._read: set[ValueId] = set()  # rollouts
 
     def on_backward(self, event: Backward) -> Verdicts:
@@ -153,6 +154,9 @@ class MisalignedReturn(Rule):
             yield from self._judge(event, met, Series(rows))
             if met.constant is not None and met.op.name != "mul":
                 yield from self._judge_rollout(event, met, rows)
+
+    def _at(self, culprit: Site, met: Met) -> _Seen:
+        return self._seen[culprit, met.op.name == "mul"]
 
     def _judge_rollout(self, event: Backward, met: Met, rows: list[ReturnRow]) -> Verdicts:
         """The loss sees a part of a rollout: read all of it, once."""
@@ -180,7 +184,7 @@ class MisalignedReturn(Rule):
         if not series.is_large_enough():
             return
         culprit = origin(self.history, met.constant) if met.constant is not None else met.op.site
-        seen, begins = self._seen[culprit], self.history.experience.begins
+        seen, begins = self._at(culprit, met), self.history.experience.begins
         steps = len(series.pairs)
         if series.looks_back(begins):
             seen.looks_back += 1
@@ -196,9 +200,14 @@ class MisalignedReturn(Rule):
             yield from self._crossings(event, met, culprit, series, law)
         elif (found := _cut_beside(series)) is not None:
             yield from self._beside(event, met, culprit, *found)
+        elif series.bootstraps_from_itself():
+            seen.from_itself += 1
+            if seen.from_itself >= ENOUGH_UPDATES and not seen.right:
+                text = f"takes, at each of {steps} steps, the value of its own state where that of the next one belongs"
+                yield self._verdict(event, met, culprit, text)
 
     def _beside(self, event: Backward, met: Met, culprit: Site, by: int, ends: int) -> Verdicts:
-        seen = self._seen[culprit]
+        seen = self._at(culprit, met)
         seen.beside += ends
         if seen.beside >= ENOUGH_BORDERS and not seen.right:
             word = "before" if by < 0 else "after"
@@ -209,7 +218,7 @@ class MisalignedReturn(Rule):
             )  # fmt: skip
 
     def _without_rewards(self, event: Backward, met: Met, op: Op) -> Verdicts:
-        seen = self._seen[op.site]
+        seen = self._at(op.site, met)
         seen.values_alone += 1
         if seen.values_alone >= ENOUGH_UPDATES and not seen.right:
             yield self._verdict(
@@ -218,7 +227,7 @@ class MisalignedReturn(Rule):
             )  # fmt: skip
 
     def _crossings(self, event: Backward, met: Met, culprit: Site, series: Series, law: Law) -> Verdicts:
-        seen = self._seen[culprit]
+        seen = self._at(culprit, met)
         seen.right += 1
         crossed, stopped = series.crossings(law)
         seen.crossed += crossed
