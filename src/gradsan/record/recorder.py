@@ -25,7 +25,11 @@ from gradsan.record.events import (
     Op,
     OpFacts,
     Ops,
+    OptimizerSeen,
+    ParamFlag,
+    ParamId,
     ParamReborn,
+    ParamSeen,
     RankStep,
     Repeated,
     Resumed,
@@ -67,6 +71,9 @@ class Recorder:
         self._repeats = 0
         self._flushed = time.monotonic()
         self._finished = False
+        self._passing: set[ParamId] = (
+            set()
+        )  # leaves that no optimizer owns: many a script makes new ones all the time
 
     def emit(self, event: Event) -> None:
         kind = type(event)
@@ -74,14 +81,14 @@ class Recorder:
             self._flush_repeats()
             self.sinks.feed(event)
             return
-        if kind in _BESIDE:
+        if kind in _BESIDE or (kind in _OF_LEAVES and self._is_in_passing(event)):
             self.sinks.feed(event)
             return
         if kind not in _KEYED:
             self._release()
             self.sinks.feed(event)
             return
-        key = _key(event)
+        key = _key(event, self._passing)
         self._course = hash((self._course, key))
         if kind is not Ops:
             self._outline = hash((self._outline, key))
@@ -98,6 +105,15 @@ class Recorder:
         elif kind is Turn:
             self._iterations.turn()
             self._end_iteration()
+
+    def _is_in_passing(self, event: Event) -> bool:
+        """Whether it is about a leaf that is made for the moment, such as an input that is to require grad: another one
+        every time does not make an iteration special."""
+        if isinstance(event, ParamSeen) and event.kind == "leaf":
+            self._passing.add(event.pid)
+        elif isinstance(event, OptimizerSeen):
+            self._passing.difference_update(event.params)
+        return isinstance(event, ParamSeen | ParamReborn | ParamFlag) and event.pid in self._passing
 
     @property
     def iteration(self) -> int:
@@ -188,11 +204,12 @@ _BESIDE = {
     ChartPoint,
     Consumed,
 }  # a line counts where it is referred to, the others nowhere
+_OF_LEAVES = {ParamSeen, ParamReborn, ParamFlag, OptimizerSeen}
 _KEYED = {ParamReborn, Backward, Step, StepDone, Turn, ZeroGrad, Clip, Scaling, Ops}
 
 
-def _key(event: Event) -> Any:
-    """What must be the same for two events to count as the same."""
+def _key(event: Event, passing: set[ParamId]) -> Any:
+    """What must be the same for two events to count as the same; not which leaves were made in passing."""
     if isinstance(event, Ops):
         return frozenset(
             [(_outside(op), len(op.shape), None if op.facts is PLAIN else _kept(op)) for op in event.ops]
@@ -201,7 +218,10 @@ def _key(event: Event) -> Any:
         facts = event.facts._replace(
             norms=(), zeroed_by=(), functions=(), flat=(), faded=(), probes=(), probe_pairs=(), growth=None
         )
-        return (event.site, event.call, event.reached, event.fed, event.retain, event.create_graph,
+        reached, fed = event.reached, event.fed
+        if not passing.isdisjoint(reached):
+            reached, fed = (tuple(pid for pid in pids if pid not in passing) for pids in (reached, fed))
+        return (event.site, event.call, reached, fed, len(event.reached), event.retain, event.create_graph,
                 event.error, tuple(map(bool, facts)))  # fmt: skip
     if isinstance(event, Step):
         return (event.oid, event.site, event.held, event.by_hand, event.replaced)
