@@ -9,6 +9,7 @@ from gradsan import __version__
 from gradsan.judge.cells import CELL
 
 if TYPE_CHECKING:
+    from gradsan.fix.repair import Repair
     from gradsan.picture.model import Picture
 
 SCHEMA = 1
@@ -151,6 +152,10 @@ class Finding:
     across_ranks: tuple[AcrossRanks, ...] = ()  # where ranks were compared
     effect: Effect | None = None  # of leaks and contaminations
     static: bool = False  # read off the source; nothing was run
+    # Where its repairs were tried: the one that was verified, if any, and what the trial has shown.
+    tried: bool = False
+    repair: Repair | None = None
+    evidence: str = ""
 
     def __str__(self) -> str:
         """As the terminal shows it."""
