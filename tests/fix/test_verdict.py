@@ -99,7 +99,9 @@ def test_a_program_that_differs_from_run_to_run_cannot_be_compared() -> None:
     assert not refused.verified
     assert "two runs" in refused.because
     retained = replace(WRONG, findings=(found("GS406"),))
-    assert verdict(retained, replace(RIGHT, steps=WRONG.steps), reproducible=False).verified, "nothing differs"
+    assert verdict(retained, replace(RIGHT, steps=WRONG.steps), reproducible=False).verified, (
+        "nothing differs"
+    )
 
 
 def test_a_rule_that_could_not_look_has_not_become_silent() -> None:

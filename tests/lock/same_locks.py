@@ -40,6 +40,8 @@ SAME: dict[str, str] = {
     "ppo_rollout_summed_over_ends": EXPERIENCE,
     "ratio_overflows_late": NUMBERS,
     "reference_scored_with_dropout": NUMBERS,
+    "replay_of_transitions_with_live_values": MEMORY,
+    "retain_graph_out_of_habit": MEMORY,
 }
 UNSTABLE: dict[str, str] = {
     "agent_cloned_by_evolution_keeps_the_parents_optimizer_fixed": "which agent is cloned is drawn by lot",

@@ -12,6 +12,7 @@ from gradsan.picture.naming import folded
 from gradsan.picture.reduction import operations
 from gradsan.record.events import (
     Backward,
+    BackwardId,
     Chain,
     Clip,
     Event,
@@ -101,7 +102,8 @@ class FlowCollector:
 
     def _step(self, event: Step) -> None:
         """Called before the step takes anything."""
-        ledger, count = self.history.ledger, {}
+        ledger = self.history.ledger
+        count: dict[int, tuple[LossBook, dict[ParamId, set[BackwardId]]]] = {}
         for pid in event.held:
             for part in ledger.parts.get(pid, ()):
                 if part.event.call != "backward":
