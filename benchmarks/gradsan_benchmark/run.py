@@ -76,7 +76,9 @@ def work(job: Job) -> Iterator[Row]:
     """The rows that are new for this program: itself, then its mutants."""
     before = {row["name"]: row for row in job.known}
     rows = {
-        case.name: row for case in job.cases if (row := before.get(case.name)) and row["diff"] == case.diff
+        case.name: row | {"lines": list(case.lines)}
+        for case in job.cases
+        if (row := before.get(case.name)) and row["diff"] == case.diff
     }
     with tempfile.TemporaryDirectory() as place:
         script = job.program.copy(Path(place, "original"))

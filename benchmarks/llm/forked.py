@@ -35,10 +35,15 @@ def warm_up() -> None:
 
 
 def bare(case: str) -> Ran:
-    return _forked(lambda: _alone(case))
+    return _measured(*_forked(lambda: _alone(case)))
 
 
-def watched(case: str, mode: str, report: Path, script: Path = PROGRAM) -> Ran:
+def watched(case: str, mode: str, report: Path) -> Ran:
+    return _measured(*attempted(case, mode, report, PROGRAM))
+
+
+def attempted(case: str, mode: str, report: Path, script: Path) -> tuple[int, str]:
+    """The status of a run that may fail, and what it printed."""
     options = [
         "--mode",
         mode,
@@ -66,7 +71,7 @@ def _sanitized(arguments: list[str]) -> None:
     main()
 
 
-def _forked(body: Callable[[], None]) -> Ran:
+def _forked(body: Callable[[], None]) -> tuple[int, str]:
     with tempfile.TemporaryFile("w+", encoding="utf-8") as out:
         child = os.fork()
         if child == 0:
@@ -84,7 +89,10 @@ def _forked(body: Callable[[], None]) -> Ran:
             os._exit(status)
         _, status = os.waitpid(child, 0)
         out.seek(0)
-        told = out.read()
+        return status, out.read()
+
+
+def _measured(status: int, told: str) -> Ran:
     lines = [line.split() for line in told.splitlines() if line.startswith("weights ")]
     if not lines:
         sys.exit(f"the run ended with status {status}:\n{told[-3000:]}")

@@ -8,6 +8,8 @@ from pathlib import Path
 import click
 import pytest
 
+import api_page
+import gradsan
 import rule_pages
 from gradsan.cli import COMMANDS, main
 
@@ -21,6 +23,15 @@ def test_the_rule_pages_are_what_the_rules_say() -> None:
     """If this fails: `make docs-rules`, and commit."""
     written = {path.name: path.read_text(encoding="utf-8") for path in rule_pages.FOLDER.glob("*.md")}
     assert written == rule_pages.pages()
+
+
+def test_the_api_reference_is_what_the_docstrings_say() -> None:
+    """If this fails: `make docs-rules`, and commit."""
+    assert api_page.PAGE.read_text(encoding="utf-8") == api_page.page()
+
+
+def test_every_public_name_is_in_the_api_reference() -> None:
+    assert set(gradsan.__all__) - {"__version__"} <= set(api_page.PUBLIC["gradsan"])
 
 
 def test_writing_the_pages_removes_those_of_rules_that_are_gone(tmp_path: Path) -> None:

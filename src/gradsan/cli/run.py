@@ -167,7 +167,7 @@ def _prepare(ctx: click.Context, given: dict[str, Any], words: tuple[str, ...]) 
     following = Following(watch, scalars, given["live"])
     if follower is not None:
         told = tuple(rule.code for rule in rules) if publisher.live is not None else ()
-        attempt("processes", follower.start, include, told)
+        attempt("processes", follower.start, include, told, html is not None)
     watch.start()
     return Running(
         program, watch, publisher, following, baseline, target, defaults, rules, follower, lock, trials

@@ -70,6 +70,15 @@ class Process:
 
 
 @dataclass(frozen=True, slots=True)
+class AcrossRanks:
+    """A norm that should be the same on all ranks; None where a rank has not recorded it."""
+
+    subject: str
+    what: str  # "gradient" or "weight"
+    norms: dict[int, float | None]  # by rank
+
+
+@dataclass(frozen=True, slots=True)
 class Share:
     """How much of a gradient came the wrong way: |wrong| / (|wrong| + |rest|), and the cosine of the angle between the
     two; None where there is only one of them."""
@@ -140,6 +149,7 @@ class Finding:
     traced: int = 0
     repeated: int = 0
     processes: tuple[Process, ...] = ()  # those that it was met in, where there are several
+    across_ranks: tuple[AcrossRanks, ...] = ()  # where ranks were compared
     effect: Effect | None = None  # of leaks and contaminations
     static: bool = False  # read off the source; nothing was run
     # Where its repairs were tried: the one that was verified, if any, and what the trial has shown.
@@ -171,6 +181,7 @@ class Finding:
             "repeated": self.repeated,
             "ranks": self.ranks,
             "processes": [{"pid": p.pid, "host": p.host, "rank": p.rank} for p in self.processes],
+            "across_ranks": [asdict(row) for row in self.across_ranks],
         }
 
     @property

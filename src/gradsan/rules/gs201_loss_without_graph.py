@@ -7,7 +7,7 @@ from gradsan.judge.cuts import Cut, cause
 from gradsan.judge.flow import culprit_of, cut_off, cuts_behind
 from gradsan.judge.read_cuts import cut_by_source
 from gradsan.judge.wording import line, networks
-from gradsan.record.events import Backward, Op, ParamId, ValueId
+from gradsan.record.events import NOWHERE, Backward, Op, ParamId, ValueId
 from gradsan.record.torch_errors import NO_GRAPH
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
@@ -159,8 +159,6 @@ class LossWithoutGraph(Rule):
         roots = [r.nid for r in event.roots if r.nid]
         asked = set(event.facts.asked)
         trained = asked or {p for o in history.optimizers.values() for p in o.params} or set(history.params)
-        if not event.error and trained.intersection(event.fed):
-            return
         live = graph.live_ancestors(roots)
         revived = [
             n for n in live if self._is_revived(n) and (n in roots or self.history.cuts.in_loss([n], trained))
@@ -185,8 +183,10 @@ class LossWithoutGraph(Rule):
             return  # GS210 tells it
         if cut is not None and not (untrained and cut.pids <= history.ever_fed):
             others = [("cut", culprit_of(op)) for op, _ in cuts_behind(graph, roots).values()]
+            # Off until now: whatever switched gradients off and on again in between, this one lasted.
+            lasting = event.facts.gradients_off if "no_grad" in cut.op.tags else NOWHERE
             yield Verdict(
-                cut_for(history, cut.op),
+                lasting or cut_for(history, cut.op),
                 f"the loss no longer depends on {networks(history, cut.pids)}: {cause(history, cut)}{hack}",
                 [("cut", culprit_of(cut.op)), *others, *sites],
                 cut.pids,

@@ -176,7 +176,8 @@ class WindowDependentGradient(Rule):
             return
         weights = [abs(s.weight) for s in window]
         most, least = weights.index(max(weights)), weights.index(min(weights))
-        counts = ", ".join(f"{d.number:g}" for s in window for d in s.divisors if d.site == divisor.site)
+        at = window[0].divisors.index(divisor)
+        counts = ", ".join(f"{s.divisors[at].number:g}" for s in window)
         yield Verdict(
             divisor.site,
             f"each of the {len(parts)} losses that feed the step on {line(self.history, event.site)} is divided by its "
