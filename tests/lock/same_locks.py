@@ -7,6 +7,7 @@ NUMBERS = "numbers differ, and nothing else: the same losses reach the same netw
 EXPERIENCE = "rewards, ends or rows are put together otherwise; the gradient flows the same way"
 MEMORY = "what is kept alive is no part of any loss"
 MOMENT = "the same is computed at another moment"
+WRITTEN = "a value is overwritten where nobody sees it; what it flows into is the same"
 BY_HAND = "what the script itself does with gradients between backward and step is not followed"
 
 SAME: dict[str, str] = {
@@ -42,6 +43,12 @@ SAME: dict[str, str] = {
     "reference_scored_with_dropout": NUMBERS,
     "replay_of_transitions_with_live_values": MEMORY,
     "retain_graph_out_of_habit": MEMORY,
+    "returns_left_in_reverse_order": EXPERIENCE,
+    "returns_run_across_episodes": EXPERIENCE,
+    "reward_tokens_ignored_per_micro_batch": NUMBERS,
+    "rewards_discounted_but_not_summed": EXPERIENCE,
+    "ring_buffer_overwritten_under_the_graph": WRITTEN,
+    "running_loss_kept_with_its_graph": MEMORY,
 }
 UNSTABLE: dict[str, str] = {
     "agent_cloned_by_evolution_keeps_the_parents_optimizer_fixed": "which agent is cloned is drawn by lot",
