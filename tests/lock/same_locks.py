@@ -7,6 +7,7 @@ NUMBERS = "numbers differ, and nothing else: the same losses reach the same netw
 EXPERIENCE = "rewards, ends or rows are put together otherwise; the gradient flows the same way"
 MEMORY = "what is kept alive is no part of any loss"
 MOMENT = "the same is computed at another moment"
+WRITTEN = "a value is overwritten where nobody sees it; what it flows into is the same"
 BY_HAND = "what the script itself does with gradients between backward and step is not followed"
 
 SAME: dict[str, str] = {
@@ -40,7 +41,28 @@ SAME: dict[str, str] = {
     "ppo_rollout_summed_over_ends": EXPERIENCE,
     "ratio_overflows_late": NUMBERS,
     "reference_scored_with_dropout": NUMBERS,
+    "replay_of_transitions_with_live_values": MEMORY,
+    "retain_graph_out_of_habit": MEMORY,
+    "returns_left_in_reverse_order": EXPERIENCE,
+    "returns_run_across_episodes": EXPERIENCE,
+    "reward_tokens_ignored_per_micro_batch": NUMBERS,
+    "rewards_discounted_but_not_summed": EXPERIENCE,
+    "ring_buffer_overwritten_under_the_graph": WRITTEN,
+    "running_loss_kept_with_its_graph": MEMORY,
+    "sigmoid_tower_of_a_value_network": NUMBERS,
+    "stack_of_large_layers_explodes": NUMBERS,
+    "tanh_policy_on_raw_observations": NUMBERS,
+    "target_synced_in_the_warm_up_only": MOMENT,
+    "target_synced_where_the_counter_is_equal": MOMENT,
+    "time_limit_taken_for_an_end": EXPERIENCE,
+    "token_mean_of_each_micro_batch": NUMBERS,
+    "token_means_weighted_by_samples": NUMBERS,
+    "token_ratio_of_the_model_with_itself": MOMENT,
+    "vector_env_reuses_observation_array": WRITTEN,
+    "weight_norm_projected_through_data": WRITTEN,
+    "world_model_explodes_through_its_horizon": NUMBERS,
 }
 UNSTABLE: dict[str, str] = {
     "agent_cloned_by_evolution_keeps_the_parents_optimizer_fixed": "which agent is cloned is drawn by lot",
+    "graphs_that_live_for_a_while": "a leaf that is made anew in every round is traced in deep mode only",
 }

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 import click
 
-from gradsan.cli import baselines, locks, options
+from gradsan.cli import baselines, locks, options, verifying
 from gradsan.cli.exit_status import NOT_WATCHED, decide
 from gradsan.cli.following import Following
 from gradsan.cli.publish import Publisher
-from gradsan.fix.trial import TrialProgram, Trials
+from gradsan.fix.trial import Trials
 from gradsan.judge.baseline import Baseline
 from gradsan.judge.engine import Engine
 from gradsan.judge.findings import Report
@@ -166,7 +166,7 @@ def _prepare(ctx: click.Context, given: dict[str, Any], words: tuple[str, ...]) 
     live = baseline.listener(publisher.live) if baseline and publisher.live else publisher.live
     engine = Engine(rules, live)
     lock = locks.chosen(given, program, engine)
-    trials = _trials(given, words, include)
+    trials = verifying.trials_of(given, words, include)
     writer, follower = _writer(given, program)
     book = lock.sink if lock is not None else None
     watch = Watch(engine, writer, given["mode"], include, html is not None, baseline, refuses=True, lock=book)
@@ -236,32 +236,12 @@ def _conclude(running: Running, outcome: ProgramOutcome, given: dict[str, Any]) 
     if running.lock is not None and running.lock.target is not None:
         return locks.write(running.lock, report, publisher, outcome)
     if running.trials is not None and report.findings and not outcome.interrupted:
-        _verify(running.trials, report, running.follower)
+        verifying.verify_repairs(running.trials, report, running.follower)
     publisher.publish(report)
     if target is not None and not publisher.keep(report, target, running.baseline):
         # what could not be written down is not known
         ending = decide(report, fail_on, finding_status, outcome.status)
     return ending.status if compared else ending.status or NOT_WATCHED
-
-
-def _trials(given: dict[str, Any], words: tuple[str, ...], include: tuple[str, ...]) -> Trials | None:
-    if not given.get("verify_fixes"):
-        return None
-    if given["code"] is not None or (given["html"] is None and given["format_"] != "sarif"):
-        options.stop("--verify-fixes is for --html and --format sarif, of a SCRIPT or of -m MODULE")
-    return Trials(TrialProgram(words, given["module"], include, given["mode"], os.getcwd()))
-
-
-def _verify(trials: Trials, report: Report, follower: Follower | None) -> None:
-    """The trials are no processes of the script's: nobody follows them."""
-    from gradsan.fix.verified import verify
-
-    if follower is not None:
-        attempt("processes", follower.finish)
-    if failure := attempt(
-        "verifying repairs", verify, report.findings, trials, lambda line: say(f"gradsan: {line}")
-    ):
-        say(f"gradsan: no repair could be tried: {failure}")
 
 
 def program_of(module: str | None, code: str | None, words: tuple[str, ...]) -> programs.Program:
