@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: run test lint-precision test-torch test-torch-versions format picture programs accuracy reliability unseen unseen-check fix-check meaning bench bench-taps bench-alternatives bench-memory bench-rl bench-averaging clean-agents faults hostile load third-party llm processes bench-distributed benchmark benchmark-full benchmark-peers docs docs-rules clean
+.PHONY: run test check lint-precision test-torch test-torch-versions format picture programs accuracy reliability unseen unseen-check fix-check meaning bench bench-taps bench-memory bench-rl bench-averaging clean-agents faults hostile load third-party llm processes ray bench-distributed benchmark benchmark-full benchmark-peers docs docs-rules clean bench-seeds bench-curves llm-planted llm-callback llm-cost lock-check bench-alternatives
 
 run: $(READY)
 	$(BIN)/gradsan run --fail-on never examples/leaky_dqn.py
@@ -14,6 +14,16 @@ test: $(READY)
 	$(BIN)/ruff check .
 	scripts/install-browser & browser=$$!; $(BIN)/mypy; checked=$$?; wait $$browser && exit $$checked
 	$(BIN)/pytest -q -n 2 --dist worksteal
+
+# The two minutes to run after every change: form, types, every rule on its own examples, the shape of the house.
+CHECKED := tests/unit/test_rooms.py tests/unit/test_rules.py tests/unit/test_judge_on_plain_ids.py \
+	tests/unit/test_trace_schema.py tests/lint/test_checks.py tests/docs/test_catalogue.py tests/formats/test_sarif.py
+
+check: $(READY)
+	$(BIN)/ruff format --check --quiet .
+	$(BIN)/ruff check --quiet .
+	$(BIN)/mypy
+	$(BIN)/pytest -q -n 2 --dist worksteal $(CHECKED)
 
 format: $(READY)
 	$(BIN)/ruff format .
@@ -52,6 +62,11 @@ fix-check: $(READY)
 lint-precision: $(READY)
 	$(BIN)/python -W ignore benchmarks/lint.py $(if $(CORPUS),--corpus $(CORPUS))
 
+# The locks of all programs of tests/programs: the same in every run, and another for every bug than for its twin?
+# LOCK="dqn --pairs" picks; LOCK="--every 8" tries every eighth for sameness.
+lock-check: $(READY)
+	$(BIN)/python -W ignore benchmarks/lock.py $(LOCK)
+
 unseen-check: $(READY)
 	$(BIN)/python benchmarks/unseen_check.py
 
@@ -73,8 +88,27 @@ bench-alternatives: $(READY)
 bench-memory: $(READY)
 	UPDATES=$(or $(UPDATES),200000) $(BIN)/python benchmarks/memory.py
 
+# Ten seeds of PPO as one batched update against one seed, and the returns of twenty both ways; docs/rl-seeds.md.
+bench-seeds: $(READY)
+	$(BIN)/python -W ignore benchmarks/rl_seeds.py $(BENCH)
+
+# Short learning curves on MuJoCo and Atari, ours and Stable-Baselines3's, in an environment of their own; writes
+# docs/rl-curves.md. BENCH="--tasks sac-hopper --steps 50000" picks.
+MUJOCO_VENV := .venv-mujoco
+
+bench-curves: $(MUJOCO_VENV)/.ready-mujoco
+	$(MUJOCO_VENV)/bin/python -W ignore benchmarks/rl_curves.py $(BENCH)
+
+$(MUJOCO_VENV)/.ready-mujoco: pyproject.toml constraints.txt
+	test -x $(MUJOCO_VENV)/bin/python || $(PYTHON) -m venv $(MUJOCO_VENV) || python3 -m venv $(MUJOCO_VENV)
+	$(MUJOCO_VENV)/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(MUJOCO_VENV)/bin/python -m pip install --quiet -c constraints.txt torch==2.13.0
+	$(MUJOCO_VENV)/bin/python -m pip install --quiet -c constraints.txt -e ".[mujoco,atari]" stable-baselines3
+	touch $@
+
 # Trains the reference agents and Stable-Baselines3 in turns, and writes docs/rl-bench.md. Takes hours; what is
-# measured already (benchmarks/results/rl.jsonl) is kept. BENCH="--tasks ppo-cartpole --seeds 5" picks.
+# measured already (benchmarks/results/rl.jsonl) is kept. BENCH="--tasks ppo-cartpole --seeds 5" picks, and
+# BENCH="--share 0.1" measures speed alone.
 bench-rl: $(READY)
 	$(BIN)/python -m pip install --quiet -c constraints.txt --group bench
 	$(BIN)/python benchmarks/rl.py $(BENCH)
@@ -125,7 +159,8 @@ benchmark-peers: $(READY) .venv-benchmark/.ready
 	test -x .venv-benchmark/bin/python || $(BIN)/python -m venv .venv-benchmark
 	$(BIN)/python -c "import sysconfig; print(sysconfig.get_path('purelib'))" \
 		> $$(.venv-benchmark/bin/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")/project.pth
-	.venv-benchmark/bin/python -m pip install --quiet -c constraints.txt -r $<
+	sed '/^libcst==/d' constraints.txt > .venv-benchmark/constraints.txt  # TorchFix wants an older one
+	.venv-benchmark/bin/python -m pip install --quiet -c .venv-benchmark/constraints.txt -r $<
 	touch $@
 
 # The documentation site, in build/site; its tools are installed only here.
@@ -152,7 +187,7 @@ $(READY): pyproject.toml constraints.txt
 processes: $(READY)
 	GRADSAN_PROCESSES=1 $(BIN)/pytest -q -n 0 tests/processes
 
-# Two ranks under bare torchrun and under gradsan, in turns; DISTRIBUTED="--updates 2000 --rounds 5" picks.
+# Two ranks under bare torchrun and under gradsan, block by block; DISTRIBUTED="--updates 2000 --rounds 3" picks.
 bench-distributed: $(READY)
 	$(BIN)/python benchmarks/distributed.py $(DISTRIBUTED)
 
@@ -175,14 +210,39 @@ $(THIRD_PARTY_READY): pyproject.toml benchmarks/third_party/constraints.txt
 LLM_VENV := .venv-llm
 
 llm: $(LLM_VENV)/.ready
-	$(LLM_VENV)/bin/python benchmarks/llm/run.py $(LLM)
+	$(LLM_VENV)/bin/python -W ignore benchmarks/llm/run.py $(LLM)
+
+llm-planted: $(LLM_VENV)/.ready
+	$(LLM_VENV)/bin/python -W ignore benchmarks/llm/run_planted.py $(LLM)
+
+llm-callback: $(LLM_VENV)/.ready
+	$(LLM_VENV)/bin/python -m pytest -q -n 0 -W ignore benchmarks/llm/test_callback.py
+
+llm-cost: $(LLM_VENV)/.ready
+	ROUNDS=$(or $(ROUNDS),3) $(LLM_VENV)/bin/python -W ignore benchmarks/llm/cost.py $(LLM)
 
 $(LLM_VENV)/.ready: pyproject.toml constraints.txt
 	test -x $(LLM_VENV)/bin/python || $(PYTHON) -m venv $(LLM_VENV) || python3 -m venv $(LLM_VENV)
 	$(LLM_VENV)/bin/python -m pip install --quiet --upgrade "pip>=25.1"
 	$(LLM_VENV)/bin/python -m pip install --quiet -c constraints.txt torch==2.13.0
 	$(LLM_VENV)/bin/python -m pip install --quiet -c constraints.txt -e . trl==1.16.0 transformers==5.22.2 \
-		accelerate==1.15.0 peft==0.21.2 datasets
+		accelerate==1.15.0 peft==0.21.2 datasets tensordict pytest pytest-xdist
+	touch $@
+
+# Ray's actors and tasks, RLlib, seeds on a cluster: with the real library, in an environment of its own. RLlib asks for
+# a gymnasium of its own, so that one pin is left out.
+RAY_VENV := .venv-ray
+
+ray: $(RAY_VENV)/.ready
+	$(RAY_VENV)/bin/python -m pytest -q tests/clusters $(RAY)
+
+$(RAY_VENV)/.ready: pyproject.toml constraints.txt
+	test -x $(RAY_VENV)/bin/python || $(PYTHON) -m venv $(RAY_VENV) || python3 -m venv $(RAY_VENV)
+	sed '/^gymnasium==/d' constraints.txt > $(RAY_VENV)/constraints.txt
+	$(RAY_VENV)/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(RAY_VENV)/bin/python -m pip install --quiet -c $(RAY_VENV)/constraints.txt torch==2.13.0
+	$(RAY_VENV)/bin/python -m pip install --quiet -c $(RAY_VENV)/constraints.txt -e ".[ray]" "ray[default,rllib]==2.60.0" \
+		pytest
 	touch $@
 
 # The core of the suite (rules, programs, watch, plugin, tutorial, course) on another torch, on the CPU, in an
@@ -212,4 +272,4 @@ test-torch-versions:
 	touch $@
 
 clean:
-	rm -rf .venv-torch-* $(THIRD_PARTY) $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv-torch-* $(THIRD_PARTY) $(RAY_VENV) $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache

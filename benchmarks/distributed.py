@@ -1,31 +1,32 @@
-"""What watching two ranks costs: bare torchrun and gradsan in turns, by the time that the training itself takes.
+"""What many processes cost: two ranks under bare torchrun and under gradsan, and idle environment workers.
 
-    make bench-distributed                                    # some minutes on two idle cores
-    make bench-distributed DISTRIBUTED="--updates 2000 --rounds 5"
+    make bench-distributed [DISTRIBUTED="--updates 4000 --blocks 40 --rounds 5"]
 
-Each turn is a job of two ranks of its own (gloo, one thread each), started as people start it. Starting Python and
-torch is left out: rank 0 times its updates and prints the seconds. A figure is the median ratio of neighbouring turns.
-Also measured: what 64 workers that never import torch cost to start, and how much memory each of them has.
+The two jobs run at the same time and train in turns, block by block: what else the machine does hits both alike. A
+block is measured in processor time of both ranks, the threads that exchange included. The first block holds the deep
+iterations at the start and is told apart. The bare job is measured against a second bare one, too: that is the noise.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 TRAIN = """
-import sys, time, torch
+import os, sys, time, torch
 import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 torch.set_num_threads(1)
 dist.init_process_group("gloo")
-torch.manual_seed(dist.get_rank())
+torch.manual_seed(0)
 net = torch.nn.Sequential(torch.nn.Linear(8, 64), torch.nn.Tanh(), torch.nn.Linear(64, 64), torch.nn.Tanh(),
                           torch.nn.Linear(64, 4))
 model = DistributedDataParallel(net)
@@ -36,12 +37,14 @@ def update():
     opt.zero_grad()
     loss.backward()
     opt.step()
+name = f"{sys.argv[1]}-{dist.get_rank()}"
 update()
-began = time.perf_counter()
-for _ in range(int(sys.argv[1])):
-    update()
-if dist.get_rank() == 0:
-    print("seconds", time.perf_counter() - began, flush=True)
+with open(f"go-{name}") as go, open(f"told-{name}", "w", buffering=1) as told:
+    for line in go:
+        began = time.process_time()
+        for _ in range(int(line)):
+            update()
+        told.write(f"{time.process_time() - began}\\n")
 dist.destroy_process_group()
 """
 WORKERS = """
@@ -53,15 +56,92 @@ if __name__ == "__main__":
     began = time.perf_counter()
     with multiprocessing.get_context("spawn").Pool(int(sys.argv[1])) as pool:
         memory = pool.map(idle, range(int(sys.argv[1])), chunksize=1)
-    print("seconds", time.perf_counter() - began, "memory", sum(memory) / len(memory) / 1024, flush=True)
+        pool.close()
+        pool.join()
+    import resource
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    print("seconds", used.ru_utime + used.ru_stime, "memory", sum(memory) / len(memory) / 1024, flush=True)
 """
 BIN = Path(sys.executable).parent
-JOB = ["-m", "torch.distributed.run", "--nproc-per-node", "2"]
+RANKS = 2
+JOB = ["-m", "torch.distributed.run", "--nproc-per-node", str(RANKS)]
+PYTHON, GRADSAN = [str(BIN / "python")], [str(BIN / "gradsan"), "run", "--quiet"]
+KINDS = {"bare": PYTHON, "watched": GRADSAN, "bare again": PYTHON}
+
+
+class Job:
+    """Two ranks that train a block whenever they are told to."""
+
+    def __init__(self, kind: str, folder: str, number: int) -> None:
+        name = kind.replace(" ", "-")
+        self._pipes = [
+            (Path(folder, f"go-{name}-{r}"), Path(folder, f"told-{name}-{r}")) for r in range(RANKS)
+        ]
+        for pipes in self._pipes:
+            for pipe in pipes:
+                os.mkfifo(pipe)
+        port = ["--master-port", str(29_600 + number)]
+        env = os.environ | {"OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
+        command = [*KINDS[kind], *JOB, *port, "train.py", name]
+        self._process = subprocess.Popen(command, cwd=folder, env=env)
+        self._open = [(go.open("w", buffering=1), told.open()) for go, told in self._pipes]
+
+    def block(self, updates: int) -> float:
+        for go, _ in self._open:
+            go.write(f"{updates}\n")
+        return sum(float(told.readline()) for _, told in self._open)
+
+    def end(self) -> None:
+        for go, told in self._open:
+            go.close()
+            told.close()
+        if self._process.wait() != 0:
+            raise SystemExit(f"a job ended with status {self._process.returncode}")
+
+
+@contextlib.contextmanager
+def jobs(folder: str) -> Iterator[dict[str, Job]]:
+    running = {kind: Job(kind, folder, number) for number, kind in enumerate(KINDS)}
+    yield running
+    for job in running.values():
+        job.end()
+
+
+def measure_ranks(folder: str, updates: int, blocks: int) -> None:
+    Path(folder, "train.py").write_text(TRAIN, encoding="utf-8")
+    with jobs(folder) as running:
+        seconds = [
+            {kind: job.block(updates // blocks) for kind, job in running.items()} for _ in range(blocks)
+        ]
+    for kind in ("watched", "bare again"):
+        ratios = [block[kind] / block["bare"] for block in seconds]
+        low, middle, high = statistics.quantiles(ratios[1:], n=4)
+        total = sum(block[kind] for block in seconds) / sum(block["bare"] for block in seconds)
+        print(
+            f"two ranks, {updates:,} updates, {kind} against bare: {middle:.3f} (quartiles {low:.3f}, {high:.3f}) "
+            f"after the first {updates // blocks} updates, {ratios[0]:.2f} in those, {total:.3f} in all",
+            flush=True,
+        )
+
+
+def measure_workers(folder: str, workers: int, rounds: int) -> None:
+    Path(folder, "workers.py").write_text(WORKERS, encoding="utf-8")
+    pairs = []
+    for _ in range(rounds):
+        (bare, small), (watched, large) = (
+            measured([*command, "workers.py", str(workers)], folder) for command in (PYTHON, GRADSAN)
+        )
+        pairs.append((watched / bare, large - small, bare))
+    start, memory, seconds = (statistics.median(column) for column in zip(*pairs, strict=True))
+    spread = ", ".join(f"{ratio:.3f}" for ratio, *_ in pairs)
+    print(
+        f"{workers} idle workers: {start:.3f} of bare to start ({spread}; {seconds:.1f} s of processor time), "
+        f"{memory:+.2f} MB each"
+    )
 
 
 def measured(command: list[str], folder: str) -> list[float]:
-    env = os.environ | {"OMP_NUM_THREADS": "1"}
-    seen = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False)
+    seen = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     line = next((line for line in seen.stdout.splitlines() if line.startswith("seconds")), "")
     if not line:
         raise SystemExit(f"{command} failed:\n{seen.stderr}")
@@ -70,34 +150,17 @@ def measured(command: list[str], folder: str) -> list[float]:
 
 def main() -> None:
     options = argparse.ArgumentParser()
-    options.add_argument("--updates", type=int, default=5_000)
-    options.add_argument("--rounds", type=int, default=5)
+    options.add_argument("--updates", type=int, default=4_000)
+    options.add_argument("--blocks", type=int, default=40)
     options.add_argument("--workers", type=int, default=64)
-    given = options.parse_args()
-    python, gradsan = str(BIN / "python"), [str(BIN / "gradsan"), "run", "--quiet"]
+    options.add_argument("--rounds", type=int, default=5)
+    given, began = options.parse_args(), time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
-        Path(folder, "train.py").write_text(TRAIN, encoding="utf-8")
-        Path(folder, "workers.py").write_text(WORKERS, encoding="utf-8")
-        ratios, began = [], time.monotonic()
-        for _ in range(given.rounds if given.updates else 0):
-            bare = measured([python, *JOB, "train.py", str(given.updates)], folder)[0]
-            watched = measured([*gradsan, *JOB, "train.py", str(given.updates)], folder)[0]
-            ratios.append(watched / bare)
-            print(
-                f"two ranks: bare {bare:.2f} s, adaptive {watched:.2f} s, ratio {watched / bare:.3f}",
-                flush=True,
-            )
-        if ratios:
-            print(f"two ranks, {given.updates:,} updates: median ratio {statistics.median(ratios):.3f}")
-        pairs = []
-        for _ in range(given.rounds if given.workers else 0):
-            bare_pool = measured([python, "workers.py", str(given.workers)], folder)
-            pool = measured([*gradsan, "workers.py", str(given.workers)], folder)
-            pairs.append((pool[0] / bare_pool[0], pool[1] - bare_pool[1]))
-        if pairs:
-            start, memory = (statistics.median(column) for column in zip(*pairs, strict=True))
-            print(f"{given.workers} idle workers: median ratio {start:.3f} to start, {memory:+.2f} MB each")
-        print(f"measured in {time.monotonic() - began:.0f} s")
+        if given.updates:
+            measure_ranks(folder, given.updates, given.blocks)
+        if given.workers and given.rounds:
+            measure_workers(folder, given.workers, given.rounds)
+    print(f"measured in {time.monotonic() - began:.0f} s")
 
 
 if __name__ == "__main__":

@@ -32,11 +32,14 @@ class Watched:
     """One of gradsan's modes, which can be taken off for a while."""
 
     def __init__(self, mode: str) -> None:
-        self._session = Session(Recorder([Engine()]), mode)
+        self._session = self.session(mode)
         self._session.__enter__()
         self._away: list[tuple[Any, str, Any]] = []
         self._hooks: list[dict[Any, Any]] = []
         self._was_deep = False
+
+    def session(self, mode: str) -> Any:
+        return Session(Recorder([Engine()]), mode)
 
     def off(self) -> None:
         tap = self._session.operations

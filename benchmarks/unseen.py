@@ -114,12 +114,14 @@ def markdown(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", default="", help="pairs whose class or name contains this")
+    parser.add_argument("--round", type=int, help="pairs that were written in this round")
     parser.add_argument("--held", action="store_true", help="list what was said about the held half, too")
     parser.add_argument("--page", type=Path, help="write the tables to this file, too")
     parser.add_argument("--note", default="", help="a sentence for the page's head")
     parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1))
     options = parser.parse_args()
     chosen = [p for p in pairs() if options.only in p.name or options.only in p.kind]
+    chosen = [p for p in chosen if options.round in (None, p.round)]
     # A fresh process now and then: what a program leaves behind must not change the next one's verdict.
     with get_context("spawn").Pool(options.jobs, maxtasksperchild=10) as pool:
         results = []

@@ -28,6 +28,7 @@ ORDER: dict[str, list[str]] = {
     "How to": [
         "how-to/findings",
         "how-to/fix",
+        "how-to/lock",
         "how-to/outputs",
         "how-to/configuration",
         "how-to/cleanrl",
@@ -36,9 +37,10 @@ ORDER: dict[str, list[str]] = {
         "how-to/llm-rl",
         "how-to/notebooks",
         "how-to/distributed",
+        "how-to/lock",
         "how-to/ci",
     ],
-    "Reference": ["rules/index", "lint", "api", "reference", "rl", "rl-bench"],
+    "Reference": ["rules/index", "lint", "api", "reference", "rl", "rl-bench", "rl-curves"],
     "Evidence": [
         "found-in-the-wild",
         "benchmark",

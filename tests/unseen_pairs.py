@@ -1,6 +1,7 @@
 """The pairs of tests/programs/unseen: a program with a bug and its repaired twin, written from reports before
 any mend. `# BUG GS301 GS303` marks a line that a person would change, with every code that is a right answer;
-the docstring's last line says the class."""
+the docstring's last line says the class, the one before it in which round the pair was written (the first, where it
+says nothing): no rule had been mended with a pair of that round in sight."""
 
 from __future__ import annotations
 
@@ -46,6 +47,11 @@ class Pair:
         """The class that the docstring ends with."""
         docstring = ast.get_docstring(ast.parse(self.bug.read_text(encoding="utf-8"))) or ""
         return docstring.rpartition("Class: ")[2].strip()
+
+    @property
+    def round(self) -> int:
+        found = re.search(r"^Round (\d+)$", self.bug.read_text(encoding="utf-8"), re.MULTILINE)
+        return int(found.group(1)) if found else 1
 
     @property
     def half(self) -> str:

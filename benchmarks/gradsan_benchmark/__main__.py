@@ -52,6 +52,12 @@ def arguments() -> argparse.ArgumentParser:
         default=Path("benchmark.jsonl"),
         help="JSON lines; what is in there is not run again",
     )
+    add(
+        "--again",
+        action="store_true",
+        help="ask the tools of --tool again about what is in the results, and keep what the oracle said",
+    )
+    add("--known", action="store_true", help="run nothing: tables of what is in the results already")
     add("--page", type=Path, help="write the tables and the picture to this Markdown file")
     add("--command", default="python -m gradsan_benchmark", help="what the page says it was written by")
     add("--misses", type=Path, help="write the first tool's misses of the development half to this file")
@@ -71,10 +77,12 @@ def main() -> int:
     asked = [named(text) for text in options.tool]
     available, notes = peers.find(options.peers, options.root, options.slow_seconds)
     tools: list[Tool] = [*asked, *available]
-    with tempfile.TemporaryDirectory() as place:
-        names = _run(options, tools, Path(place))
-    # The file may hold other samples, too.
-    rows = [row for row in run.load(options.results) if row["name"] in names]
+    rows = [row for row in run.load(options.results) if row["tools"]]
+    if not options.known:
+        with tempfile.TemporaryDirectory() as place:
+            names = _run(options, tools, Path(place))
+        # The file may hold other samples, too.
+        rows = [row for row in run.load(options.results) if row["name"] in names]
     run.judge_all(rows)
     first = tools[0].name if tools else ""
     settings = {tool.name: tool.settings for tool in tools}
@@ -102,6 +110,8 @@ def _run(options: argparse.Namespace, tools: list[Tool], place: Path) -> set[str
     chosen = sample(chosen, options.sample, options.seed)
     chosen = [case for case in chosen if options.half in ("", case.half)]
     known = run.load(options.results)
+    if options.again:
+        run.forget(known, {named(text).name for text in options.tool})
     todo = run.jobs(chosen, found, tools, known)
     print(
         f"{len(found)} programs, {len(chosen)} mutants, tools: {' · '.join(t.name for t in tools)}",

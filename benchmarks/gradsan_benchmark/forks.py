@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import runpy
 import signal
@@ -39,6 +40,12 @@ def warm_up() -> None:
     with contextlib.suppress(ImportError):
         import gymnasium  # noqa: F401
     torch.set_num_threads(1)
+    # A tool is compiled once, not in every fork, also where the environment says otherwise.
+    sys.dont_write_bytecode = False
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    # No collection and no look at all objects has to walk torch's own half million in every fork.
+    gc.collect()
+    gc.freeze()
 
 
 def call(work: Callable[[], object], cwd: Path, limit: float = 60.0) -> Done:

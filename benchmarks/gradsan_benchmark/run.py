@@ -76,7 +76,9 @@ def work(job: Job) -> Iterator[Row]:
     """The rows that are new for this program: itself, then its mutants."""
     before = {row["name"]: row for row in job.known}
     rows = {
-        case.name: row for case in job.cases if (row := before.get(case.name)) and row["diff"] == case.diff
+        case.name: row | {"lines": list(case.lines)}
+        for case in job.cases
+        if (row := before.get(case.name)) and row["diff"] == case.diff
     }
     with tempfile.TemporaryDirectory() as place:
         script = job.program.copy(Path(place, "original"))
@@ -170,6 +172,13 @@ def judge_all(rows: list[Row]) -> None:
         if "operator" in row and row["program"] in originals:
             row["codes"] = list(OPERATORS[row["operator"]].codes)
             judge(row, originals[row["program"]])
+
+
+def forget(rows: list[Row], tools: set[str]) -> None:
+    """What these tools said: they have changed since."""
+    for row in rows:
+        for name in tools & set(row["tools"]):
+            del row["tools"][name]
 
 
 def load(results: Path) -> list[Row]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator
 
 from gradsan_benchmark.edits import Source
@@ -151,8 +152,14 @@ def method(source: Source, *names: str) -> list[ast.Call]:
     return [c for c in source.calls if isinstance(c.func, ast.Attribute) and c.func.attr in names]
 
 
+def has_environment(source: Source) -> bool:
+    """Whether there is something that says what a reward is."""
+    acts = any(c.args for c in method(source, "step"))
+    return acts or any(re.search(r"(^|[._])(env|envs|rollout\w*)($|[._])", dotted(n)) for n in source.nodes)
+
+
 def steps(source: Source, optimizer: str = "") -> list[ast.Call]:
     """`optimizer.step()`; with a name, that optimizer's. An environment's step takes an argument."""
-    found = [c for c in method(source, "step") if not c.args and not c.keywords and owner(c)]
+    found = [c for c in method(source, "step") if not c.args and not c.keywords]
     found = [c for c in found if not owner(c).lower().endswith(("scheduler", "schedule"))]
     return [c for c in found if optimizer in ("", owner(c))]

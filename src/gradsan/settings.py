@@ -15,7 +15,7 @@ FILE = "pyproject.toml"
 MODES = ("adaptive", "deep", "light")
 PROCESSES = ("all", "main")
 FAIL_ON = ("error", "warning", "never")
-PATHS = ("baseline", "output", "html", "trace", "tensorboard")
+PATHS = ("baseline", "output", "html", "trace", "tensorboard", "lock")
 WITHOUT = "(--no-config goes without)"
 
 
@@ -179,6 +179,7 @@ KEYS: dict[str, Callable[[Any, Path], Any]] = {
     "finding-status": _status,
     "format": _format,
     **dict.fromkeys(PATHS, _path),
+    "locked": _flag,
     "quiet": _flag,
     "live": _flag,
     "processes": _choice(*PROCESSES),

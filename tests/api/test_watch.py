@@ -372,6 +372,48 @@ def test_a_watch_that_could_not_begin_says_so_and_leaves_the_training_alone(
     assert "nothing was watched" in repr(report)
 
 
+@pytest.mark.parametrize("broken", ["gradsan.api.watch.chosen", "gradsan.api.watch_context.Watch.start"])
+@pytest.mark.parametrize("error", [KeyError, ValueError, OSError])
+def test_a_fault_while_it_opens_is_said_and_the_block_runs(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], broken: str, error: type[Exception]
+) -> None:
+    def fails(*_: object) -> None:
+        raise error("ours")
+
+    monkeypatch.setattr(broken, fails)
+    with gradsan.watch() as report:
+        stale()
+    assert report.not_watched == "a fault of gradsan's own"
+    assert [fault["tap"] for fault in report.faults] == ["watch"]
+    assert f"{error.__name__}: " in capfd.readouterr().err
+    monkeypatch.undo()
+    with gradsan.watch() as report:  # nothing of the first one is in the way
+        stale()
+    assert [f.rule for f in report.findings] == ["GS401"]
+
+
+def test_a_fault_while_it_ends_is_said_and_the_block_has_run(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def fails(*_: object) -> None:
+        raise KeyError("ours")
+
+    monkeypatch.setattr("gradsan.api.watch_context.Watch.finish", fails)
+    watching = gradsan.watch()
+    with watching as report:
+        clean()
+        watch = watching._watch
+    assert report.not_watched == "a fault of gradsan's own"
+    assert "KeyError: 'ours'; the code goes on without gradsan" in capfd.readouterr().err
+    monkeypatch.undo()
+    watch.finish()
+
+
+def test_a_trace_that_cannot_be_written_is_the_users_to_know(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="no-such-folder"):
+        gradsan.watch(trace=tmp_path / "no-such-folder" / "trace").__enter__()
+
+
 def test_a_watched_report_says_so() -> None:
     with gradsan.watch() as report:
         clean()

@@ -134,8 +134,8 @@ TABLE: dict[str, Row] = {
     ),
     # meaning
     "flip-policy-sign": (
-        "actor_loss = -(w * log_prob).mean()\n",
-        [(1, "actor_loss = (w * log_prob).mean()")],
+        "env.step(a)\nactor_loss = -(w * log_prob).mean()\n",
+        [(2, "actor_loss = (w * log_prob).mean()")],
     ),
     "flip-entropy-sign": ("loss = a - 0.01 * entropy\n", [(1, "loss = a + 0.01 * entropy")]),
     "flip-temperature-sign": ("alpha_loss = x * y\n", [(1, "alpha_loss = -(x * y)")]),
@@ -145,7 +145,10 @@ TABLE: dict[str, Row] = {
     ),
     "drop-end-mask": ("y = r + g * (1 - done) * v\n", [(1, "y = r + g * (1.0) * v")]),
     "drop-loss-mask": ("error = (x - y) * mask\n", [(1, "error = (x - y)")]),
-    "returns-forward": ("for t in reversed(range(9)):\n    x = t\n", [(1, "for t in range(9):")]),
+    "returns-forward": (
+        "env.step(a)\nfor t in reversed(range(9)):\n    x = t\n",
+        [(2, "for t in range(9):")],
+    ),
     "returns-left-reversed": ("returns.insert(0, x)\n", [(1, "returns.append(x)")]),
     "reset-running-return": (
         "for r in reversed(rs):\n    total = r + g * total\n",

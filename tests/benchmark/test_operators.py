@@ -48,6 +48,19 @@ def test_sync_at_the_start_is_left_alone():
     assert not OPERATORS["reverse-sync"].changes(Source("target.load_state_dict(online.state_dict())\n"))
 
 
+def test_what_is_no_bug_in_its_context_is_left_alone():
+    """Each with the reason that its operator gives."""
+    optimizer = "opt = torch.optim.Adam(net.parameters())\n"
+    for name, text in (
+        ("flip-policy-sign", "loss = -(log_prob * cost).mean()\n"),  # reward or cost: nothing tells
+        ("returns-forward", "for t in reversed(range(9)):\n    x = t\n"),  # nor which way time runs
+        ("add-detach-in-loss", "loss = torch.min(2, ratio.clamp(0.8, 1.2))\n"),  # constant where it counts
+        ("backward-twice", "net(x).mean().backward()\n"),  # two graphs: twice the gradient
+        ("decay-weights-live", optimizer + "net(x).mean().backward()\nopt.step()\n"),  # before the forward
+    ):
+        assert not OPERATORS[name].changes(Source(text)), name
+
+
 def test_columns_count_bytes_where_a_line_holds_more_than_ascii():
     ((_, text),) = OPERATORS["drop-detach"].changes(Source('print("Größe"); y = v(s).detach()\n'))
     assert text == 'print("Größe"); y = v(s)\n'

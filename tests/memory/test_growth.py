@@ -138,6 +138,19 @@ def test_tables_stop_growing(script: Any, mode: str) -> None:
     assert not engine.history.faults
 
 
+def test_memory_of_leaves_that_are_gone_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which addresses return is up to the allocator: here none does."""
+    monkeypatch.setattr(registry, "MANY", 64)
+    leaves = registry.Leaves(lambda event: None, lambda pids: None)
+    occupied = []
+    for _ in range(1_000):
+        leaf = torch.zeros(2, requires_grad=True)
+        occupied.append(leaf.untyped_storage())
+        leaves.pid(leaf)
+    assert len({storage._cdata for storage in occupied}) == 1_000
+    assert len(leaves._storages) <= 4 * 64
+
+
 def test_a_look_now_and_then_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gradsan.observe.fast_path.between_looks", lambda iterations: 4)
     monkeypatch.setattr("gradsan.observe.attention.AT_RANDOM", 1)  # every look is a deep one

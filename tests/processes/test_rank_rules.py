@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import torch
 from rank_runner import on_ranks
+from sharded_programs import SHARDED_BUGS, SHARDED_PROGRAMS, whole
 
 from gradsan.observe.names import _tensors_of as names_of
 from gradsan.rules import catalogue
@@ -15,11 +16,14 @@ from harness import marked_lines
 RULES = {code: rule for code, rule in catalogue().items() if rule.across_ranks}
 BAD = [(f"{code}-bad-{i}", code, text) for code, rule in RULES.items() for i, text in enumerate(rule.bad)]
 GOOD = [(f"{code}-good-{i}", code, text) for code, rule in RULES.items() for i, text in enumerate(rule.good)]
+OLDER = whole(SHARDED_BUGS["an optimizer that is older than the shards"][1])
+SHARDED = {"older": OLDER, "sharded": whole(SHARDED_PROGRAMS["sharded"])}
 
 
 @pytest.fixture(scope="module")
 def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     asked = [{"name": name, "code": text} for name, _, text in BAD + GOOD]
+    asked += [{"name": name, "code": text} for name, text in SHARDED.items()]
     return dict(zip((one["name"] for one in asked), on_ranks(tmp_path_factory, asked), strict=True))
 
 
@@ -45,6 +49,15 @@ def test_good_example_is_silent(reports: dict[str, Any], name: str, code: str, t
     assert not report["faults"], report["faults"][0]["traceback"]
     assert [(p["rank"], p["iterations"]) for p in report["processes"]] == [(0, 4), (1, 4)]
     assert not report["findings"], told(report)
+
+
+def test_an_optimizer_that_is_older_than_the_shards_is_named_where_they_are_made(reports: Any) -> None:
+    (found,) = reports["older"]["findings"]
+    assert (found["rule"], found["culprit"]["line"]) == ("GS206", *marked_lines(OLDER))
+    assert found["subjects"][:2] == ["agent.trunk.0.weight", "agent.trunk.0.bias"]
+    assert [len(reports[name]["weights"]) for name in SHARDED] == [2, 2]
+    assert not reports["sharded"]["findings"], told(reports["sharded"])
+    assert not any(reports[name]["faults"] for name in SHARDED)
 
 
 def test_a_wrapped_network_has_the_name_of_its_variable() -> None:

@@ -3,6 +3,7 @@ children one after the other."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -15,11 +16,16 @@ from typing import Any
 import pytest
 from rank_programs import BUGS, HEAD, PROGRAMS, TAIL
 from rank_runner import on_ranks
+from sharded_programs import SHARDED_BUGS, SHARDED_PROGRAMS, whole
 
 from harness import marked_lines
 from sandbox import Sandbox
 
 PATIENCE = 600
+RIGHT = {name: HEAD + code + TAIL for name, code in PROGRAMS.items()}
+RIGHT |= {name: whole(code) for name, code in SHARDED_PROGRAMS.items()}
+WRONG = {name: (rule, HEAD + code + TAIL) for name, (rule, code) in BUGS.items()}
+WRONG |= {name: (rule, whole(code)) for name, (rule, code) in SHARDED_BUGS.items()}
 TRAIN = HEAD + PROGRAMS["plain"] + TAIL
 ASYNCHRONOUS = """
 import torch
@@ -88,17 +94,17 @@ for number in range(200):
 @pytest.fixture(scope="module")
 def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], dict[str, Any]]:
     asked = [
-        {"name": name, "code": HEAD + code + TAIL, "mode": mode}
-        for name, code in PROGRAMS.items()
+        {"name": name, "code": code, "mode": mode}
+        for name, code in RIGHT.items()
         for mode in ("bare", "adaptive", "deep")
     ]
-    asked += [{"name": n, "code": HEAD + code + TAIL, "mode": "adaptive"} for n, (_, code) in BUGS.items()]
+    asked += [{"name": name, "code": code, "mode": "adaptive"} for name, (_, code) in WRONG.items()]
     found = on_ranks(tmp_path_factory, asked)
     return {(one["name"], one["mode"]): report for one, report in zip(asked, found, strict=True)}
 
 
 @pytest.mark.parametrize("mode", ["adaptive", "deep"])
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", RIGHT)
 def test_a_right_program_is_clean_and_has_the_same_bits_on_every_rank(
     reports: Any, name: str, mode: str
 ) -> None:
@@ -109,11 +115,11 @@ def test_a_right_program_is_clean_and_has_the_same_bits_on_every_rank(
     assert not report["findings"], report["findings"]
 
 
-@pytest.mark.parametrize("name", BUGS)
+@pytest.mark.parametrize("name", WRONG)
 def test_a_wrong_program_is_told_with_its_rule_and_line(reports: Any, name: str) -> None:
-    rule, code = BUGS[name]
+    rule, code = WRONG[name]
     found = [(f["rule"], f["culprit"]["line"], f["ranks"]) for f in reports[name, "adaptive"]["findings"]]
-    assert found == [(rule, *marked_lines(HEAD + code + TAIL), [0, 1])]
+    assert found == [(rule, *marked_lines(code), [0, 1])]
 
 
 def test_four_ranks(tmp_path_factory: pytest.TempPathFactory) -> None:
@@ -121,6 +127,18 @@ def test_four_ranks(tmp_path_factory: pytest.TempPathFactory) -> None:
     asked = [{"name": "four", "code": HEAD + code + TAIL, "mode": "adaptive", "world": 4}]
     (report,) = on_ranks(tmp_path_factory, asked)
     assert [(f["rule"], f["ranks"]) for f in report["findings"]] == [("GS701", [0, 1, 2, 3])]
+
+
+def test_four_ranks_have_the_same_bits(tmp_path_factory: pytest.TempPathFactory) -> None:
+    asked = [
+        {"name": "four", "code": TRAIN, "mode": mode, "world": 4} for mode in ("bare", "adaptive", "deep")
+    ]
+    bare, *watched = on_ranks(tmp_path_factory, asked)
+    assert len(bare["weights"]) == 4
+    for report in watched:
+        assert report["weights"] == bare["weights"]
+        assert not report["findings"]
+        assert [p["rank"] for p in report["processes"]] == [0, 1, 2, 3]
 
 
 def launched(sandbox: Sandbox, *command: str) -> subprocess.CompletedProcess[str]:
@@ -186,7 +204,7 @@ def test_a_rank_without_a_trace_is_not_evaluated(sandbox: Sandbox) -> None:
     assert {entry["rule"] for entry in report["not_evaluated"]} >= {"GS701", "GS702", "GS703", "GS704"}
 
 
-@pytest.mark.parametrize("method", ["spawn", "fork"])
+@pytest.mark.parametrize("method", ["spawn", "fork", "forkserver"])
 def test_asynchronous_workers_are_watched_and_clean(sandbox: Sandbox, method: str) -> None:
     sandbox.write("a3c.py", ASYNCHRONOUS.replace("METHOD", method))
     seen = sandbox.gradsan("run", "--format", "json", "a3c.py", timeout=PATIENCE)
@@ -214,3 +232,15 @@ def test_200_children_leave_their_traces_and_nothing_else(sandbox: Sandbox) -> N
     assert len(list((sandbox.path / "t").iterdir())) == 201
     assert not list((sandbox.path / "tmp").glob("gradsan*"))
     assert sorted(os.listdir(sandbox.path)) == ["many.py", "t", "tmp"]
+    assert not running_in(sandbox.path)
+
+
+def running_in(folder: Path) -> list[str]:
+    """The processes that are still at work in this folder."""
+    found = []
+    for process in Path("/proc").iterdir():
+        if process.name.isdigit():
+            with contextlib.suppress(OSError):
+                if Path(os.readlink(process / "cwd")) == folder:
+                    found.append(process.name)
+    return found

@@ -5,15 +5,17 @@ The script must print what it prints without gradsan (its weights among it) and 
 fault must be told. Each run is a fork of one process that has imported torch, so that a thousand of them are a
 matter of minutes.
 
-    python tests/reliability/injector.py [--sample N] [--seed S] [--only PATTERN]
+    python tests/reliability/injector.py [--door watch] [--sample N] [--seed S] [--only PATTERN]
+
+The door is how the script is watched: by `gradsan run`, or by itself, with `gradsan.watch()`.
 """
 
 from __future__ import annotations
 
 import argparse
-import builtins
 import gc
 import io
+import json
 import os
 import random
 import re
@@ -23,33 +25,14 @@ import tempfile
 import types
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-ROOMS = ("observe", "record", "judge", "rules", "picture", "render", "follow", "runner", "cli", "fix")
+from faults import MARK, ROOMS, breaks, called_in, inject, places
+
 SCRIPT = Path(__file__).with_name("training.py")
-MARK = "a fault on purpose"
 PATIENCE = 300  # seconds until a run counts as hanging
 ERRORS = (RuntimeError, KeyError, TypeError, OSError, ValueError, AttributeError, RecursionError, MemoryError)
 WHEN = ("first", "later", "always")
-
-# The frame that everything else is contained by, each with the reason why a fault of its own has nowhere to go.
-OUTERMOST = {
-    "observe.operations.OperationTap.__torch_function__": "PyTorch calls it in place of the script's operation",
-    "observe.last_resort.attempt": "the containment itself: a call inside a try",
-    "observe.last_resort.note": "where the containment puts what it caught",
-    "observe.last_resort.own": "the same, for a caller that catches by itself",
-    "cli.run.command": "it decides between running the script and running it bare",
-    "runner.bare.run_bare": "what is left when everything else has failed",
-    "runner.bare.say": "the same",
-    "runner.bare.fault_of": "the same",
-}
-# Before there is a script to be run at all: what is typed is taken apart.
-COMMAND_LINE = ("cli.LazyGroup.", "cli.main", "cli.run.ProgramCommand")
-
-
-class Place(NamedTuple):
-    name: str
-    function: types.FunctionType
 
 
 class Fault(NamedTuple):
@@ -63,94 +46,6 @@ class Outcome(NamedTuple):
     status: int
     output: str
     errors: str
-
-
-# -- places -------------------------------------------------------------------------------------------------
-
-
-def places() -> dict[str, types.FunctionType]:
-    """Every function of ours that was imported, by its name."""
-    found: dict[str, types.FunctionType] = {}
-    for thing in gc.get_objects():
-        if type(thing) is types.FunctionType:
-            name = name_of(thing.__code__, thing.__module__)
-            if name and "<locals>" not in name and thing.__code__.co_filename == _file_of(thing.__module__):
-                found.setdefault(name, thing)
-    return {
-        name: f for name, f in found.items() if name not in OUTERMOST and not name.startswith(COMMAND_LINE)
-    }
-
-
-def _file_of(module: str) -> str | None:
-    return getattr(sys.modules.get(module), "__file__", None)
-
-
-def name_of(code: types.CodeType, module: str | None) -> str:
-    """`observe.session.Session._send`; nothing for code that is not ours."""
-    parts = (module or "").split(".")
-    if parts[0] != "gradsan" or len(parts) < 2 or parts[1] not in ROOMS:
-        return ""
-    return ".".join([*parts[1:], code.co_qualname])
-
-
-def called_in(run: Callable[[], Any], known: dict[str, types.FunctionType]) -> dict[str, int]:
-    """How often each of these was called."""
-    names = {id(function.__code__): name for name, function in known.items()}
-    counts: dict[str, int] = {}
-
-    def profile(frame: types.FrameType, event: str, _: object) -> None:
-        if event == "call" and (name := names.get(id(frame.f_code))) is not None:
-            counts[name] = counts.get(name, 0) + 1
-
-    sys.setprofile(profile)
-    try:
-        run()
-    finally:
-        sys.setprofile(None)
-    return counts
-
-
-# -- putting a fault in ---------------------------------------------------------------------------------------
-
-
-def inject(function: types.FunctionType, breaks: Callable[[int], bool], error: type[Exception]) -> None:
-    """Change the function's code, so that whoever holds it, by whatever name, meets the fault."""
-    original = types.FunctionType(
-        function.__code__,
-        function.__globals__,
-        function.__name__,
-        function.__defaults__,
-        function.__closure__,
-    )
-    original.__kwdefaults__ = function.__kwdefaults__
-    calls = 0
-
-    def meet(args: Any, kwargs: Any) -> Any:
-        nonlocal calls
-        calls += 1
-        if breaks(calls):
-            raise error(MARK)
-        return original(*args, **kwargs)
-
-    vars(builtins)["__meet_fault__"] = meet
-    free = function.__code__.co_freevars
-    lines = [f"    {name}" for name in free] + ["    return __meet_fault__(args, kwargs)"]
-    source = "def stub(*args, **kwargs):\n" + "\n".join(lines)
-    if free:
-        inner = "\n".join("    " + line for line in source.splitlines())
-        source = f"def outer({', '.join(free)}):\n{inner}\n    return stub"
-    space: dict[str, Any] = {}
-    exec(source, space)
-    stub = space["outer"](*[None] * len(free)) if free else space["stub"]
-    old = function.__code__
-    function.__code__ = stub.__code__.replace(
-        co_filename=old.co_filename, co_name=old.co_name, co_qualname=old.co_qualname
-    )
-
-
-def breaks(when: str, calls: int) -> Callable[[int], bool]:
-    chosen = {"first": 1, "later": max(1, calls // 2)}.get(when)
-    return (lambda call: True) if chosen is None else (lambda call: call == chosen)
 
 
 # -- running ----------------------------------------------------------------------------------------------------
@@ -198,11 +93,31 @@ def gradsan(mode: str, folder: Path) -> int:
     return 0
 
 
-def counted(mode: str, folder: Path, known: dict[str, types.FunctionType]) -> dict[str, int]:
+def by_itself(mode: str, folder: Path) -> int:
+    """Under `gradsan.watch()`."""
+    import gradsan as package
+
+    with package.watch(mode, trace=folder / "trace") as report:
+        bare()
+    (folder / "report.json").write_text(json.dumps(report.faults))
+    return 0
+
+
+def bare() -> int:
+    space = {"__name__": "__main__", "__file__": str(SCRIPT)}
+    exec(compile(SCRIPT.read_text(), str(SCRIPT), "exec"), space)
+    return 0
+
+
+Door = Callable[[str, Path], int]
+DOORS: dict[str, Door] = {"run": gradsan, "watch": by_itself}
+
+
+def counted(door: Door, mode: str, folder: Path, known: dict[str, types.FunctionType]) -> dict[str, int]:
     """Which of our functions a run calls, and how often; in a fork of its own."""
 
     def work() -> int:
-        counts = called_in(lambda: gradsan(mode, folder), known)
+        counts = called_in(lambda: door(mode, folder), known)
         (folder / "counts").write_text("\n".join(f"{name} {n}" for name, n in counts.items()))
         return 0
 
@@ -222,18 +137,17 @@ def what_is_wrong(seen: Outcome, bare: Outcome, told: str) -> str:
 
 
 class Sweep:
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, door: Door = gradsan) -> None:
+        self.folder, self._door = folder, door
+        self.never = 0  # faults that did not come about
         _import_everything()
         self.known = places()
-        self.counts = {mode: counted(mode, folder, self.known) for mode in ("adaptive", "deep", "light")}
-        self.bare = in_child(self._bare, folder)
+        gc.collect()
+        gc.freeze()  # a fork then shares what it does not change
+        modes = ("adaptive", "deep", "light")
+        self.counts = {mode: counted(door, mode, folder, self.known) for mode in modes}
+        self.bare = in_child(bare, folder)
         assert self.bare.status == 0, self.bare
-
-    def _bare(self) -> int:
-        space = {"__name__": "__main__", "__file__": str(SCRIPT)}
-        exec(compile(SCRIPT.read_text(), str(SCRIPT), "exec"), space)
-        return 0
 
     def faults(self) -> Iterator[Fault]:
         """Each place under each fault, in the modes in turn."""
@@ -246,15 +160,19 @@ class Sweep:
 
     def run(self, fault: Fault) -> str:
         """What is wrong with the run under this fault, if anything."""
-        for name in ("report.json", "r.html", "trace"):
+        for name in ("report.json", "r.html", "trace", "happened"):
             (self.folder / name).unlink(missing_ok=True)
 
         def work() -> int:
             calls = self.counts[fault.mode][fault.place]
-            inject(self.known[fault.place], breaks(fault.when, calls), fault.error)
-            return gradsan(fault.mode, self.folder)
+            happened = (self.folder / "happened").touch
+            inject(self.known[fault.place], breaks(fault.when, calls), fault.error, happened)
+            return self._door(fault.mode, self.folder)
 
         seen = in_child(work, self.folder)
+        if not (self.folder / "happened").exists():  # a generator counts as called whenever it goes on
+            self.never += 1
+            return "" if seen.output == self.bare.output else "another output without a fault"
         report = self.folder / "report.json"
         told = seen.errors + (report.read_text() if report.exists() else "")
         wrong = what_is_wrong(seen, self.bare, told)
@@ -266,12 +184,11 @@ def _import_everything() -> None:
     import pkgutil
 
     import torch
+    import torch._dynamo  # the first optimizer does: a second of each run
 
     import gradsan as package
 
     torch.set_num_threads(1)
-    gc.collect()
-    gc.freeze()  # a fork then shares what it does not change
     for found in pkgutil.walk_packages(package.__path__, "gradsan."):
         room = found.name.split(".")[1]
         if room in ROOMS:
@@ -280,16 +197,18 @@ def _import_everything() -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--sample", type=int, default=0)
+    parser.add_argument("--sample", type=int, default=0, help="so many of them; 0: all")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--door", choices=DOORS, default="run")
     parser.add_argument("--only", default="", help="a regular expression for the functions")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        sweep = Sweep(Path(folder))
+        sweep = Sweep(Path(folder), DOORS[given.door])
         faults = [fault for fault in sweep.faults() if re.search(given.only, fault.place)]
         print(f"{len(faults)} faults", flush=True)
-        if given.sample:
-            faults = random.Random(given.seed).sample(faults, given.sample)
+        # In no order: whoever ends it early has seen a sample.
+        faults = random.Random(given.seed).sample(faults, min(given.sample or len(faults), len(faults)))
+        assert faults, given.only
         failed = 0
         for number, fault in enumerate(faults, 1):
             if number % 100 == 0:
@@ -299,7 +218,10 @@ def main() -> int:
                 print(
                     f"{fault.place} ({fault.when}, {fault.error.__name__}, {fault.mode}): {wrong}", flush=True
                 )
-        print(f"{len(faults)} faults in {len({f.place for f in faults})} functions, {failed} not contained")
+        where = len({fault.place for fault in faults})
+        print(
+            f"{len(faults)} faults in {where} functions, {failed} not contained; {sweep.never} did not come about"
+        )
     return 1 if failed else 0
 
 

@@ -167,7 +167,7 @@ def test_ppo_shares_out_the_rollout_and_asks_its_critic_anew_in_every_epoch() ->
     agent: Any = make("ppo", "Identity", num_envs=2, rollout=35, epochs=3, batch_size=16, value_clip=0.5)
     batches: list[Samples] = []
     loss = agent.loss
-    agent.loss = lambda batch, *rest: (batches.append(batch), loss(batch, *rest))[1]
+    agent.loss = lambda batch, *rest, **named: (batches.append(batch), loss(batch, *rest, **named))[1]
     agent.advance()
     assert [len(batch.action) for batch in batches] == [18, 18, 17, 17] * 3
     first, second, _ = (Samples(*map(torch.cat, zip(*batches[i : i + 4], strict=True))) for i in (0, 4, 8))
@@ -220,11 +220,11 @@ def test_a_broken_contract_stops_before_it_trains() -> None:
     agent: Any = make("dqn", "Identity")
     agent.target.network.requires_grad_(True)
     before = weights(agent)[0].clone()
-    x = torch.zeros(1, 3)
+    agent.target_value = lambda batch: agent.target.network(batch.next_obs).amax(dim=1)
     with pytest.raises(
         ContractError, match=r"td loss reaches q, avoids target.*reaches `agent\.target\.network\.0"
     ):
-        agent.descend("td", (agent.q(x) - agent.target.network(x)).sum(), agent.optimizer)
+        learned(agent, steps=300)
     assert torch.equal(weights(agent)[0], before)
 
 
@@ -240,13 +240,36 @@ def test_every_agent_runs_clean_under_the_sanitizer(algorithm: str, toy: str, mo
     assert report.findings == []
 
 
+@pytest.mark.parametrize("algorithm", list(ALGORITHMS))
+def test_an_agent_uses_pytorch_as_everybody_does(algorithm: str) -> None:
+    """Optimizers of PyTorch itself, networks that are called as modules, nothing in the place of its functions."""
+    agent: Any = make(algorithm, "Reach" if algorithm in ("sac", "td3") else "Identity")
+    optimizers = [part for part in agent.parts().values() if isinstance(part, torch.optim.Optimizer)]
+    assert optimizers
+    assert all(type(optimizer).__module__.startswith("torch.optim") for optimizer in optimizers)
+    trained = {id(p) for optimizer in optimizers for group in optimizer.param_groups for p in group["params"]}
+    networks = [part for part in agent.parts().values() if isinstance(part, torch.nn.Module)]
+    layers = [
+        layer
+        for net in networks
+        for layer in net.modules()
+        if isinstance(layer, torch.nn.Linear) and id(layer.weight) in trained
+    ]
+    called: list[torch.nn.Module] = []
+    for layer in layers:
+        assert layer.weight.is_contiguous()
+        layer.register_forward_hook(lambda module, *_: called.append(module))
+    learned(agent, steps=300)
+    assert set(called) == set(layers)
+
+
 @pytest.mark.parametrize("double", [False, True])
 def test_targets_made_ahead_are_those_of_each_update_on_its_own(
     double: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = []
     for ahead in (16, 1):
-        monkeypatch.setattr("gradsan.rl.dqn.AHEAD", ahead)
+        monkeypatch.setattr("gradsan.rl.dqn.TOGETHER", ahead)
         agent: Any = learned(make("dqn", "Identity", double=double, learning_starts=200), steps=150)
         agent.learn(37)
         assert agent.updates == 37

@@ -14,7 +14,7 @@ from gradsan.rl.envs import Envs, EnvStep
 from gradsan.rl.errors import EnvironmentFault
 from gradsan.rl.journal import Journal
 from gradsan.rl.make import make_env, make_envs
-from gradsan.rl.spaces import Actions, Observations, vector_control
+from gradsan.rl.spaces import Actions, Observations, seen_and_done
 
 MODES = list(AutoresetMode)
 
@@ -151,12 +151,14 @@ def test_spaces_that_no_agent_takes_are_refused_with_advice() -> None:
     with pytest.raises(EnvironmentFault, match="needs Box actions; for Discrete, try"):
         Actions.of(gym.spaces.Discrete(2), need="continuous")
     with pytest.raises(EnvironmentFault, match="bounds must be finite"):
-        vector_control(gym.spaces.Box(-1, 1, (2,)), gym.spaces.Box(-np.inf, 1, (2,)))
+        seen_and_done(gym.spaces.Box(-1, 1, (2,)), gym.spaces.Box(-np.inf, 1, (2,)), "continuous")
     widest = np.finfo(np.float32).max
     with pytest.raises(EnvironmentFault, match="bounds must be finite"):
-        vector_control(gym.spaces.Box(-1, 1, (2,)), gym.spaces.Box(-widest, widest, (2,)))
+        seen_and_done(gym.spaces.Box(-1, 1, (2,)), gym.spaces.Box(-widest, widest, (2,)), "continuous")
     with pytest.raises(EnvironmentFault, match="take vector observations; for images, try"):
-        vector_control(gym.spaces.Box(0, 255, (64, 64, 3), np.uint8), gym.spaces.Box(-1, 1, (2,)))
+        seen_and_done(
+            gym.spaces.Box(0, 255, (64, 64, 3), np.uint8), gym.spaces.Box(-1, 1, (2,)), "continuous"
+        )
     with pytest.raises(EnvironmentFault, match="FlattenObservation"):
         Observations.of(gym.spaces.Dict({"a": gym.spaces.Discrete(2)}))
 

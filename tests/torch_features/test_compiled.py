@@ -94,6 +94,16 @@ def test_a_compiler_sees_nothing_of_ours_and_that_is_said(mode: str) -> None:
     assert "torch.compile" in report.not_evaluated[0]["reason"]
 
 
+@pytest.mark.parametrize("mode", ["deep", "adaptive", "light"])
+def test_nothing_is_compiled_again_because_it_is_watched(mode: str) -> None:
+    counts = []
+    for watched in ("", mode):
+        seen.clear()
+        train(watched)
+        counts.append(len(seen))
+    assert counts == [1, 1]
+
+
 @pytest.mark.parametrize("mode", ["deep", "adaptive"])
 def test_a_compiled_step_is_a_step(mode: str) -> None:
     torch._dynamo.reset()

@@ -22,6 +22,7 @@ MAY_KNOW: dict[str, set[str]] = {
     "judge": {"record", *PUBLIC},
     "rules": FACTS,
     "picture": FACTS,
+    "lock": {*FACTS, "picture.naming", "picture.reduction", "rules.base"},
     "fix": {"judge.findings", "judge.source"},
     "render": {"judge.causes", "judge.findings", "judge.source", "picture.model", "fix", "rules", *PUBLIC},
     "lint": {"judge.findings", "judge.source", "judge.suppressions", "rules"},
@@ -29,6 +30,7 @@ MAY_KNOW: dict[str, set[str]] = {
     "runner": {
         *FACTS,
         *LAST_RESORT,
+        "lock.sink",
         "observe.consumption",
         "observe.patches",
         "observe.session",
@@ -43,13 +45,15 @@ MAY_KNOW: dict[str, set[str]] = {
         "rules",
         "runner",
     },
-    "api": {*FACTS, "observe", "render", "rules", "runner", *PUBLIC},
+    "api": {*FACTS, "lock.sink", "observe", "render", "rules", "runner", *PUBLIC},
     "integrations": {"api", "judge.cells", "judge.findings", "runner.packages"},
     "pytest": {
         "api",
         "judge.baseline",
         "judge.baseline_file",
+        "judge.engine",
         "judge.findings",
+        "lock",
         "render.output",
         "runner.versions",
         *PUBLIC,
@@ -59,14 +63,15 @@ MAY_KNOW: dict[str, set[str]] = {
 }
 # The engine asks the rules, and the catalogue says which there are; no rule knows either of them.
 ENGINE = {"judge.engine", "judge.arbitration", "judge.selection"}
-# A report may carry a picture to whoever draws it, for its type only; `print(finding)` reads like the terminal.
+# A report may carry a picture and repairs to whoever draws them, for their types only; `print(finding)` reads like the
+# terminal.
 # A warning is put back on the user's line by what a traceback would leave out.
 ALSO = {
-    "judge.findings": {"picture.model", "render.text"},
+    "judge.findings": {"fix.repair", "picture.model", "render.text"},
     "observe.warning_places": {"runner.tracebacks"},
     **{module: {"rules"} for module in (*ENGINE, "judge.baseline", "judge.comments", "judge.suppressions")},
 }
-WITHOUT_TORCH = ("record", "judge", "rules", "render", "picture", "fix", "follow", "lint")
+WITHOUT_TORCH = ("record", "judge", "rules", "render", "picture", "lock", "fix", "follow", "lint")
 
 
 def modules() -> list[str]:

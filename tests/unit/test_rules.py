@@ -8,7 +8,8 @@ import pytest
 from gradsan.rules import catalogue
 from harness import marked_lines, run_code
 
-RULES = {code: rule for code, rule in catalogue().items() if not rule.across_ranks}  # those: tests/processes
+# Those that need several ranks are tried in tests/processes, those that need a lock in tests/lock.
+RULES = {code: rule for code, rule in catalogue().items() if not rule.across_ranks and not rule.needs_lock}
 BAD = [(code, i, text) for code, rule in RULES.items() for i, text in enumerate(rule.bad)]
 GOOD = [(code, i, text) for code, rule in RULES.items() for i, text in enumerate(rule.good)]
 

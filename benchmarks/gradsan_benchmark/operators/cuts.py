@@ -11,6 +11,7 @@ from gradsan_benchmark.syntax import called, dotted, forwards, lines, method, wi
 
 CUT = "GS201 GS202 GS203 GS208 GS209 GS404"
 SCORES = {"log_prob", "entropy"}
+LIMITS = {"clamp", "clip", "clamp_min", "clamp_max"}
 MODULES = {"torch", "nn", "F", "np", "self", "math"}
 
 
@@ -25,6 +26,15 @@ def values(source: Source) -> Iterator[ast.Call]:
 def fed(parent: ast.AST) -> bool:
     """Whether it is given to a network or a helper: features that one loss does not train are a legal design."""
     return isinstance(parent, ast.Call) and dotted(parent.func).split(".")[0] not in MODULES - {"self"}
+
+
+def clamped(source: Source, name: ast.Name) -> bool:
+    """`ratio.clamp(0.8, 1.2)`: beyond the limits nothing flows anyway, and within them the other side of the minimum
+    has the same value. A constant there is as good."""
+    parent = source.parents[name]
+    if isinstance(parent, ast.Attribute):
+        return parent.attr in LIMITS
+    return isinstance(parent, ast.Call) and called(parent) in LIMITS and name in parent.args[:1]
 
 
 def operands(source: Source) -> Iterator[ast.Name]:
@@ -45,6 +55,11 @@ def operands(source: Source) -> Iterator[ast.Name]:
                 yield node
 
 
+def live_operands(source: Source) -> Iterator[ast.Name]:
+    """Those that a gradient has to flow through."""
+    yield from (name for name in operands(source) if not clamped(source, name))
+
+
 @operator("add-detach", "cut", CUT)
 def add_detach(source: Source) -> Iterator[Change]:
     """`.detach()` is put on a prediction, a log-probability or an entropy that has to be differentiated."""
@@ -55,7 +70,7 @@ def add_detach(source: Source) -> Iterator[Change]:
 @operator("add-detach-in-loss", "cut", CUT)
 def add_detach_in_loss(source: Source) -> Iterator[Change]:
     """`.detach()` is put on an operand of the loss."""
-    for name in operands(source):
+    for name in live_operands(source):
         yield Change((source.after(name, ".detach()"),), lines(source.statement(name)))
 
 
@@ -79,7 +94,7 @@ def read_data(source: Source) -> Iterator[Change]:
 @operator("numpy-round-trip", "cut", CUT)
 def numpy_round_trip(source: Source) -> Iterator[Change]:
     """An operand of the loss takes the way through NumPy."""
-    for name in operands(source):
+    for name in live_operands(source):
         text = f"torch.as_tensor({name.id}.detach().numpy())"
         yield Change((source.put(name, text),), lines(source.statement(name)))
 
@@ -87,7 +102,7 @@ def numpy_round_trip(source: Source) -> Iterator[Change]:
 @operator("list-round-trip", "cut", CUT)
 def list_round_trip(source: Source) -> Iterator[Change]:
     """An operand of the loss is made anew from Python numbers: `torch.tensor(x.tolist())`."""
-    for name in operands(source):
+    for name in live_operands(source):
         text = f"torch.tensor({name.id}.tolist())"
         yield Change((source.put(name, text),), lines(source.statement(name)))
 
@@ -104,7 +119,7 @@ def stack_to_tensor(source: Source) -> Iterator[Change]:
 @operator("item-in-loss", "cut", CUT)
 def item_in_loss(source: Source) -> Iterator[Change]:
     """A part of the loss is turned into a number: `actor_loss.item() + critic_loss`."""
-    for name in operands(source):
+    for name in live_operands(source):
         if "loss" in name.id.lower() or "entropy" in name.id.lower():
             yield Change((source.after(name, ".item()"),), lines(source.statement(name)))
 

@@ -7,8 +7,10 @@ from collections.abc import Iterator
 
 from gradsan_benchmark.edits import Change, Source
 from gradsan_benchmark.operators.base import operator
+from gradsan_benchmark.operators.meaning import loss_lines
 from gradsan_benchmark.operators.order import clips, expressions
-from gradsan_benchmark.syntax import copies, dotted, forwards, lines, method
+from gradsan_benchmark.operators.sync import hard_syncs, target_uses
+from gradsan_benchmark.syntax import called, copies, dotted, forwards, lines, method, owner
 
 
 @operator(
@@ -78,3 +80,38 @@ def alias_buffer(source: Source) -> Iterator[Change]:
         if fresh and isinstance(source.parents[call], ast.Assign):
             text = source.text(call.args[0])
             yield Change((source.put(call, text),), lines(source.statement(call)))
+
+
+@operator(
+    "drop-sync",
+    "excluded",
+    "",
+    "Hard syncs every 1,000 to 10,000 updates are usual: some hundred updates without one are right.",
+)
+def drop_sync(source: Source) -> Iterator[Change]:
+    """The target is never synced."""
+    for call, _ in hard_syncs(source):
+        statement = source.statement(call)
+        first = any(made == owner(call) for made, _, _ in copies(source))
+        if first and isinstance(statement, ast.Expr):
+            also = target_uses(source, owner(call))
+            yield Change((source.put(statement, "pass"),), (*lines(statement), *also))
+
+
+@operator(
+    "reset-running-return",
+    "excluded",
+    "",
+    "It is λ = 0 (an advantage of one step) or γ = 0 (rewards that need no future), which are settings.",
+)
+def reset_running_return(source: Source) -> Iterator[Change]:
+    """Rewards are discounted but not summed: the running return is not carried on."""
+    for statement in source.simple:
+        looped = any(
+            called(a.iter) == "reversed" for a in source.ancestors(statement) if isinstance(a, ast.For)
+        )
+        if isinstance(statement, ast.Assign) and looped and isinstance(statement.value, ast.BinOp):
+            name = dotted(statement.targets[0])
+            value = statement.value
+            if isinstance(value.op, ast.Add) and name and name in {dotted(n) for n in ast.walk(value.right)}:
+                yield Change((source.tail(value.left, value),), loss_lines(source, statement))

@@ -8,7 +8,16 @@ from collections.abc import Iterator
 from gradsan_benchmark.edits import Change, Source
 from gradsan_benchmark.operators.base import operator
 from gradsan_benchmark.operators.leaks import statement_and_uses
-from gradsan_benchmark.syntax import dotted, lines, method, steps, without_gradient
+from gradsan_benchmark.syntax import (
+    called,
+    dotted,
+    lines,
+    method,
+    optimizers,
+    owner,
+    steps,
+    without_gradient,
+)
 
 MUTATED = "GS101 GS103 GS104"
 METHODS = (
@@ -71,14 +80,12 @@ def drop_clone(source: Source) -> Iterator[Change]:
 @operator("decay-weights-live", "mutation", "GS103 GS102 GS101 GS104")
 def decay_weights_live(source: Source) -> Iterator[Change]:
     """Weights are scaled through `.data` between the loss and its backward."""
-    known = {dotted(call.args[0].func.value): call
-             for call in source.calls
-             if call.args and isinstance(call.args[0], ast.Call) and isinstance(call.args[0].func, ast.Attribute)
-             and call.args[0].func.attr == "parameters" and dotted(call.args[0].func.value)}  # fmt: skip
-    names = sorted(name for name in known if name)
+    given = (call.args[0] for call in optimizers(source).values() if call.args)
+    names = sorted(owner(g) for g in given if called(g) == "parameters" and owner(g))
     for call in method(source, "backward"):
         statement = source.statement(call)
-        if names and isinstance(statement, ast.Expr) and steps(source):
+        # The loss is there already: `net(x).mean().backward()` would compute it from the new weights.
+        if names and owner(call) and isinstance(statement, ast.Expr) and steps(source):
             start = source.span(statement)[0]
             text = f"[p.data.mul_(0.9) for p in {names[0]}.parameters()]; "
             yield Change(((start, start, text),), lines(statement))

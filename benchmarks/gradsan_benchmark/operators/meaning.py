@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from gradsan_benchmark.edits import Change, Source
 from gradsan_benchmark.operators.base import operator
 from gradsan_benchmark.operators.leaks import statement_and_uses
-from gradsan_benchmark.syntax import called, dotted, lines, method, uses
+from gradsan_benchmark.syntax import called, dotted, has_environment, lines, method, uses
 
 POLICY = ("actor", "policy", "pi_", "pg", "surrogate")
 ALIVE = ("not_done", "alive", "nonterminal", "non_terminal", "continues", "not_terminal")
@@ -28,6 +28,14 @@ def loss_lines(source: Source, statement: ast.stmt) -> tuple[int, ...]:
     return (*lines(statement), *uses(source, statement))
 
 
+def is_told_apart(source: Source, term: ast.AST) -> bool:
+    """Whether reward and cost can be told apart: an environment says which it is, or a pessimistic bound does. A
+    log-probability that is weighed with numbers of its own is right with either sign: clean/costs_instead_of_rewards
+    is the mutant of a program that maximises, and is no bug."""
+    bounded = any(called(n) in {"min", "minimum", "clamp", "clip"} for n in ast.walk(term))
+    return bounded or has_environment(source)
+
+
 @operator("flip-policy-sign", "meaning", "GS801")
 def flip_policy_sign(source: Source) -> Iterator[Change]:
     """The minus in front of the policy's loss is forgotten: what was rewarded becomes less likely."""
@@ -36,6 +44,8 @@ def flip_policy_sign(source: Source) -> Iterator[Change]:
             if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
                 scored = any(called(n) in {"log_prob", "min", "minimum"} or "log_prob" in dotted(n)
                              or "ratio" in dotted(n) for n in ast.walk(node.operand))  # fmt: skip
+                if scored and not is_told_apart(source, node.operand):
+                    continue
                 if scored or any(word in dotted(statement.targets[0]).lower() for word in POLICY):
                     start, end = source.span(node)[0], source.span(node.operand)[0]
                     kept = source.raw[start + 1 : end].decode()
@@ -116,7 +126,7 @@ def drop_loss_mask(source: Source) -> Iterator[Change]:
 @operator("returns-forward", "meaning", "GS806")
 def returns_forward(source: Source) -> Iterator[Change]:
     """The return is summed from the front: it depends on rewards that came before."""
-    for call in source.calls:
+    for call in source.calls if has_environment(source) else ():
         inner = call.args[0] if call.args else None
         if called(call) == "reversed" and isinstance(inner, ast.Call) and called(inner) == "range":
             loop = source.parents[call]
@@ -133,20 +143,6 @@ def returns_left_reversed(source: Source) -> Iterator[Change]:
             assert isinstance(call.func, ast.Attribute)
             text = f"{source.text(call.func.value)}.append({source.text(call.args[1])})"
             yield Change((source.put(call, text),), statement_and_uses(source, call))
-
-
-@operator("reset-running-return", "meaning", "GS806")
-def reset_running_return(source: Source) -> Iterator[Change]:
-    """Rewards are discounted but not summed: the running return is not carried on."""
-    for statement in source.simple:
-        looped = any(
-            called(a.iter) == "reversed" for a in source.ancestors(statement) if isinstance(a, ast.For)
-        )
-        if isinstance(statement, ast.Assign) and looped and isinstance(statement.value, ast.BinOp):
-            name = dotted(statement.targets[0])
-            value = statement.value
-            if isinstance(value.op, ast.Add) and name and name in {dotted(n) for n in ast.walk(value.right)}:
-                yield Change((source.tail(value.left, value),), loss_lines(source, statement))
 
 
 @operator("group-of-one", "meaning", "GS807 GS604 GS503 GS208")

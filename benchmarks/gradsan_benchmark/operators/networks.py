@@ -29,7 +29,7 @@ def creations(source: Source) -> Iterator[tuple[str, ast.Call, ast.expr]]:
             yield name, call, call.args[0]
 
 
-@operator("optimize-other-network", "ownership", "GS205 GS308 GS404 GS204 GS302")
+@operator("optimize-other-network", "ownership", "GS205 GS206 GS308 GS404 GS204 GS302")
 def optimize_other(source: Source) -> Iterator[Change]:
     """The optimizer is given another network's parameters."""
     for _, call, given in creations(source):

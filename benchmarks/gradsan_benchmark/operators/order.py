@@ -133,7 +133,9 @@ def step_other(source: Source) -> Iterator[Change]:
 @operator("backward-twice", "order", "GS402")
 def backward_twice(source: Source) -> Iterator[Change]:
     """`backward()` is called twice on one loss."""
-    for statement, _ in expressions(source, method(source, "backward")):
+    for statement, call in expressions(source, method(source, "backward")):
+        if not owner(call):
+            continue  # computed anew, the gradient would only be twice as large: a matter of the learning rate
         yield Change((source.after(statement, f"; {source.text(statement)}"),), lines(statement))
 
 

@@ -52,7 +52,7 @@ def reverse_sync(source: Source) -> Iterator[Change]:
         yield Change(put, lines(source.statement(call)))
 
 
-@operator("sync-with-itself", "sync", "GS809 GS307")
+@operator("sync-with-itself", "sync", "GS809 GS307", guard=True)
 def sync_with_itself(source: Source) -> Iterator[Change]:
     """The target is loaded from itself."""
     for call, given in hard_syncs(source):
@@ -60,17 +60,6 @@ def sync_with_itself(source: Source) -> Iterator[Change]:
         change = source.put(given.func.value, owner(call))
         also = target_uses(source, owner(call))
         yield Change((change,), (*lines(source.statement(call)), *also))
-
-
-@operator("drop-sync", "sync", "GS307")
-def drop_sync(source: Source) -> Iterator[Change]:
-    """The target is never synced."""
-    for call, _ in hard_syncs(source):
-        statement = source.statement(call)
-        first = any(made == owner(call) for made, _, _ in copies(source))
-        if first and isinstance(statement, ast.Expr):
-            also = target_uses(source, owner(call))
-            yield Change((source.put(statement, "pass"),), (*lines(statement), *also))
 
 
 @operator("reverse-soft-sync", "sync", "GS809 GS307")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, ParamSpec, TypedDict, TypeVar, Unpack, overload
 
 from gradsan import settings
-from gradsan.api.watch_context import Wanted, WatchContext
+from gradsan.api.watch_context import Unwatched, Wanted, WatchContext, own_fault
 from gradsan.judge.baseline import Baseline
 from gradsan.judge.baseline_file import BaselineError
 from gradsan.judge.findings import Finding
@@ -69,28 +69,48 @@ def watch(
     """
     if callable(mode):
         return watch()(mode)
+    lists = {"select": select, "ignore": ignore, "include": include}
+    try:
+        return WatchContext(_wanted(mode, lists, on_finding, raise_on, trace, baseline))
+    except WrongArgument:
+        raise
+    except Exception as error:
+        return Unwatched(own_fault(error))
+
+
+class WrongArgument(ValueError):
+    """What the user has given cannot be; whatever else is raised is a fault of ours."""
+
+
+def _wanted(
+    mode: Any, lists: dict[str, Codes], on_finding: Callable[[Finding], None] | None, raise_on: Severity | None,
+    trace: str | Path | None, baseline: str | Path | None,
+) -> Wanted:  # fmt: skip
     defaults = _defaults()
     mode = defaults.get("mode", "adaptive") if mode is None else mode
     if mode not in ("adaptive", "deep", "light"):
-        raise ValueError(f"mode must be 'adaptive', 'deep' or 'light', not {mode!r}")
+        raise WrongArgument(f"mode must be 'adaptive', 'deep' or 'light', not {mode!r}")
     if raise_on not in (None, "error", "warning", "info"):
-        raise ValueError(f"raise_on must be None, 'error', 'warning' or 'info', not {raise_on!r}")
-    given = {"select": words(select), "ignore": words(ignore), "include": words(include)}
-    asked = {key: value or defaults.get(key, ()) for key, value in given.items()}
+        raise WrongArgument(f"raise_on must be None, 'error', 'warning' or 'info', not {raise_on!r}")
+    if trace is not None and not isinstance(trace, str | os.PathLike):
+        raise WrongArgument(f"trace must be the path of a file, not {trace!r}")
+    asked = {key: words(value) or defaults.get(key, ()) for key, value in lists.items()}
     rules = chosen(asked["select"], asked["ignore"])
     path = Path(trace) if trace is not None else None
     known = read_baseline(defaults.get("baseline") if baseline is None else baseline)
-    return WatchContext(Wanted(mode, rules, on_finding, raise_on, packages(asked["include"]), path, known))
+    return Wanted(mode, rules, on_finding, raise_on, packages(asked["include"]), path, known)
 
 
 def _defaults() -> Mapping[str, Any]:
     try:
         return settings.current().values
     except settings.SettingsError as error:
-        raise ValueError(str(error)) from None
+        raise WrongArgument(str(error)) from None
 
 
 def words(given: Codes) -> tuple[str, ...]:
+    if not isinstance(given, Iterable):
+        raise WrongArgument(f"give names, or a list of names, not {given!r}")
     return (given,) if isinstance(given, str) else tuple(given)
 
 
@@ -98,14 +118,14 @@ def read_baseline(path: str | Path | None) -> Baseline | None:
     try:
         return None if path is None else Baseline.read(os.fspath(path))
     except BaselineError as error:
-        raise ValueError(str(error)) from None
+        raise WrongArgument(str(error)) from None
 
 
 def packages(given: Codes) -> tuple[str, ...]:
     try:
         check_packages(words(given))
     except UnknownPackage as error:
-        raise ValueError(f"include: {error}") from None
+        raise WrongArgument(f"include: {error}") from None
     return words(given)
 
 
@@ -113,4 +133,4 @@ def chosen(selected: Codes, ignored: Codes) -> list[type[Rule]]:
     try:
         return select(words(selected), words(ignored))
     except UnknownRule as error:
-        raise ValueError(str(error)) from None
+        raise WrongArgument(str(error)) from None

@@ -7,6 +7,7 @@ import functools
 import inspect
 import sys
 import threading
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
@@ -18,10 +19,14 @@ from gradsan.api.showing import say_in_short, show_findings
 from gradsan.judge.baseline import Baseline
 from gradsan.judge.cells import is_notebook
 from gradsan.judge.engine import Engine
-from gradsan.judge.findings import Finding
+from gradsan.judge.findings import Finding, Report
 from gradsan.judge.source import pin_base, shown_path
+from gradsan.lock.sink import LockSink
+from gradsan.observe.interruptions import is_the_scripts
+from gradsan.observe.last_resort import attempt, take
 from gradsan.record.trace import TraceWriter
 from gradsan.rules.base import Rule
+from gradsan.runner.bare import fault_of, say
 from gradsan.runner.versions import TorchTooOld
 from gradsan.runner.watch import Watch, running
 
@@ -40,6 +45,7 @@ class Wanted(NamedTuple):
     include: tuple[str, ...]
     trace: Path | None
     baseline: Baseline | None
+    lock: Callable[[Engine], LockSink] | None = None  # follows the run for a lock file
 
 
 class WatchContext:
@@ -71,6 +77,17 @@ class WatchContext:
     def __enter__(self) -> WatchReport:
         if self._watch is not None:
             raise RuntimeError("this watch is running already; call gradsan.watch() again for another one")
+        try:
+            self._open()
+        except TorchTooOld:
+            raise
+        except Exception as error:
+            if isinstance(error, OSError) and error.errno is not None:  # the trace cannot be written there
+                raise
+            self._give_up(error)
+        return self.report
+
+    def _open(self) -> None:
         if self.report.finished:
             self.report = self._new_report()
         self.report.script = _script()
@@ -83,17 +100,28 @@ class WatchContext:
         known = self._watch.baseline  # the outer one's, like its mode and its rules
         self._listener = self._found if known is None else known.listener(self._found)
         self._watch.engine.listeners.append(self._listener)
-        return self.report
+
+    def _give_up(self, error: Exception) -> None:
+        """A fault of ours: the block runs all the same."""
+        faults = own_fault(error)
+        watch, self._watch = self._watch, None
+        if watch is not None and self._owner:
+            attempt("session", watch.finish)
+        attempt("report", self.report.end, _of_nothing(faults))
 
     def _begin(self) -> Watch:
         pin_base()
         about = {"script": self.report.script, "mode": self._wanted.mode, "python": sys.version.split()[0]}
         wanted = self._wanted
         writer = TraceWriter(wanted.trace, **about) if wanted.trace is not None else None
-        watch = Watch(
-            Engine(wanted.rules), writer, wanted.mode, wanted.include, is_notebook(), wanted.baseline
-        )
-        watch.start()
+        engine = Engine(wanted.rules)
+        book = wanted.lock(engine) if wanted.lock is not None else None
+        watch = Watch(engine, writer, wanted.mode, wanted.include, is_notebook(), wanted.baseline, lock=book)
+        try:
+            watch.start()
+        except BaseException:
+            attempt("session", watch.finish)
+            raise
         if watch.refusal:
             watch.finish()
             raise TorchTooOld(watch.refusal)
@@ -103,7 +131,16 @@ class WatchContext:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         watch, self._watch, self._ending = self._watch, None, True
-        assert watch is not None
+        if watch is None:  # it could not begin, and has said so
+            return
+        try:
+            self._end(watch, error)
+        except Exception as fault:
+            attempt("report", self.report.end, _of_nothing(own_fault(fault)))
+        if self._late is not None and error is None:
+            raise self._late
+
+    def _end(self, watch: Watch, error: BaseException | None) -> None:
         if watch.session is not None:
             self._late = watch.session.containment.take_stop()
         if self._owner:
@@ -121,10 +158,10 @@ class WatchContext:
             and error is None
             and self._late is None
         ):
-            with contextlib.suppress(Exception):
+            try:
                 say_in_short(self.report)
-        if self._late is not None and error is None:
-            raise self._late
+            except Exception as fault:  # the report is whole; only the line about it is missing
+                own_fault(fault)
 
     def _found(self, finding: Finding) -> None:
         if not any(rule.code == finding.rule for rule in self._wanted.rules):
@@ -165,6 +202,35 @@ class WatchContext:
                     show_findings(watching)
 
         return watched
+
+
+class Unwatched(WatchContext):
+    """Where a fault of ours came before there was a watch: the block runs as it would without one."""
+
+    def __init__(self, faults: list[dict[str, str]]) -> None:
+        self._wanted = Wanted("adaptive", [], None, None, (), None, None)
+        self.speaks, self._owner, self._watch = False, False, None
+        self.report = WatchReport()
+        self.report.end(_of_nothing(faults))
+
+    def __enter__(self) -> WatchReport:
+        return self.report
+
+    def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
+        return function
+
+
+def _of_nothing(faults: list[dict[str, str]]) -> Report:
+    return Report(not_watched="a fault of gradsan's own", faults=faults)
+
+
+def own_fault(error: Exception) -> list[dict[str, str]]:
+    """Said at once, in one line, for nobody may read the report; raised on where it is the script's own."""
+    if is_the_scripts(error):
+        raise error
+    say(f"{fault_of(error)}; the code goes on without gradsan")
+    noted = [fault._asdict() for fault in take()]
+    return [*noted, {"tap": "watch", "traceback": "".join(traceback.format_exception(error))}]
 
 
 def _script() -> str:

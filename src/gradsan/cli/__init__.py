@@ -15,6 +15,7 @@ COMMANDS = {
     "run": "Run a training script under the sanitizer.",
     "fix": "Mend what is found, each repair verified in a run of its own.",
     "lint": "Find, without running it, what is wrong in the code by itself.",
+    "lock": "Write down how the gradient flows, and be told when that changes.",
     "report": "Judge a recorded trace again, or show it in another format.",
     "explain": "Explain a rule: what it means, why it matters, how to mend it.",
     "learn": "Learn autograd for reinforcement learning, exercise by exercise.",

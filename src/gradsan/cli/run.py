@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 
 import click
 
-from gradsan.cli import baselines, options
-from gradsan.cli.exit_status import decide
+from gradsan.cli import baselines, locks, options
+from gradsan.cli.exit_status import NOT_WATCHED, decide
 from gradsan.cli.following import Following
 from gradsan.cli.publish import Publisher
+from gradsan.fix.trial import TrialProgram, Trials
 from gradsan.judge.baseline import Baseline
 from gradsan.judge.engine import Engine
 from gradsan.judge.findings import Report
@@ -81,6 +82,17 @@ class ProgramCommand(click.Command):
 @click.option(
     "--include", multiple=True, metavar="PACKAGE", help="Count an installed package as your own code."
 )
+@click.option(
+    "--locked", is_flag=True, help="Fail where the gradient flows otherwise than the lock says (GS901)."
+)
+@click.option(
+    "--lock", metavar="FILE", help="The lock file; gradsan.lock in the working directory by default."
+)
+@click.option(
+    "--verify-fixes",
+    is_flag=True,
+    help="Try the repairs that --html and --format sarif show, as `gradsan fix` does, and show verified ones only.",
+)
 @click.option("--quiet/--no-quiet", help="Say nothing while the script runs, and nothing if all is well.")
 @click.option("--live/--no-live", help="Show a status line on the terminal while the script runs.")
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="SCRIPT [ARGS]...")
@@ -121,6 +133,8 @@ class Running(NamedTuple):
     defaults: Settings
     rules: list[type[Rule]]
     follower: Follower | None
+    lock: locks.Lock | None
+    trials: Trials | None  # of repairs, where the report is to show verified ones only
 
     def whole(self, report: Report) -> Report:
         """With what the other processes of the run have left."""
@@ -144,14 +158,20 @@ def _prepare(ctx: click.Context, given: dict[str, Any], words: tuple[str, ...]) 
     who = f"rank {identity()['rank']}" if is_one_of_several() else ""
     publisher = Publisher(program.shown, given["format_"], output, given["quiet"], html, who)
     live = baseline.listener(publisher.live) if baseline and publisher.live else publisher.live
-    engine, (writer, follower) = Engine(rules, live), _writer(given, program)
-    watch = Watch(engine, writer, given["mode"], include, html is not None, baseline, refuses=True)
+    engine = Engine(rules, live)
+    lock = locks.chosen(given, program, engine)
+    trials = _trials(given, words, include)
+    writer, follower = _writer(given, program)
+    book = lock.sink if lock is not None else None
+    watch = Watch(engine, writer, given["mode"], include, html is not None, baseline, refuses=True, lock=book)
     following = Following(watch, scalars, given["live"])
     if follower is not None:
         told = tuple(rule.code for rule in rules) if publisher.live is not None else ()
-        attempt("processes", follower.start, include, told)
+        attempt("processes", follower.start, include, told, html is not None)
     watch.start()
-    return Running(program, watch, publisher, following, baseline, target, defaults, rules, follower)
+    return Running(
+        program, watch, publisher, following, baseline, target, defaults, rules, follower, lock, trials
+    )
 
 
 def _execute(running: Running, course: Course) -> None:
@@ -203,14 +223,39 @@ def _conclude(running: Running, outcome: ProgramOutcome, given: dict[str, Any]) 
     if _is_told_later(running):
         return outcome.status  # else a launcher would end the ranks that are still running
     report.script_status = outcome.status
+    compared = locks.qualify(running.lock, report)
     fail_on, finding_status = given["fail_on"], given["finding_status"]
     ending = decide(report, fail_on, finding_status, outcome.status, target is not None)
     report.exit = None if outcome.interrupted else ending
+    if running.lock is not None and running.lock.target is not None:
+        return locks.write(running.lock, report, publisher, outcome)
+    if running.trials is not None and report.findings and not outcome.interrupted:
+        _verify(running.trials, report, running.follower)
     publisher.publish(report)
     if target is not None and not publisher.keep(report, target, running.baseline):
         # what could not be written down is not known
         ending = decide(report, fail_on, finding_status, outcome.status)
-    return ending.status
+    return ending.status if compared else ending.status or NOT_WATCHED
+
+
+def _trials(given: dict[str, Any], words: tuple[str, ...], include: tuple[str, ...]) -> Trials | None:
+    if not given.get("verify_fixes"):
+        return None
+    if given["code"] is not None or (given["html"] is None and given["format_"] != "sarif"):
+        options.stop("--verify-fixes is for --html and --format sarif, of a SCRIPT or of -m MODULE")
+    return Trials(TrialProgram(words, given["module"], include, given["mode"], os.getcwd()))
+
+
+def _verify(trials: Trials, report: Report, follower: Follower | None) -> None:
+    """The trials are no processes of the script's: nobody follows them."""
+    from gradsan.fix.verified import verify
+
+    if follower is not None:
+        attempt("processes", follower.finish)
+    if failure := attempt(
+        "verifying repairs", verify, report.findings, trials, lambda line: say(f"gradsan: {line}")
+    ):
+        say(f"gradsan: no repair could be tried: {failure}")
 
 
 def program_of(module: str | None, code: str | None, words: tuple[str, ...]) -> programs.Program:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gradsan.cli._rl import find_own_modules, need_rl, plain_errors
+from gradsan.cli.seeds import Where, train_all
 
 if TYPE_CHECKING:
     from gradsan.rl.config import Config
@@ -18,7 +19,11 @@ ALGORITHMS = ("dqn", "reinforce", "a2c", "ppo", "sac", "td3")
 
 class AlgorithmFirst(click.Command):
     def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
-        return [f"[{'|'.join(ALGORITHMS)}]", "--env ID", "[--steps N] [--seed N] [HYPERPARAMETERS]"]
+        return [
+            f"[{'|'.join(ALGORITHMS)}]",
+            "--env ID",
+            "[--steps N] [--seed N|--seeds 1-20] [HYPERPARAMETERS]",
+        ]
 
 
 @click.command(cls=AlgorithmFirst, add_help_option=False, context_settings={"ignore_unknown_options": True})
@@ -28,17 +33,30 @@ class AlgorithmFirst(click.Command):
     "--resume", type=click.Path(path_type=Path), help="Continue the run in this folder, bit for bit."
 )
 @click.option(
-    "--out", type=click.Path(path_type=Path), help="Folder of the run. [default: runs/ALGO-ENV-seedN]"
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Folder of the run, or with --seeds of all runs. [default: runs/ALGO-ENV-seedN]",
 )
+@click.option(
+    "--seeds", metavar="SEEDS", help="Train many: 10 (1 to 10), 1-20, or 1,4,9; they are compared at the end."
+)
+@click.option(
+    "--at-once", type=click.IntRange(1), metavar="N", help="Seeds at the same time. [default: one per core]"
+)
+@click.option("--ray", "on_ray", is_flag=True, help="Train the seeds as tasks of Ray.")
+@click.option("--address", metavar="ADDRESS", help="Of a Ray cluster. [default: a Ray of its own, here]")
 @click.option("-h", "--help", "asked", is_flag=True, help="With an algorithm, list its hyperparameters.")
 @click.pass_context
 def command(
     ctx: click.Context,
+    /,
     algo: str | None,
     options: tuple[str, ...],
     resume: Path | None,
     out: Path | None,
+    seeds: str | None,
     asked: bool,
+    **where: Any,
 ) -> None:
     """Train a reference agent.
 
@@ -46,6 +64,7 @@ def command(
     gradsan train ppo --env CartPole-v1 --seed 3
     gradsan train ppo --help                        every hyperparameter, with its default
     gradsan train --resume runs/ppo-CartPole-v1-seed3
+    gradsan train ppo --env CartPole-v1 --seeds 1-20
 
     Writes checkpoints, CSV and TensorBoard logs and a plot of the learning curve. Ctrl-C saves and stops.
     The exit status is 1 where the sanitizer found an error, as with `gradsan run`.
@@ -57,6 +76,12 @@ def command(
         words.remove(str(algo))
     if resume is not None and out is not None:
         ctx.fail("--out names a new run, and --resume continues an old one: give one of them.")
+    if seeds is not None and (resume is not None or _value_of("--seed", words) is not None):
+        ctx.fail("--seeds begins new runs, each with a seed of its own: give it without --resume and --seed.")
+    if seeds is None and any(where.values()):
+        ctx.fail("--at-once, --ray and --address go with --seeds.")
+    if where["address"] is not None and not where["on_ray"]:
+        ctx.fail("--address goes with --ray.")
     if algo is None and resume is None:
         click.echo(ctx.get_help())
         ctx.exit(0 if asked else 2)
@@ -66,7 +91,10 @@ def command(
     find_own_modules()
     with plain_errors():
         config = parse(algo, [*words, *(["--help"] if asked else [])], resume)
-        _train(config, out, resume)
+        if seeds is not None:
+            train_all(config, seeds, out or Path("runs"), Where(**where))
+        else:
+            _train(config, out, resume)
 
 
 def parse(algo: str | None, options: list[str], resume: Path | None) -> Config:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gradsan.judge.history import History
 from gradsan.judge.provenance import Provenance, params_of
-from gradsan.judge.source import bindings, receiver_at
+from gradsan.judge.source import bindings, looped_over, receiver_at
 from gradsan.record.events import NOWHERE, Op, ParamId, Site
 
 
@@ -14,7 +14,7 @@ def mixes_itself(graph: Provenance, written: Op) -> bool:
     if write is None:
         return False
     parts = list(graph.inputs(write))
-    if write.name == "copy" and len(parts) == 2 and parts[1].name == "add":
+    if write.name == "copy" and len(parts) == 2 and parts[1].name in ("add", "lerp"):
         parts = list(graph.inputs(parts[1]))
     elif write.name not in ("lerp", "add"):
         return False
@@ -27,6 +27,8 @@ def _is_share_of(graph: Provenance, op: Op, pid: ParamId) -> bool:
         if source is None:
             return False
         op = source
+    if op.name in ("sub", "rsub") and len(op.inputs) == 2:  # `t.add_(tau * (p - t))`
+        return all(_is_share_of(graph, part, pid) for part in graph.inputs(op))
     return params_of(op) == (pid,)
 
 
@@ -39,13 +41,16 @@ def alias_line(history: History, targets: list[ParamId], online: list[ParamId], 
     param = history.params[targets[0]]
     names = (param.name, *param.aliases)
     parts = [part.split("[")[0] for name in names for part in reversed(name.split(".")[:-1])]
-    candidates = [part for part in (*parts, receiver_at(where.file, where.line)) if not part.isdigit()]
+    around = (receiver_at(where.file, where.line), *looped_over(where.file, where.line))
+    candidates = [part for part in (*parts, *around) if not part.isdigit()]
     for part in candidates:
         if plain := [b for b in bindings(where.file, part) if b.plain]:
             return history.site_at(where.file, plain[-1].line, plain[-1].function)
     if targets != online:
         return NOWHERE
     common = set.intersection(*(set(name.split(".")) for name in names))
-    made = [b for part in candidates if part not in common for b in bindings(where.file, part)]
+    made = [
+        b for part in candidates[: len(parts) + 1] if part not in common for b in bindings(where.file, part)
+    ]
     last = max(made, key=lambda b: b.line, default=None)
     return history.site_at(where.file, last.line, last.function) if last is not None else NOWHERE

@@ -9,8 +9,9 @@ from typing import NamedTuple
 from gradsan.judge.experience import Row
 from gradsan.judge.flow import SHAPING, TAKEN_OUT
 from gradsan.judge.history import History
-from gradsan.judge.weighed import DIFFERENCES, Met, met_in
-from gradsan.record.events import Backward, Op, Transition, ValueId
+from gradsan.judge.numpy_targets import successors, takes_next_values
+from gradsan.judge.weighed import DIFFERENCES, Met, met_in, origin
+from gradsan.record.events import Backward, Op, Site, Transition, ValueId
 
 SAME_ROWS = SHAPING | TAKEN_OUT | {"alias", "where", "neg"}
 PRECISION = 1e-5
@@ -24,13 +25,13 @@ class Rest(NamedTuple):
 
 @dataclass(slots=True)
 class Bootstrap:
-    """`met` compares a prediction with a target, and `op` adds the rewards to it. `rest`: what the target holds beside
-    its reward, for every row that is about a known transition. `follows`: whether what the next value was computed
+    """`met` compares a prediction with a target that is made at `site`. `rest`: what the target holds beside its
+    reward, for every row that is about a known transition. `follows`: whether what the next value was computed
     from is where this very transition has led. An ended episode may go on elsewhere: in the next start, or in an
     absorbing state."""
 
     met: Met
-    op: Op
+    site: Site
     rest: list[Rest]
 
 
@@ -42,17 +43,27 @@ def bootstraps_in(history: History, event: Backward) -> Iterator[Bootstrap]:
         if met.op.name not in DIFFERENCES or met.constant is None:
             continue
         rows = book.rows_behind(met.live, len(met.numbers))
-        if rows is None or (found := _rewards(history, met)) is None:
+        if rows is None:
+            continue
+        if (found := _rewards(history, met)) is None:
+            if takes_next_values(history, met, rows):
+                yield Bootstrap(met, origin(history, met.constant), _rest_outside(met, rows))
             continue
         op, rewards = found
-        after = _successors(history, met.constant, rows)
+        after = successors(history, met.constant, rows)
         rest, pairs = [], []
         for row, reward, number, next_row in zip(rows, rewards, met.numbers, after, strict=False):
             if row is not None and row.end != "reset":
                 rest.append(Rest(row, _difference(number, reward), next_row == row))
                 pairs += [] if row.end else [(row.reward, reward)]
         if _are_rewards(pairs):
-            yield Bootstrap(met, op, rest)
+            yield Bootstrap(met, op.site, rest)
+
+
+def _rest_outside(met: Met, rows: list[Row]) -> list[Rest]:
+    found = zip(rows, met.numbers, strict=True)
+    known = [(row, number) for row, number in found if row is not None and row.end != "reset"]
+    return [Rest(row, _difference(number, row.reward), True) for row, number in known]
 
 
 def has_learned_target(history: History, event: Backward) -> bool:
@@ -97,19 +108,6 @@ def _are_rewards(pairs: list[tuple[float, float]]) -> bool:
     varied = max(given for given, _ in pairs) - min(given for given, _ in pairs) > 1e-3
     scale = scales[0] if scales else 0.0
     return varied and scale > 0.0 and all(_is_near(scale * given, used) for given, used in pairs)
-
-
-def _successors(history: History, target: Op, rows: list[Row]) -> tuple[Row, ...]:
-    """What the target was computed from: where each row's transition has led, as far as it is known. Nothing where it
-    is in another order."""
-    book = history.experience
-    for nid in history.graph.ancestors([target.nid]):
-        after = book.successors.get(nid, ())
-        if len(after) == len(rows) and 2 * sum(a == row for a, row in zip(after, rows, strict=True)) > len(
-            rows
-        ):
-            return after
-    return ()
 
 
 def _difference(number: float, reward: float) -> float:

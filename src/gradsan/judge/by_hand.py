@@ -45,6 +45,7 @@ class HandMade:
             ParamId, Site
         ] = {}  # whose gradient was kept by reference and put back, read where
         self.trained: set[ParamId] = set()
+        self.missing: set[ParamId] = set()  # the script looked for a gradient and found none
         self.updates: list[HandUpdate] = []  # those of the operations that came last
 
     def lost_track(self) -> None:
@@ -62,9 +63,21 @@ class HandMade:
             for nid in list(self._read)[: KEEP // 2]:
                 del self._read[nid]
 
+    def missed(self, pid: ParamId) -> None:
+        """The script looks for a gradient of it, after a backward, and there is none."""
+        if self._history.ever_fed and pid not in self._history.ever_fed:
+            self.missing.add(pid)
+
     def fed(self, pids: tuple[ParamId, ...]) -> None:
         self._behind = False
         self._set.difference_update(pids)
+
+    def spent(self, pids: tuple[ParamId, ...]) -> None:
+        self._set.difference_update(pids)
+
+    def was_set(self, pid: ParamId) -> bool:
+        """Whether the script has put a gradient there, under our eyes, that neither backward nor a step has touched."""
+        return pid in self._set
 
     # -- a `.grad` that is written --------------------------------------------------------------------
 

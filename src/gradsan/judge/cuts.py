@@ -27,6 +27,8 @@ STARVED_STEPS = 3
 # Where a constant meets what is trained, element by element.
 COMPARING = LIBRARY_LOSSES | {"mul", "div", "add", "sub", "rsub", "rdiv", "min", "max", "minimum", "maximum"}
 
+BOUNDING = {"min", "max", "minimum", "maximum"}
+
 
 @dataclass(slots=True)
 class Cut:
@@ -49,7 +51,7 @@ class CutFinder:
         """The cuts that matter in this loss."""
         if contribution.event.error or contribution.event.call != "backward":
             return []
-        found = self.dead_terms(contribution)
+        found = self.dead_terms(contribution) or self.dead_bounds(contribution)
         starved = self.starved(contribution, {pid for cut in found for pid in cut.pids})
         return found if starved is None else [*found, starved]
 
@@ -89,11 +91,29 @@ class CutFinder:
                     found.append(cut)
         return found
 
+    def dead_bounds(self, contribution: Contribution) -> list[Cut]:
+        """`min(ratio.detach() * a, ratio.clamp(…) * a)`: of two sides of which one only bounds the other, the one
+        that teaches beyond the bound is cut."""
+        graph, found = self.history.graph, []
+        for op in graph.live_ancestors(root.nid for root in contribution.event.roots).values():
+            sides = [i for i in graph.inputs(op) if i.floating] if op.name in BOUNDING else []
+            if len(sides) != 2 or sides[0].live == sides[1].live:
+                continue
+            dead, live = sides if sides[1].live else sides[::-1]
+            behind = graph.live_ancestors([live.nid])
+            clamped = {i.nid for o in behind.values() if o.name == "clamp" for i in graph.inputs(o)}
+            for cut, pids in flow.cuts_behind(graph, [dead.nid]).values():
+                if clamped.intersection(i.nid for i in graph.inputs(cut)):
+                    found.append(Cut(cut, pids, False))
+        return found
+
     def _trained_by(self, contribution: Contribution) -> set[ParamId]:
         """The parameters of the optimizers that step on this loss, targets left out."""
         history = self.history
         optimizers = [history.optimizers[oid] for oid in contribution.consumers()]
         owned = {pid for o in optimizers for pid in o.params}.union(contribution.by_hand)
+        if contribution.by_hand:  # the script looks for the gradients of all that it means to train
+            owned |= history.hand.missing - history.ever_fed
         return {
             pid for pid in owned if history.params[pid].requires_grad and not history.networks.is_target(pid)
         }

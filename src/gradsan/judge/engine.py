@@ -56,7 +56,7 @@ HANDLERS = {
 
 # Parts of ours without which everything is still seen and judged: other sinks, and what only words depend on.
 BESIDE = {
-    "TraceWriter", "PictureCollector", "Scalars", "Status", "names", "warnings", "charts", "operations",
+    "TraceWriter", "PictureCollector", "LockSink", "Scalars", "Status", "names", "warnings", "charts", "operations",
 }  # fmt: skip
 ENOUGH = 16  # iterations: by then most rules would have had their say
 
@@ -172,6 +172,8 @@ class Engine:
         known = self.findings.get(key)
         if known is not None:
             known.count += 1
+            if known.effect is not None and known.effect.not_measured and verdict.measure is not None:
+                known.effect = verdict.measure()
             self.counting.met(key, known, iteration)
             return
         if key in self.suppressions.silenced:
@@ -193,11 +195,21 @@ class Engine:
         ]
         subjects = describe_params(self.history, verdict.subjects, limit=50)
         severity = verdict.severity or rule.severity
+        effect = verdict.measure() if verdict.measure is not None else None
+        if effect is not None and effect.is_nothing:
+            severity = "info"  # a way that no gradient takes
         assert severity in SEVERITIES
         return Finding(
             rule.code, rule.name, severity, verdict.message, verdict.fix or rule.fix, culprit,
-            tuple(dict.fromkeys(sites)), tuple(subjects), 1, iteration + 1,
+            tuple(dict.fromkeys(sites)), tuple(subjects), 1, iteration + 1, effect=effect,
+            across_ranks=tuple(verdict.across_ranks),
         )  # fmt: skip
+
+    def add(self, code: str, verdict: Verdict) -> None:
+        """What somebody who compares this run with something else has found, after the fact."""
+        if code in self._selected and not self._lost:
+            self._judging = max(0, self.history.iteration - 1)
+            self._add(self.rule(code), verdict)
 
     def rule(self, code: str) -> Rule:
         return next(rule for rule in self.rules if rule.code == code)

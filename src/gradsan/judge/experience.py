@@ -37,6 +37,11 @@ class ExperienceBook:
         """Whether there was an environment, and no batch of its observations has been met again."""
         return bool(self.environments) and not self.observations
 
+    @property
+    def gives_rewards(self) -> bool:
+        """Whether what was given is to be made large: a class of the script's own may call its cost a reward."""
+        return bool(self.environments) and all(one.rewards for one in self.environments)
+
     def seen(self, event: Environment) -> None:
         self.environments.append(event)
 

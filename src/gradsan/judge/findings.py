@@ -9,6 +9,7 @@ from gradsan import __version__
 from gradsan.judge.cells import CELL
 
 if TYPE_CHECKING:
+    from gradsan.fix.repair import Repair
     from gradsan.picture.model import Picture
 
 SCHEMA = 1
@@ -68,6 +69,66 @@ class Process:
         return not self.iterations and not self.not_evaluated
 
 
+@dataclass(frozen=True, slots=True)
+class AcrossRanks:
+    """A norm that should be the same on all ranks; None where a rank has not recorded it."""
+
+    subject: str
+    what: str  # "gradient" or "weight"
+    norms: dict[int, float | None]  # by rank
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """How much of a gradient came the wrong way: |wrong| / (|wrong| + |rest|), and the cosine of the angle between the
+    two; None where there is only one of them."""
+
+    of: str
+    parameters: int
+    share: float
+    cosine: float | None
+
+    def __str__(self) -> str:
+        angle = (
+            ""
+            if self.cosine is None
+            else f", cosine to the rest {self.cosine:.2f}".replace("-", "\N{MINUS SIGN}")
+        )
+        percent = (
+            "all"
+            if self.share == 1.0
+            else f"{self.share:.0%}"
+            if self.share >= 0.005
+            else f"{self.share:.2%}"
+        )
+        return (
+            f"{percent} of the gradient of {self.of}{angle}"
+            if not self.of.startswith("what ")
+            else (f"{percent} of {self.of}{angle}")
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What a finding does to the gradient, measured in the run; or why it was not measured."""
+
+    shares: tuple[Share, ...] = ()
+    not_measured: str = ""
+
+    @property
+    def is_nothing(self) -> bool:
+        """Measured, and no gradient came that way."""
+        return bool(self.shares) and all(share.share == 0.0 for share in self.shares)
+
+    def __str__(self) -> str:
+        if not self.shares:
+            return f"not measured: {self.not_measured}"
+        return "; ".join(map(str, self.shares))
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"shares": [asdict(share) for share in self.shares], "not_measured": self.not_measured}
+
+
 @dataclass(slots=True)
 class Finding:
     """One defect: reported once per culprit line, with the number of times it was met."""
@@ -88,7 +149,13 @@ class Finding:
     traced: int = 0
     repeated: int = 0
     processes: tuple[Process, ...] = ()  # those that it was met in, where there are several
+    across_ranks: tuple[AcrossRanks, ...] = ()  # where ranks were compared
+    effect: Effect | None = None  # of leaks and contaminations
     static: bool = False  # read off the source; nothing was run
+    # Where its repairs were tried: the one that was verified, if any, and what the trial has shown.
+    tried: bool = False
+    repair: Repair | None = None
+    evidence: str = ""
 
     def __str__(self) -> str:
         """As the terminal shows it."""
@@ -106,6 +173,7 @@ class Finding:
             "culprit": None if self.culprit is None else asdict(self.culprit),
             "sites": [site.as_dict() for site in self.sites],
             "subjects": list(self.subjects),
+            "effect": None if self.effect is None else self.effect.as_dict(),
             "count": self.count,
             "first_iteration": self.first_iteration,
             "met": self.met,
@@ -113,6 +181,7 @@ class Finding:
             "repeated": self.repeated,
             "ranks": self.ranks,
             "processes": [{"pid": p.pid, "host": p.host, "rank": p.rank} for p in self.processes],
+            "across_ranks": [asdict(row) for row in self.across_ranks],
         }
 
     @property

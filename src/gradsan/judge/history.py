@@ -69,6 +69,7 @@ class Param:
     aliases: tuple[str, ...] = ()
     frozen_at: Site = NOWHERE
     frozen_by: Chain = DIRECT
+    frozen_since: int = 0  # iteration
     created_by: Chain = DIRECT
     epoch: int = 0  # how many steps have changed it
     last_step: Site = NOWHERE
@@ -84,6 +85,7 @@ class Optimizer:
     site: Site
     params: list[ParamId]
     sites: list[Site] = field(default_factory=list)
+    made_by: Chain = DIRECT
     steps: int = 0
     stepping: bool = False
     began_empty: bool = False  # its first step came before any gradient for it
@@ -180,6 +182,8 @@ class History:
 
     def _flag(self, event: ParamFlag) -> None:
         param = self.params[event.pid]
+        if param.requires_grad and not event.requires_grad:
+            param.frozen_since = self.iteration
         param.requires_grad = event.requires_grad
         if event.site or event.requires_grad:
             param.frozen_at = NOWHERE if event.requires_grad else event.site
@@ -189,8 +193,9 @@ class History:
         known = self.optimizers.get(event.oid)
         if known is None:
             self.optimizers[event.oid] = Optimizer(
-                event.oid, event.kind, event.site, list(event.params), [event.site], maximize=event.maximize
-            )
+                event.oid, event.kind, event.site, list(event.params), [event.site], event.chain,
+                maximize=event.maximize,
+            )  # fmt: skip
         else:
             known.params.extend(event.params)
             known.sites.append(event.site)
@@ -199,13 +204,17 @@ class History:
         self.optimizers[event.oid].gone = True
 
     def _backward(self, event: Backward) -> None:
+        if event.within:
+            self.graph.lead_on([root.nid for root in event.roots], set(event.within))
         self.ledger.fed(event, self.iteration)
         self.hand.fed(event.fed)
         self.ever_fed.update(event.fed)
         self.ever_reached.update(event.fed if event.call == "backward" else event.reached)
 
     def _zero(self, event: ZeroGrad) -> None:
-        self.ledger.cleared(event.params, event.site)
+        # A gradient that was seen being set, and is another one now, was not cleared: it is what it was set to.
+        cleared = [p for p in event.params if event.by != "hand" or not self.hand.was_set(p)]
+        self.ledger.cleared(cleared, event.site)
 
     def _stepped(self, event: StepDone) -> None:
         self.optimizers[event.oid].stepping = False
@@ -226,6 +235,7 @@ class History:
         """A step takes its gradient only after the rules have looked at what it is about to take."""
         optimizer = self.optimizers[event.oid]
         self.ledger.consumed(event.oid, event.site, event.held + event.lent)
+        self.hand.spent(event.held)
         optimizer.steps += 1
         optimizer.stepping = True
         optimizer.last_step = event.site
@@ -252,11 +262,15 @@ class History:
             if op.kind == "parameter":
                 pid = op.facts.pid
                 self.param_nodes[op.nid] = (pid, self.params[pid].epoch)
+            elif op.name == "requires_grad_" and op.facts.pid:
+                self.networks.revived(op)
             elif op.kind == "written":
                 self.networks.written(op)
                 self.hand.written(op)
             elif op.kind == "gradient read":
                 self.hand.read(op)
+            elif op.kind == "no gradient":
+                self.hand.missed(op.facts.pid)
             elif op.kind == "gradient set":
                 self.networks.gradient_set(op)
                 self.hand.gradient_set(op)

@@ -12,6 +12,8 @@ from gradsan.judge.residuals import LIBRARY_LOSSES
 from gradsan.record.events import Op, ValueId
 
 CHOOSING = {"gather", "argmax", "max", "amax"}
+COMPARED = {"sub", "rsub", "mul"}
+STAYING = {"pow", "square", "neg", "mul", "div"}
 SQUARING = {"pow", "mul", "abs", *LIBRARY_LOSSES}
 
 
@@ -62,6 +64,47 @@ def _is_chosen_from(graph: Provenance, meeting: Meeting, known: dict[ValueId, Ro
         if op.facts.axes == (len(shape) - 1,) and known[given.nid][-1] == UNITS:
             return True
     return False
+
+
+def all_choices_for_all_rows(graph: Provenance, within: dict[ValueId, Op]) -> Iterator[Meeting]:
+    """`q[:, action]`, which takes the actions of the whole batch from every row, compared with one number per row."""
+    for op in within.values():
+        sides = list(graph.inputs(op))
+        if op.name not in COMPARED and op.name not in LIBRARY_LOSSES:
+            continue
+        for square in sides:
+            size = square.shape[:1]
+            if len(square.shape) != 2 or square.shape != size * 2 or size[0] < 2 or not square.live:
+                continue
+            taken = square
+            while taken.name in SHAPING and (source := next(graph.inputs(taken), None)) is not None:
+                taken = source
+            given = list(graph.inputs(taken)) if taken.name == "getitem" else []
+            index = [i for i in given[1:] if not i.floating and i.shape == size]
+            single = [s for s in sides if s.shape in (size, (*size, 1))]
+            if index and given[0].shape[:1] == size and single:
+                yield Meeting(op, single[0], square)
+
+
+def are_pairs_in_vain(graph: Provenance, op: Op, within: dict[ValueId, Op]) -> bool:
+    """Whether a matrix of pairs, of something live with constants, is only squared or scaled and then averaged as a
+    whole: a constant for all is what fits it best. Pairs that are meant have their axes told apart later, or are bent
+    otherwise (a kernel, an energy distance), or are those of one value with itself."""
+    sides = [i for i in graph.inputs(op) if i.floating]
+    if len(sides) != 2 or sides[0].live == sides[1].live or op.name not in ("sub", "rsub", "mul"):
+        return False
+    squared, here = op.name == "mul", op
+    while True:
+        users = [within[n] for n in dict.fromkeys(graph.consumers.get(here.nid, ())) if n in within]
+        if len(users) != 1:
+            return False
+        here = users[0]
+        if here.name == "mean":
+            return squared and not here.shape
+        squared = squared or here.name in ("pow", "square")
+        others = [i for i in graph.inputs(here) if i.shape and i.shape != here.shape]
+        if here.name not in STAYING or others or len([i for i in graph.inputs(here) if i.shape]) > 1:
+            return False
 
 
 def levels_along_targets(graph: Provenance, within: dict[ValueId, Op]) -> Iterator[Meeting]:

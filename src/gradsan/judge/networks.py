@@ -28,6 +28,15 @@ class Copying:
     unseen: bool = False  # it has been written since, where nobody looked
 
 
+@dataclass(slots=True)
+class MadeOf:
+    """A leaf that was computed from parameters; whether an optimizer had them by then."""
+
+    sources: frozenset[ParamId]
+    site: Site
+    were_owned: bool
+
+
 class Networks:
     def __init__(self, history: History) -> None:
         self._history = history
@@ -39,6 +48,16 @@ class Networks:
         self.shares: dict[ParamId, tuple[ParamId, Site]] = {}
         self.handed_over: set[ParamId] = set()  # their gradient was given to another parameter
         self.moved: set[ParamId] = set()  # while nobody looked
+        self.made_of: dict[ParamId, MadeOf] = {}  # leaves that were computed, such as stacked parameters
+
+    def revived(self, op: Op) -> None:
+        """A computed value was told to require grad: made of whose values?"""
+        history = self._history
+        sources = frozenset(history.graph.value_params([op.nid]))
+        self.made_of.pop(op.facts.pid, None)  # the number may have been another leaf's
+        if sources:
+            owned = any(history.owner_of(pid) for pid in sources)
+            self.made_of[op.facts.pid] = MadeOf(sources, op.site, owned)
 
     def gradient_set(self, op: Op) -> None:
         """Somebody assigned a `.grad`: made of whose?"""

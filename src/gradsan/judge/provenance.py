@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from gradsan.record.events import NOTHING, Op, ParamId, ValueId
 
 KEEP = 60_000
+REMEMBERED = 8  # answers
 SOURCES = ("parameter", "data", "foreign")
 
 
@@ -20,8 +21,11 @@ class Provenance:
         self.consumers: dict[ValueId, list[ValueId]] = {}
         self.iteration_of: dict[ValueId, int] = {}
         self.newest = NOTHING  # the number of the last value: they are counted upwards
+        # The loss of a backward is asked for by a dozen rules, one after the other.
+        self._live_ancestors: dict[tuple[ValueId, ...], dict[ValueId, Op]] = {}
 
     def add(self, op: Op, iteration: int) -> None:
+        self._live_ancestors.clear()
         self.ops[op.nid] = op
         self.newest = max(self.newest, op.nid)
         self.iteration_of[op.nid] = iteration
@@ -32,6 +36,7 @@ class Provenance:
         return len(self.ops) >= KEEP or len(self.consumers) >= KEEP
 
     def forget_before(self, iteration: int) -> None:
+        self._live_ancestors.clear()
         kept = self._still_needed(iteration)
         old = [nid for nid, i in self.iteration_of.items() if i < iteration and nid not in kept]
         for nid in old:
@@ -80,16 +85,32 @@ class Provenance:
         return found
 
     def live_ancestors(self, roots: Iterable[ValueId]) -> dict[ValueId, Op]:
-        return self.ancestors(roots, lambda op, source: op.live and source.live)
+        """To be read, not to be changed: the next one who asks gets the same."""
+        key = tuple(roots)
+        found = self._live_ancestors.get(key)
+        if found is None:
+            found = self.ancestors(key, lambda op, source: op.live and source.live)
+            if len(self._live_ancestors) >= REMEMBERED:
+                self._live_ancestors.clear()
+            self._live_ancestors[key] = found
+        return found
 
     def live_params(self, roots: Iterable[ValueId]) -> set[ParamId]:
         """The parameters that gradient of these values reaches."""
         return {pid for op in self.live_ancestors(roots).values() for pid in params_of(op) if op.live}
 
+    def lead_on(self, roots: Iterable[ValueId], pids: set[ParamId]) -> None:
+        """Gradient came to these parameters through custom functions that run a backward of their own inside, as a
+        reentrant checkpoint does: what they did in their forward seemed cut off, and is not."""
+        for op in self.live_ancestors(roots).values():
+            if "function" in op.tags and (behind := self.value_params([op.nid]) & pids):
+                facts = op.facts._replace(leads_to=tuple(sorted(behind)))
+                self.ops[op.nid] = op._replace(kind="foreign", facts=facts)
+
     def is_hidden(self, roots: Iterable[ValueId]) -> bool:
         """Whether gradient of these values goes on into a graph that nobody saw being made: what comes out of a
         `torch.func` transform. All that is known of it is which parameters it leads to; not in which order, in
-        how many passes, nor whether a part of it leads to all of them."""
+        how many passes, nor whether a part of it leads to all of them. So it is with reentrant checkpoints."""
         return any(op.kind == "foreign" for op in self.live_ancestors(roots).values())
 
     def value_params(self, roots: Iterable[ValueId]) -> set[ParamId]:

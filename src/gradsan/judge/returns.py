@@ -126,6 +126,53 @@ class Series:
 
     # -- what is no return ---------------------------------------------------------------------------------
 
+    def bootstraps_from_itself(self) -> bool:
+        """Whether the value of the step's own state stands where that of the next belongs: `r + γ·V(s) - V(s)`. Then
+        a return holds its own prediction, and the next one counts against it."""
+        if any(e.prediction is None for e in self.entries.values()):
+            return False
+        columns: list[Column] = [
+            [other.number for _, other in self.pairs],
+            [other.prediction or 0.0 for _, other in self.pairs],
+            [entry.prediction or 0.0 for entry, _ in self.pairs],
+            [entry.transition.reward for entry, _ in self.pairs] if self.varied_rewards else [],
+            [1.0] * len(self.pairs),
+        ]
+        columns = [column for column in columns if column]
+        wanted = [entry.number for entry, _ in self.pairs]
+        weights = solve(columns, wanted)
+        computed = [
+            sum(w * x for w, x in zip(weights, row, strict=True)) for row in zip(*columns, strict=True)
+        ]
+        exact = all(abs(c - n) <= self.tolerance for c, n in zip(computed, wanted, strict=True))
+        following, value, own = weights[:3]
+        return exact and 0.05 < following < 1.0 and abs(value + following) <= 0.01 and 0.3 < own < SLOWEST
+
+    # -- ends at the wrong steps ---------------------------------------------------------------------------
+
+    def cut_beside_the_ends(self, by: int, with_predictions: bool) -> int:
+        """At how many ends the series goes on, and is cut `by` steps later (earlier, where negative) instead; 0 where
+        it is not so at every end that tells."""
+        ends = [(e.transition.stream, e.transition.step) for e, _ in self.borders]
+        cuts = {(stream, step + by) for stream, step in ends}
+        consecutive = self.pairs + self.borders
+        going_on = [pair for pair in consecutive if _key(pair[0]) not in cuts]
+        cut = [pair for pair in consecutive if _key(pair[0]) in cuts]
+        if len(going_on) < FEWEST_PAIRS or not cut:
+            return 0
+        law = self._law(going_on, with_predictions)
+        if not law.exact or not self.adds_up(law) or not law.value > -1e-4:
+            return 0
+        return len(cut) if all(self._ends_with(law, *pair) for pair in cut) else 0
+
+    def _ends_with(self, law: Law, entry: ReturnRow, following: ReturnRow) -> bool:
+        """Whether a number is what its own step has brought, and that can be told from what would follow."""
+        own = (
+            law.at(entry, following) - law.next * following.number - law.value * (following.prediction or 0.0)
+        )
+        told_apart = abs(law.at(entry, following) - own) > 10 * self.tolerance
+        return told_apart and abs(entry.number - own) <= self.tolerance
+
     def looks_back(self, begins: Callable[[Transition], bool]) -> bool:
         """Whether each number is the sum of what came before it."""
         law = self.forward_law()
@@ -157,6 +204,10 @@ class Series:
             for earlier, later in self.pairs
         ]
         return min(ratios) > 0.05 and max(ratios) < SLOWEST and max(ratios) - min(ratios) <= 10 * EXACT
+
+
+def _key(entry: ReturnRow) -> tuple[int, int]:
+    return entry.transition.stream, entry.transition.step
 
 
 def solve(columns: Sequence[Column], wanted: Column) -> list[float]:

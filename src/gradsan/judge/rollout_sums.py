@@ -44,6 +44,19 @@ def rollouts(history: History, met: Met, seen: Sequence[ReturnRow]) -> Iterator[
         return
 
 
+def values_alone(history: History, met: Met) -> Op | None:
+    """The sum, where one summand is zero throughout and the other what the very network has predicted."""
+    found = _sum_behind(history, met)
+    if found is None or len(found[1]) < FEWEST:
+        return None
+    op, graph, own = found[0], history.graph, history.graph.live_params([met.live.nid])
+    for zeros, nid in ((found[1], op.inputs[1]), (found[2], op.inputs[0])):
+        other = found[2] if zeros is found[1] else found[1]
+        if not any(zeros) and any(other) and own & graph.value_params([nid]):
+            return op
+    return None
+
+
 def _sum_behind(history: History, met: Met) -> tuple[Op, tuple[float, ...], tuple[float, ...]] | None:
     graph, numbers, op = history.graph, history.experience.numbers, met.constant
     while op is not None and op.name in SELECTING | SHAPING | TAKEN_OUT | {"alias"} and op.inputs:

@@ -135,9 +135,9 @@ def stored_at(file: str, line: int) -> int:
     names = {
         n.id for s in own for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
     }
-    scope = _function_around(tree, line)
+    scope = function_around(tree, line)
     later = [s for s in statements if s.lineno > line and not hasattr(s, "body") and _stores(s, names)]
-    found = [s.lineno for s in later if _function_around(tree, s.lineno) == scope]
+    found = [s.lineno for s in later if function_around(tree, s.lineno) == scope]
     return min(found, default=0)
 
 
@@ -184,7 +184,7 @@ def happens_once(file: str, line: int) -> bool:
     if tree is None:
         return False
     conditions = _conditions_of(tree, line)
-    if not conditions and (name := _function_around(tree, line)):
+    if not conditions and (name := function_around(tree, line)):
         calls = [n.lineno for n in ast.walk(tree) if isinstance(n, ast.Call) and _called(n) == name]
         ways = [way for at in calls if (way := _conditions_of(tree, at))]
         return bool(ways) and all(_only_once(way) for way in ways)
@@ -218,7 +218,7 @@ def _only_once(conditions: list[ast.If]) -> bool:
     return bool(counted) and not remainders and not set_back
 
 
-def _function_around(tree: ast.AST, line: int) -> str:
+def function_around(tree: ast.AST, line: int) -> str:
     around = [
         node.name
         for node in ast.walk(tree)
@@ -274,6 +274,21 @@ def subtrahend_bound_at(file: str, line: int) -> int:
     return 0
 
 
+def looped_over(file: str, line: int) -> tuple[str, ...]:
+    """The names in what the loops around a line run over, the innermost loop first."""
+    tree = tree_of(file)
+    loops = [n for n in ast.walk(tree) if isinstance(n, ast.For)] if tree is not None else []
+    around = [n for n in loops if n.lineno <= line <= (n.end_lineno or n.lineno)]
+    found: list[str] = []
+    for loop in sorted(around, key=lambda n: -n.lineno):
+        for node in ast.walk(loop.iter):
+            if isinstance(node, ast.Name):
+                found.append(node.id)
+            elif isinstance(node, ast.Attribute):
+                found.append(node.attr)
+    return tuple(dict.fromkeys(found))
+
+
 def receiver_at(file: str, line: int) -> str:
     """`self.target.load_state_dict(…)` → "target": the name of what a method on this line is called on."""
     tree = tree_of(file)
@@ -296,6 +311,25 @@ def assigned_name(file: str, line: int) -> str:
             if isinstance(target, ast.Name | ast.Attribute):
                 return ast.unparse(target)
     return ""
+
+
+def names_bound_at(file: str, line: int) -> set[str]:
+    """The variables that the statement on this line gives a value to."""
+    statement = around(file, line)[1]
+    if not isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign):
+        return set()
+    stored = (n for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+    return {name.id for name in stored}
+
+
+def left_between(file: str, first: int, last: int) -> int:
+    """The `break` between two lines of one loop's body that leaves the second out; 0 where there is none."""
+    tree = tree_of(file)
+    loops = [n for n in ast.walk(tree) if isinstance(n, ast.For | ast.While)] if tree is not None else []
+    inner = [n for n in loops if n.lineno < first and last <= (n.end_lineno or 0)]
+    body = inner[-1].body if inner else []
+    between = [s for s in body if first < s.lineno <= (s.end_lineno or 0) < last and isinstance(s, ast.If)]
+    return next((n.lineno for s in between for n in ast.walk(s) if isinstance(n, ast.Break)), 0)
 
 
 class BackwardSource(NamedTuple):
@@ -341,7 +375,7 @@ def _has_none(value: ast.expr | None) -> bool:
 def decided_by_caller(file: str, line: int, among: frozenset[str] = frozenset()) -> frozenset[str]:
     """The arguments of its function that the statement on this line takes a value from (of those called as in
     `among`, if any are given): then the line that calls the function decides."""
-    function, statement = _around(file, line)
+    function, statement = around(file, line)
     if function is None or statement is None:
         return frozenset()
     own = {a.arg for a in ast.walk(function.args) if isinstance(a, ast.arg)} - {"self", "cls"}
@@ -352,10 +386,10 @@ def decided_by_caller(file: str, line: int, among: frozenset[str] = frozenset())
 
 
 def is_assignment(file: str, line: int) -> bool:
-    return isinstance(_around(file, line)[1], ast.Assign | ast.AnnAssign)
+    return isinstance(around(file, line)[1], ast.Assign | ast.AnnAssign)
 
 
-def _around(file: str, line: int) -> tuple[ast.FunctionDef | None, ast.stmt | None]:
+def around(file: str, line: int) -> tuple[ast.FunctionDef | None, ast.stmt | None]:
     """The innermost function and the innermost statement that this line belongs to."""
     function, statement = None, None
     tree = tree_of(file)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
+from gradsan.judge.arrival_lines import made_at
 from gradsan.judge.flow import JOINING, REDUCING, SELECTING, SHAPING, TAKEN_OUT, first_scalar
 from gradsan.judge.history import History
 from gradsan.judge.residuals import LIBRARY_LOSSES
@@ -100,4 +101,4 @@ def origin(history: History, constant: Op) -> Site:
             break
         op = floating[0]
         site = op.site or site
-    return site
+    return made_at(history, op) if op.name in ARRIVING else site

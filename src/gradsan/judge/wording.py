@@ -41,13 +41,19 @@ def networks(history: History, pids: Iterable[ParamId]) -> str:
     return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)
 
 
+def network_of(history: History, pid: ParamId) -> str:
+    return _network(name_of(history, pid))
+
+
 def _network(name: str) -> str:
     """`agent.q.0.weight` → `agent.q`: drop the parameter's own name and layer numbers."""
     return unnumbered(module_of(name) or name)
 
 
 def module_of(name: str) -> str:
-    """`agent.q.0.weight` → `agent.q.0`."""
+    """`agent.q.0.weight` → `agent.q.0`; `params['0.weight']` → `params`."""
+    if name.endswith("']"):
+        return name.rpartition("['")[0]
     return name.rpartition(".")[0]
 
 

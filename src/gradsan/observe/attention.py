@@ -21,6 +21,8 @@ from gradsan.observe.tracing import Tracing
 from gradsan.record import events
 
 FIRST_ITERATIONS = 12
+# Of iterations with thousands of operations fewer say as much; six are judged before one is only counted.
+MANY_VALUES, FEWER_ITERATIONS = 40_000, 6
 FOR_NEWS = 4  # deep iterations when something new happens
 FAMILIAR_IN_A_ROW = 2
 BUDGET = 0.02  # share of iterations that news may make deep, beyond the first ones
@@ -101,6 +103,8 @@ class AttentionPolicy:
 
     def news(self, reason: events.Reason) -> None:
         """A tap saw something that is worth a closer look."""
+        if self.mode == "light" and not self.fast_path.on:
+            return  # it does not look any closer
         if self._may_look():
             if self.mode == "light":
                 self._looked += FOR_NEWS
@@ -132,7 +136,7 @@ class AttentionPolicy:
             self._tap.end_of_iteration()
             if self.mode == "adaptive":
                 self._deep_left -= 1
-                if self._deep_left <= 0:
+                if self._deep_left <= 0 or self._has_seen_enough():
                     self.go_light()
             return
         self._full_left = 0 if familiar else max(0, self._full_left - 1)
@@ -147,6 +151,9 @@ class AttentionPolicy:
             self.fast_path.begin(self._sink.iteration)
             self.fast_path.due = min(self.fast_path.due, self._returning.next - self._sink.iteration)
             self._patches.rest()
+
+    def _has_seen_enough(self) -> bool:
+        return FEWER_ITERATIONS <= self._looked < FIRST_ITERATIONS and self._tap.values.newest > MANY_VALUES
 
     def backward(self, event: events.Backward) -> None:
         """A loss was met at full attention; those that come back now and then are to be traced, too."""

@@ -23,6 +23,7 @@ from gradsan.observe.magnitudes import Magnitudes
 from gradsan.observe.outlet import Outlet
 from gradsan.observe.patches import Parts, Patches
 from gradsan.observe.registry import GradState, Known, grad_state, shape_of
+from gradsan.observe.sharded import is_sharded
 from gradsan.observe.sites import Place
 from gradsan.observe.slots import SEQUENCES, items_of
 from gradsan.observe.tracing import Tracing
@@ -64,6 +65,8 @@ class BeforeBackward(NamedTuple):
     facts: BackwardFacts
     loss: float
     watcher: GradientWatcher | None
+    within: list[tuple[torch.Tensor, GradState]]
+    """Leaves that only a backward inside of this one leads to, as they were before it."""
 
 
 class BackwardTap:
@@ -175,13 +178,13 @@ class BackwardTap:
             if probe is None:
                 return original(tensors, *args, **kwargs)
             try:
-                inside.depth = 1
+                inside.depth, inside.probe = 1, probe
                 result = original(tensors, *args, **kwargs)
             except BaseException as error:
                 contain("backward", after, call, probe, args, kwargs, error)
                 raise
             finally:
-                inside.depth = 0
+                inside.depth, inside.probe = 0, None
             contain("backward", after, call, probe, args, kwargs, None)
             if call == "grad" and self._tracing.tap is not None:
                 contain("backward", self._hand_out, probe.place.site, args, kwargs, result)
@@ -192,9 +195,24 @@ class BackwardTap:
     def _begin(self, call: Call, frame: FrameType, tensors: Any) -> BeforeBackward | None:
         """Inside: reentrant checkpointing, gradient penalties in hooks, `torch.func.grad`. On the meta device there
         are no gradients, only their shapes."""
-        if getattr(self._inside, "depth", 0) or not _can_be_followed(tensors):
+        if not _can_be_followed(tensors):
+            return None
+        if getattr(self._inside, "depth", 0):
+            if call == "backward":
+                self._before_inner(self._inside.probe, tensors)
             return None
         return self._before(call, frame, tensors)
+
+    def _before_inner(self, outer: BeforeBackward, tensors: Any) -> None:
+        """What it feeds, the one around it has fed."""
+        graph, leaves = walk(_as_tensors(tensors)), self._known.leaves
+        self._shapes.note(outer.token, graph)
+        seen = {id(leaf) for leaf in outer.graph.leaves} | {id(leaf) for leaf, _ in outer.within}
+        for leaf in graph.leaves:
+            # Not the stand-ins for its inputs, which are made anew each time.
+            lasting = issubclass(type(leaf), torch.nn.Parameter) or leaves.find(leaf) is not None
+            if lasting and id(leaf) not in seen:
+                outer.within.append((leaf, grad_state(leaf)))
 
     def is_ordinary(self, loss: Any, token: int) -> bool:
         """The one look at numbers that is taken even in passing: one value, no gradient tensors. A loss far
@@ -240,7 +258,9 @@ class BackwardTap:
             self._kinds.setdefault(token, set()).update(type(root.grad_fn) for root in roots)
             self._notice_clearing_by_hand(graph.leaves)
         has_optimizers = bool(self._known.optimizers.alive())
-        weights = 0 if has_optimizers else _stamp(graph.leaves)
+        # Weights that are made anew by each update are no leaves; but the graph behind them grows.
+        size = len(graph.nodes) if call == "grad" else 0
+        weights = 0 if has_optimizers else hash((_stamp(graph.leaves), size))
         if self._sketch.manual_loops.comes_round(place.site, has_optimizers, weights):
             self._emit(Turn())
         states = [grad_state(leaf) for leaf in graph.leaves] if call == "backward" else []
@@ -253,22 +273,25 @@ class BackwardTap:
         if operations is not None:
             operations.experience.before_backward()
             facts, watcher = self._diagnosis.before_backward(
-                operations.writes, operations.marks, roots, token
+                operations.writes, operations.marks, roots, graph, token, call == "backward"
             )
         loss = value_of(roots[0]) if roots else 0.0
         if not math.isfinite(loss):
             facts = self._diagnosis.spoiled(facts, graph.leaves)
-        return BeforeBackward(token, place, roots, tuple(shapes), graph, states, facts, loss, watcher)
+        return BeforeBackward(token, place, roots, tuple(shapes), graph, states, facts, loss, watcher, [])
 
     def _after(
         self, call: Call, probe: BeforeBackward, args: Any, kwargs: Any, error: BaseException | None
     ) -> None:
-        leaves = probe.graph.leaves
+        inner = [leaf for leaf, _ in probe.within] if call == "backward" else []
+        leaves = [*probe.graph.leaves, *inner]
         pids = self._known.leaves.pids(leaves)
         left: dict[ParamId, int] = {}
         if call == "backward":
-            for pid, leaf, before in zip(pids, leaves, probe.states, strict=True):
-                if (after := grad_state(leaf)) != before:
+            states = [*probe.states, *(state for _, state in probe.within)]
+            for pid, leaf, before in zip(pids, leaves, states, strict=True):
+                if (after := grad_state(leaf)) != before or (error is None and is_sharded(leaf)):
+                    # A sharded one's may wait in the whole parameter for the ranks to exchange it.
                     left[pid] = after[0] if after is not None else 0
         fed = tuple(left)
         facts = probe.facts
@@ -283,6 +306,8 @@ class BackwardTap:
                 leaf for pid, leaf in zip(pids, leaves, strict=True) if pid in chosen and _has_norm(leaf)
             ]
             facts = self._diagnosis.after_backward(facts, probe.watcher, written)
+        elif probe.watcher is not None:
+            facts = self._diagnosis.after_grad(facts, probe.watcher)
         first = 1 if call == "backward" else 2  # grad() takes `inputs` before the rest
         retain = _argument(args, kwargs, first, "retain_graph")
         create = _argument(args, kwargs, first + 1, "create_graph")
@@ -305,6 +330,7 @@ class BackwardTap:
                 facts,
                 probe.loss,
                 probe.place.chain,
+                pids[len(pids) - len(inner) :],
             )
         )
 
@@ -354,7 +380,15 @@ def _token(frame: FrameType) -> int:
 
 def _stamp(leaves: list[torch.Tensor]) -> int:
     """A number that changes when the leaves are written, moved or replaced (but for writes through `.data`)."""
-    return hash(tuple([(id(leaf), leaf.data_ptr(), leaf._version) for leaf in leaves if is_dense(leaf)]))
+    return hash(
+        tuple(
+            [
+                (id(leaf), leaf.data_ptr(), leaf._version)
+                for leaf in leaves
+                if is_readable(leaf) and is_dense(leaf)
+            ]
+        )
+    )
 
 
 def _as_tensors(tensors: Any) -> tuple[torch.Tensor, ...]:

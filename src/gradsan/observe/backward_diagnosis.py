@@ -12,7 +12,8 @@ import torch
 from gradsan.observe.containment import Containment
 from gradsan.observe.function_gradients import FunctionWatcher
 from gradsan.observe.gradient_ladder import GradientLadder, GradientLadders
-from gradsan.observe.graph import Label, labels, operation_of, saved_names
+from gradsan.observe.gradient_shares import GradientShares, ShareWatcher
+from gradsan.observe.graph import Graph, Label, labels, nodes_behind, operation_of, saved_names
 from gradsan.observe.inspect_op import bad_value
 from gradsan.observe.line_recall import LineRecall, is_traced
 from gradsan.observe.magnitudes import norms_of
@@ -62,12 +63,19 @@ class BackwardDiagnosis:
         self._ladders = GradientLadders()
         self._hunting_zeros = False
         self._probes = Probes(containment)
+        self._shares = GradientShares(containment)
 
     def before_backward(
-        self, writes: Writes, marks: Marks, roots: tuple[Tensor, ...], token: int
+        self,
+        writes: Writes,
+        marks: Marks,
+        roots: tuple[Tensor, ...],
+        graph: Graph,
+        token: int,
+        accumulates: bool,
     ) -> tuple[BackwardFacts, GradientWatcher]:
         """`token` stands for the call of backward."""
-        named = self._line_recall.know(token, labels(roots))
+        named = self._line_recall.know(token, labels(graph.nodes))
         hidden: list[HiddenWrite] = []
         for node, (nid, _) in named.items() if writes.compares_contents else ():
             names, packed = saved_names(node)
@@ -78,6 +86,8 @@ class BackwardDiagnosis:
         ladder = self._ladders.of(token, named)
         watcher = GradientWatcher(self._containment, named, self._hunting_zeros, ladder)
         watcher.probes = self._probes.watch(roots, named, marks)
+        leaves = graph.leaves if accumulates else []
+        watcher.shares = self._shares.watch(token, named, leaves) if is_traced(named) else None
         return BackwardFacts(hidden=tuple(hidden), untraced=not is_traced(named)), watcher
 
     def cannot_follow(self, frame: FrameType) -> None:
@@ -85,6 +95,7 @@ class BackwardDiagnosis:
 
     def spoiled(self, facts: BackwardFacts, leaves: list[Tensor]) -> BackwardFacts:
         """The loss is not finite; are the weights? Then an earlier gradient was not, and its graph is gone."""
+        leaves = list(filter(is_readable, leaves))
         norms = norms_of(list(leaves))
         pids = self._leaves.pids(leaves)
         broken = tuple(pid for pid, norm in zip(pids, norms, strict=True) if not math.isfinite(norm))
@@ -101,7 +112,10 @@ class BackwardDiagnosis:
             bad = watcher.bad or BadGradient()
         self._hunting_zeros = 0.0 in norms
         probes, pairs = watcher.probes.results() if watcher.probes is not None else ((), ())
+        junctions, overlaps = watcher.shares.results(self._leaves) if watcher.shares is not None else ((), ())
         return facts._replace(
+            junctions=junctions,
+            overlaps=overlaps,
             probes=probes,
             probe_pairs=pairs,
             norms=tuple(map(GradientNorm, pids, norms)),
@@ -112,6 +126,12 @@ class BackwardDiagnosis:
             faded=tuple(watcher.faded),
             growth=watcher.ladder.growth() if watcher.ladder is not None else None,
         )
+
+    def after_grad(self, facts: BackwardFacts, watcher: GradientWatcher) -> BackwardFacts:
+        """`autograd.grad` writes no gradient; what met on the way is known all the same."""
+        if watcher.shares is None:
+            return facts
+        return facts._replace(junctions=watcher.shares.results(self._leaves)[0])
 
     def after_failure(
         self, facts: BackwardFacts, roots: tuple[Tensor, ...], token: int, error: BaseException,
@@ -132,7 +152,7 @@ class BackwardDiagnosis:
     def _changed(self, facts: BackwardFacts, roots: tuple[Tensor, ...], token: int) -> BackwardFacts:
         writes_seen = self._tracing.tap.writes if self._tracing.tap is not None else None
         kept_at = NOWHERE
-        for node, (nid, site) in self._line_recall.know(token, labels(roots)).items():
+        for node, (nid, site) in self._line_recall.know(token, labels(nodes_behind(roots))).items():
             if not _raises(node, "saved-tensor-changed"):
                 continue
             kept_at = kept_at or site
@@ -197,6 +217,7 @@ class GradientWatcher:
         self.faded: list[ValueId] = []
         self.functions = FunctionWatcher(containment, named)
         self.probes: ProbeWatcher | None = None
+        self.shares: ShareWatcher | None = None
         self._handles = []
         for node, note in ladder.hooks() if ladder is not None else ():
             self._handles.append(node.register_prehook(self._contained(note)))
@@ -215,6 +236,8 @@ class GradientWatcher:
         self.functions.remove()
         if self.probes is not None:
             self.probes.remove()
+        if self.shares is not None:
+            self.shares.remove()
 
     def _contained(self, look: Any) -> Any:
         """PyTorch calls hooks from inside backward: what they raise would be the script's error."""
@@ -289,7 +312,7 @@ def _is_bad(grad: Tensor) -> bool:
 
 def _freed(roots: tuple[Tensor, ...]) -> tuple[ValueId, ...]:
     """The newest values of this graph that an earlier backward has used up."""
-    named = labels(roots)
+    named = labels(nodes_behind(roots))
     freed = [nid for node, (nid, _) in named.items() if nid and _raises(node, "graph-freed")]
     return tuple(sorted(set(freed), reverse=True)[:50])
 

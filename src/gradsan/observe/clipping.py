@@ -18,6 +18,7 @@ from gradsan.observe.magnitudes import Magnitudes
 from gradsan.observe.outlet import Outlet
 from gradsan.observe.patches import Parts, Patches
 from gradsan.observe.registry import Known
+from gradsan.observe.sharded import is_followed
 from gradsan.observe.sites import result_is_dropped
 from gradsan.observe.tracing import Tracing
 from gradsan.observe.unseen import is_readable
@@ -93,11 +94,12 @@ class ClipTap:
 
     def _clipping(self, parameters: Any, how: How, limit: Any, frame: FrameType) -> None:
         given = [parameters] if issubclass(type(parameters), torch.Tensor) else parameters
-        params = [p for p in given if is_readable(p)]
+        params = [p for p in given if is_followed(p)]
         if given and not params:
             return
         pids = self._leaves.pids(params)
         held = tuple(pid for pid, p in zip(pids, params, strict=True) if p.grad is not None)
         user = self._sites.user_frame(frame)
         dropped = user is not None and result_is_dropped(user)
-        self._emit(Clip(self._sites.here(frame), how, pids, held, float(limit), dropped))
+        place = self._sites.place(frame)
+        self._emit(Clip(place.site, how, pids, held, float(limit), dropped, place.chain))

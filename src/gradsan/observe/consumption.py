@@ -56,12 +56,12 @@ class ConsumptionTap:
         if oid is None:
             return
         self._steps += 1
-        own = optimizers.params(opt)
+        own = optimizers.readable(opt)
         ids = {id(p) for p in own}
         others = {
             id(p): p
             for other in optimizers.alive()
-            for p in optimizers.params(other)
+            for p in optimizers.readable(other)
             if other is not opt and id(p) not in ids
         }
         site = self._known.sites.here(frame)

@@ -19,11 +19,10 @@ import torch
 
 from gradsan.observe.containment import Containment
 from gradsan.observe.patches import Parts, Patches
-from gradsan.observe.rollouts import Rollouts
+from gradsan.observe.rollouts import LIBRARIES, Rollouts
 from gradsan.observe.sites import Sites, variables_of
 from gradsan.observe.slots import attributes_of, of_class, pairs_of
 
-LIBRARIES = ("gymnasium", "gym", "pettingzoo")
 BASES = (
     ("gymnasium", "Env"),
     ("gymnasium.vector", "VectorEnv"),

@@ -48,6 +48,11 @@ class ExperienceTap:
                 if not (is_live and name == "mul") and number not in self._constants:
                     self._keep(tensor, number)
 
+    def left(self, tensor: Tensor, number: ValueId) -> None:
+        """A value has left torch: it may be what a target is computed of."""
+        if self.looking and self._rollouts.streams and tensor.numel() > 1 and number not in self._constants:
+            self._keep(tensor, number)
+
     def _batch(self, batch: Tensor, number: ValueId) -> None:
         if batch.dim() < 2 or batch.requires_grad or number in self._batches:
             return

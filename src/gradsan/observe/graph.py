@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import torch
 
-from gradsan.observe.unseen import is_readable
+from gradsan.observe.sharded import is_followed, original_of
 from gradsan.record.events import NOTHING, NOWHERE, Site, ValueId
 
 ENOUGH_SHAPES = 8
@@ -20,7 +20,7 @@ KEY = "gradsan"  # where the operation tap leaves a value's number and line in a
 class Graph(NamedTuple):
     """The nodes behind some tensors, nearest the loss first, and the leaves that they lead to."""
 
-    nodes: Collection[Any]
+    nodes: dict[Any, Any]  # each with the one that gradient comes from
     leaves: list[torch.Tensor]
     whole: bool = True  # whether it was followed to its end
 
@@ -70,7 +70,8 @@ def leaf_of(node: Any) -> torch.Tensor | None:
     leaf = getattr(node, "variable", None)
     if leaf is None or node.next_functions:  # a custom function's own
         return None
-    return leaf if is_readable(leaf) else None
+    leaf = original_of(leaf)
+    return leaf if is_followed(leaf) else None
 
 
 class Shapes:
@@ -129,11 +130,11 @@ def node_label(tensor: torch.Tensor) -> Label:
     return found
 
 
-def labels(roots: Iterable[torch.Tensor]) -> dict[Any, Label]:
+def labels(nodes: dict[Any, Any]) -> dict[Any, Label]:
     """For every node the number of the value it computed, and the line. A call that makes several nodes labels
     only the last of them; the others take the label of the node they were made for."""
     found: dict[Any, Label] = {None: UNKNOWN}
-    for node, before in nodes_behind(roots).items():
+    for node, before in nodes.items():
         found[node] = node.metadata.get(KEY, found[before])
     del found[None]
     return found

@@ -29,7 +29,9 @@ _unknown = itertools.count()
 WITH_SCALARS = {"add", "sub", "mul", "div", "rsub", "rdiv", "pow", "rpow", "clamp", "lerp"}
 DROPOUTS = {"dropout", "alpha_dropout", "feature_dropout"}
 COUNTING = {"cross_entropy": 4, "nll_loss": 4}  # where `ignore_index` stands among the arguments
-NOTEWORTHY = WITH_SCALARS | AT_RISK | DROPOUTS | {"where"} | set(COUNTING)
+LIMITING = {"clamp", "min", "max", "minimum", "maximum"}
+NOTEWORTHY = WITH_SCALARS | AT_RISK | DROPOUTS | {"where"} | LIMITING | set(COUNTING)
+ROWS = 8  # in so many a column must be cut off for it to be more than chance
 
 
 def facts(
@@ -41,6 +43,8 @@ def facts(
         return OpFacts(settings=settings, idle=idle)
     if name in COUNTING:
         return OpFacts(settings=settings, valid=_valid_targets(name, args, kwargs))
+    if name in LIMITING and name != "clamp":
+        return OpFacts(settings=settings, flat_units=_flat_units(inputs, outputs))
     scalars: tuple[float, ...] = ()
     alpha, saturated, bad = 1.0, 0.0, None
     if name in WITH_SCALARS:
@@ -58,7 +62,21 @@ def facts(
         bad = non_finite_result(name, inputs, outputs[0])
     if (name == "div" or name == "mul") and len(inputs) == 2 and outputs and outputs[0].requires_grad:
         return OpFacts(scalars, alpha, saturated, bad, settings, operand=_single_number(inputs))
-    return OpFacts(scalars, alpha, saturated, bad, settings)
+    return OpFacts(
+        scalars, alpha, saturated, bad, settings, flat_units=_flat_units(inputs, outputs) if saturated else 0
+    )
+
+
+def _flat_units(inputs: list[Tensor], outputs: list[Tensor]) -> int:
+    """How many columns of a live value a constant limit has replaced in every row."""
+    live = [t for t in inputs if t.requires_grad]
+    if len(live) != 1 or not outputs or live[0].shape != outputs[0].shape or not _are_dense(inputs, outputs):
+        return 0
+    columns = live[0].shape[-1] if live[0].dim() > 1 else 0
+    if columns < 2 or live[0].numel() < ROWS * columns or live[0].data_ptr() == outputs[0].data_ptr():
+        return 0
+    changed = (live[0].detach() != outputs[0].detach()).reshape(-1, columns)
+    return int(changed.all(0).sum())
 
 
 def _single_number(inputs: list[Tensor]) -> float:

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from gradsan.observe.registry import Leaves
+from gradsan.observe.unseen import is_readable
 from gradsan.record.events import HalfType, ParamId, Unmoved
 
 NUMBERS = 4_096  # of each parameter that are compared
@@ -58,7 +59,8 @@ class LowPrecision:
             lr: Any = group.get("lr", 0.0)
             for param in group["params"]:
                 if (
-                    param.dtype in HALF
+                    is_readable(param)
+                    and param.dtype in HALF
                     and param.grad is not None
                     and not param.grad.is_sparse
                     and float(lr) > 0

@@ -93,10 +93,10 @@ class Magnitudes:
 
     def after_step(self, oid: OptimizerId, taken: StepReading) -> Sample:
         weights = norms_of(list(taken.params))
-        moved = [
-            _norm(p.detach() - b) if b is not None else -1.0
-            for p, b in zip(taken.params, taken.before, strict=True)
-        ]
+        pairs = list(zip(taken.params, taken.before, strict=True))
+        steps: list[torch.Tensor | None] = [p.detach() - b for p, b in pairs if b is not None]
+        lengths = iter(norms_of(steps))
+        moved = [-1.0 if b is None else next(lengths) for _, b in pairs]
         pids = self._leaves.pids(taken.params)
         rows = zip(pids, taken.grads, weights, moved, strict=True)
         sample = Sample(

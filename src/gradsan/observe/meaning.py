@@ -1,7 +1,8 @@
 """Which values mean something to a loss: entropies, log-probabilities, policies, seen when they are made.
 
 Known by the method of a distribution that made them, or by the algebra of what was written by hand: `log_softmax`
-and a choice from it, p log p. Only numbers are kept, and only of the last two iterations."""
+and a choice from it, p log p, the constants of a normal distribution. Only numbers are kept, and only of the last two
+iterations."""
 
 from __future__ import annotations
 
@@ -9,12 +10,13 @@ from typing import Literal, NamedTuple
 
 import torch
 
+from gradsan.observe.normal_constants import NormalConstants
 from gradsan.record.events import Tag, ValueId
 
 Tensor = torch.Tensor
 Meaning = Literal[
     "entropy", "negative entropy", "log-prob", "surprise", "prob", "policy", "log-policy", "normaliser",
-    "minimum", "maximum",
+    "minimum", "maximum", "log-ratio",
 ]  # fmt: skip
 
 
@@ -51,7 +53,7 @@ PASSING = ASSEMBLING | {
     "double", "clone", "clamp", "ravel", "expand", "alias", "T", "nan_to_num",
 }  # fmt: skip
 NOTEWORTHY = (
-    set(MAKING) | set(BOUNDS) | CHOOSING | PASSING | {"log", "exp", "neg", "mul", "sub", "add", "div"}
+    set(MAKING) | set(BOUNDS) | CHOOSING | PASSING | {"log", "exp", "neg", "mul", "sub", "rsub", "add", "div"}
 )
 OPEN_ENDED = {"sum", "stack", "cat", "hstack", "vstack"}
 
@@ -64,6 +66,7 @@ class Marks:
         self._iterations = 0
         self._now: dict[ValueId, Mark] = {}
         self._before: dict[ValueId, Mark] = {}
+        self._normal = NormalConstants()
         self.scores = False  # whether there ever was a log-probability with a gradient
 
     def of(self, nid: ValueId) -> Mark | None:
@@ -71,15 +74,19 @@ class Marks:
 
     def end_of_iteration(self) -> None:
         self._before, self._now = self._now, {}
+        self._normal.forget()
         self._iterations += 1
         self.active = self._iterations < FIRST or not self._iterations % EVERY
 
     def note(
-        self, nid: ValueId, name: str, tags: tuple[Tag, ...], inputs: tuple[ValueId, ...], live: bool
-    ) -> None:
+        self, nid: ValueId, name: str, tags: tuple[Tag, ...], inputs: tuple[ValueId, ...], live: bool,
+        scalars: tuple[float, ...] = (),
+    ) -> None:  # fmt: skip
         if "entropy" in tags or "log_prob" in tags:
             meaning: Meaning = "entropy" if "entropy" in tags else "log-prob"
             self._set(nid, Mark(meaning, inputs[0] if inputs else nid), inputs, live)
+        elif len(inputs) == 1 and (written := self._normal.made(nid, name, inputs[0], scalars)) is not None:
+            self._set(nid, Mark(written, inputs[0]), inputs, live)
         elif name in NOTEWORTHY and inputs and (mark := self._made(name, inputs)) is not None:
             # Of a sum its parts are often used as well.
             self._set(nid, mark, () if name == "sum" else inputs, live)
@@ -103,8 +110,12 @@ class Marks:
             return self._product(inputs)
         if name == "sub" and len(inputs) == 2:
             second = self.of(inputs[1])
-            normalised = second is not None and second.meaning == "normaliser" and second.origin == inputs[0]
-            return Mark("log-policy", inputs[0]) if normalised else None
+            if second is not None and second.meaning == "normaliser" and second.origin == inputs[0]:
+                return Mark("log-policy", inputs[0])
+            scored = (
+                first is not None and second is not None and first.meaning == second.meaning == "log-prob"
+            )
+            return Mark("log-ratio", inputs[0]) if scored else None  # of two choices, as in a preference
         if first is None:
             return None
         if name in CHOOSING:
@@ -150,7 +161,7 @@ def apart(
     if len(inputs) != 2 or len(numbers) != 2 or inputs[0].requires_grad == inputs[1].requires_grad:
         return ()
     mark = marks.of(numbers[0] if inputs[0].requires_grad else numbers[1])
-    if mark is None or mark.meaning not in ("log-prob", "log-policy"):
+    if mark is None or mark.meaning not in ("log-prob", "log-policy", "log-ratio"):
         return ()
     if name == "kl_div":
         target = inputs[1].detach() if log_target else inputs[1].detach().log()

@@ -10,11 +10,14 @@ from typing import Any
 import torch
 
 from gradsan.observe.registry import Known
+from gradsan.observe.sharded import original_of
 from gradsan.observe.sites import Sites, variables_of
 from gradsan.observe.slots import (
     SEQUENCES,
+    answers_for,
     attributes_of,
     items_of,
+    items_of_list,
     module_of,
     named_parameters_of,
     pairs_of,
@@ -55,16 +58,32 @@ class Namer:
 
 def find_names(wanted: set[int], frame: FrameType | None, sites: Sites) -> dict[int, list[str]]:
     """Names for the tensors whose `id()` is wanted, best first: short, and not through `self`."""
-    found: dict[int, list[str]] = {}
-    roots = list(_roots(frame, sites))
-    for path, holder in _walk(roots):
+    found: dict[int, dict[str, bool]] = {}  # by name, whether a variable has it in passing only
+    holders = list(_walk(list(_roots(frame, sites))))
+    passing = _in_passing(holders)
+    for path, holder in holders:
         for name, tensor in _tensors_of(holder):
+            tensor = original_of(tensor)
             if id(tensor) in wanted:
                 full = f"{path}.{name}" if name else path
-                if full not in (names := found.setdefault(id(tensor), [])):
-                    names.append(full)
-    for names in found.values():
-        names.sort(key=_badness)
+                found.setdefault(id(tensor), {}).setdefault(full, id(holder) in passing)
+    return {key: _best_first(names) for key, names in found.items()}
+
+
+def _best_first(names: dict[str, bool]) -> list[str]:
+    return sorted(names, key=lambda name: (names[name], *_badness(name)))
+
+
+def _in_passing(holders: list[tuple[str, Any]]) -> set[int]:
+    """Networks that a variable holds for the moment, as in `for layer in model.layers`: items of a list of networks
+    whose other items have no variable."""
+    networks = {id(n): n for _, n in holders if issubclass(type(n), torch.nn.Module)}
+    found: set[int] = set()
+    for network in networks.values():
+        for _, part in parts_of(network):
+            items = {id(item) for item in items_of_list(part)}
+            if not items <= networks.keys():
+                found |= items & networks.keys()
     return found
 
 
@@ -138,15 +157,19 @@ def _tensors_of(holder: Any) -> Iterator[tuple[str, torch.Tensor]]:
     if issubclass(type(holder), torch.Tensor):
         yield "", holder
     else:
-        wrappers = [path for path, part in parts_of(holder) if issubclass(type(part), WRAPPERS)]
+        wrappers = [(path, word) for path, part in parts_of(holder) if (word := _wraps(part))]
         for name, tensor in named_parameters_of(holder):
             yield _without_wrappers(name, wrappers), tensor
 
 
-def _without_wrappers(name: str, wrappers: list[str]) -> str:
+def _wraps(part: torch.nn.Module) -> str:
+    return "module" if issubclass(type(part), WRAPPERS) else answers_for(part)
+
+
+def _without_wrappers(name: str, wrappers: list[tuple[str, str]]) -> str:
     """`model.module.0.weight` → `model.0.weight`: what wraps a network adds a word that says nothing."""
-    for path in reversed(wrappers):  # the inner ones first
+    for path, word in reversed(wrappers):  # the inner ones first
         start = f"{path}." if path else ""
-        if name.startswith(f"{start}module."):
-            name = start + name.removeprefix(f"{start}module.")
+        if name.startswith(f"{start}{word}."):
+            name = start + name.removeprefix(f"{start}{word}.")
     return name

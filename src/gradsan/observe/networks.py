@@ -16,6 +16,7 @@ from gradsan.observe.last_resort import attempt
 from gradsan.observe.outlet import Outlet
 from gradsan.observe.patches import Parts, Patches
 from gradsan.observe.registry import Known, storage_of
+from gradsan.observe.sharded import is_followed, is_whole_made
 from gradsan.observe.slots import named_parameters_of, pairs_of, parameters_of
 from gradsan.observe.tracing import Tracing
 from gradsan.observe.unseen import is_readable
@@ -51,11 +52,13 @@ class NetworkTap:
         patches.set(torch.nn.Parameter, "__new__", staticmethod(parameter_new))
 
     def _created(self, made: torch.Tensor, frame: FrameType) -> None:
-        if is_readable(made) and not torch.nn.parameter.is_lazy(
-            made
-        ):  # those are met when they have got their shape
+        if is_whole_made() or not is_followed(made):
+            return
+        if not torch.nn.parameter.is_lazy(made):  # those are met when they have got their shape
             self._leaves.pid(made, self._sites.place(frame))
-            if self._fast_path.on and not self._copying:  # a layer that takes the place of another?
+            if (
+                self._tracing.tap is None and not self._copying
+            ):  # another phase, or a layer in another's place?
                 self._news("new parameters")
 
     def _patch_deepcopy(self, patches: Patches) -> None:
@@ -138,7 +141,7 @@ class NetworkTap:
 
     def _frozen(self, module: torch.nn.Module, flag: bool, frame: FrameType) -> None:
         place = self._sites.place(frame)
-        for param in filter(is_readable, parameters_of(module)):
+        for param in filter(is_followed, parameters_of(module)):
             if param.requires_grad != flag:
                 self._emit(ParamFlag(self._leaves.pid(param), flag, place.site, place.chain))
                 self._tracing.forget(param)  # what is read from now on is live, or no longer so

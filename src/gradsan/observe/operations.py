@@ -22,19 +22,20 @@ from gradsan.observe.mode_stack import StackedMode
 from gradsan.observe.opnames import CLIPPING, IGNORE, OPERATION, classify
 from gradsan.observe.outlet import BlindSpots, Outlet
 from gradsan.observe.registry import Known, Optimizers, shape_of, storage_of
+from gradsan.observe.sharded import wholes_of
 from gradsan.observe.sites import Place, result_is_dropped
 from gradsan.observe.slots import SEQUENCES, items_of
 from gradsan.observe.special_calls import Call, SpecialCalls
 from gradsan.observe.switches import GradientSwitches
 from gradsan.observe.tracing import Tracing
 from gradsan.observe.unseen import dispatch_modes, is_readable, is_traced, jit_trace, transform, unseen
-from gradsan.observe.values import Departures, Tensor, Unreadable, Values, is_floating, version_of
+from gradsan.observe.values import Departures, Tensor, Unreadable, Values, is_floating, versions_of
 from gradsan.observe.writes import Writes
 from gradsan.record import torch_errors
 from gradsan.record.events import PLAIN, Failed, Op, OpFacts, OpKind, Ops, Site, Tag, ValueId
 
 DIFFERENCES = {"sub", "kl_div"}
-Read = tuple[list[Tensor], list[int], tuple[ValueId, ...]]  # the inputs, their versions, their numbers
+Read = tuple[list[Tensor], tuple[ValueId, ...], list[int]]  # the inputs, their numbers, their versions
 IGNORED = (IGNORE, "")
 NOTHING_TO_LEARN = 30_000  # operations without a graph: a long warm-up, or a search without gradients
 
@@ -126,6 +127,8 @@ class OperationTap(StackedMode):
         try:
             if hidden:
                 unseen(self._note, kind, args, kwargs, read, result, sys._getframe(1))
+            elif kind[0] == OPERATION:  # `_note`, written out
+                self._operation(kind[1], args, kwargs, *read, result, sys._getframe(1))
             else:
                 self._note(kind, args, kwargs, read, result, sys._getframe(1))
         except Unreadable:
@@ -147,15 +150,14 @@ class OperationTap(StackedMode):
 
     def _read(self, args: Any, kwargs: Any) -> Read:
         inputs = tensors_in(args, kwargs)
-        numbers, versions = self.values.read(inputs)
-        return inputs, versions, numbers
+        return inputs, *self.values.read(inputs)
 
     def _note(
         self, kind: tuple[str, str], args: Any, kwargs: Any, read: Read, result: Any, frame: FrameType
     ) -> None:
-        inputs, before, numbers = read
+        inputs, numbers, _ = read
         if kind[0] == OPERATION:
-            self._operation(kind[1], args, kwargs, inputs, numbers, before, result, frame)
+            self._operation(kind[1], args, kwargs, *read, result, frame)
         else:
             handler = getattr(self.special, kind[0])
             handler(Call(kind[1], args, inputs, numbers, result, frame))
@@ -189,9 +191,7 @@ class OperationTap(StackedMode):
                 facts = facts._replace(apart=between)
         if name in CLIPPING:
             facts = self._of_gradient(facts, inputs, outputs, frame)
-        written = [
-            tensor for tensor, version in zip(inputs, before, strict=True) if version_of(tensor) != version
-        ]
+        written = _changed(inputs, before)
         for index, out in enumerate(outputs):
             # `x.float()` of a float tensor is x itself.
             if _is_among(out, inputs) and not _is_among(out, written):
@@ -239,7 +239,7 @@ class OperationTap(StackedMode):
         self.record(Op(nid, name, site, numbers, live, shape, floating, tags, facts, "operation", chain))
         self.values.define(out, nid)
         if floating and self.marks.active and (tags or name in NOTEWORTHY):
-            self.marks.note(nid, name, tags, numbers, live)
+            self.marks.note(nid, name, tags, numbers, live, facts.scalars)
         if live:
             self._with_graph += 1
             if self._with_graph < DEEPEST:  # since the last iteration: no chain is longer
@@ -326,10 +326,12 @@ class OperationTap(StackedMode):
     # -- what the rest of the observer asks ---------------------------------------------------------
 
     def note_step(self, optimizer: torch.optim.Optimizer, site: Site) -> None:
-        for param in Optimizers.params(optimizer):
-            if param.grad is not None:
-                self.writes.wrote(param, self.values.fresh(), site, "step", by_step=True)
-                self.values.forget(param)  # a fused kernel does not count its write
+        stepped = [param for param in Optimizers.params(optimizer) if param.grad is not None]
+        for param in filter(is_readable, stepped):
+            self.writes.wrote(param, self.values.fresh(), site, "step", by_step=True)
+            self.values.forget(param)  # a fused kernel does not count its write
+        for whole in wholes_of(stepped):  # filled anew before its next use
+            self.values.forget(whole)
 
     def _failed(self, error: Exception, inputs: list[Tensor], frame: FrameType) -> None:
         row = torch_errors.row_of(error)
@@ -371,6 +373,14 @@ def _own_source(
     storage = storage_of(out)
     same = [i for i, t in enumerate(inputs) if storage and storage_of(t) == storage]
     return ((numbers[same[0]],), [inputs[same[0]]]) if len(same) == 1 else (numbers, inputs)
+
+
+def _changed(tensors: list[Tensor], before: list[int]) -> list[Tensor]:
+    """Those that have another version than before."""
+    now = versions_of(tensors)
+    if now == before:
+        return []
+    return [tensor for tensor, old, new in zip(tensors, before, now, strict=True) if old != new]
 
 
 def _have_gradient(tensors: list[Tensor]) -> bool:

@@ -24,6 +24,7 @@ from gradsan.observe.outlet import Outlet
 from gradsan.observe.patches import Parts, Patches
 from gradsan.observe.ranks import RankTap
 from gradsan.observe.registry import GradState, Known, grad_state
+from gradsan.observe.sharded import is_followed
 from gradsan.observe.slots import attributes_of, parameters_of
 from gradsan.observe.tracing import Tracing
 from gradsan.observe.unseen import is_dense, is_readable
@@ -96,17 +97,17 @@ class OptimizerTap:
 
     def _added(self, opt: torch.optim.Optimizer, frame: FrameType) -> None:
         known = self._optimizers.oid(opt)
-        params = [p for p in opt.param_groups[-1]["params"] if is_readable(p)]
+        params = [p for p in opt.param_groups[-1]["params"] if is_followed(p)]
         pids = self._leaves.pids(params)
         for param in params:  # whatever it was computed from: from here on it is a parameter
             self._tracing.forget(param)
         frozen = tuple(pid for pid, p in zip(pids, params, strict=True) if not p.requires_grad)
         in_constructor = _is_constructor(frame)
         added = known is not None and not in_constructor
-        site, kind = self._sites.here(frame), type(opt).__name__
+        (site, _, chain), kind = self._sites.place(frame), type(opt).__name__
         oid = self._optimizers.add(opt, (kind, pids, site))
         maximize = any(bool(group.get("maximize")) for group in opt.param_groups)
-        seen = OptimizerSeen(oid, kind, pids, site, added, frozen, maximize)
+        seen = OptimizerSeen(oid, kind, pids, site, added, frozen, maximize, chain)
         if not self._optimizers.is_told_already(oid, len(opt.param_groups), seen):
             self._emit(seen)
 
@@ -124,8 +125,8 @@ class OptimizerTap:
     def _find_copies(self, opt: torch.optim.Optimizer, frame: FrameType) -> None:
         """A target network may be as old as the optimizer."""
         others = [o for o in self._optimizers.alive() if o is not opt]
-        elsewhere = [p for other in others for p in self._optimizers.params(other)]
-        pairs = earlier_copies(self._optimizers.params(opt), elsewhere, frame, self._sites)
+        elsewhere = [p for other in others for p in self._optimizers.readable(other)]
+        pairs = earlier_copies(self._optimizers.readable(opt), elsewhere, frame, self._sites)
         if pairs:
             copies = tuple(Copy(self._leaves.pid(copy), self._leaves.pid(source)) for copy, source in pairs)
             self._emit(Sync(NOWHERE, "found", copies))
@@ -215,11 +216,12 @@ class OptimizerTap:
         self._fast_path.end()
         self._fast_path.note(id(opt) + STEP)
         self._tracing.step.give_up()
-        if not self._optimizers.params(
-            opt
-        ):  # they answer by code of their own: what they hold, changes unseen
-            if self._tracing.tap is not None:
-                self._tracing.tap.writes.forget_contents()
+        params = self._optimizers.params(opt)
+        # Where some answer by code of their own, what they hold changes unseen.
+        unseen = not params or not all(map(is_readable, params))
+        if unseen and self._tracing.tap is not None:
+            self._tracing.tap.writes.forget_contents()
+        if not params:
             return
         if _is_skipped(opt):
             return
@@ -227,28 +229,27 @@ class OptimizerTap:
         for gone in self._optimizers.newly_gone():
             self._emit(OptimizerGone(gone))
         held, by_hand, replaced, sketch = [], [], [], self._sketch
-        for param in self._optimizers.params(opt):
-            pid = self._leaves.pid(param)
-            if param.grad is not None:
+        for param, pid in zip(params, self._leaves.pids(params), strict=True):
+            grad = param.grad
+            if grad is not None:
                 held.append(pid)
-                untouched = self._zeros.get(pid) == grad_state(param)
+                untouched = self._zeros.get(pid) == (id(grad), grad._version) if self._zeros else False
                 if (not sketch.holds(pid) and not untouched) or self._rewritten_by_hand(pid, param):
                     by_hand.append(pid)
-                elif sketch.is_another(pid, id(param.grad)):
+                elif sketch.is_another(pid, id(grad)):
                     replaced.append(pid)
-            if not param.requires_grad and pid not in self._frozen:
-                self._frozen.add(pid)
-                self._emit(ParamFlag(pid, False, NOWHERE))
+            if param.requires_grad is (pid in self._frozen):  # changed since the last look
+                (self._frozen.discard if param.requires_grad else self._frozen.add)(pid)
+                self._emit(ParamFlag(pid, param.requires_grad, NOWHERE))
         place = self._sites.place(frame)
         site, taken = place.site, None
         lent = self._lenders(by_hand, held) if by_hand else ()
         due = bool(held) and self._magnitudes.is_due(oid)
-        self.ranks.before_step(oid, opt, self._optimizers.params(opt), site, self._magnitudes.now(), due)
+        self.ranks.before_step(oid, opt, self._optimizers.readable(opt), site, self._magnitudes.now(), due)
         self._emit(Step(oid, site, tuple(held), tuple(by_hand), lent, place.chain, tuple(replaced)))
         sketch.consumed(held, by_hand, lent)
         if due:
-            params = [p for p in self._optimizers.params(opt) if has_dense_gradient(p)]
-            taken = self._magnitudes.before_step(params)
+            taken = self._magnitudes.before_step([p for p in params if has_dense_gradient(p)])
             self._low_precision.before_step(opt)
         self._running[get_ident(), id(opt)] = site, taken
         if self._tracing.tap is not None and not _has_closure(args, kwargs):
@@ -349,7 +350,7 @@ class OptimizerTap:
         self, params: Iterable[torch.Tensor], by: Literal["optimizer", "module"], frame: FrameType
     ) -> None:
         self._tracing.step.look()
-        sketch, pids = self._sketch, self._leaves.pids(filter(is_readable, params))
+        sketch, pids = self._sketch, self._leaves.pids(filter(is_followed, params))
         unspent = [pid for pid in pids if sketch.holds(pid) and not sketch.is_spent(pid)]
         finite = not unspent or self._are_finite(unspent)
         sketch.cleared(pids)

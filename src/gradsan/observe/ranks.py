@@ -219,7 +219,7 @@ class RankTap:
         """How the weights have come out of it."""
         for oid, ref in self._stepped.items():
             if (opt := ref()) is not None:
-                params = [p for p in self._optimizers.params(opt) if is_dense(p)]
+                params = [p for p in self._optimizers.readable(opt) if is_dense(p)]
                 self._emit(RankStep(now, oid, NOWHERE, self._digests(params), (), True))
 
     def _digests(self, params: list[torch.Tensor]) -> tuple[Digest, ...]:

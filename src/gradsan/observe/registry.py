@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple
 import torch
 from torch.nn.parameter import is_lazy
 
+from gradsan.observe.sharded import is_followed, is_sharded, original_of
 from gradsan.observe.sites import Place, Sites
 from gradsan.observe.unseen import is_readable
 from gradsan.record.events import NOBODY, NOWHERE, Event, OptimizerId, ParamId, ParamReborn, ParamSeen
@@ -18,6 +19,7 @@ from gradsan.record.events import NOBODY, NOWHERE, Event, OptimizerId, ParamId, 
 MANY, MANY_OPTIMIZERS = 256, 32  # up to here every one has a number of its own
 GradState = tuple[int, int] | None
 UNKNOWN = Place(NOWHERE)
+PLAIN = {torch.nn.Parameter, torch.Tensor}  # the classes that need no closer look
 
 
 def grad_state(leaf: torch.Tensor) -> GradState:
@@ -46,6 +48,8 @@ class Leaves:
         known = self._known.get(id(leaf))
         if known is not None and known[0]() is leaf:
             return known[1]
+        if (original := original_of(leaf)) is not leaf:
+            return self.pid(original, created)
         return self._add(leaf, created)
 
     def pids(self, leaves: Iterable[torch.Tensor]) -> tuple[ParamId, ...]:
@@ -53,26 +57,35 @@ class Leaves:
 
     def find(self, leaf: torch.Tensor) -> ParamId | None:
         known = self._known.get(id(leaf))
-        return known[1] if known is not None and known[0]() is leaf else None
+        if known is not None and known[0]() is leaf:
+            return known[1]
+        return self.find(original) if (original := original_of(leaf)) is not leaf else None
 
     def tensor(self, pid: ParamId) -> torch.Tensor | None:
         return self._refs[pid]()
 
     def parameters(self) -> list[tuple[ParamId, torch.nn.Parameter]]:
-        """Those that are still there, leaves of other kinds left out."""
+        """Those that are still there and can be read, leaves of other kinds left out."""
         found = ((pid, ref()) for pid, ref in self._refs.items())
-        return [(pid, t) for pid, t in found if isinstance(t, torch.nn.Parameter) and not is_lazy(t)]
+        return [
+            (pid, t)
+            for pid, t in found
+            if isinstance(t, torch.nn.Parameter) and not is_lazy(t) and is_readable(t)
+        ]
 
     def by_storage(self, storage: int) -> ParamId | None:
         """The parameter whose memory this is, if it is still there."""
         pid = self._storages.get(storage)
         if pid is None or not self._owns(pid, storage):
             # Parameters move (`.to`, `.data = …`): look at all of them again before saying no.
-            self._storages = {
-                storage_of(t): p for p, ref in self._refs.copy().items() if (t := ref()) is not None
-            }
+            self._find_storages()
             pid = self._storages.get(storage)
         return pid
+
+    def _find_storages(self) -> None:
+        self._storages = {
+            storage_of(t): p for p, ref in self._refs.copy().items() if (t := ref()) is not None
+        }
 
     def peek_storage(self, storage: int) -> ParamId | None:
         """As `by_storage`, without looking again at every parameter."""
@@ -102,7 +115,10 @@ class Leaves:
         return leaf is not None and storage_of(leaf) == storage
 
     def _add(self, leaf: torch.Tensor, created: Place) -> ParamId:
-        kind: Literal["parameter", "leaf"] = "parameter" if isinstance(leaf, torch.nn.Parameter) else "leaf"
+        kind: Literal["parameter", "leaf", "sharded"]
+        kind = "parameter" if isinstance(leaf, torch.nn.Parameter) else "leaf"
+        if is_sharded(leaf):
+            kind = "sharded"
         number = ParamId(len(self._refs) + 1)
         seen = ParamSeen(number, kind, shape_of(leaf), leaf.requires_grad, created.site, "", created.chain)
         pid = self._number_of_a_dead_one(seen[1:-1]) or seen.pid
@@ -112,6 +128,10 @@ class Leaves:
         self._refs[pid] = ref
         if storage := storage_of(leaf):
             self._storages[storage] = pid
+            if (
+                len(self._storages) > 2 * len(self._refs) + MANY
+            ):  # most of them belong to leaves that are gone
+                self._find_storages()
         if pid == seen.pid:
             self._kinds[pid] = seen[1:-1]
             self._unnamed.add(pid)
@@ -142,7 +162,9 @@ def shape_of(tensor: torch.Tensor) -> tuple[int, ...]:
 
 
 def storage_of(tensor: torch.Tensor) -> int:
-    """A key for the memory behind a tensor; 0 where it has none of its own (sparse, functorch, lazy)."""
+    """A key for the memory behind a tensor; 0 where it has none of its own (sparse, functorch, lazy, sharded)."""
+    if type(tensor) is not torch.Tensor and is_sharded(tensor):
+        return 0
     try:
         return int(tensor.untyped_storage()._cdata)
     except (RuntimeError, NotImplementedError, ValueError):
@@ -212,8 +234,13 @@ class Optimizers:
 
     @staticmethod
     def params(optimizer: torch.optim.Optimizer) -> list[torch.Tensor]:
-        """Those that can be read."""
-        return [p for group in optimizer.param_groups for p in group["params"] if is_readable(p)]
+        """Those that can be followed; of a sharded one no number is ever read."""
+        found = (p for group in optimizer.param_groups for p in group["params"])
+        return [p for p in found if type(p) in PLAIN or is_followed(p)]
+
+    @classmethod
+    def readable(cls, optimizer: torch.optim.Optimizer) -> list[torch.Tensor]:
+        return [p for p in cls.params(optimizer) if is_readable(p)]
 
 
 class Known(NamedTuple):

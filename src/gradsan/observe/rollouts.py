@@ -14,6 +14,7 @@ from gradsan.observe.transitions import Index, Stream, digest_of, numbers_of
 from gradsan.record.events import Environment
 
 MOST_COPIES = 64  # of one environment: those beyond are like them
+LIBRARIES = ("gymnasium", "gym", "pettingzoo")
 MOST_ENVIRONMENTS = 64
 PLAIN = {
     "float",
@@ -118,7 +119,9 @@ class Rollouts:
         if alone and type(result[0]).__name__ == "ndarray":
             kinds = {kind for kind in map(type, result[1:4]) if kind.__name__ in PLAIN}
             self._alone[id(env)] = known[0], copies.streams[0], type(result[0]), kinds
-        self._emit(Environment(type(env).__name__, len(names), copies.autoreset))
+        bases = {base.__module__.partition(".")[0] for base in type(env).__mro__}
+        of_library = not bases.isdisjoint(LIBRARIES)
+        self._emit(Environment(type(env).__name__, len(names), copies.autoreset, of_library))
         return known
 
     def _forget_dead(self) -> None:

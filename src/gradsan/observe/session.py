@@ -33,6 +33,7 @@ from gradsan.observe.outlet import BlindSpots, Outlet, Recording
 from gradsan.observe.patches import Patches, Tap
 from gradsan.observe.registry import Known, Leaves, Optimizers
 from gradsan.observe.rollouts import Rollouts
+from gradsan.observe.sharded import ShardTap
 from gradsan.observe.sites import Sites
 from gradsan.observe.switches import GradientSwitches
 from gradsan.observe.tracing import Tracing
@@ -83,6 +84,7 @@ class Session:
         self._compiled = Compiled(
             containment, tracing, blind_spots, withdrawing, self._optimizers.note_compiled_steps
         )
+        self._sharding = ShardTap(containment)
         self._others: tuple[Tap, ...] = (
             NetworkTap(*everywhere, fast_path, policy.news),
             InteropTap(containment, sites, tracing, switches),
@@ -92,6 +94,7 @@ class Session:
             self._compiled,
             self._environments,
             self._optimizers.ranks,
+            self._sharding,
         )
 
     def __enter__(self) -> Session:
@@ -99,6 +102,7 @@ class Session:
         last_resort.listeners.append(self.containment.look_away)
         self._taken_out_by = [
             self._deaf, self._patches.restore, self._optimizers.remove, self._compiled.remove,
+            self._sharding.remove,
         ]  # fmt: skip
         self._try("threads", self._follow_threads)
         self._try("warnings", warning_places.install, self._patches)

@@ -53,9 +53,10 @@ class Sites:
         self._tags: dict[int, Tag] = {}  # of library code whose meaning matters to a rule
         self.libraries: set[int] = set()  # all other library code
         self._ids: dict[tuple[int, int], Site] = {}
-        self._by_offset: dict[tuple[int, int], Site] = {}
+        self._places: dict[
+            tuple[int | str, ...], Place
+        ] = {}  # by codes and offsets: lines are looked up late
         self._by_place: dict[tuple[str, int], Site] = {}
-        self._chains: dict[tuple[int, ...], Chain] = {}  # by codes and offsets: lines are looked up late
         self._by_sites: dict[tuple[Site, ...], Chain] = {}
 
     def here(self, frame: FrameType | None) -> Site:
@@ -68,45 +69,35 @@ class Sites:
         return NOWHERE
 
     def place(self, frame: FrameType | None) -> Place:
-        users, plain = self.users, self.libraries
+        """The innermost user line at or above `frame`, and who called it. A known way costs a look at each frame and
+        one at a table."""
+        users, plain, is_user = self.users, self.libraries, self.is_user
         tags: tuple[Tag, ...] = ()
+        innermost = frame
+        way: list[int] = []
         while frame is not None:
             code = frame.f_code
             key = id(code)
             if key not in plain:
-                if key in users or self.is_user(code):
-                    at = (key, frame.f_lasti)  # not the line, which Python has to count out
-                    site = self._by_offset.get(at)
-                    if site is None:
-                        site = self._by_offset[at] = self._intern(code, frame.f_lineno)
-                    return Place(site, tags, self._chain(frame))
-                if tag := self._tags.get(key):
+                if key in users or is_user(code):
+                    if not way:
+                        innermost = frame
+                    way += (key, frame.f_lasti)  # not the line, which Python has to count out
+                    # What runs the script is below its module.
+                    if len(way) > 2 * CALLERS or code.co_name == "<module>":
+                        break
+                elif not way and (tag := self._tags.get(key)):
                     tags += (tag,)
             frame = frame.f_back
-        return Place(NOWHERE, tags)
-
-    def _chain(self, frame: FrameType) -> Chain:
-        """Who called this user frame. Known ways cost a look at each frame and one at a table."""
-        if frame.f_code.co_name == "<module>":
-            return DIRECT
-        users, plain, is_user = self.users, self.libraries, self.is_user
-        key: list[int] = []
-        up = frame.f_back
-        while up is not None:
-            code = up.f_code
-            if id(code) not in plain and (id(code) in users or is_user(code)):
-                key += (id(code), up.f_lasti)
-                if len(key) >= 2 * CALLERS or code.co_name == "<module>":
-                    break  # what runs the script is below its module
-            up = up.f_back
-        if not key:
-            return DIRECT
-        known = self._chains.get(tuple(key))
+        if innermost is None or not way:
+            return Place(NOWHERE, tags)
+        known = self._places.get((*way, *tags))
         if known is None:
-            known = self._chains[tuple(key)] = self._new_chain(frame)
+            site = self._intern(innermost.f_code, innermost.f_lineno)
+            known = self._places[*way, *tags] = Place(site, tags, self._chain(innermost))
         return known
 
-    def _new_chain(self, frame: FrameType) -> Chain:
+    def _chain(self, frame: FrameType) -> Chain:
         sites = list(dict.fromkeys(self._intern(f.f_code, f.f_lineno) for f in self._callers(frame)))
         own = self._intern(frame.f_code, frame.f_lineno)
         way = tuple(site for site in sites if site != own)  # a comprehension is a frame on the same line

@@ -90,6 +90,25 @@ def named_parameters_of(network: torch.nn.Module) -> Iterator[tuple[str, torch.T
                 yield (f"{path}.{name}" if path else name), param
 
 
+def answers_for(network: torch.nn.Module) -> str:
+    """The name of the one part that a network consists of, where its class has a `__getattr__` of its own: whoever
+    wraps a network so hands on what it is asked for, and nobody writes that word."""
+    if of_class(type(network), "__getattr__") is _plain_getattr or _stored(network, "_parameters"):
+        return ""
+    parts = [name for name, part in _stored(network, "_modules") if issubclass(type(part), torch.nn.Module)]
+    return parts[0] if len(parts) == 1 else ""
+
+
+_plain_getattr = torch.nn.Module.__dict__["__getattr__"]
+
+
+def items_of_list(network: torch.nn.Module) -> list[torch.nn.Module]:
+    """Those of a `ModuleList`; none of any other."""
+    if not issubclass(type(network), torch.nn.ModuleList):
+        return []
+    return [part for _, part in _stored(network, "_modules")]
+
+
 def parameters_of(network: torch.nn.Module) -> list[torch.Tensor]:
     """Each once."""
     return list({id(param): param for _, param in named_parameters_of(network)}.values())

@@ -7,10 +7,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradsan.observe.outlet import Outlet
 from gradsan.observe.registry import shape_of
+from gradsan.observe.sites import Place
 from gradsan.observe.slots import is_array
 from gradsan.observe.switches import GradientSwitches
 from gradsan.observe.values import Tensor, is_floating
-from gradsan.record.events import NOWHERE, PLAIN, BackwardId, Op, OpFacts, ParamFlag, ParamId, Site, ValueId
+from gradsan.record.events import (
+    NOTHING,
+    NOWHERE,
+    PLAIN,
+    BackwardId,
+    Op,
+    OpFacts,
+    ParamFlag,
+    ParamId,
+    Site,
+    ValueId,
+)
 
 if TYPE_CHECKING:
     from gradsan.observe.operations import OperationTap
@@ -55,6 +67,7 @@ class SpecialCalls:
         shape = shape_of(call.inputs[0])
         self._tap.record(Op(nid, call.name, place.site, call.numbers[:1], False, shape, True, place.tags))
         self._tap.departures.left(call.name, call.result, nid)
+        self._tap.experience.left(call.inputs[0], call.numbers[0])
         if call.name in ("numpy", "array"):
             self._writes.share_with_numpy(call.inputs[0], place.site)
 
@@ -70,7 +83,7 @@ class SpecialCalls:
         nid = self._tap.define(call.name, result, sources, place, PLAIN, call.inputs)
         if result.requires_grad and result.is_leaf and sources:  # `torch.tensor(…, requires_grad=True)`
             self._tap.last_is_a_constant()
-            self._revived(result, nid, place.site)
+            self._revived(result, nid, place)
         if is_array(data):
             self._writes.share_with_numpy(result, place.site)
 
@@ -86,7 +99,11 @@ class SpecialCalls:
     get_data = get_T = get_mT = get_H = get_mH = get_real = get_imag = _view_attribute
 
     def get_grad(self, call: Call) -> None:
-        if isinstance(call.result, Tensor) and (pid := self._leaves.find(call.inputs[0])) is not None:
+        if (pid := self._leaves.find(call.inputs[0])) is None:
+            return
+        if call.result is None:
+            self._tap.remark("no gradient", NOTHING, self._sites.here(call.frame), OpFacts(pid=pid))
+        elif isinstance(call.result, Tensor):
             self.gradient(call.result, pid, self._sites.here(call.frame))
             self._writes.is_gradient(call.result, pid)
 
@@ -125,12 +142,17 @@ class SpecialCalls:
             self._emit(ParamFlag(pid, target.requires_grad, place.site, place.chain))
             self._values.forget(target)
             return
-        self._revived(target, call.numbers[0], place.site)
+        self._revived(target, call.numbers[0], place)
 
-    def _revived(self, target: Tensor, source: ValueId, site: Site) -> None:
+    def _revived(self, target: Tensor, source: ValueId, place: Place) -> None:
         """A value without a graph was told to require grad: a new leaf, and nothing behind it learns."""
-        nid, shape = self._values.fresh(), shape_of(target)
-        self._tap.record(Op(nid, "requires_grad_", site, (source,), target.requires_grad, shape, True))
+        nid, shape, facts = self._values.fresh(), shape_of(target), PLAIN
+        if target.requires_grad and target.is_leaf:
+            facts = OpFacts(pid=self._leaves.pid(target, place))
+        site = place.site
+        self._tap.record(
+            Op(nid, "requires_grad_", site, (source,), target.requires_grad, shape, True, (), facts)
+        )
         self._values.define(target, nid)
 
     requires_grad = set_requires_grad

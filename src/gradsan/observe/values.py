@@ -30,6 +30,13 @@ def version_of(tensor: Tensor) -> int:
         return -1
 
 
+def versions_of(tensors: list[Tensor]) -> list[int]:
+    try:
+        return [tensor._version for tensor in tensors]
+    except RuntimeError:
+        return [version_of(tensor) for tensor in tensors]
+
+
 class Unreadable(Exception):
     """A tensor that only its own class can read."""
 
@@ -58,8 +65,9 @@ class Values:
         return self._last
 
     def fresh(self) -> ValueId:
-        self._last += 1
-        return ValueId(self._last)
+        # Calling a `NewType` is one call more, for every value.
+        last = self._last = self._last + 1
+        return last  # type: ignore[return-value]
 
     def number(self, tensor: Tensor) -> ValueId:
         """The node for the tensor's present value, made on the spot if it was never seen."""
@@ -72,16 +80,16 @@ class Values:
 
     def read(self, tensors: list[Tensor]) -> tuple[tuple[ValueId, ...], list[int]]:
         """The numbers of all these, and their versions."""
-        known, numbers, versions = self._known, [], []
+        known, numbers = self._known, []
         for tensor in tensors:
             seen = known.get(id(tensor))
-            if seen is None or seen[0]() is not tensor or seen[2] != version_of(tensor):
-                numbers.append(self.number(tensor))  # it refuses what cannot be read
-                versions.append(version_of(tensor))
-            else:
-                numbers.append(seen[1])
-                versions.append(seen[2])
-        return tuple(numbers), versions
+            try:
+                usual = seen is not None and seen[0]() is tensor and seen[2] == tensor._version
+            except RuntimeError:  # an inference tensor
+                usual = False
+            # What cannot be read is refused there.
+            numbers.append(seen[1] if usual and seen is not None else self.number(tensor))
+        return tuple(numbers), versions_of(tensors)
 
     def find(self, tensor: Tensor) -> ValueId | None:
         known = self._known.get(id(tensor))
@@ -171,7 +179,9 @@ class Values:
     def _rewritten(self, tensor: Tensor, old: ValueId) -> ValueId:
         if self._leaves.find(tensor) is not None:
             return self._source(tensor)
-        return self._derived(tensor, "alias", (old, *self._writers.get(storage_of(tensor), ())))
+        # Older writes are in the value that it had, or were in memory that was somebody else's then.
+        later = [nid for nid in self._writers.get(storage_of(tensor), ()) if nid > old]
+        return self._derived(tensor, "alias", (old, *later))
 
     def _derived(self, tensor: Tensor, name: str, inputs: Iterable[ValueId]) -> ValueId:
         shape = shape_of(tensor)

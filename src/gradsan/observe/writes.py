@@ -55,8 +55,7 @@ class Writes:
         self.kept[nid] = tuple(kept)
 
     def _keep(self, tensor: Tensor) -> SavedTensor:
-        version = version_of(tensor)
-        seen = self._seen.get(id(tensor))
+        seen, version = self._seen.get(id(tensor)), version_of(tensor)
         if seen is not None and seen[0]() is tensor:
             kept = seen[1]
             if kept.version == version and kept.storage not in self.shared_with_numpy:

@@ -29,13 +29,13 @@ from gradsan.runner.watch import Watch
 SHOWING = ("multiprocessing.process", "torch.multiprocessing.spawn")  # where a worker's exception ends
 
 
-def begin() -> None:
-    """Right after torch was imported in a fresh process."""
+def begin(script: str | None = None) -> None:
+    """Right after torch was imported in a fresh process. `script`: whose it is, where it does not say so itself."""
     orders = given(os.environ)
     if orders is None or watch.running() is not None:
         return
     code = sys.orig_argv[sys.orig_argv.index("-c") + 1] if sys.argv[:1] == ["-c"] else None
-    child = Child(orders._replace(script=_script(), code=code))
+    child = Child(orders._replace(script=script or _script(), code=code))
     child.start()
     child.stand_by()
     follow_forks(orders)
@@ -73,7 +73,7 @@ class Child:
         self._writer = open_trace(orders.folder, **about, **code)
         listener = self._tell if orders.live else None
         engine = Engine(select(orders.live, ()) if orders.live else None, listener)
-        self.watch = Watch(engine, self._writer, orders.mode, orders.include)
+        self.watch = Watch(engine, self._writer, orders.mode, orders.include, orders.draws)
 
     def start(self, parents: Watch | None = None) -> None:
         _running[:] = [self]

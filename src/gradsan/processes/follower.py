@@ -12,7 +12,7 @@ from typing import Any
 from gradsan.judge.baseline import Baseline
 from gradsan.judge.findings import Report
 from gradsan.observe.last_resort import attempt
-from gradsan.processes import child, folder
+from gradsan.processes import child, folder, ray_jobs
 from gradsan.processes.identity import identity, is_one_of_several
 from gradsan.processes.merge import Judged, judged_all, merged
 from gradsan.processes.orders import Orders, take_back, wait_no_longer
@@ -44,21 +44,22 @@ class Follower:
             return TraceWriter(self._place.file, **self._about, process=identity())
         return folder.open_trace(str(self._place.folder), **self._about)
 
-    def start(self, include: tuple[str, ...], live: tuple[str, ...]) -> None:
+    def start(self, include: tuple[str, ...], live: tuple[str, ...], draws: bool) -> None:
         about = self._about
         orders = Orders(
             str(self._place.folder), self._scratch, about["script"], about["mode"], os.getcwd(),
-            include, live, about.get("code"), self._run,
+            include, live, about.get("code"), self._run, identity()["host"], draws,
         )  # fmt: skip
         wait_no_longer()
         orders.give(os.environ)
+        ray_jobs.prepare(os.environ)
         child.follow_forks(orders)
 
     def wait_for_children(self) -> None:
-        """Children of `multiprocessing` that are still there are waited for, or ended, by its exit handler. It runs
-        now, and all others in their order, so that nothing is missing from the report."""
+        """Children of `multiprocessing` that are still there are waited for, or ended, by its exit handler, and so are
+        Ray's workers. It runs now, and all others in their order, so that nothing is missing from the report."""
         multiprocessing = sys.modules.get("multiprocessing")
-        if multiprocessing is not None and multiprocessing.active_children():
+        if (multiprocessing is not None and multiprocessing.active_children()) or ray_jobs.is_running():
             atexit._run_exitfuncs()
 
     def merge(
@@ -90,6 +91,7 @@ class Follower:
             return
         self._over = True
         take_back(os.environ)
+        ray_jobs.take_back(os.environ)
         if not self.waits:
             attempt("processes", folder.remove, self._scratch)
             attempt("processes", tidy, self._place)
@@ -101,5 +103,6 @@ _scratches: list[str] = []
 def abandon() -> None:
     """Nothing is going to be watched after all."""
     take_back(os.environ)
+    ray_jobs.take_back(os.environ)
     while _scratches:
         folder.remove(_scratches.pop())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import sys
 from collections.abc import MutableMapping
 from pathlib import Path
@@ -15,7 +16,8 @@ START = str(Path(__file__).parent / "start")  # holds a `sitecustomize` and noth
 
 class Orders(NamedTuple):
     """`folder`: where traces go. `scratch`: there as long as the run itself. `live`: the rules whose findings are told
-    at once; none where nothing is to be said. `base`: what paths are shown relative to."""
+    at once; none where nothing is to be said. `base`: what paths are shown relative to. `host`: where the run is.
+    `draws`: there will be a page with charts."""
 
     folder: str
     scratch: str
@@ -26,6 +28,8 @@ class Orders(NamedTuple):
     live: tuple[str, ...] = ()
     code: str | None = None
     run: str = ""
+    host: str = ""
+    draws: bool = False
 
     def give(self, environment: MutableMapping[str, str]) -> None:
         environment[FOLLOW] = json.dumps(self)
@@ -36,12 +40,21 @@ class Orders(NamedTuple):
 
 def given(environment: MutableMapping[str, str]) -> Orders | None:
     """What this process was told; None where nobody follows it, or the run is over."""
-    try:
-        orders = Orders(*json.loads(environment[FOLLOW]))
-    except (KeyError, TypeError, ValueError):
+    orders = read(environment.get(FOLLOW, ""))
+    if orders is None or os.path.isdir(orders.scratch):
+        return orders
+    if orders.host in ("", socket.gethostname()) or not os.path.isdir(orders.folder):
         return None
-    orders = orders._replace(include=tuple(orders.include), live=tuple(orders.live))
-    return orders if os.path.isdir(orders.scratch) else None
+    # Another machine, which shares the folder of the traces and nothing else: nobody there hears what is said.
+    return orders._replace(scratch=orders.folder, live=())
+
+
+def read(text: str) -> Orders | None:
+    try:
+        orders = Orders(*json.loads(text))
+    except (TypeError, ValueError):
+        return None
+    return orders._replace(include=tuple(orders.include), live=tuple(orders.live))
 
 
 def take_back(environment: MutableMapping[str, str]) -> None:

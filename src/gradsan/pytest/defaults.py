@@ -43,6 +43,13 @@ def add_options(parser: pytest.Parser) -> None:
     add("--gradsan-include", **several, metavar="PACKAGE", help="Count an installed package as your own.")
     add("--gradsan-baseline", metavar="FILE", help="Leave out findings that are in FILE.")
     add("--gradsan-write-baseline", metavar="FILE", help="Write the findings to FILE; they fail no test.")
+    add(
+        "--gradsan-locked",
+        action="store_true",
+        help="Fail where the gradient flows otherwise than the lock says.",
+    )
+    add("--gradsan-write-lock", action="store_true", help="Write down how the gradient flows in each test.")
+    add("--gradsan-lock", metavar="FILE", help="The lock file (gradsan.lock in the root directory).")
     add("--gradsan-config", metavar="FILE", help="Take [tool.gradsan] from FILE.")
     add("--gradsan-no-config", action="store_true", help="Take no [tool.gradsan] from anywhere.")
     parser.addini("gradsan", "Run every test under the gradient sanitizer.", type="bool", default=False)

@@ -31,7 +31,8 @@ def wish_of(item: pytest.Item) -> Wish | None:
     config = item.config
     given = _marked(item)
     asks_for_report = "gradsan_report" in getattr(item, "fixturenames", ())
-    everything = config.getoption("--gradsan") or config.getini("gradsan")
+    asked = ("--gradsan", "--gradsan-locked", "--gradsan-write-lock")
+    everything = any(map(config.getoption, asked)) or config.getini("gradsan")
     if not (everything or given is not None or asks_for_report):
         return None
     defaults = defaults_of(config)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from gradsan.pytest import locks
 from gradsan.pytest.defaults import add_options, baseline_of
 from gradsan.pytest.options import MARK, Wish, wish_of
 from gradsan.pytest.summary import Collector, facts
@@ -59,6 +60,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             from gradsan.api.watch import chosen, packages
 
             baseline_of(item.config)
+            locks.follower(item)
             try:
                 chosen(wish.select, wish.ignore)
                 packages(wish.include)
@@ -89,7 +91,8 @@ def _begin(item: pytest.Item, wish: Wish) -> str:
 
     known = None if wish.is_judged_by_test else baseline_of(item.config)
     rules = chosen(wish.select, wish.ignore)
-    watching = WatchContext(Wanted(wish.mode, rules, None, None, wish.include, None, known))
+    lock = locks.follower(item)
+    watching = WatchContext(Wanted(wish.mode, rules, None, None, wish.include, None, known, lock))
     watching.speaks = False
     try:
         watching.__enter__()
@@ -112,7 +115,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
     if report is not None and not report.watched:
         _add_section(item, report)
         pytest.fail(f"{NOT_WATCHED}: {report.not_watched}", pytrace=False)
-    writes = item.config.getoption("--gradsan-write-baseline")
+    writes = any(item.config.getoption(f"--gradsan-write-{what}") for what in ("baseline", "lock"))
     if report is not None and not writes and _fails(report, item.stash[WATCHING][1]):
         pytest.fail(report.text(), pytrace=False)
     _add_section(item, report)
@@ -138,6 +141,7 @@ def _end(item: pytest.Item, error: BaseException | None) -> WatchReport | None:
     if not report.watched:
         item.user_properties.append((NOT_WATCHED, report.not_watched))
     item.stash[FACTS] = facts(report.snapshot(), None if wish.is_judged_by_test else _book(item.config))
+    item.stash[FACTS]["lock"] = locks.entry(item)
     return report
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from gradsan.pytest import locks
 from gradsan.pytest.defaults import baseline_of
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ class Collector:
         self._all: dict[str, set[Any]] = {}
         self._present: Counter[tuple[str, ...]] = Counter()
         self._watched = False
+        self.locked = ""  # what was written of the lock, in words
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         told: dict[str, Any] | None = getattr(report, "gradsan", None)
@@ -69,6 +71,8 @@ class Collector:
             lines.append(f"{_several(len(silenced))} silenced by comments")
         if known := everything.get("known"):
             lines.append(f"{_several(len(known))} known from the baseline")
+        if self.locked:
+            lines.append(self.locked)
         return lines
 
     def _gone(self) -> list[tuple[str, ...]]:
@@ -76,8 +80,12 @@ class Collector:
 
     def pytest_sessionfinish(self) -> None:
         target = self._config.getoption("--gradsan-write-baseline")
-        if target and self._watched and not hasattr(self._config, "workerinput"):
+        if not self._watched or hasattr(self._config, "workerinput"):
+            return
+        if target:
             self._write(target)
+        if self._config.getoption("--gradsan-write-lock"):
+            self.locked = locks.write(self._config, sorted(self._all.get("lock", set())))
 
     def _write(self, target: str) -> None:
         from gradsan.judge.baseline_file import KnownFinding, contents

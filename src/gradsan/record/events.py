@@ -48,7 +48,7 @@ class ParamSeen(NamedTuple):
     """A leaf tensor that can receive gradient."""
 
     pid: ParamId
-    kind: Literal["parameter", "leaf"]
+    kind: Literal["parameter", "leaf", "sharded"]
     shape: tuple[int, ...]
     requires_grad: bool
     created: Site
@@ -89,6 +89,7 @@ class OptimizerSeen(NamedTuple):
     added: bool = False
     frozen: tuple[ParamId, ...] = ()
     maximize: bool = False
+    chain: Chain = DIRECT
 
 
 class OptimizerGone(NamedTuple):
@@ -234,6 +235,25 @@ class GradientGrowth(NamedTuple):
     times: float
 
 
+class Junction(NamedTuple):
+    """The gradients of several ways meet at a parameter, or at a value: `sources` are the values that they come from,
+    `products` what each brings times what each brings, summed over the elements: (1, 1), (1, 2), … (2, 2), …"""
+
+    pid: ParamId
+    value: ValueId
+    sources: tuple[ValueId, ...]
+    products: tuple[float, ...]
+
+
+class Overlap(NamedTuple):
+    """A parameter had a gradient before this backward added to it: the squares of both, and their product."""
+
+    pid: ParamId
+    before: float
+    added: float
+    product: float
+
+
 class BackwardFacts(NamedTuple):
     """What looking at the graph around a backward has shown; empty where nobody looked."""
 
@@ -257,6 +277,8 @@ class BackwardFacts(NamedTuple):
     probes: tuple[Probe, ...] = ()
     probe_pairs: tuple[ProbePair, ...] = ()
     growth: GradientGrowth | None = None
+    junctions: tuple[Junction, ...] = ()
+    overlaps: tuple[Overlap, ...] = ()
 
 
 NO_FACTS = BackwardFacts()
@@ -264,7 +286,8 @@ NO_FACTS = BackwardFacts()
 
 class Backward(NamedTuple):
     """One call of `backward` or `autograd.grad`, or gradient that user code wrote itself (`hand`). `reached`: leaves
-    its graph leads to; `fed`: leaves whose `.grad` it changed. `error`: what PyTorch raised, if anything."""
+    its graph leads to; `fed`: leaves whose `.grad` it changed; `within`: those of both that only a backward inside of
+    this one leads to (reentrant checkpointing). `error`: what PyTorch raised, if anything."""
 
     bid: BackwardId
     site: Site
@@ -279,6 +302,7 @@ class Backward(NamedTuple):
     facts: BackwardFacts = NO_FACTS
     loss: float = 0.0
     chain: Chain = DIRECT
+    within: tuple[ParamId, ...] = ()
 
 
 class DeadCheckpoint(NamedTuple):
@@ -329,6 +353,7 @@ class Clip(NamedTuple):
     held: tuple[ParamId, ...]
     limit: float
     dropped: bool = False
+    chain: Chain = DIRECT
 
 
 ScalingCall = Literal["scale", "unscale_", "step"]
@@ -377,6 +402,7 @@ class OpFacts(NamedTuple):
     # How far a live log-probability and a constant lie apart: smallest and largest difference, mean of its size.
     apart: tuple[float, ...] = ()
     operand: float = 0.0  # a single number without a graph that a live value was multiplied or divided by
+    flat_units: int = 0  # columns that a limit cut off in every row
     valid: int = 0  # targets that a mean takes in, where it ignores others; -1 for a sum
 
 
@@ -387,7 +413,8 @@ class Op(NamedTuple):
     """One operation that produced the value `nid` from the values `inputs`. `live`: the result requires grad.
 
     Beside operations there are the sources of values (a `parameter` that is read, `data` from outside, a `foreign`
-    graph that nobody saw being made) and remarks: a parameter was `written`, its gradient read or set."""
+    graph that nobody saw being made) and remarks: a parameter was `written`, its gradient read or set, or asked for
+    where there is none."""
 
     nid: ValueId
     name: str
@@ -402,7 +429,9 @@ class Op(NamedTuple):
     chain: Chain = DIRECT
 
 
-OpKind = Literal["operation", "parameter", "data", "foreign", "written", "gradient read", "gradient set"]
+OpKind = Literal[
+    "operation", "parameter", "data", "foreign", "written", "gradient read", "gradient set", "no gradient"
+]
 
 
 class Ops(NamedTuple):
@@ -445,12 +474,13 @@ step that was spent on starting anew."""
 
 
 class Environment(NamedTuple):
-    """An environment was stepped for the first time: its class, how many copies of it run side by side, and when those
-    start anew."""
+    """An environment was stepped for the first time: its class, how many copies of it run side by side, when those
+    start anew, and whether it keeps a library's contract, by which a reward is to be made large."""
 
     kind: str
     copies: int
     autoreset: Literal["", "next step", "same step"] = ""
+    rewards: bool = False
 
 
 class Transition(NamedTuple):

@@ -194,7 +194,9 @@ _KEYED = {ParamReborn, Backward, Step, StepDone, Turn, ZeroGrad, Clip, Scaling, 
 def _key(event: Event) -> Any:
     """What must be the same for two events to count as the same."""
     if isinstance(event, Ops):
-        return frozenset([_op_key(op) for op in event.ops])
+        return frozenset(
+            [(_outside(op), len(op.shape), None if op.facts is PLAIN else _kept(op)) for op in event.ops]
+        )
     if isinstance(event, Backward):
         facts = event.facts._replace(
             norms=(), zeroed_by=(), functions=(), flat=(), faded=(), probes=(), probe_pairs=(), growth=None
@@ -208,12 +210,14 @@ def _key(event: Event) -> Any:
     return (type(event).__name__, *event)  # one step that is done is not one leaf that is reborn
 
 
-def _op_key(op: Op) -> Any:
-    facts = op.facts
-    kept: tuple[Any, ...] = ()
-    if facts is not PLAIN:
-        kept = (_same_every_time(facts), facts.settings if op.live else 0)
-    return (op.kind, op.name, op.site, op.live, op.floating, op.tags, len(op.shape), kept)
+# Values have other numbers every time.
+_outside = operator.itemgetter(
+    *(Op._fields.index(name) for name in ("kind", "name", "site", "live", "floating", "tags"))
+)
+
+
+def _kept(op: Op) -> Any:
+    return _same_every_time(op.facts), op.facts.settings if op.live else 0
 
 
 # Numbers differ every time; a replay writes to another row every time.

@@ -93,6 +93,7 @@ TABLE = (
         "flag-of-result",
         "operation",
         ("you can only change requires_grad flags of leaf variables",),
+        ("GS301", "GS303"),
         why="the tensor is the result of a computation: whether it requires grad follows from what it was computed of",
         fix="to cut it off write `x = x.detach()`; to freeze a network call `net.requires_grad_(False)` before it is "
         "used",

@@ -90,6 +90,8 @@ def _finding(console: Console, finding: Finding) -> None:
     notes = Table.grid(padding=(0, 2, 0, 0))
     if finding.subjects:
         notes.add_row(Text("on", "quiet"), _subjects(finding.subjects))
+    if finding.effect is not None:
+        notes.add_row(Text("effect", "quiet"), plain(str(finding.effect)))
     if finding.processes:
         notes.add_row(Text("in", "quiet"), where_met(finding))
     notes.add_row(Text("fix", "fix"), plain(finding.fix))

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import nn
+from torch.nn import functional
 
-from gradsan.rl import losses
 from gradsan.rl.agent import Agent, Stateful, linear, set_learning_rate
 from gradsan.rl.config import Config
 from gradsan.rl.contracts import Contract
@@ -18,7 +19,6 @@ from gradsan.rl.envs import Envs
 from gradsan.rl.networks import Target, seeded
 from gradsan.rl.policies import ActorCritic
 from gradsan.rl.rollout import Rollout, Samples
-from gradsan.rl.spaces import Actions, Observations
 
 Array = NDArray[Any]
 
@@ -50,17 +50,16 @@ class A2C(Agent):
     def __init__(self, config: A2CConfig, envs: Envs) -> None:
         super().__init__(config, envs)
         self.config = config
-        observations = Observations.of(envs.vector.single_observation_space)
-        self.actions = Actions.of(envs.vector.single_action_space)
         with seeded(self.weights_seed):
-            self.networks = ActorCritic(observations, self.actions, config.hidden).to(self.device)
+            self.networks = ActorCritic(self.observations, self.actions, config.hidden).to(self.device)
         # One update on 40 samples can throw a good policy off: greedy play averages over many (Polyak 1992).
         self.average = Target(self.networks)
+        self.parameters = list(self.networks.parameters())
         self.optimizer = torch.optim.RMSprop(
-            self.networks.parameters(), lr=config.learning_rate, alpha=0.99, eps=1e-5, foreach=True
+            self.parameters, lr=config.learning_rate, alpha=0.99, eps=1e-5, foreach=True
         )
         example = self.networks.policy(self.tensor(envs.obs)).greedy()[0]
-        self.rollout = Rollout(config.rollout, envs.num_envs, observations, example)
+        self.rollout = Rollout(config.rollout, envs.num_envs, self.observations, example)
         # One backward of the sum: the advantage is constant, so the policy's term cannot train the critic.
         reaches, avoids = {"policy and critic": self.networks}, {"average": self.average.network}
         self.declare(Contract("a2c", reaches, avoids))
@@ -77,22 +76,30 @@ class A2C(Agent):
         self.update(self.rollout.samples(self.value, self.config.gamma, self.config.trace, self.device))
 
     def update(self, samples: Samples) -> None:
+        """∇ log π(a | s) · A for the policy, ∇ (R − V(s))² for the critic, and the entropy's (algorithm S3)."""
         if not len(samples.value):  # all steps were spent on resets
             return
-        chosen, value = self.networks(samples.obs)
-        policy_loss = losses.a2c_loss(chosen.log_prob(samples.action), samples.advantage)
-        value_loss = losses.value_loss(value, samples.returns)
-        loss = torch.add(policy_loss, value_loss, alpha=2 * self.config.value_weight)
-        if self.config.entropy_bonus:
-            entropy = chosen.entropy().mean()
-            loss = loss - self.config.entropy_bonus * entropy
+        config = self.config
+        policy, value = self.networks(samples.obs)
+        policy_loss = -(policy.log_prob(samples.action) * samples.advantage).mean()
+        value_loss = functional.mse_loss(value, samples.returns)
+        loss = policy_loss + config.value_weight * value_loss
+        if config.entropy_bonus:
+            entropy = policy.entropy().mean()
+            loss = loss - config.entropy_bonus * entropy
             self.metrics["entropy"] = entropy.detach()
-        self.descend("a2c", loss, self.optimizer, clip=self.config.max_grad_norm)
-        self.average.track(1 / (1 + self.config.averaging * self.updates))
+        self.check_contract("a2c", loss)
+        self.optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(self.parameters, config.max_grad_norm, foreach=True)
+        self.optimizer.step()
+        self.average.track(1 / (1 + config.averaging * self.updates))
         self.updates += 1
 
     def value(self, obs: Array) -> NDArray[np.float32]:
-        return self.networks.value(self.tensor(obs))
+        """Of observations [T, N, …], as constants."""
+        flat = self.tensor(obs.reshape(-1, *obs.shape[2:]))
+        return self.networks.value(flat).reshape(obs.shape[:2])
 
     def act(self, obs: Array) -> Array:
         return self.actions.to_env(self.average.network.policy(self.tensor(obs)).greedy())

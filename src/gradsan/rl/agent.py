@@ -1,8 +1,7 @@
-"""What all agents share: seeded chance, one way to descend a loss, and state that can be saved."""
+"""What all agents share: what they see and do, seeded chance, declared gradients, and state that can be saved."""
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar, Protocol
@@ -15,7 +14,7 @@ from torch import Tensor
 from gradsan.rl.config import Config
 from gradsan.rl.contracts import Contract, Contracts
 from gradsan.rl.envs import Envs
-from gradsan.rl.spaces import Observations
+from gradsan.rl.spaces import seen_and_done
 
 Array = NDArray[Any]
 
@@ -32,6 +31,8 @@ class Agent(ABC):
     """
 
     name: ClassVar[str]
+    needs: ClassVar[str] = "any"
+    """Actions that it can take: any, discrete, or continuous (between bounds)."""
 
     def __init__(self, config: Config, envs: Envs) -> None:
         self.base = config
@@ -45,7 +46,9 @@ class Agent(ABC):
         self.rng = np.random.default_rng(int(chance))
         self.noise = torch.Generator(self.device).manual_seed(int(noise))
         self.weights_seed = int(weights)
-        Observations.of(envs.vector.single_observation_space)  # what cannot be seen is not reset either
+        self.observations, self.actions = seen_and_done(
+            envs.vector.single_observation_space, envs.vector.single_action_space, self.needs
+        )
         envs.reset(seed=config.seed)
 
     @abstractmethod
@@ -63,17 +66,9 @@ class Agent(ABC):
     def declare(self, *contracts: Contract) -> None:
         self.contracts = Contracts(*contracts, always=self.base.sanitize == "deep")
 
-    def descend(
-        self, name: str, loss: Tensor, optimizer: torch.optim.Optimizer, clip: float | None = None
-    ) -> None:
-        """One step down `loss`, in the only right order. The contract of that name is checked first."""
+    def check_contract(self, name: str, loss: Tensor) -> None:
+        """Before backward: does this loss train what was declared, and nothing else? (`gradsan.rl.contracts`)"""
         self.contracts.check(name, loss)
-        optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
-        if clip is not None:
-            owned = [parameter for group in optimizer.param_groups for parameter in group["params"]]
-            clip_norm(owned, clip)
-        optimizer.step()
         self.metrics[f"{name}_loss"] = loss.detach()
 
     def tensor(self, array: Array) -> Tensor:
@@ -121,17 +116,6 @@ class Agent(ABC):
             self.envs.load_state_dict(state["envs"])
         elif "replay" in self.parts():
             self.parts()["replay"].load_state_dict({**state["parts"]["replay"], "pending": {}})
-
-
-@torch.no_grad()
-def clip_norm(parameters: list[Tensor], limit: float) -> None:
-    """As `nn.utils.clip_grad_norm_`, on half the way: it matters to a small network."""
-    gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
-    norms = torch.stack(torch._foreach_norm(gradients)).tolist()
-    norm = math.hypot(*norms)
-    if not norm <= limit:
-        norm = norm if norm < math.inf else sum(norms)  # so that NaN is passed on to all, as PyTorch does it
-        torch._foreach_mul_(gradients, torch.tensor(limit / (norm + 1e-6), device=gradients[0].device))
 
 
 def set_learning_rate(optimizer: torch.optim.Optimizer, value: float) -> None:

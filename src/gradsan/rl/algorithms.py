@@ -103,6 +103,31 @@ PRESETS |= {
 }
 
 
+# Robots of MuJoCo, with the sizes that today's libraries take for them.
+ROBOTS = (*("Hopper-v5", "HalfCheetah-v5", "Walker2d-v5", "Ant-v5"), *("Humanoid-v5", "Swimmer-v5"))
+LONG = {"steps": 1_000_000, "eval_every": 50_000, "checkpoint_every": 50_000, "gamma": 0.99}
+ROBOT_DEFAULTS: dict[str, dict[str, Any]] = {
+    "ppo": {
+        "num_envs": 1,
+        "rollout": 2048,
+        "epochs": 10,
+        "batch_size": 64,
+        "learning_rate": 3e-4,
+        "anneal": False,
+        "trace": 0.95,
+        "normalize": True,
+    },
+    "sac": {"learning_rate": 3e-4, "learning_starts": 10_000},
+    "td3": {
+        "learning_rate": 3e-4,
+        "hidden": (256, 256),
+        "buffer_size": 1_000_000,
+        "learning_starts": 10_000,
+    },
+}
+PRESETS |= {(name, robot): LONG | own for name, own in ROBOT_DEFAULTS.items() for robot in ROBOTS}
+
+
 def name_of(config: Config) -> str:
     return next(name for name, algorithm in ALGORITHMS.items() if type(config) is algorithm.config)
 

@@ -10,7 +10,7 @@ import torch
 
 from gradsan.rl.errors import CheckpointError
 
-FORMAT = 1
+FORMAT = 2
 # What loading the state of something else raises.
 MISFITS = (KeyError, RuntimeError, ValueError, TypeError, AttributeError, IndexError)
 

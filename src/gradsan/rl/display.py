@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from types import TracebackType
+from typing import Protocol
 
 from rich.console import Console
 from rich.progress import (
@@ -23,9 +24,21 @@ REFRESH_PER_SECOND = 5
 ROOM = 56
 
 
-class _Speed(ProgressColumn):
+class Speed(ProgressColumn):
     def render(self, task: Task) -> Text:
         return Text(f"{task.speed:,.0f} steps/s" if task.speed else "– steps/s", style="cyan")
+
+
+class ProgressView(Protocol):
+    """Where a run that is under way is shown: on this terminal, or in another process."""
+
+    def update(self, step: int, mean_return: float | None) -> None: ...
+    def evaluated(self, step: int, mean: float, spread: float) -> None: ...
+    def say(self, message: str) -> None: ...
+    def __enter__(self) -> ProgressView: ...
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
 
 
 class Display:
@@ -37,7 +50,7 @@ class Display:
             TextColumn("{task.description}"),
             BarColumn(max(4, min(40, console.width - len(title) - ROOM))),
             MofNCompleteColumn(table_column=Column(no_wrap=True)),
-            _Speed(Column(no_wrap=True)),
+            Speed(Column(no_wrap=True)),
             TextColumn("return {task.fields[shown]}", style="green"),
             TextColumn("eta"),
             TimeRemainingColumn(),
@@ -51,6 +64,9 @@ class Display:
     def update(self, step: int, mean_return: float | None) -> None:
         shown = "–" if mean_return is None else f"{mean_return:.1f}"
         self._bar.update(self._task, completed=min(step, self._total), shown=shown)
+
+    def evaluated(self, step: int, mean: float, spread: float) -> None:
+        self.say(f"step {step:,}: evaluation {mean:.1f} ± {spread:.1f}")
 
     def say(self, message: str) -> None:
         # No markup: brackets in a message are part of it.

@@ -10,19 +10,16 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
+from torch.nn import functional
 
-from gradsan.rl import losses
-from gradsan.rl.adam import FusedAdam
 from gradsan.rl.agent import Agent, Stateful, linear
 from gradsan.rl.config import Config, require
 from gradsan.rl.contracts import Contract
 from gradsan.rl.envs import Envs
-from gradsan.rl.networks import Target, body, seeded
+from gradsan.rl.networks import Target, network, seeded
 from gradsan.rl.replay import Batch, Replay
-from gradsan.rl.spaces import Actions, Observations
 
-# Batches whose targets are computed together.
-AHEAD = 16
+TOGETHER = 16  # batches that are drawn, and whose targets are computed, at once
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,20 +62,20 @@ class DQNConfig(Config):
 
 class DQN(Agent):
     name = "dqn"
+    needs = "discrete"
 
     def __init__(self, config: DQNConfig, envs: Envs) -> None:
         super().__init__(config, envs)
         self.config = config
-        observations = Observations.of(envs.vector.single_observation_space)
-        self.actions = Actions.of(envs.vector.single_action_space, need="discrete")
         with seeded(self.weights_seed):
-            self.q = body(observations, config.hidden, self.actions.size).to(self.device)
+            self.q = network(self.observations, config.hidden, self.actions.size).to(self.device)
         self.target = Target(self.q)
         # The latest Q-network may be a bad one between two good ones: greedy play averages (Polyak 1992).
         self.average = Target(self.q)
-        self.optimizer = FusedAdam(self.q.parameters(), config.learning_rate)
+        self.parameters = list(self.q.parameters())
+        self.optimizer = torch.optim.Adam(self.parameters, lr=config.learning_rate, fused=True)
         self.replay = Replay(
-            config.buffer_size, observations, np.zeros((), np.int64), config.gamma, config.n_step
+            config.buffer_size, self.observations, np.zeros((), np.int64), config.gamma, config.n_step
         )
         constants = {"target": self.target.network, "average": self.average.network}
         self.declare(Contract("td", reaches={"q": self.q}, avoids=constants))
@@ -115,30 +112,39 @@ class DQN(Agent):
             self.target.track(self.config.target_rate)
 
     def learn(self, updates: int) -> None:
-        """The target network rests meanwhile, so that the targets of many batches are computed in one go."""
+        """The target network rests meanwhile, so that y of many batches is computed in one go."""
         size = self.config.batch_size
         # Double DQN asks the online network too, and that moves with every update.
-        ahead = 1 if self.config.double else AHEAD
-        for done in range(0, updates, ahead):
-            samples = self.replay.sample(size * min(ahead, updates - done), self.rng, self.device)
-            fields = (samples.obs, samples.action, self.targets(samples))
-            for obs, action, target in zip(*(torch.split(field, size) for field in fields), strict=True):
-                self.update(obs, action, target)
+        together = 1 if self.config.double else TOGETHER
+        for done in range(0, updates, together):
+            drawn = self.replay.sample(size * min(together, updates - done), self.rng, self.device)
+            fields = (drawn.obs, drawn.action, self.target_value(drawn))
+            for obs, action, y in zip(*(torch.split(field, size) for field in fields), strict=True):
+                self.update(obs, action, y)
         self.average.track(1 / (1 + self.config.averaging * (self.updates / updates - 1)))
 
-    @torch.no_grad()
-    def targets(self, batch: Batch) -> Tensor:
-        next_q = self.target.network(batch.next_obs)
-        if not self.config.double:
-            return losses.q_learning_target(batch.reward, batch.terminated, next_q, batch.discount)
-        online = self.q(batch.next_obs)
-        return losses.double_q_target(batch.reward, batch.terminated, online, next_q, batch.discount)
-
-    def update(self, obs: Tensor, action: Tensor, target: Tensor) -> None:
-        td_loss = losses.huber_td_loss if self.config.loss == "huber" else losses.squared_td_loss
-        loss = td_loss(self.q(obs), action, target)
-        self.descend("td", loss, self.optimizer, clip=self.config.max_grad_norm)
+    def update(self, obs: Tensor, action: Tensor, y: Tensor) -> None:
+        """One step on (y − Q(s, a))², or on Huber's loss of it."""
+        q = self.q(obs).gather(1, action.unsqueeze(1)).squeeze(1)
+        huber = self.config.loss == "huber"
+        loss = functional.huber_loss(q, y) if huber else 0.5 * functional.mse_loss(q, y)
+        self.check_contract("td", loss)
+        self.optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        nn.utils.clip_grad_norm_(self.parameters, self.config.max_grad_norm, foreach=True)
+        self.optimizer.step()
         self.updates += 1
+
+    @torch.no_grad()
+    def target_value(self, batch: Batch) -> Tensor:
+        """y = r where the episode terminated, else r + γ max Q⁻(s', ·); double DQN: r + γ Q⁻(s', argmax Q(s', ·))."""
+        next_q = self.target.network(batch.next_obs)
+        if self.config.double:
+            best = self.q(batch.next_obs).argmax(dim=1, keepdim=True)
+            next_value = next_q.gather(1, best).squeeze(1)
+        else:
+            next_value = next_q.amax(dim=1)
+        return torch.where(batch.terminated, batch.reward, batch.reward + batch.discount * next_value)
 
     @torch.no_grad()
     def choose(self, obs: NDArray[Any], network: nn.Module) -> NDArray[np.int64]:

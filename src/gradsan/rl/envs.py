@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from gradsan.rl.atari import SCORE
 from gradsan.rl.errors import EnvironmentFault, in_a_line
 from gradsan.rl.journal import native_snapshot, restore_native
+from gradsan.rl.normalize import Scales
 
 Array = NDArray[Any]
 Flags = NDArray[np.bool_]
@@ -50,6 +51,7 @@ class Envs:
         self.name = vector.spec.id if vector.spec is not None else type(vector.unwrapped).__name__
         self.mode = AutoresetMode(vector.metadata.get("autoreset_mode", AutoresetMode.NEXT_STEP))
         self.obs: Array = np.zeros(0)
+        self.scales: Scales | None = None
         self.finished: list[tuple[float, int]] = []
         self._ended = np.zeros(self.num_envs, dtype=bool)
         self._returns = np.zeros(self.num_envs)
@@ -62,8 +64,17 @@ class Envs:
         """Where the next action counts; elsewhere it is spent on a reset."""
         return ~self._ended
 
+    def normalize(self, discount: float) -> None:
+        """From now on, `obs` and steps are scaled by their running statistics."""
+        self.scales = Scales(self.obs, discount)
+        self.obs = self.scales.obs(self.obs)
+
+    def scaled(self, obs: Array) -> Array:
+        """Observations from elsewhere, as the agent has learned to see them."""
+        return obs if self.scales is None else self.scales.obs(obs)
+
     def reset(self, seed: int | None = None) -> None:
-        self.obs = self._reset(seed=seed)
+        self.obs = self.scaled(self._reset(seed=seed))
         self._ended[:] = False
         self._returns[:] = 0
         self._lengths[:] = 0
@@ -94,6 +105,10 @@ class Envs:
                 require_finite(self.name, next_obs)
             else:
                 self.obs = self._reset(options={"reset_mask": ended})
+        if self.scales is not None:
+            self.scales.observe(self.obs[self.running])
+            self.obs, next_obs = self.scales.obs(self.obs), self.scales.obs(next_obs)
+            reward = self.scales.reward(reward, ended, valid)
         return EnvStep(next_obs, reward, terminated, truncated, valid)
 
     def _reset(self, **arguments: Any) -> Array:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Generic, TypeVar
 
@@ -16,7 +16,6 @@ from gradsan.rl.errors import ConfigError
 from gradsan.rl.spaces import Observations
 
 M = TypeVar("M", bound=nn.Module)
-Activation = Callable[[Tensor], Tensor]
 
 
 @contextmanager
@@ -27,28 +26,10 @@ def seeded(seed: int) -> Iterator[None]:
         yield
 
 
-class Perceptron(nn.Sequential):
-    """Linear layers with an activation between them; the last is linear.
-
-    A small network costs mostly the way to its kernels. So its layers are applied without `nn.Module`'s call (hooks on
-    a single layer do not run, those on the network do), and activations overwrite what a layer put out, which nothing
-    else keeps.
-    """
-
-    def __init__(self, sizes: Sequence[int], activation: Activation = torch.relu_) -> None:
-        super().__init__(*(nn.Linear(*pair) for pair in itertools.pairwise(sizes)))
-        self.activation = activation
-        # Observations have few numbers, and BLAS is slow where the result has few columns, as both gradients of the
-        # first layer do. With its weights stored by columns, they are computed as results of few rows.
-        weight: Tensor = next(self.parameters())
-        weight.data = weight.data.t().contiguous().t()
-
-    def forward(self, features: Tensor) -> Tensor:
-        *hidden, last = self._modules.values()
-        for layer in hidden:
-            features = self.activation(layer.forward(features))
-        output: Tensor = last.forward(features)
-        return output
+def mlp(sizes: Sequence[int], activation: type[nn.Module] = nn.ReLU) -> nn.Sequential:
+    """Linear layers with an activation between them; the last is linear."""
+    layers = [layer for pair in itertools.pairwise(sizes) for layer in (nn.Linear(*pair), activation())]
+    return nn.Sequential(*layers[:-1])
 
 
 def orthogonal(network: nn.Module, last_gain: float) -> nn.Module:
@@ -73,13 +54,13 @@ class ImageEncoder(nn.Module):
             raise ConfigError(f"Image observations must be at least 36 × 36 pixels, got {height} × {width}.")
         self.scale = 1 / 255 if observations.dtype == "uint8" else 1.0
         self.layers = nn.Sequential(
-            *(nn.Conv2d(channels, 32, 8, stride=4), nn.ReLU(inplace=True)),
-            *(nn.Conv2d(32, 64, 4, stride=2), nn.ReLU(inplace=True)),
-            *(nn.Conv2d(64, 64, 3), nn.ReLU(inplace=True), nn.Flatten()),
+            *(nn.Conv2d(channels, 32, 8, stride=4), nn.ReLU()),
+            *(nn.Conv2d(32, 64, 4, stride=2), nn.ReLU()),
+            *(nn.Conv2d(64, 64, 3), nn.ReLU(), nn.Flatten()),
         )
         with torch.no_grad():
             flat = self.layers(torch.zeros(1, channels, height, width)).shape[1]
-        self.layers.extend((nn.Linear(flat, features), nn.ReLU(inplace=True)))
+        self.layers.extend((nn.Linear(flat, features), nn.ReLU()))
         self.features = features
 
     def forward(self, obs: Tensor) -> Tensor:
@@ -88,14 +69,14 @@ class ImageEncoder(nn.Module):
         return features
 
 
-def body(
-    observations: Observations, hidden: Sequence[int], out: int, activation: Activation = torch.relu_
+def network(
+    observations: Observations, hidden: Sequence[int], out: int, activation: type[nn.Module] = nn.ReLU
 ) -> nn.Sequential:
-    """From observations to `out` numbers: a perceptron, behind an encoder where observations are images."""
+    """From observations to `out` numbers: an encoder and a layer for images, a perceptron for vectors."""
     if observations.image:
         encoder = ImageEncoder(observations)
         return nn.Sequential(encoder, nn.Linear(encoder.features, out))
-    return Perceptron((observations.shape[0], *hidden, out), activation)
+    return mlp((observations.shape[0], *hidden, out), activation)
 
 
 class TwinCritic(nn.Module):
@@ -103,16 +84,12 @@ class TwinCritic(nn.Module):
 
     def __init__(self, obs_size: int, action_size: int, hidden: Sequence[int]) -> None:
         super().__init__()
-        self.q1 = Perceptron((obs_size + action_size, *hidden, 1))
-        self.q2 = Perceptron((obs_size + action_size, *hidden, 1))
+        self.q1 = mlp((obs_size + action_size, *hidden, 1))
+        self.q2 = mlp((obs_size + action_size, *hidden, 1))
 
     def forward(self, obs: Tensor, action: Tensor) -> tuple[Tensor, Tensor]:
         joined = torch.cat((obs, action), dim=1)
         return self.q1(joined).squeeze(1), self.q2(joined).squeeze(1)
-
-    def first(self, obs: Tensor, action: Tensor) -> Tensor:
-        value: Tensor = self.q1(torch.cat((obs, action), dim=1)).squeeze(1)
-        return value
 
 
 class Target(Generic[M]):

@@ -64,3 +64,34 @@ class RewardScale:
     def load_state_dict(self, state: dict[str, Any]) -> None:
         self._norm.load_state_dict(state["norm"])
         self._returns = state["returns"].numpy().copy()
+
+
+class Scales:
+    """What the agent sees of an environment at unit scale. Images stay as they are."""
+
+    def __init__(self, first: Array, discount: float) -> None:
+        """`first` are the observations that every copy starts with."""
+        self._obs = RunningNorm(first.shape[1:]) if first.ndim == 2 else None
+        self._reward = RewardScale(len(first), discount)
+        if self._obs is not None:
+            self._obs.update(first)
+
+    def obs(self, obs: Array) -> Array:
+        return obs if self._obs is None else self._obs(obs)
+
+    def reward(self, reward: Array, ended: Array, valid: Array) -> NDArray[np.float32]:
+        return self._reward(reward, ended, valid)
+
+    def observe(self, obs: Array) -> None:
+        """What counts is what the agent acts on next: after an end, the first observation of a new episode."""
+        if self._obs is not None:
+            self._obs.update(obs)
+
+    def state_dict(self) -> dict[str, Any]:
+        obs = {} if self._obs is None else {"obs": self._obs.state_dict()}
+        return {"reward": self._reward.state_dict(), **obs}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        self._reward.load_state_dict(state["reward"])
+        if self._obs is not None:
+            self._obs.load_state_dict(state["obs"])

@@ -9,19 +9,16 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
+from torch.nn import functional
 
-from gradsan.rl import losses
-from gradsan.rl.adam import FusedAdam
 from gradsan.rl.agent import Agent, Stateful, set_learning_rate
 from gradsan.rl.config import Config, require
 from gradsan.rl.contracts import Contract
-from gradsan.rl.envs import Envs, EnvStep
+from gradsan.rl.envs import Envs
 from gradsan.rl.networks import Target, seeded
-from gradsan.rl.normalize import RewardScale, RunningNorm
 from gradsan.rl.policies import ActorCritic
 from gradsan.rl.rollout import Rollout, Samples
-from gradsan.rl.spaces import Actions, Observations
 
 Array = NDArray[Any]
 
@@ -66,34 +63,31 @@ class PPO(Agent):
     def __init__(self, config: PPOConfig, envs: Envs) -> None:
         super().__init__(config, envs)
         self.config = config
-        observations = Observations.of(envs.vector.single_observation_space)
-        self.actions = Actions.of(envs.vector.single_action_space)
         with seeded(self.weights_seed):
-            self.networks = ActorCritic(observations, self.actions, config.hidden).to(self.device)
+            self.networks = ActorCritic(self.observations, self.actions, config.hidden).to(self.device)
         # The latest policy may be a bad one between two good ones: greedy play averages (Polyak 1992).
         self.average = Target(self.networks)
-        self.optimizer = FusedAdam(self.networks.parameters(), config.learning_rate, eps=1e-5)
-        normalize = config.normalize and not observations.image
-        self.obs_norm = RunningNorm(observations.shape) if normalize else None
-        self.reward_scale = RewardScale(envs.num_envs, config.gamma) if config.normalize else None
-        if self.obs_norm is not None:
-            self.obs_norm.update(envs.obs)
+        self.parameters = list(self.networks.parameters())
+        self.optimizer = torch.optim.Adam(self.parameters, lr=config.learning_rate, eps=1e-5, fused=True)
+        if config.normalize:
+            envs.normalize(config.gamma)
         example = self.networks.policy(self.tensor(envs.obs)).greedy()[0]
-        self.rollout = Rollout(config.rollout, envs.num_envs, observations, example)
+        self.rollout = Rollout(config.rollout, envs.num_envs, self.observations, example)
         # One backward of the sum: the advantage is constant, so the policy's term cannot train the critic.
         reaches, avoids = {"policy and critic": self.networks}, {"average": self.average.network}
         self.declare(Contract("ppo", reaches, avoids))
 
     def advance(self) -> None:
         for _ in range(self.config.rollout):
-            obs = self.scaled(self.envs.obs)
+            obs = self.envs.obs
             action = self.networks.policy(self.tensor(obs)).sample(self.rng)
-            step = self.normalized(self.envs.step(self.actions.to_env(action)))
-            self.rollout.add(obs, action, step, following=self.scaled(self.envs.obs))
+            step = self.envs.step(self.actions.to_env(action))
+            self.rollout.add(obs, action, step, following=self.envs.obs)
         self.step += self.rollout.valid_steps
         self.update(self.samples())
 
     def samples(self) -> Samples:
+        """The rollout with advantages by GAE, as the critic sees it now."""
         return self.rollout.samples(self.value, self.config.gamma, self.config.trace, self.device)
 
     def update(self, samples: Samples) -> None:
@@ -105,8 +99,12 @@ class PPO(Agent):
         old = self.networks.policy(samples.obs)
         self.metrics["entropy"] = old.entropy().mean()
         for batch, old_log_prob in self.minibatches(samples, old.log_prob(samples.action)):
-            loss = self.loss(batch, old_log_prob, config.clip * left)
-            self.descend("ppo", loss, self.optimizer, clip=config.max_grad_norm)
+            loss = self.loss(batch, old_log_prob, epsilon=config.clip * left)
+            self.check_contract("ppo", loss)
+            self.optimizer.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]
+            nn.utils.clip_grad_norm_(self.parameters, config.max_grad_norm, foreach=True)
+            self.optimizer.step()
         self.average.track(1 / (1 + config.averaging * self.updates))
         self.updates += 1
 
@@ -124,37 +122,30 @@ class PPO(Agent):
             for chosen in torch.tensor_split(order, size // self.config.batch_size):
                 yield Samples(*(field[chosen] for field in scaled)), old_log_prob[chosen]
 
-    def loss(self, batch: Samples, old_log_prob: Tensor, clip: float) -> Tensor:
+    def loss(self, batch: Samples, old_log_prob: Tensor, epsilon: float) -> Tensor:
+        """−L = −E[min(ρA, clip(ρ, 1 − ε, 1 + ε)A) − c₁(V − R)² + c₂ S], equations 7 and 9 of the paper."""
         config = self.config
-        chosen, value = self.networks(batch.obs)
-        log_prob = chosen.log_prob(batch.action)
-        policy_loss = losses.ppo_clip_loss(log_prob, old_log_prob, batch.advantage, clip)
+        policy, value = self.networks(batch.obs)
+        ratio = torch.exp(policy.log_prob(batch.action) - old_log_prob)
+        advantage = batch.advantage
+        surrogate = torch.min(ratio * advantage, torch.clamp(ratio, 1 - epsilon, 1 + epsilon) * advantage)
         if config.value_clip is None:
-            value_loss = losses.value_loss(value, batch.returns)
+            value_loss = functional.mse_loss(value, batch.returns)
         else:
-            value_loss = losses.ppo_value_loss(value, batch.value, batch.returns, config.value_clip)
-        loss = torch.add(policy_loss, value_loss, alpha=2 * config.value_weight)
-        return loss - config.entropy_bonus * chosen.entropy().mean() if config.entropy_bonus else loss
-
-    def scaled(self, obs: Array) -> Array:
-        return obs if self.obs_norm is None else self.obs_norm(obs)
-
-    def normalized(self, step: EnvStep) -> EnvStep:
-        """Updates the running statistics, then scales. What counts is what the agent acts on next: after an end,
-        that is the first observation of a new episode."""
-        if self.obs_norm is not None:
-            self.obs_norm.update(self.envs.obs[self.envs.running])
-            step = step._replace(next_obs=self.obs_norm(step.next_obs))
-        if self.reward_scale is not None:
-            ended = step.terminated | step.truncated
-            step = step._replace(reward=self.reward_scale(step.reward, ended, step.valid))
-        return step
+            value_loss = clipped_value_loss(value, batch.value, batch.returns, config.value_clip)
+        loss = -surrogate.mean() + config.value_weight * value_loss
+        if config.entropy_bonus:
+            loss = loss - config.entropy_bonus * policy.entropy().mean()
+        return loss
 
     def value(self, obs: Array) -> NDArray[np.float32]:
-        return self.networks.value(self.tensor(obs))
+        """Of observations [T, N, …], as constants."""
+        flat = self.tensor(obs.reshape(-1, *obs.shape[2:]))
+        return self.networks.value(flat).reshape(obs.shape[:2])
 
     def act(self, obs: Array) -> Array:
-        return self.actions.to_env(self.average.network.policy(self.tensor(self.scaled(obs))).greedy())
+        seen = self.tensor(self.envs.scaled(obs))
+        return self.actions.to_env(self.average.network.policy(seen).greedy())
 
     def parts(self) -> Mapping[str, Stateful]:
         parts: dict[str, Stateful] = {
@@ -162,11 +153,7 @@ class PPO(Agent):
             "average": self.average.network,
             "optimizer": self.optimizer,
         }
-        if self.obs_norm is not None:
-            parts["obs_norm"] = self.obs_norm
-        if self.reward_scale is not None:
-            parts["reward_scale"] = self.reward_scale
-        return parts
+        return parts if self.envs.scales is None else {**parts, "scales": self.envs.scales}
 
 
 def scale_advantage(samples: Samples) -> Samples:
@@ -177,3 +164,10 @@ def scale_advantage(samples: Samples) -> Samples:
         return samples
     deviation, mean = torch.std_mean(samples.advantage)
     return samples._replace(advantage=(samples.advantage - mean) / (deviation + 1e-8))
+
+
+def clipped_value_loss(value: Tensor, old_value: Tensor, returns: Tensor, clip: float) -> Tensor:
+    """max((V − R)², (V_clipped − R)²), V_clipped within `clip` of the value at collection time (studied by Engstrom
+    et al. 2020)."""
+    clipped = old_value + torch.clamp(value - old_value, -clip, clip)
+    return torch.max((value - returns) ** 2, (clipped - returns) ** 2).mean()

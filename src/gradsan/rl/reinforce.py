@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn import functional
 
-from gradsan.rl import losses
-from gradsan.rl.adam import FusedAdam
 from gradsan.rl.agent import Agent, Stateful
 from gradsan.rl.config import Config
 from gradsan.rl.contracts import Contract
 from gradsan.rl.envs import Envs, EnvStep
+from gradsan.rl.losses import n_step_returns
 from gradsan.rl.networks import seeded
 from gradsan.rl.policies import Policy, value_network
-from gradsan.rl.spaces import Actions, Observations
 
 Array = NDArray[Any]
 
@@ -49,13 +49,13 @@ class Reinforce(Agent):
     def __init__(self, config: ReinforceConfig, envs: Envs) -> None:
         super().__init__(config, envs)
         self.config = config
-        observations = Observations.of(envs.vector.single_observation_space)
-        self.actions = Actions.of(envs.vector.single_action_space)
         with seeded(self.weights_seed):
-            self.policy = Policy(observations, self.actions, config.hidden).to(self.device)
-            self.baseline = value_network(observations, config.hidden).to(self.device)
-        self.optimizer = FusedAdam(self.policy.parameters(), config.learning_rate)
-        self.baseline_optimizer = FusedAdam(self.baseline.parameters(), config.baseline_learning_rate)
+            self.policy = Policy(self.observations, self.actions, config.hidden).to(self.device)
+            self.baseline = value_network(self.observations, config.hidden).to(self.device)
+        self.optimizer = torch.optim.Adam(self.policy.parameters(), lr=config.learning_rate, fused=True)
+        self.baseline_optimizer = torch.optim.Adam(
+            self.baseline.parameters(), lr=config.baseline_learning_rate, fused=True
+        )
         self.declare(
             Contract("policy", reaches={"policy": self.policy}, avoids={"baseline": self.baseline}),
             Contract("baseline", reaches={"baseline": self.baseline}, avoids={"policy": self.policy}),
@@ -70,7 +70,7 @@ class Reinforce(Agent):
         )
         truncated[-1] |= ~terminated[-1]
         next_value = np.stack([self.value(step.next_obs) for step in steps])
-        returns = losses.n_step_returns(reward, next_value, terminated, truncated, self.config.gamma)
+        returns = n_step_returns(reward, next_value, terminated, truncated, self.config.gamma)
         self.step += int(running.sum())
         self.update(obs[running], action[running], returns[running])
 
@@ -98,22 +98,32 @@ class Reinforce(Agent):
         return np.stack(seen), np.stack(taken), steps, np.stack(alive)
 
     def update(self, obs: Array, action: Array, returns: Array) -> None:
+        """Δθ ∝ (R − b) ∇ log π(a | s), then the baseline b towards the returns R."""
         states, target = self.tensor(obs), self.tensor(returns)
         with torch.no_grad():
-            baseline = self.baseline(states).squeeze(1)
+            advantage = target - self.baseline(states).squeeze(1)
             # Scaled to unit deviation, so that the learning rate fits rewards of any size.
-            scale = (target - baseline).square().mean().sqrt() + 1e-8
-        chosen = self.policy(states)
-        log_prob = chosen.log_prob(torch.from_numpy(action).to(self.device))
-        policy_loss = losses.reinforce_loss(log_prob, target / scale, baseline / scale)
-        entropy = chosen.entropy().mean()
-        loss = policy_loss - self.config.entropy_bonus * entropy
-        self.descend("policy", loss, self.optimizer, clip=self.config.max_grad_norm)
+            advantage = advantage / (advantage.square().mean().sqrt() + 1e-8)
+        policy = self.policy(states)
+        log_prob = policy.log_prob(torch.from_numpy(action).to(self.device))
+        entropy = policy.entropy().mean()
+        loss = -(log_prob * advantage).mean() - self.config.entropy_bonus * entropy
+        self.check_contract("policy", loss)
+        self.optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(self.policy.parameters(), self.config.max_grad_norm, foreach=True)
+        self.optimizer.step()
         for _ in range(self.config.baseline_updates):
-            fit = losses.value_loss(self.baseline(states).squeeze(1), target)
-            self.descend("baseline", fit, self.baseline_optimizer)
+            self.fit_baseline(states, target)
         self.metrics["entropy"] = entropy.detach()
         self.updates += 1
+
+    def fit_baseline(self, states: Tensor, returns: Tensor) -> None:
+        loss = 0.5 * functional.mse_loss(self.baseline(states).squeeze(1), returns)
+        self.check_contract("baseline", loss)
+        self.baseline_optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        self.baseline_optimizer.step()
 
     @torch.no_grad()
     def value(self, obs: Array) -> NDArray[np.float32]:

@@ -44,18 +44,20 @@ class Run:
     @classmethod
     def create(cls, config: Config, folder: Path | None = None) -> Run:
         """A new folder; an existing run is never written over."""
-        name = f"{name_of(config)}-{config.env.replace('/', '_').replace(':', '_')}-seed{config.seed}"
-        wanted = folder or Path("runs") / name
-        chosen, attempt = wanted, 2
+        chosen = folder or cls.folder_for(config)
         try:
-            while chosen.exists() and any(chosen.iterdir()):
-                chosen, attempt = wanted.with_name(f"{wanted.name}-{attempt}"), attempt + 1
+            chosen = free(chosen)
             chosen.mkdir(parents=True, exist_ok=True)
             run = cls(chosen)
             run.write_config(config)
         except OSError as error:
             raise ConfigError(f"Cannot make a run in {chosen}: {error.strerror}.") from error
         return run
+
+    @staticmethod
+    def folder_for(config: Config, above: Path = Path("runs")) -> Path:
+        env = config.env.replace("/", "_").replace(":", "_")
+        return above / f"{name_of(config)}-{env}-seed{config.seed}"
 
     def write_config(self, config: Config) -> None:
         content = {"algorithm": name_of(config), **to_plain(config)}
@@ -78,6 +80,14 @@ class Run:
             raise CheckpointError(f"There is no run at {self.folder}.")
         content = checkpoint.load(path or self.checkpoint)
         return from_plain(content["algorithm"], content["config"]), content
+
+
+def free(wanted: Path) -> Path:
+    """This folder, or the next of its name that holds nothing yet."""
+    chosen, attempt = wanted, 2
+    while chosen.exists() and any(chosen.iterdir()):
+        chosen, attempt = wanted.with_name(f"{wanted.name}-{attempt}"), attempt + 1
+    return chosen
 
 
 class Table:

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
+from torch.nn import functional
 
-from gradsan.rl import losses
-from gradsan.rl.adam import FusedAdam
 from gradsan.rl.agent import Agent, Stateful
 from gradsan.rl.config import Config, require
 from gradsan.rl.contracts import Contract
 from gradsan.rl.envs import Envs
-from gradsan.rl.networks import Perceptron, Target, TwinCritic, seeded
+from gradsan.rl.networks import Target, TwinCritic, mlp, seeded
 from gradsan.rl.replay import Batch, Replay
-from gradsan.rl.spaces import vector_control
 from gradsan.rl.without_gradient import without_gradient
 
 Array = NDArray[Any]
@@ -56,15 +56,26 @@ class SACConfig(Config):
 
 
 class SquashedActor(nn.Module):
-    """Mean and log-deviation of a Gaussian that `tanh` squashes into [-1, 1]."""
+    """A Gaussian that `tanh` squashes into [-1, 1]: a = tanh(u), u = μ(s) + σ(s) ε (appendix C)."""
 
     def __init__(self, obs_size: int, action_size: int, hidden: tuple[int, ...]) -> None:
         super().__init__()
-        self.net = Perceptron((obs_size, *hidden, 2 * action_size))
+        self.net = mlp((obs_size, *hidden, 2 * action_size))
 
     def forward(self, obs: Tensor) -> tuple[Tensor, Tensor]:
+        """Mean and log-deviation of u."""
         mean, log_std = self.net(obs).chunk(2, dim=1)
         return mean, log_std.clamp(-20, 2)
+
+    def sample(self, obs: Tensor, noise: torch.Generator) -> tuple[Tensor, Tensor]:
+        """An action that the gradient flows through, and log π(a | s) = log N(u; μ, σ) − Σ log(1 − tanh²(u))."""
+        mean, log_std = self(obs)
+        epsilon = torch.randn(mean.shape, generator=noise, device=mean.device)
+        u = mean + log_std.exp() * epsilon
+        log_normal = -0.5 * epsilon**2 - log_std - 0.5 * math.log(2 * math.pi)
+        # log(1 − tanh²(u)) in a form that stays finite where tanh has saturated to ±1.
+        log_volume = 2 * (math.log(2) - u - functional.softplus(-2 * u))
+        return torch.tanh(u), (log_normal - log_volume).sum(dim=1)
 
 
 class Temperature(nn.Module):
@@ -82,14 +93,12 @@ class Temperature(nn.Module):
 
 class SAC(Agent):
     name = "sac"
+    needs = "continuous"
 
     def __init__(self, config: SACConfig, envs: Envs) -> None:
         super().__init__(config, envs)
         self.config = config
-        observations, self.actions = vector_control(
-            envs.vector.single_observation_space, envs.vector.single_action_space
-        )
-        sizes = (observations.shape[0], self.actions.size, config.hidden)
+        sizes = (self.observations.shape[0], self.actions.size, config.hidden)
         with seeded(self.weights_seed):
             self.actor = SquashedActor(*sizes).to(self.device)
             self.critic = TwinCritic(*sizes).to(self.device)
@@ -101,11 +110,12 @@ class SAC(Agent):
         self.target_entropy = (
             -float(self.actions.size) if config.target_entropy is None else config.target_entropy
         )
-        self.actor_optimizer = FusedAdam(self.actor.parameters(), config.learning_rate)
-        self.critic_optimizer = FusedAdam(self.critic.parameters(), config.learning_rate)
-        self.temperature_optimizer = FusedAdam(self.temperature.parameters(), config.learning_rate)
+        adam = partial(torch.optim.Adam, fused=True)
+        self.actor_optimizer = adam(self.actor.parameters(), lr=config.learning_rate)
+        self.critic_optimizer = adam(self.critic.parameters(), lr=config.learning_rate)
+        self.temperature_optimizer = adam(self.temperature.parameters(), lr=config.learning_rate)
         self.replay = Replay(
-            config.buffer_size, observations, np.zeros(self.actions.size, np.float32), config.gamma
+            config.buffer_size, self.observations, np.zeros(self.actions.size, np.float32), config.gamma
         )
         constants: dict[str, nn.Module] = {
             "target": self.target.network,
@@ -134,50 +144,56 @@ class SAC(Agent):
         if self.step < self.config.learning_starts:
             action = self.rng.uniform(-1, 1, (len(obs), self.actions.size)).astype(np.float32)
         else:
-            action = self.explore(self.tensor(obs)).cpu().numpy()
+            with torch.no_grad():
+                action = self.actor.sample(self.tensor(obs), self.noise)[0].cpu().numpy()
         step = self.envs.step(self.actions.from_unit(action))
         self.replay.add(obs, action, step)
         self.step += step.taken()
 
     def update(self, batch: Batch) -> None:
         temperature = self.temperature()
-        with torch.no_grad():
-            next_action, next_log_prob = self.sample(batch.next_obs)
-            next_q = self.target.network(batch.next_obs, next_action)
-            target = losses.sac_target(
-                batch.reward, batch.terminated, next_q, next_log_prob, temperature, batch.discount
-            )
-        critic_loss = losses.twin_critic_loss(self.critic(batch.obs, batch.action), target)
-        self.descend("critic", critic_loss, self.critic_optimizer)
-
-        action, log_prob = self.sample(batch.obs)
-        with without_gradient(self.critic.parameters()):
-            q = self.critic(batch.obs, action)
-        actor_loss = losses.sac_actor_loss(log_prob, q, temperature)
-        self.descend("actor", actor_loss, self.actor_optimizer)
-
+        self.update_critic(batch, temperature)
+        log_prob = self.update_actor(batch.obs, temperature)
         if self.config.temperature is None:
-            temperature_loss = losses.sac_temperature_loss(
-                self.temperature.log, log_prob.detach(), self.target_entropy
-            )
-            self.descend("temperature", temperature_loss, self.temperature_optimizer)
+            self.update_temperature(log_prob)
         self.target.track(self.config.target_rate)
         self.average.track(1 / (1 + self.config.averaging * self.updates))
         self.metrics["temperature"] = temperature
         self.updates += 1
 
-    def sample(self, obs: Tensor) -> tuple[Tensor, Tensor]:
-        mean, log_std = self.actor(obs)
-        return losses.tanh_gaussian_sample(mean, log_std, self.noise_like(mean))
+    def update_critic(self, batch: Batch, temperature: Tensor) -> None:
+        """½ (Qᵢ(s, a) − y)², y = r + γ (min Qᵢ⁻(s', a') − α log π(a' | s')), with a' of the current policy."""
+        with torch.no_grad():
+            next_action, next_log_prob = self.actor.sample(batch.next_obs, self.noise)
+            next_q = torch.min(*self.target.network(batch.next_obs, next_action))
+            next_value = next_q - temperature * next_log_prob
+            y = torch.where(batch.terminated, batch.reward, batch.reward + batch.discount * next_value)
+        q1, q2 = self.critic(batch.obs, batch.action)
+        loss = 0.5 * (functional.mse_loss(q1, y) + functional.mse_loss(q2, y))
+        self.check_contract("critic", loss)
+        self.critic_optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        self.critic_optimizer.step()
 
-    @torch.no_grad()
-    def explore(self, obs: Tensor) -> Tensor:
-        """For acting: a sample without its density, and without a graph."""
-        mean, log_std = self.actor(obs)
-        return torch.tanh(mean + log_std.exp() * self.noise_like(mean))
+    def update_actor(self, obs: Tensor, temperature: Tensor) -> Tensor:
+        """α log π(a | s) − min Qᵢ(s, a). The gradient flows through the critic into the action."""
+        action, log_prob = self.actor.sample(obs, self.noise)
+        with without_gradient(self.critic.parameters()):
+            q = torch.min(*self.critic(obs, action))
+        loss = (temperature * log_prob - q).mean()
+        self.check_contract("actor", loss)
+        self.actor_optimizer.zero_grad()
+        loss.backward()
+        self.actor_optimizer.step()
+        return log_prob.detach()
 
-    def noise_like(self, mean: Tensor) -> Tensor:
-        return torch.randn(mean.shape, generator=self.noise, device=self.device)
+    def update_temperature(self, log_prob: Tensor) -> None:
+        """−log α · (log π(a | s) + H̄): raises α while the entropy is below its target H̄."""
+        loss = -(self.temperature.log * (log_prob + self.target_entropy)).mean()
+        self.check_contract("temperature", loss)
+        self.temperature_optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        self.temperature_optimizer.step()
 
     @torch.no_grad()
     def act(self, obs: Array) -> Array:

@@ -116,13 +116,21 @@ class Actions:
         return clipped.astype(self.space.dtype, copy=False)
 
 
-def vector_control(observed: gym.Space[Any], taken: gym.Space[Any]) -> tuple[Observations, Actions]:
+def seen_and_done(
+    observed: gym.Space[Any], taken: gym.Space[Any], need: str = "any"
+) -> tuple[Observations, Actions]:
+    """Spaces as an agent takes them, or a sentence about why it cannot."""
+    observations, actions = Observations.of(observed), Actions.of(taken, need=need)
+    if need == "continuous":
+        _require_vector_control(observations, taken)
+    return observations, actions
+
+
+def _require_vector_control(observations: Observations, taken: gym.Space[Any]) -> None:
     """What SAC and TD3 can do: vectors are seen, and actions lie between bounds that `tanh` maps onto."""
-    observations, actions = Observations.of(observed), Actions.of(taken, need="continuous")
     if observations.image:
         raise EnvironmentFault("SAC and TD3 take vector observations; for images, try ppo or dqn.")
     with np.errstate(over="ignore"):  # the largest number there is stands for "no bound" in some environments
         bounded = isinstance(taken, spaces.Box) and np.isfinite(taken.high - taken.low).all()
     if not bounded:
         raise EnvironmentFault(f"Unsupported action space {taken}: its bounds must be finite.")
-    return observations, actions

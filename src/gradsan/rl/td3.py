@@ -9,17 +9,15 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import nn
+from torch import Tensor, nn
+from torch.nn import functional
 
-from gradsan.rl import losses
-from gradsan.rl.adam import FusedAdam
 from gradsan.rl.agent import Agent, Stateful
 from gradsan.rl.config import Config, require
 from gradsan.rl.contracts import Contract
 from gradsan.rl.envs import Envs
-from gradsan.rl.networks import Perceptron, Target, TwinCritic, seeded
+from gradsan.rl.networks import Target, TwinCritic, mlp, seeded
 from gradsan.rl.replay import Batch, Replay
-from gradsan.rl.spaces import vector_control
 from gradsan.rl.without_gradient import without_gradient
 
 Array = NDArray[Any]
@@ -60,24 +58,25 @@ class TD3Config(Config):
 
 class TD3(Agent):
     name = "td3"
+    needs = "continuous"
 
     def __init__(self, config: TD3Config, envs: Envs) -> None:
         super().__init__(config, envs)
         self.config = config
-        observations, self.actions = vector_control(
-            envs.vector.single_observation_space, envs.vector.single_action_space
-        )
-        size, dimensions = observations.shape[0], self.actions.size
+        size, dimensions = self.observations.shape[0], self.actions.size
         with seeded(self.weights_seed):
-            layers = Perceptron((size, *config.hidden, dimensions))
-            self.actor = nn.Sequential(layers, nn.Tanh()).to(self.device)
+            self.actor = mlp((size, *config.hidden, dimensions)).append(nn.Tanh()).to(self.device)
             self.critic = TwinCritic(size, dimensions, config.hidden).to(self.device)
         self.target_actor, self.target_critic = Target(self.actor), Target(self.critic)
         # The latest actor may be a bad one between two good ones: greedy play averages (Polyak 1992).
         self.average = Target(self.actor)
-        self.actor_optimizer = FusedAdam(self.actor.parameters(), config.learning_rate)
-        self.critic_optimizer = FusedAdam(self.critic.parameters(), config.learning_rate)
-        self.replay = Replay(config.buffer_size, observations, np.zeros(dimensions, np.float32), config.gamma)
+        self.actor_optimizer = torch.optim.Adam(self.actor.parameters(), lr=config.learning_rate, fused=True)
+        self.critic_optimizer = torch.optim.Adam(
+            self.critic.parameters(), lr=config.learning_rate, fused=True
+        )
+        self.replay = Replay(
+            config.buffer_size, self.observations, np.zeros(dimensions, np.float32), config.gamma
+        )
         targets = {
             "target actor": self.target_actor.network,
             "target critic": self.target_critic.network,
@@ -107,29 +106,43 @@ class TD3(Agent):
         self.step += step.taken()
 
     def update(self, batch: Batch) -> None:
-        with torch.no_grad():
-            noise = torch.randn(batch.action.shape, generator=self.noise, device=self.device)
-            next_action = losses.smoothed_action(
-                self.target_actor.network(batch.next_obs),
-                self.config.target_noise * noise,
-                self.config.target_noise_clip,
-            )
-            next_q = self.target_critic.network(batch.next_obs, next_action)
-            target = losses.td3_target(batch.reward, batch.terminated, next_q, batch.discount)
-        critic_loss = losses.twin_critic_loss(self.critic(batch.obs, batch.action), target)
-        self.descend("critic", critic_loss, self.critic_optimizer)
+        self.update_critic(batch)
         self.updates += 1
         if self.updates % self.config.policy_delay == 0:
-            self.update_actor(batch)
+            self.update_actor(batch.obs)
+            self.target_actor.track(self.config.target_rate)
+            self.target_critic.track(self.config.target_rate)
+            rounds = self.updates // self.config.policy_delay
+            self.average.track(1 / (1 + self.config.averaging * (rounds - 1)))
 
-    def update_actor(self, batch: Batch) -> None:
-        action = self.actor(batch.obs)
-        with without_gradient(self.critic.parameters()):
-            q = self.critic.first(batch.obs, action)
-        self.descend("actor", losses.td3_actor_loss(q), self.actor_optimizer)
-        self.target_actor.track(self.config.target_rate)
-        self.target_critic.track(self.config.target_rate)
-        self.average.track(1 / (1 + self.config.averaging * (self.updates // self.config.policy_delay - 1)))
+    def update_critic(self, batch: Batch) -> None:
+        """½ (Qᵢ(s, a) − y)², y = r + γ min Qᵢ⁻(s', ã), ã = π⁻(s') + clip(ε, −c, c): algorithm 1 of the paper."""
+        config = self.config
+        with torch.no_grad():
+            noise = torch.randn(batch.action.shape, generator=self.noise, device=self.device)
+            noise = torch.clamp(
+                config.target_noise * noise, -config.target_noise_clip, config.target_noise_clip
+            )
+            next_action = torch.clamp(self.target_actor.network(batch.next_obs) + noise, -1, 1)
+            next_q = torch.min(*self.target_critic.network(batch.next_obs, next_action))
+            y = torch.where(batch.terminated, batch.reward, batch.reward + batch.discount * next_q)
+        q1, q2 = self.critic(batch.obs, batch.action)
+        loss = 0.5 * (functional.mse_loss(q1, y) + functional.mse_loss(q2, y))
+        self.check_contract("critic", loss)
+        self.critic_optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        self.critic_optimizer.step()
+
+    def update_actor(self, obs: Tensor) -> None:
+        """−Q₁(s, π(s)): the gradient flows through the first critic into the action."""
+        action = self.actor(obs)
+        with without_gradient(self.critic.q1.parameters()):
+            q = self.critic.q1(torch.cat((obs, action), dim=1))
+        loss = -q.mean()
+        self.check_contract("actor", loss)
+        self.actor_optimizer.zero_grad()
+        loss.backward()
+        self.actor_optimizer.step()
 
     @torch.no_grad()
     def choose(self, obs: Array, actor: nn.Module) -> NDArray[np.float32]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from rich.console import Console
 
 from gradsan.rl import checkpoint
@@ -16,7 +17,7 @@ from gradsan.rl.algorithms import build, name_of, to_plain
 from gradsan.rl.checkpoint import MISFITS
 from gradsan.rl.config import Config
 from gradsan.rl.denormals import denormals_flushed
-from gradsan.rl.display import Display
+from gradsan.rl.display import Display, ProgressView
 from gradsan.rl.errors import CheckpointError, Diverged, EnvironmentFault, in_a_line
 from gradsan.rl.evaluate import Stopped, evaluate
 from gradsan.rl.logs import Logs
@@ -42,15 +43,42 @@ class TrainingOutcome:
     findings: list[Any] = field(default_factory=list)
 
 
+class Clock:
+    """Time at work since the run began, with what it had taken before it was resumed."""
+
+    def __init__(self, spent: float, step: int) -> None:
+        self.first_step = step
+        self._spent, self._began, self._drawn = spent, time.monotonic(), 0.0
+
+    def seconds(self) -> float:
+        return self._spent + time.monotonic() - self._began
+
+    def rate(self, step: int) -> float:
+        return (step - self.first_step) / max(1e-9, time.monotonic() - self._began)
+
+    def to_be_drawn(self) -> bool:
+        now = time.monotonic()
+        due = now - self._drawn > 0.1
+        self._drawn = now if due else self._drawn
+        return due
+
+
 def train(
-    config: Config, folder: Path | None = None, *, resume: Path | None = None, console: Console | None = None
+    config: Config,
+    folder: Path | None = None,
+    *,
+    resume: Path | None = None,
+    console: Console | None = None,
+    display: ProgressView | None = None,
 ) -> TrainingOutcome:
-    """Train by `config` in a new folder, or continue the run at `resume` as if it had never stopped."""
+    """Train by `config` in a new folder, or continue the run at `resume` as if it had never stopped.
+
+    Progress is shown on `console` (standard error), or wherever `display` shows it."""
     state = None
     if resume is not None:
         saved, state = Run(resume).saved()
         config.require_same_run(saved)
-    trainer = Trainer(config, resume or folder, state, console)
+    trainer = Trainer(config, resume or folder, state, console, display)
     try:
         return trainer.run()
     finally:
@@ -59,13 +87,18 @@ def train(
 
 class Trainer:
     def __init__(
-        self, config: Config, folder: Path | None, saved: dict[str, Any] | None, console: Console | None
+        self,
+        config: Config,
+        folder: Path | None,
+        saved: dict[str, Any] | None,
+        console: Console | None,
+        display: ProgressView | None = None,
     ) -> None:
         self.config = config
         envs = make_envs(config.env, config.num_envs, config.vectorization)
         self.agent = build(config, envs)
         self.eval_env = make_env(config.env)
-        self.returns: np.ndarray[Any, np.dtype[np.float64]] = np.zeros(0)
+        self.returns: NDArray[np.float64] = np.zeros(0)
         self.best, self.seconds = -np.inf, 0.0
         self.saved_at = 0  # step of the latest checkpoint
         self.evaluation_due = False
@@ -80,14 +113,14 @@ class Trainer:
             self.logs = Logs(self.run_files, resumed_at=self.agent.step)
             self.logs.load_state_dict(log_state)
         title = f"{name_of(config)} {config.env}"
-        self.display = Display(title, config.steps, self.agent.step, console)
+        self.display = display or Display(title, config.steps, self.agent.step, console)
 
     def run(self) -> TrainingOutcome:
         folder, agent = self.run_files.folder, self.agent
         findings: list[Any] = []
         if agent.step >= self.config.steps and not self.evaluation_due:
             self.display.say(f"{folder} has made its {agent.step} steps already; for more, give --steps.")
-            return self._outcome(findings)
+            return self.outcome(findings)
         watched = sanitized(self.config.sanitize, self.display.say)
         with self.display, stop_requests() as stop:
             try:
@@ -103,14 +136,14 @@ class Trainer:
                 )
                 self.display.say(f"Stopped in the middle of step {agent.step}: {kept}.")
                 raise
-            self._save()
+            self.save()
             plot_curve(self.run_files)
-        outcome = self._outcome(findings)
+        outcome = self.outcome(findings)
         if not outcome.finished:
             self.display.say(f"Stopped at step {agent.step}; continue with --resume {folder}")
         return outcome
 
-    def _outcome(self, findings: list[Any]) -> TrainingOutcome:
+    def outcome(self, findings: list[Any]) -> TrainingOutcome:
         finished = self.agent.step >= self.config.steps and not self.evaluation_due
         found = [float(value) for value in self.returns]
         return TrainingOutcome(
@@ -121,38 +154,53 @@ class Trainer:
         if not self.agent.step:
             return fault
         self.evaluation_due = False  # else whoever resumes would meet the same fault at once
-        self._save(environments=False)
+        self.save(environments=False)
         where = f"What was learned up to step {self.agent.step} is saved in {self.run_files.folder}."
         return EnvironmentFault(f"{fault} {where}")
 
     def _learn(self, stop: StopRequest) -> None:
-        config, agent = self.config, self.agent
-        log_every = max(1, config.steps // LOG_ROWS)
-        spent, began, before = self.seconds, time.monotonic(), agent.step
-        drawn = 0.0
+        self.begin(stop)
+        while self.agent.step < self.config.steps and not stop.requested:
+            at = self.agent.step
+            self.agent.advance()
+            self.after(at, stop)
+        self.end(stop)
+
+    def begin(self, stop: StopRequest) -> None:
+        self._clock = Clock(self.seconds, self.agent.step)
         if self.evaluation_due:  # the run was stopped in the middle of one
             self._evaluate(stop)
-        while agent.step < config.steps and not stop.requested:
-            at = agent.step
-            agent.advance()
-            now = time.monotonic()
-            if now - drawn > 0.1:
-                self.logs.take_episodes(agent)
-                self.display.update(agent.step, self.logs.mean_return())
-                drawn = now
-            if crossed(at, agent.step, log_every):
-                self.logs.take_episodes(agent)
-                self.seconds = spent + now - began
-                self.logs.progress(agent, self.seconds, (agent.step - before) / (now - began))
-            if crossed(at, agent.step, config.eval_every) and agent.step < config.steps:
-                self._evaluate(stop)
-            if crossed(at, agent.step, config.checkpoint_every):
-                self._save()
-        self.logs.take_episodes(agent)
-        self.display.update(agent.step, self.logs.mean_return())
-        self.seconds = spent + time.monotonic() - began
-        if agent.step > before and agent.step >= config.steps:
+
+    def after(self, at: int, stop: StopRequest) -> None:
+        """What is due now that the agent has gone on from step `at`."""
+        config, agent = self.config, self.agent
+        self.show(at)
+        if crossed(at, agent.step, config.eval_every) and agent.step < config.steps:
             self._evaluate(stop)
+        if crossed(at, agent.step, config.checkpoint_every):
+            self.save()
+
+    def show(self, at: int) -> None:
+        """On the display, and where it is due in the logs."""
+        agent, clock = self.agent, self._clock
+        if clock.to_be_drawn():
+            self.logs.take_episodes(agent)
+            self.display.update(agent.step, self.logs.mean_return())
+        if crossed(at, agent.step, max(1, self.config.steps // LOG_ROWS)):
+            self.logs.take_episodes(agent)
+            self.seconds = clock.seconds()
+            self.logs.progress(agent, self.seconds, clock.rate(agent.step))
+
+    def end(self, stop: StopRequest) -> None:
+        agent = self.agent
+        self.stop_clock()
+        if agent.step > self._clock.first_step and agent.step >= self.config.steps:
+            self._evaluate(stop)
+
+    def stop_clock(self) -> None:
+        self.logs.take_episodes(self.agent)
+        self.display.update(self.agent.step, self.logs.mean_return())
+        self.seconds = self._clock.seconds()
 
     def _evaluate(self, stop: StopRequest) -> None:
         def stop_if_asked() -> None:
@@ -163,16 +211,17 @@ class Trainer:
         self.evaluation_due = True
         self._require_finite()
         try:
-            self.returns = evaluate(
-                self.agent, self.eval_env, config.eval_episodes, config.seed, stop_if_asked
-            )
+            found = evaluate(self.agent, self.eval_env, config.eval_episodes, config.seed, stop_if_asked)
         except Stopped:
             return
-        self.evaluation_due = False
+        self.note_evaluation(found)
+
+    def note_evaluation(self, returns: NDArray[np.float64]) -> None:
+        self._require_finite()
+        self.returns, self.evaluation_due = returns, False
         mean = float(self.returns.mean())
         self.logs.evaluation(self.agent.step, self.returns)
-        spread = self.returns.std()
-        self.display.say(f"step {self.agent.step:,}: evaluation {mean:.1f} ± {spread:.1f}")
+        self.display.evaluated(self.agent.step, mean, float(self.returns.std()))
         if mean >= self.best:
             self.best = mean
             checkpoint.save(self.run_files.best, self._content(self.agent.policy_state()))
@@ -188,7 +237,7 @@ class Trainer:
             f"(a smaller --learning-rate may help). {kept}"
         )
 
-    def _save(self, *, environments: bool = True) -> None:
+    def save(self, *, environments: bool = True) -> None:
         self._require_finite()
         self.logs.take_episodes(self.agent)
         checkpoint.save(

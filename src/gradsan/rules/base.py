@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
+from gradsan.judge.findings import AcrossRanks, Effect
 from gradsan.judge.history import History
 from gradsan.judge.ledger import Contribution
 from gradsan.record.events import (
@@ -43,6 +44,8 @@ class Verdict:
     key: Any = None
     explains: Iterable[ParamId] = ()
     unless_explained: Iterable[ParamId] = ()
+    across_ranks: Sequence[AcrossRanks] = ()
+    measure: Callable[[], Effect] | None = None  # what it does to the gradient; asked once
 
 
 Verdicts = Iterable[Verdict]
@@ -70,6 +73,7 @@ class Rule:
     deliberate: ClassVar[str] = ""
     needs_deep: ClassVar[bool] = False
     across_ranks: ClassVar[bool] = False  # it compares the ranks of one job
+    needs_lock: ClassVar[bool] = False  # it compares the run with a lock file
     bad: ClassVar[tuple[str, ...]] = ()
     good: ClassVar[tuple[str, ...]] = ()
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from gradsan.judge.callers import is_one_function, way
+from gradsan.judge.carriers import carried_by
+from gradsan.judge.effect import never_computed
 from gradsan.judge.flow import param_users
 from gradsan.judge.history import History
 from gradsan.judge.kept_values import kept_over_step
@@ -182,13 +184,15 @@ class SteppedBeforeBackward(Rule):
         history = self.history
         then = [("step", step), ("backward", event.site)]
         if kept := kept_over_step(history, [r.nid for r in event.roots], pids):
+            carrier = carried_by(history, kept[0])
             return Verdict(
-                kept[0].site,
+                carrier,
                 f"{value_at(history, kept[0].site, 'a value')} was computed with gradients on and kept while "
                 f"{line(history, step)} stepped {networks(history, pids)}: the backward on "
                 f"{line(history, event.site)} goes back through it, to weights that the step has changed",
-                [*(("kept", op.site) for op in kept), *then],
+                [("carried over", carrier), *(("kept", op.site) for op in kept), *then],
                 pids,
+                measure=never_computed,
                 fix="collect what is kept as a constant (a rollout's log-probs and values) under "
                 "`with torch.no_grad():`; compute what is to be trained anew after the step",
             )
@@ -200,6 +204,7 @@ class SteppedBeforeBackward(Rule):
             f"({line(history, forward)}), and its backward comes only on {line(history, event.site)}",
             [("forward", forward), ("caller", culprit), *then],
             pids,
+            measure=never_computed,
         )
 
     def _stepped_by(self, event: Backward, step: Site, pids: set[ParamId]) -> Site:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gradsan.judge.effect import never_computed
 from gradsan.judge.wording import line, value_at
 from gradsan.record.events import NOWHERE, Backward
 from gradsan.rules.base import Rule, Verdict, Verdicts
@@ -132,6 +133,7 @@ class HiddenMutation(Rule):
                     ("backward", event.site),
                 ],
                 event.reached,
+                measure=never_computed,
             )
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from gradsan.judge.callers import cut_for
 from gradsan.judge.cuts import Cut, cause
 from gradsan.judge.flow import culprit_of, cut_off, cuts_behind
+from gradsan.judge.read_cuts import cut_by_source
 from gradsan.judge.wording import line, networks
-from gradsan.record.events import Backward, Op, ParamId, ValueId
+from gradsan.record.events import NOWHERE, Backward, Op, ParamId, ValueId
 from gradsan.record.torch_errors import NO_GRAPH
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
@@ -65,6 +66,38 @@ class LossWithoutGraph(Rule):
             return net(s)
 
         (value_of(torch.randn(8, 3)) - 1.0).pow(2).mean().backward()
+        """,
+        """
+        # The other player is detached by right; the own one was frozen where its optimizer was made.
+        import torch
+        hero, foe = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+        hero_opt = torch.optim.SGD(hero.parameters(), lr=0.1)
+        foe_opt = torch.optim.SGD(foe.requires_grad_(False).parameters(), lr=0.1)  # BUG
+        for _ in range(3):
+            s = torch.randn(8, 3)
+            hero_opt.zero_grad()
+            (-(hero(s) * foe(s).detach()).mean()).backward()
+            hero_opt.step()
+            foe_opt.zero_grad()
+            (hero(s).detach() * foe(s)).mean().backward()
+            foe_opt.step()
+        """,
+        """
+        # The critic is frozen for a moment, as it should be; the action is cut.
+        import torch
+        actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(5, 1)
+        actor_opt, critic_opt = (torch.optim.SGD(n.parameters(), lr=0.1) for n in (actor, critic))
+        for _ in range(3):
+            s, a = torch.randn(8, 3), torch.randn(8, 2)
+            critic_opt.zero_grad()
+            (critic(torch.cat([s, a], -1)) - 1.0).pow(2).mean().backward()
+            critic_opt.step()
+            critic.requires_grad_(False)
+            action = actor(s).detach()  # BUG
+            actor_opt.zero_grad()
+            (-critic(torch.cat([s, action], -1)).mean()).backward()
+            actor_opt.step()
+            critic.requires_grad_(True)
         """,
     )
     good = (
@@ -132,23 +165,28 @@ class LossWithoutGraph(Rule):
         ]
         if NO_GRAPH not in event.error and not (revived and not graph.live_params(roots)):
             return
-        cut = self.history.cuts.in_loss(roots, trained)
+        cuts = self.history.cuts
+        # What has learnt from other losses may be cut from this one by right.
+        cut = cuts.in_loss(roots, trained - history.ever_fed) or cuts.in_loss(roots, trained)
         sites = [("backward", event.site)]
         hack = (
             f"; `requires_grad_(True)` on {line(history, graph.ops[revived[0]].site)} only hides it"
             if revived
             else ""
         )
-        frozen = self._frozen(roots)
+        untrained = self._untrained(roots)
+        frozen = untrained or self._frozen(roots)
         if not event.error and cut is None and not frozen:
             yield from self._leaf_loss(event, roots, trained, hack)
             return  # no parameter stands behind the new leaf: somebody wants the gradient of an input
         if cut is not None and cut.op.facts.grad_off in history.dead_checkpoints:
             return  # GS210 tells it
-        if cut is not None:
+        if cut is not None and not (untrained and cut.pids <= history.ever_fed):
             others = [("cut", culprit_of(op)) for op, _ in cuts_behind(graph, roots).values()]
+            # Off until now: whatever switched gradients off and on again in between, this one lasted.
+            lasting = event.facts.gradients_off if "no_grad" in cut.op.tags else NOWHERE
             yield Verdict(
-                cut_for(history, cut.op),
+                lasting or cut_for(history, cut.op),
                 f"the loss no longer depends on {networks(history, cut.pids)}: {cause(history, cut)}{hack}",
                 [("cut", culprit_of(cut.op)), *others, *sites],
                 cut.pids,
@@ -167,11 +205,19 @@ class LossWithoutGraph(Rule):
             why = cause(history, Cut(op, set(), False))
             message = f"nothing that requires grad leads to this loss any more: {why}{hack}"
             yield Verdict(culprit_of(op), message, [("cut", culprit_of(op)), *sites])
+        elif read := cut_by_source(history, event):
+            message = (
+                f"nothing that requires grad leads to this loss{hack}: by its source, it was cut off here"
+            )
+            yield Verdict(read, message, [("cut", read), *sites])
         else:
             known = (
                 "no parameter had a part in it" if roots else "run with `--mode deep` to see where it was cut"
             )
             yield Verdict(event.site, f"nothing that requires grad leads to this loss{hack}; {known}", sites)
+
+    def _is_traced(self, roots: list[ValueId]) -> bool:
+        return any(op.kind == "operation" for op in self.history.graph.ancestors(roots).values())
 
     def _leaf_loss(self, event: Backward, roots: list[ValueId], trained: set[ParamId], hack: str) -> Verdicts:
         """The loss itself was made a leaf. What it was made of cannot be followed, but what left the graph
@@ -203,6 +249,14 @@ class LossWithoutGraph(Rule):
     def _is_revived(self, nid: ValueId) -> bool:
         op = self.history.graph.ops[nid]
         return op.name == "requires_grad_" and not any(i.live for i in self.history.graph.inputs(op))
+
+    def _untrained(self, roots: list[ValueId]) -> list[ParamId]:
+        """What was frozen before it ever got a gradient, though an optimizer owns it: of this loss, or of all
+        networks where nobody saw what the loss is made of."""
+        history = self.history
+        behind = history.graph.value_params(roots) if self._is_traced(roots) else set(history.params)
+        frozen = {p for p in behind if not history.params[p].requires_grad and history.params[p].frozen_at}
+        return [p for p in sorted(frozen - history.ever_fed) if history.can_be_stepped(p)]
 
     def _frozen(self, roots: list[ValueId]) -> list[ParamId]:
         pids = self.history.graph.value_params(roots)

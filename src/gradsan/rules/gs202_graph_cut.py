@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradsan.judge.callers import cut_for
+from gradsan.judge.callers import cut_in
 from gradsan.judge.cuts import Cut, cause
 from gradsan.judge.flow import culprit_of, cut_off
 from gradsan.judge.ledger import Contribution
@@ -89,8 +89,34 @@ class GraphCut(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # Only the side of the surrogate that bounds the other is left to learn from.
+        import torch
+        policy = torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(5):
+            s, a, old, advantage = torch.randn(8, 3), torch.randint(2, (8,)), -torch.rand(8), torch.randn(8)
+            ratio = (torch.distributions.Categorical(logits=policy(s)).log_prob(a) - old).exp()
+            loss = -torch.min(ratio.detach() * advantage, ratio.clamp(0.8, 1.2) * advantage).mean()  # BUG
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
+        """
+        # The bound may be a constant: beyond it nothing flows anyway.
+        import torch
+        policy = torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(5):
+            s, a, old, advantage = torch.randn(8, 3), torch.randint(2, (8,)), -torch.rand(8), torch.randn(8)
+            ratio = (torch.distributions.Categorical(logits=policy(s)).log_prob(a) - old).exp()
+            loss = -torch.min(ratio * advantage, ratio.detach().clamp(0.8, 1.2) * advantage).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
         """
         import torch
         policy, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
@@ -235,7 +261,7 @@ class GraphCut(Rule):
         ]
 
     def _verdict(self, cut: Cut, contribution: Contribution) -> Verdict:
-        history, site = self.history, cut_for(self.history, cut.op)
+        history, site = self.history, cut_in(self.history, cut.op, contribution)
         shown = cut.op.site if cut.op.facts.grad_off else site
         back = self._return(cut)
         entry = (

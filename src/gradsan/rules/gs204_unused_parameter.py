@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gradsan.judge.callers import optimizer_made_at
 from gradsan.judge.wording import line, networks
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
@@ -102,7 +103,7 @@ class UnusedParameter(Rule):
                     else ""
                 )
                 yield Verdict(
-                    optimizer.site,
+                    optimizer_made_at(self.history, optimizer),
                     f"{networks(history, unused)} is given to this optimizer, but none of the losses of "
                     f"{optimizer.steps} steps reaches it{entry}",
                     [("optimizer", optimizer.site), *(("constant", site) for site in constant)],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradsan.judge.callers import way
+from gradsan.judge.callers import optimizer_made_at, way
 from gradsan.judge.flow import is_linear_in, param_users
 from gradsan.judge.history import History
 from gradsan.judge.ledger import Contribution
@@ -126,7 +126,8 @@ class UnoptimizedParameter(Rule):
         optimizer = history.optimizers[contribution.consumed[0].oid]
         created = next((s for pid in ready if (s := history.params[pid].created)), NOWHERE)
         # An optimizer that is older than the watch is known by the line that steps it.
-        collected = self._collected(optimizer.site) or optimizer.last_step
+        made = optimizer_made_at(history, optimizer)
+        collected = (self._collected(made) if made == optimizer.site else made) or optimizer.last_step
         kept = next((s for pid in sorted(ready) if (s := self._plain_container(pid))), NOWHERE)
         yield Verdict(
             kept or collected,

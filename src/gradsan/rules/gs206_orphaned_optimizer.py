@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from gradsan.judge.callers import Way, way
+from collections.abc import Iterable
+
+from gradsan.judge.callers import Way, used_in, way
+from gradsan.judge.flow import param_users
 from gradsan.judge.history import History, Optimizer
 from gradsan.judge.ledger import Contribution
-from gradsan.judge.replaced import left_behind
+from gradsan.judge.networks import MadeOf
+from gradsan.judge.replaced import fed_since, left_behind
 from gradsan.judge.source import Binding, bindings, called_on, is_assignment
 from gradsan.judge.wording import line, networks
 from gradsan.record.events import NOWHERE, OptimizerId, ParamId, Site, Step
@@ -19,9 +23,9 @@ class OrphanedOptimizer(Rule):
     name = "orphaned-optimizer"
     severity = "error"
     what = """
-        A network was replaced (loaded, copied, built anew) after its optimizer was made. The optimizer still
-        holds the parameters of the old one; the new ones receive gradient and are never stepped. Or a copy of an
-        agent was given the optimizer of the original.
+        A network was replaced (loaded, copied, built anew, sharded by `fully_shard`) after its optimizer was
+        made. The optimizer still holds the parameters of the old one; the new ones receive gradient and are never
+        stepped. Or a copy of an agent was given the optimizer of the original.
     """
     why = (
         "After the restart or reset nothing is learned any more, and nothing raises: `step()` moves a dead "
@@ -39,6 +43,21 @@ class OrphanedOptimizer(Rule):
         A network that receives no gradient (a target, a frozen opponent) may be replaced at any time.
     """
     bad = (
+        """
+        # A stacked ensemble: the optimizer has the members, not what they were stacked to.
+        import copy
+        import torch
+        members = [torch.nn.Linear(3, 1) for _ in range(4)]
+        opt = torch.optim.SGD([p for m in members for p in m.parameters()], lr=0.1)
+        params, buffers = torch.func.stack_module_state(members)  # BUG
+        base = copy.deepcopy(members[0]).to("meta")
+        for _ in range(6):
+            run = torch.vmap(lambda p, b, x: torch.func.functional_call(base, (p, b), (x,)), (0, 0, None))
+            loss = (run(params, buffers, torch.randn(8, 3)) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
         """
         import copy
         import torch
@@ -73,8 +92,51 @@ class OrphanedOptimizer(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # The other network was given to the optimizer, and is in use.
+        import torch
+        hero, foe = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+        hero_opt = torch.optim.SGD(foe.parameters(), lr=0.1)  # BUG
+        foe_opt = torch.optim.SGD(foe.parameters(), lr=0.1)
+        for _ in range(6):
+            s = torch.randn(8, 3)
+            hero_opt.zero_grad()
+            (-(hero(s) * foe(s).detach()).mean()).backward()
+            hero_opt.step()
+            foe_opt.zero_grad()
+            (hero(s).detach() * foe(s)).mean().backward()
+            foe_opt.step()
+        """,
+        """
+        # It was given one that acts and never learns.
+        import torch
+        behaviour, policy = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(behaviour.parameters(), lr=0.1)  # BUG
+        for _ in range(6):
+            s = torch.randn(8, 3)
+            with torch.no_grad():
+                a = behaviour(s).argmax(-1, keepdim=True)
+            loss = -policy(s).log_softmax(-1).gather(1, a).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
+        """
+        import copy
+        import torch
+        members = [torch.nn.Linear(3, 1) for _ in range(4)]
+        params, buffers = torch.func.stack_module_state(members)
+        base = copy.deepcopy(members[0]).to("meta")
+        opt = torch.optim.SGD(params.values(), lr=0.1)
+        for _ in range(6):
+            run = torch.vmap(lambda p, b, x: torch.func.functional_call(base, (p, b), (x,)), (0, 0, None))
+            loss = (run(params, buffers, torch.randn(8, 3)) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
         """
         import torch
 
@@ -161,9 +223,16 @@ class OrphanedOptimizer(Rule):
             return
         times = self._in_vain[key] = self._in_vain.get(key, 0) + 1
         optimizer = history.optimizers[event.oid]
-        if times == TIMES and history.ever_fed & set(optimizer.params):
-            optimizer_old = set(optimizer.params) - set(fed)
-            yield self._verdict(optimizer, set(fed), optimizer_old, last, event.site)
+        held = all(history.params[pid].name for pid in fed)  # what is made anew for every update has no name
+        if times == TIMES and (held or history.ever_fed & set(optimizer.params)):
+            yield self._verdict(optimizer, set(fed), set(optimizer.params) - set(fed), last, event.site)
+
+    def _made_of(self, fed: Iterable[ParamId], optimizer: Optimizer) -> MadeOf | None:
+        """Where all that got gradient was computed from what the optimizer owns: stacked for an ensemble, say."""
+        made = [self.history.networks.made_of.get(pid) for pid in fed]
+        if not made or not all(m is not None and m.sources.intersection(optimizer.params) for m in made):
+            return None
+        return made[0]
 
     def _is_orphan(self, pid: ParamId) -> bool:
         history = self.history
@@ -195,19 +264,56 @@ class OrphanedOptimizer(Rule):
     ) -> Verdict:
         history = self.history
         first, copies = min(ready), history.networks.copies
-        replaced = self._shared_at(first, step) or self._replaced_at(first, optimizer)
+        owned = f"the optimizer of {line(history, optimizer.site)} owns"
+        made = self._made_of(ready, optimizer)
+        how = "was computed from" if made else "was put in place of"
+        what = f"{networks(history, ready)} {how} what {owned}"
+        replaced = made.site if made else self._shared_at(first, step) or self._replaced_at(first, optimizer)
+        if made is not None and not made.were_owned:
+            replaced = NOWHERE  # the optimizer came later
         if any(pid in copies and copies[pid].source in ready for pid in old):
             replaced = NOWHERE  # the optimizer was given the copy
+        elif made is None and (old & fed_since(history, ready) or self._is_kept_untrained(old)):
+            # Nothing was put in its place: it is still in use, or it is there and never was.
+            replaced, what = NOWHERE, f"{owned} {networks(history, old)}, not {networks(history, ready)}"
+        if made is None and self._are_both_held(ready, old) and (used := self._use(contribution, ready)):
+            replaced, what = (
+                used,
+                f"{networks(history, ready)} is asked here, and {owned} {networks(history, old)}",
+            )
         return Verdict(
             replaced or optimizer.site,
-            f"{networks(history, ready)} was put in place of what the optimizer of {line(history, optimizer.site)} "
-            "owns: it receives gradient and is never stepped",
+            f"{what}: it receives gradient and is never stepped",
             [("optimizer", optimizer.site), ("replacement", replaced), ("backward", contribution.site),
              ("step", step)],
             ready,
             explains=ready | old,
             unless_explained=ready,
         )  # fmt: skip
+
+    def _are_both_held(self, ready: set[ParamId], old: set[ParamId]) -> bool:
+        """Whether these are copies of what the optimizer owns, which is still asked, too, and both have names of their
+        own: the copy is trained in its source's place."""
+        history, graph, copies = self.history, self.history.graph, self.history.networks.copies
+        names = [{history.params[pid].name.split(".")[0] for pid in pids} for pids in (ready, old)]
+        follows = all(pid in copies and copies[pid].source in old for pid in ready)
+        if not follows or not all(all(found) for found in names) or names[0] & names[1]:
+            return False
+        lately = {n: op for n, op in graph.ops.items() if graph.iteration_of[n] >= history.iteration - 1}
+        return bool(param_users(graph, lately, old))
+
+    def _use(self, contribution: Contribution, pids: set[ParamId]) -> Site:
+        """Where the loss has them from, as the code sees it that puts the loss together."""
+        graph = self.history.graph
+        roots = [op for root in contribution.event.roots if (op := graph.get(root.nid)) is not None]
+        found = param_users(graph, graph.live_ancestors(op.nid for op in roots), pids)
+        first = min((op for op in found if op.site), key=lambda op: op.nid, default=None)
+        return used_in(self.history, first, roots[0]) if first is not None else NOWHERE
+
+    def _is_kept_untrained(self, pids: set[ParamId]) -> bool:
+        """Whether a variable holds them, and nothing ever gave them a gradient."""
+        held = all(self.history.params[pid].name for pid in pids)
+        return held and not pids & self.history.ever_fed
 
     def _shared_at(self, pid: ParamId, step: Site) -> Site:
         """Where a copy was made and, in the same function, given the optimizer of another."""
@@ -224,6 +330,8 @@ class OrphanedOptimizer(Rule):
         made the optimizer."""
         history = self.history
         param, made = history.params[pid], history.sites.get(history.params[pid].created)
+        if param.kind == "sharded":
+            return param.created  # `fully_shard` puts them there by itself
         parts = [p for p in param.name.split(".")[:-1] if not p.isdigit()]
         own = history.sites.get(optimizer.site)
         copy = history.networks.copies.get(pid)

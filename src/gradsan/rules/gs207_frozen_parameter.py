@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from gradsan.judge.callers import way
+from gradsan.judge.freezes import frozen_at, function_at
 from gradsan.judge.history import History, Param
 from gradsan.judge.source import decided_by_caller
 from gradsan.judge.wording import networks
-from gradsan.record.events import NOWHERE, Site, Step
+from gradsan.record.events import NOWHERE, OptimizerId, ParamId, Site, Step
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 TIMES = 3
+A_PHASE = 5  # steps that a parameter must have had for its training to be a phase
 
 
 class FrozenParameter(Rule):
@@ -52,6 +54,19 @@ class FrozenParameter(Rule):
     )
     good = (
         """
+        # The shared network gets its workers' gradients by hand, and needs none of its own.
+        import torch
+        shared, local = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(shared.requires_grad_(False).parameters(), lr=0.1)
+        for _ in range(8):
+            local.load_state_dict(shared.state_dict())
+            local.zero_grad()
+            (local(torch.randn(8, 3)) - 1.0).pow(2).mean().backward()
+            for theirs, ours in zip(shared.parameters(), local.parameters()):
+                theirs.grad = ours.grad.clone()
+            opt.step()
+        """,
+        """
         import torch
         actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(5, 1)
         actor_opt = torch.optim.SGD(actor.parameters(), lr=0.1)
@@ -81,20 +96,41 @@ class FrozenParameter(Rule):
 
     def __init__(self, history: History) -> None:
         super().__init__(history)
-        self._seen: dict[int, int] = {}
+        self._seen: dict[OptimizerId, int] = {}
 
     def on_step(self, event: Step) -> Verdicts:
         history = self.history
         optimizer = history.optimizers[event.oid]
         frozen = [pid for pid in optimizer.params if not history.params[pid].requires_grad]
+        # The script itself puts gradient there (a shared network and its workers): nothing else has to.
+        frozen = [pid for pid in frozen if pid not in history.handed]
         if not frozen:
             return
         seen = self._seen[event.oid] = self._seen.get(event.oid, 0) + 1
-        if seen < TIMES:
+        if seen >= TIMES:
+            yield from self._verdict(event.oid, [pid for pid in frozen if self._is_for_good(pid)])
+
+    def at_end(self) -> Verdicts:
+        for oid, seen in self._seen.items():
+            if seen >= TIMES:
+                params = self.history.optimizers[oid].params
+                yield from self._verdict(oid, [p for p in params if not self.history.params[p].requires_grad])
+
+    def _is_for_good(self, pid: ParamId) -> bool:
+        """A network that was trained for a while may be left alone for a while: the critic warms up, the trunk waits.
+        Not for longer than it was trained."""
+        param = self.history.params[pid]
+        trained = param.frozen_since - param.seen_at if param.epoch >= A_PHASE else 0
+        return self.history.iteration - param.frozen_since >= trained
+
+    def _verdict(self, oid: OptimizerId, frozen: list[ParamId]) -> Verdicts:
+        history, optimizer = self.history, self.history.optimizers[oid]
+        if not frozen:
             return
         first = next((history.params[pid] for pid in frozen if history.params[pid].frozen_at), None)
         where = first.frozen_at if first is not None else NOWHERE
-        culprit = self._decided_at(first) if first is not None else optimizer.site
+        unseen = self._read_at(frozen, optimizer.site) or optimizer.site
+        culprit = self._decided_at(first) if first is not None else unseen
         yield Verdict(
             culprit,
             f"{networks(history, frozen)} has requires_grad=False while its optimizer steps",
@@ -102,11 +138,19 @@ class FrozenParameter(Rule):
                 ("freeze", where),
                 ("caller", culprit if where else NOWHERE),
                 ("optimizer", optimizer.site),
-                ("step", event.site),
+                ("step", optimizer.last_step),
             ],
             frozen,
             explains=frozen,
         )
+
+    def _read_at(self, frozen: list[ParamId], optimizer: Site) -> Site:
+        """The freeze as the source has it, where it went by unseen."""
+        seen, name = self.history.sites.get(optimizer), self.history.params[frozen[0]].name.partition(".")[0]
+        line = frozen_at(seen.file, name) if seen is not None and name else 0
+        if seen is None or not line:
+            return NOWHERE
+        return self.history.site_at(seen.file, line, function_at(seen.file, line))
 
     def _decided_at(self, param: Param) -> Site:
         """The freeze itself, or the line that told a helper or a constructor to freeze: by an argument, or by handing

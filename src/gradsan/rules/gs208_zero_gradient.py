@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from gradsan.judge.flow import SELECTING, SHAPING
 from gradsan.judge.history import History
+from gradsan.judge.ledger import Contribution
+from gradsan.judge.limited_units import LimitedUnits
 from gradsan.judge.provenance import params_of
 from gradsan.judge.wording import networks
 from gradsan.record.events import Backward, Op, ParamId, Site, ValueId
@@ -18,6 +20,8 @@ LESS, MORE = {"lt", "le", "less", "less_equal"}, {"gt", "ge", "greater", "greate
 FLAT = {"relu", "clamp", "tanh", "sigmoid", "hardtanh", "relu6", "hardsigmoid", "threshold", "elu", "softplus",
         "leaky_relu", "hardswish", "hardshrink", "softshrink", "round", "floor", "ceil", "trunc", "sign", "sgn",
         "heaviside"}  # fmt: skip
+# Flat everywhere but at the steps: nobody needs to wait and see.
+STEPWISE = {"round", "floor", "ceil", "trunc", "fix", "sign", "sgn", "heaviside"}
 
 
 class ZeroGradient(Rule):
@@ -133,8 +137,35 @@ class ZeroGradient(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # The head of a policy: its other parts are trained by another loss, so no norm is zero throughout.
+        import torch
+        policy, value = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD([*policy.parameters(), *value.parameters()], lr=0.1)
+        for _ in range(4):
+            s, a, r = torch.randn(8, 3), torch.randint(2, (8,)), torch.randn(8)
+            logits = policy(s).round()  # BUG
+            log_prob = torch.distributions.Categorical(logits=logits).log_prob(a)
+            loss = -(log_prob * r).mean() + (value(s).squeeze(-1) - r).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
+        """
+        # The sign is only half of it: h(x) = sign(x)·(√(|x|+1) − 1), by which large values are scaled.
+        import torch
+        q = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(q.parameters(), lr=0.1)
+        for _ in range(8):
+            x = q(torch.randn(8, 3))
+            scaled = x.sign() * ((x.abs() + 1).sqrt() - 1)
+            loss = (scaled - torch.randn(8, 1)).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
         """
         # Rounded in the forward pass, passed straight through in the backward.
         import torch
@@ -231,12 +262,14 @@ class ZeroGradient(Rule):
         super().__init__(history)
         self._zero: dict[int, int] = {}
         self._flat: dict[Site, int] = {}
+        self._limited = LimitedUnits(history)
         self._began_squashed: dict[Site, bool] = {}
         self._squashed: dict[Site, dict[Site, int]] = {}  # by backward, then by line
 
     def on_backward(self, event: Backward) -> Verdicts:
         yield from self._saturated(event)
         yield from self._squashing(event)
+        yield from self._beyond_a_limit(event)
         zero = set()
         for pid, norm in event.facts.norms:
             self._zero[pid] = self._zero.get(pid, 0) + 1 if norm == 0.0 else 0
@@ -249,13 +282,39 @@ class ZeroGradient(Rule):
                 message = f"the gradient of {networks(self.history, zero)} is exactly zero: {how}"
                 yield Verdict(op.site, message, [("zeroing op", op.site), ("backward", event.site)], zero)
 
+    def on_settled(self, contribution: Contribution) -> Verdicts:
+        """A value that is rounded, and no other way from the loss to what it was made of."""
+        history, graph = self.history, self.history.graph
+        event = contribution.event
+        roots = [root.nid for root in event.roots]
+        rounded = [op for op in graph.live_ancestors(roots).values() if op.live and op.name in STEPWISE]
+        if not rounded or event.error or event.call != "backward":
+            return
+        bypassing = graph.ancestors(
+            roots, lambda op, source: op.live and source.live and op.name not in STEPWISE
+        )
+        reached = {pid for op in bypassing.values() for pid in params_of(op)}
+        stepped = {pid for oid in contribution.consumers() for pid in history.optimizers[oid].params}
+        for op in rounded:
+            lost = graph.live_params([op.nid]) & stepped - reached
+            if lost:
+                yield Verdict(
+                    op.site,
+                    f"the gradient of {networks(history, lost)} is exactly zero: `{op.name}` has no slope anywhere",
+                    [("zeroing op", op.site), ("backward", event.site)],
+                    lost,
+                    explains=lost,
+                    fix="leave the rounding out of what is learnt from, or pass the gradient straight through: "
+                    "`x + (x.round() - x).detach()`",
+                )
+
     def _how(self, op: Op, event: Backward, zero: set[ParamId]) -> str:
         """What this operation does to all the gradient that arrives at it, where these parameters lie behind it."""
         graph = self.history.graph
         behind = graph.live_params([op.nid]) & zero
         if not behind:
             return ""
-        if op.name in FLAT:
+        if op.name in FLAT - STEPWISE:
             return f"`{op.name}` is flat there"
         factors = [i for i in graph.inputs(op) if i.live]  # a constant factor has no gradient to lose
         if op.name in PRODUCTS and len(factors) > 1 and any(self._is_made_of(i, zero) for i in factors):
@@ -306,6 +365,16 @@ class ZeroGradient(Rule):
                     fix="scale the inputs to about ±1 (a running mean and deviation), or normalise before the "
                     "activation",
                 )
+
+    def _beyond_a_limit(self, event: Backward) -> Verdicts:
+        for op in self._limited.cut_off(event):
+            yield Verdict(
+                op.site,
+                f"`{op.name}` cuts off {op.facts.flat_units} of {op.shape[-1]} units for every sample: what is behind "
+                "them gets no gradient and never comes back",
+                [("zeroing op", op.site), ("backward", event.site)],
+                self.history.graph.live_params([op.nid]),
+            )
 
     def _saturated(self, event: Backward) -> Verdicts:
         graph = self.history.graph

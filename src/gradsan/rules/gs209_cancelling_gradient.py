@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from gradsan.judge import flow
 from gradsan.judge.callers import used_in
+from gradsan.judge.effect import from_outside, share_through
 from gradsan.judge.numbering import ValueNumbers
 from gradsan.judge.source import subtrahend_bound_at
 from gradsan.judge.wording import line, networks, value_at
 from gradsan.record.events import Backward, Op, ParamId, Site, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
+TURNING = {"sub", "rsub", "neg"}
 TINY = 1e-7  # float32 rounding of terms of order one that should have cancelled exactly
 
 
@@ -158,13 +160,14 @@ class CancellingGradient(Rule):
         roots = [root.nid for root in event.roots]
         live = graph.live_ancestors(roots)
         numbers = ValueNumbers(graph, self.history.param_nodes)
+        differences = _differences(live)
         tiny = {pid for pid, norm in event.facts.norms if norm < TINY}
         told: set[tuple[ValueId, ValueId]] = set()
         for _, op in sorted(live.items()):
-            pair = self._cancelling(op, numbers) if op.name in ("sub", "add", "rsub") else None
-            if (
-                pair is None or (pair[0].nid, pair[1].nid) in told
-            ):  # a larger sum contains the one where they met
+            sums = op.name in ("sub", "add", "rsub") and op.nid in differences
+            pair = self._cancelling(op, numbers) if sums else None
+            # A larger sum contains the one where they met.
+            if pair is None or (pair[0].nid, pair[1].nid) in told:
                 continue
             kept, twin = pair
             told.add((kept.nid, twin.nid))
@@ -173,11 +176,11 @@ class CancellingGradient(Rule):
             alone = not self._escapes((kept, twin), op, live, set(roots))
             if pids and (alone or pids <= tiny):
                 yield self._verdict(
-                    event, op, site, pids, f"the gradient of {networks(self.history, pids)} is zero"
+                    event, op, site, pids, twin, f"the gradient of {networks(self.history, pids)} is zero"
                 )
             elif pids and kept is twin and self._is_one_expression(op, live):
                 what = f"no gradient comes back to {networks(self.history, pids)} through it"
-                yield self._verdict(event, op, op.site, pids, what)
+                yield self._verdict(event, op, op.site, pids, twin, what)
 
     def _cancelling(self, op: Op, numbers: ValueNumbers) -> tuple[Op, Op] | None:
         """Two summands of one value, equal, live, of opposite sign and unscaled."""
@@ -221,20 +224,37 @@ class CancellingGradient(Rule):
             return used_in(self.history, twin, op)
         return twin.site
 
-    def _verdict(self, event: Backward, op: Op, culprit: Site, pids: set[ParamId], effect: str) -> Verdict:
+    def _verdict(
+        self, event: Backward, op: Op, culprit: Site, pids: set[ParamId], twin: Op, what: str
+    ) -> Verdict:
         history = self.history
+        within = history.graph.live_ancestors(root.nid for root in event.roots)
         return Verdict(
             culprit,
             f"{value_at(history, culprit, 'this value')} should be a constant, but gradient flows through it as well, "
-            f"and the two cancel on {line(history, op.site)}: {effect}",
+            f"and the two cancel on {line(history, op.site)}: {what}",
             [("should be constant", culprit), ("cancels", op.site), ("backward", event.site)],
             pids,
+            measure=lambda: share_through(
+                history, history.ledger.recent[event.bid], from_outside(history, twin, within)
+            ),
         )
 
     def _sampled(self, op: Op) -> Op | None:
         """The reparameterised sample among the summands, if that is how the value came in twice."""
         graph = self.history.graph
         return next((i for i in graph.ancestors([op.nid]).values() if "rsample" in i.tags and i.live), None)
+
+
+def _differences(live: dict[ValueId, Op]) -> set[ValueId]:
+    """The values in which something is turned round on the way: in a sum of a thousand losses nothing cancels."""
+    found: set[ValueId] = set()
+    for nid, op in sorted(live.items()):  # what a value is made of has a smaller number
+        facts = op.facts
+        turns = op.name in TURNING or facts.alpha < 0 or any(number < 0 for number in facts.scalars)
+        if turns or not found.isdisjoint(op.inputs):
+            found.add(nid)
+    return found
 
 
 rule = CancellingGradient

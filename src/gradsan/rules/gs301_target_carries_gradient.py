@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from gradsan.judge.callers import handed_in
+from gradsan.judge.effect import Way, from_outside, share_through
 from gradsan.judge.flow import SELECTING, SHAPING, Term, constant_terms
 from gradsan.judge.ledger import Contribution
+from gradsan.judge.meant_constant import meant_constant
 from gradsan.judge.residuals import Residual, residuals
 from gradsan.judge.wording import line, networks, value_at
-from gradsan.record.events import Op, ParamId, ValueId
+from gradsan.record.events import Backward, Failed, Op, ParamId, ValueId
+from gradsan.record.torch_errors import kind_of
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 
@@ -160,8 +163,28 @@ class TargetCarriesGradient(Rule):
         """,
     )
 
+    def on_backward(self, event: Backward) -> Verdicts:
+        """It failed because of a step in between; through the target, it may have needed what was stepped."""
+        if event.error and kind_of(event.error) == "saved-tensor-changed":
+            waiting = {pid for pid in event.reached if self.history.can_be_stepped(pid)}
+            yield from self._judge(Contribution(event, self.history.iteration), waiting)
+
+    def on_failed(self, event: Failed) -> Verdicts:
+        graph = self.history.graph
+        if meant_constant(graph, event) == "target":
+            pids = graph.live_params([event.value])
+            yield Verdict(
+                event.site,
+                f"{value_at(self.history, event.site, 'the target')} is to be a constant, but a result cannot be told "
+                f"so: it carries gradient to {networks(self.history, pids)}",
+                [("target", event.site)],
+                pids,
+            )
+
     def on_settled(self, contribution: Contribution) -> Verdicts:
-        consumed = contribution.consumed_pids()
+        yield from self._judge(contribution, contribution.consumed_pids())
+
+    def _judge(self, contribution: Contribution, consumed: set[ParamId]) -> Verdicts:
         if not consumed:
             return
         roots = [root.nid for root in contribution.event.roots]
@@ -254,6 +277,10 @@ class TargetCarriesGradient(Rule):
             for source in made_of.values()
         )
 
+    def _ways(self, target: list[Term], contribution: Contribution) -> list[Way]:
+        within = self.history.graph.live_ancestors(root.nid for root in contribution.event.roots)
+        return [way for term in target for way in from_outside(self.history, term.op, within)]
+
     def _verdict(self, residual: Residual, target: list[Term], contribution: Contribution) -> Verdict:
         history = self.history
         pids = history.graph.live_params([t.op.nid for t in target])
@@ -268,6 +295,7 @@ class TargetCarriesGradient(Rule):
             [("value", target[0].op.site), ("target", where.site), ("loss", residual.op.site),
              ("backward", contribution.site)],
             pids,
+            measure=lambda: share_through(history, contribution, self._ways(target, contribution)),
         )  # fmt: skip
 
     def _joins(self, residual: Residual, target: list[Term], reward: Op) -> Op:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from gradsan.judge.callers import used_in
+from gradsan.judge.callers import optimizer_made_at, used_in
+from gradsan.judge.effect import of_all
 from gradsan.judge.flow import param_users
 from gradsan.judge.history import History
 from gradsan.judge.ledger import Contribution
@@ -116,12 +117,13 @@ class TargetNetworkTrained(Rule):
             return
         sync = history.networks.copies[targets[0]]
         yield Verdict(
-            optimizer.site,
+            optimizer_made_at(self.history, optimizer),
             f"this optimizer owns {networks(history, targets)}, which is a target network: "
             f"{line(history, sync.site)} overwrites it from {networks(history, [sync.source])}",
             [("optimizer", optimizer.site), ("sync", sync.site), ("step", event.site)],
             targets,
             explains=targets,
+            measure=lambda: of_all(history, history.ledger.fresh(targets[0]), set(targets)),
         )
 
     def on_settled(self, contribution: Contribution) -> Verdicts:

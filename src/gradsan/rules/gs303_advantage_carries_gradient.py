@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from gradsan.judge import flow
 from gradsan.judge.callers import caller_of
+from gradsan.judge.effect import share_through
 from gradsan.judge.ledger import Contribution
+from gradsan.judge.meant_constant import meant_constant
 from gradsan.judge.provenance import params_of
 from gradsan.judge.weighed import is_score
 from gradsan.judge.wording import line, networks, value_at
-from gradsan.record.events import Op, ParamId, Site, ValueId
+from gradsan.record.events import Failed, Op, ParamId, Site, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 BETWEEN = {"exp", "sub", "add", "rsub", "neg", "mul", "div", "clamp", "sum", "mean", "gather", "pow"}
@@ -173,10 +175,24 @@ class AdvantageCarriesGradient(Rule):
         """,
     )
 
+    def on_failed(self, event: Failed) -> Verdicts:
+        graph = self.history.graph
+        if meant_constant(graph, event) == "weight":
+            pids = graph.live_params([event.value])
+            yield Verdict(
+                event.site,
+                f"{value_at(self.history, event.site, 'the weight')} is to be a constant, but a result cannot be told "
+                f"so: it carries gradient to {networks(self.history, pids)}",
+                [("weight", event.site)],
+                pids,
+            )
+
     def on_settled(self, contribution: Contribution) -> Verdicts:
         consumed = contribution.consumed_pids()
         graph = self.history.graph
-        live = graph.live_ancestors(root.nid for root in contribution.event.roots) if consumed else {}
+        roots = [root.nid for root in contribution.event.roots] if consumed else []
+        # What a loss inside of an `autograd.grad` is weighed with may be learned through it: meta-gradients.
+        live = graph.ancestors(roots, lambda op, source: op.live and source.live and op.name != "grad")
         reported: set[Site] = set()
         for op in live.values():
             if not _is_product(op):
@@ -191,7 +207,7 @@ class AdvantageCarriesGradient(Rule):
                 origin = self._origin(weight)
                 if pids and origin.site not in reported:
                     reported.add(origin.site)
-                    yield self._verdict(op, origin, pids, contribution)
+                    yield self._verdict(op, weight, origin, pids, contribution)
 
     def _leaked(
         self, product: Op, score: Op, weight: Op, consumed: set[ParamId], live: dict[ValueId, Op]
@@ -296,7 +312,9 @@ class AdvantageCarriesGradient(Rule):
             op = live[0]
         return op
 
-    def _verdict(self, op: Op, origin: Op, pids: set[ParamId], contribution: Contribution) -> Verdict:
+    def _verdict(
+        self, op: Op, weight: Op, origin: Op, pids: set[ParamId], contribution: Contribution
+    ) -> Verdict:
         history = self.history
         culprit = caller_of(history, origin, lambda other: not other.live)
         return Verdict(
@@ -311,6 +329,7 @@ class AdvantageCarriesGradient(Rule):
                 ("backward", contribution.site),
             ],
             pids,
+            measure=lambda: share_through(history, contribution, [(op.nid, weight.nid)]),
         )
 
 

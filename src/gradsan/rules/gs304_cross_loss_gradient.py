@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from gradsan.judge import flow
 from gradsan.judge.callers import used_in
+from gradsan.judge.effect import from_outside, share_added, share_through
+from gradsan.judge.findings import Effect
 from gradsan.judge.history import History
 from gradsan.judge.ledger import BY_HAND, Contribution
 from gradsan.judge.provenance import params_of
@@ -212,6 +214,7 @@ class CrossLossGradient(Rule):
         roots = [r.nid for r in contribution.event.roots]
         use = self._first_use([term.op.nid], [], critic)
         root = self.history.graph.get(roots[0]) or term.op
+        live = history.graph.live_ancestors(roots)
         culprit = (used_in(history, use, root) if use is not None else term.op.site) or term.op.site
         return Verdict(
             culprit,
@@ -219,6 +222,7 @@ class CrossLossGradient(Rule):
             f"objective and trains it at the same time: the step on {line(history, step)} applies both",
             [("term", term.op.site), ("backward", contribution.site), ("step", step)],
             critic,
+            measure=lambda: share_through(history, contribution, from_outside(history, term.op, live)),
         )
 
     def _verdict(
@@ -235,6 +239,7 @@ class CrossLossGradient(Rule):
                 [("kept by reference", where), ("other backward", foreign.site),
                  *(("own backward", c.site) for c in own), ("step", event.site)],
                 pids,
+                measure=lambda: self._effect(foreign, own, pids),
                 fix="keep a copy: `p.grad.clone()`",
             )  # fmt: skip
         use = self._live_use(foreign, own, pids)
@@ -245,7 +250,15 @@ class CrossLossGradient(Rule):
             [("live use", use), ("other backward", foreign.site), *(("own backward", c.site) for c in own),
              ("step", event.site)],
             pids,
+            measure=lambda: self._effect(foreign, own, pids),
         )  # fmt: skip
+
+    def _effect(self, foreign: Contribution, own: list[Contribution], pids: set[ParamId]) -> Effect:
+        """Which came first is told by who found something there."""
+        found = share_added(self.history, foreign, pids, by_this=True)
+        return (
+            share_added(self.history, own[-1], pids, by_this=False) if found.not_measured and own else found
+        )
 
     def _live_use(self, foreign: Contribution, own: list[Contribution], pids: set[ParamId]) -> Site:
         """The line of the other loss that brings these parameters in; its backward where nobody traced it."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from gradsan.judge.source import stored_at
-from gradsan.judge.wording import value_at
-from gradsan.record.events import HeldGraphs, Ops, Site
+from gradsan.judge.wording import networks, value_at
+from gradsan.record.events import HeldGraphs, Op, Ops, Site
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 ITERATIONS = 4
@@ -57,8 +57,38 @@ class GrowingGraph(Rule):
             opt.step()
             total += loss  # BUG
         """,
+        """
+        import copy
+        import torch
+        net = torch.nn.Linear(3, 1)
+        slow = copy.deepcopy(net).requires_grad_(False)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(3):
+            target = torch.randn(8, 1) + 0.9 * slow(torch.randn(8, 3)).detach()
+            loss = (net(torch.randn(8, 3)) - target).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            for s, p in zip(slow.parameters(), net.parameters()):
+                s.copy_(0.99 * s + 0.01 * p)  # BUG
+        """,
     )
     good = (
+        """
+        import copy
+        import torch
+        net = torch.nn.Linear(3, 1)
+        slow = copy.deepcopy(net).requires_grad_(False)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(3):
+            target = torch.randn(8, 1) + 0.9 * slow(torch.randn(8, 3))
+            loss = (net(torch.randn(8, 3)) - target).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            for s, p in zip(slow.parameters(), net.parameters()):
+                s.copy_(0.99 * s + 0.01 * p.data)
+        """,
         """
         import torch
         net = torch.nn.Linear(3, 1)
@@ -99,6 +129,23 @@ class GrowingGraph(Rule):
                     f"and all: by now its graph reaches back through {depth} iterations",
                     [("carried over", op.site)],
                 )
+            elif op.kind == "written" and self._is_synced_live(op):
+                names = networks(self.history, [op.facts.pid])
+                yield Verdict(
+                    op.site,
+                    f"{names} follows another network with gradients on: its weights are no constants any more, and "
+                    "their graph reaches back through all the updates of it",
+                    [("carried over", op.site)],
+                    [op.facts.pid],
+                    fix="update it under `torch.no_grad()`",
+                )
+
+    def _is_synced_live(self, written: Op) -> bool:
+        """A frozen copy that was written, by no optimizer, with something that carries gradient."""
+        history, pid = self.history, written.facts.pid
+        write = history.graph.get(written.inputs[0])
+        frozen = not history.params[pid].requires_grad
+        return frozen and write is not None and write.live and pid in history.networks.copies
 
     def on_held(self, event: HeldGraphs) -> Verdicts:
         """Nothing is built on them; they are only kept."""

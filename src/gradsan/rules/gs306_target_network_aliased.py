@@ -94,6 +94,32 @@ class TargetNetworkAliased(Rule):
             for p, t in zip(q.parameters(), target.parameters()):
                 t.data = p.data  # BUG
         """,
+        """
+        import torch
+
+        class Agent:
+            def __init__(self):
+                self.actor, self.critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+                self.slow_actor, self.slow_critic = torch.nn.Linear(3, 2), self.critic  # BUG
+                self.opt = torch.optim.SGD([*self.actor.parameters(), *self.critic.parameters()], lr=0.1)
+
+            def soften(self):
+                with torch.no_grad():
+                    for net, slow in ((self.actor, self.slow_actor), (self.critic, self.slow_critic)):
+                        for p, s in zip(net.parameters(), slow.parameters()):
+                            s.add_(0.01 * (p - s))
+
+        agent = Agent()
+        for _ in range(6):
+            s, after = torch.randn(8, 3), torch.randn(8, 3)
+            with torch.no_grad():
+                target = 1.0 + 0.9 * agent.slow_critic(after) + agent.slow_actor(after).sum(-1, keepdim=True)
+            loss = (agent.critic(s) - target).pow(2).mean() + agent.actor(s).pow(2).mean()
+            agent.opt.zero_grad()
+            loss.backward()
+            agent.opt.step()
+            agent.soften()
+        """,
     )
     good = (
         """

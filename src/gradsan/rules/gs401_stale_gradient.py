@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+from gradsan.judge.effect import share_added
+from gradsan.judge.history import History
+from gradsan.judge.left_over import LeftOver, LeftOverBook
 from gradsan.judge.wording import line, networks
 from gradsan.record.events import Ops, Step
 from gradsan.rules.base import Rule, Verdict, Verdicts
@@ -126,10 +131,17 @@ class StaleGradient(Rule):
                 "since the last update",
                 [("backward", s) for s in dict.fromkeys(p.site for p in [*old, *new])] + [("update", site)],
                 pids,
+                measure=partial(share_added, history, new[0], set(pids), by_this=False),
                 fix="clear the gradients after each update: `p.grad = None`",
             )
 
+    def __init__(self, history: History) -> None:
+        super().__init__(history)
+        self._left_over = LeftOverBook(history)
+
     def on_step(self, event: Step) -> Verdicts:
+        if (found := self._left_over.look(event)) is not None:
+            yield self._taken_along(found)
         ledger = self.history.ledger
         both = [pid for pid in event.held + event.lent if ledger.stale(pid) and ledger.fresh(pid)]
         if not both:
@@ -144,6 +156,24 @@ class StaleGradient(Rule):
             "cleared it since the last step",
             [("backward", site) for site in [*old, *new]] + [("step", event.site)],
             both,
+            measure=lambda: share_added(self.history, ledger.fresh(both[0])[0], set(both), by_this=False),
+        )
+
+    def _taken_along(self, found: LeftOver) -> Verdict:
+        backward, usual = found.parts[-1].site, found.usual
+        why = f"and each is divided by {usual}" if usual > 1 else "the others one"
+        return Verdict(
+            found.step.site,
+            f"this step takes the gradient of {len(found.parts)} backwards on {line(self.history, backward)}, {why}: "
+            "what is left lying where no step follows its backward is taken along by the next one",
+            [("backward", backward), ("left out", found.left_at), ("step", found.step.site)],
+            found.parts[-1].event.fed,
+            measure=lambda: share_added(
+                self.history, found.parts[-1], set(found.parts[-1].event.fed), by_this=False
+            ),
+            severity="error" if found.certain else "warning",
+            fix="clear the gradients where the step is left out, or call `optimizer.zero_grad()` before each backward "
+            "(before the first of a window)",
         )
 
 

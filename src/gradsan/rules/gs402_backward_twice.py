@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gradsan.judge.carriers import carried_by
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.wording import line, value_at
 from gradsan.record.events import Backward, Op
@@ -71,6 +72,37 @@ class BackwardTwice(Rule):
             (policy_loss + value_loss).backward(); (policy_loss + value_loss).backward()  # BUG
             opt.step()
         """,
+        """
+        # Priorities are kept with the graph of the error that they were made of.
+        import torch
+        q = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(q.parameters(), lr=0.1)
+        priorities = torch.ones(16)
+        for _ in range(3):
+            index = torch.multinomial(priorities.detach(), 8)
+            error = q(torch.randn(8, 3)).squeeze(-1) - torch.randn(8)
+            loss = (priorities[index] * error.pow(2)).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            priorities[index] = error.abs() + 1e-3  # BUG
+        """,
+        """
+        # The other loss is sent backward again, after its own step.
+        import torch
+        actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+        actor_opt, critic_opt = (torch.optim.SGD(n.parameters(), lr=0.1) for n in (actor, critic))
+        s, r = torch.randn(8, 3), torch.randn(8)
+        for _ in range(3):
+            value_loss = (critic(s).squeeze(-1) - r).pow(2).mean()
+            policy_loss = -(torch.log_softmax(actor(s), -1)[:, 0] * r).mean()
+            actor_opt.zero_grad()
+            policy_loss.backward()
+            actor_opt.step()
+            critic_opt.zero_grad()
+            policy_loss.backward()  # BUG
+            critic_opt.step()
+        """,
     )
     good = (
         """
@@ -104,12 +136,18 @@ class BackwardTwice(Rule):
         old = made_in < self.history.iteration and bool(first.consumed_pids())
         what = value_at(self.history, shared.site, "a tensor")
         carried = "was made in an earlier iteration and " if old else ""
-        stored = self._stored(shared) if old else None
+        stored = self._stored(shared, event) if old else None
         if stored is not None and stored.site != shared.site:
             sites.insert(0, ("stored with its graph", stored.site))
             carried += f"holds the graph of what {line(self.history, stored.site)} stored; it "
+        # Another loss was meant: where it was made is right.
+        mistaken = first.site != event.site and _is_root(shared, event) and _is_root(shared, first.event)
+        is_carried = old and not mistaken
+        carrier = (stored.site if stored else carried_by(self.history, shared)) if is_carried else event.site
+        if is_carried and not stored and carrier != shared.site:
+            sites.insert(0, ("carried over", carrier))
         yield Verdict(
-            (stored or shared).site if old else event.site,
+            carrier,
             f"{what} ({line(self.history, shared.site)}) {carried}went through backward on "
             f"{line(self.history, first.site)}, which freed its graph; backward on "
             f"{line(self.history, event.site)} needs it again",
@@ -117,10 +155,13 @@ class BackwardTwice(Rule):
             event.reached,
         )
 
-    def _stored(self, shared: Op) -> Op | None:
-        """The first write of a value with a graph into a buffer without one, among what this was made of."""
+    def _stored(self, shared: Op, event: Backward) -> Op | None:
+        """The first write of a value with a graph into a buffer without one, among what the shared value was made
+        of, or what was made of it until it came to this loss."""
         graph = self.history.graph
-        for _, op in sorted(graph.live_ancestors([shared.nid]).items()):
+        mine = graph.live_ancestors(root.nid for root in event.roots)
+        onward = {nid: mine[nid] for nid in graph.descendants([shared.nid], mine)}
+        for _, op in sorted((graph.live_ancestors([shared.nid]) | onward).items()):
             sources = list(graph.inputs(op))
             if op.name in WRITING and op.site and len(sources) > 1 and not sources[0].live:
                 return op
@@ -142,6 +183,10 @@ class BackwardTwice(Rule):
             earlier = [c for c in self.history.ledger.recent.values() if c.bid != event.bid]
             return (earlier[-1] if earlier else None), None
         return best
+
+
+def _is_root(op: Op, event: Backward) -> bool:
+    return any(root.nid == op.nid for root in event.roots)
 
 
 rule = BackwardTwice

@@ -137,10 +137,10 @@ class StepWithoutGradient(Rule):
         return any(pid in self.history.ever_fed for pid in pids)
 
     def _only_ever_wiped(self, pids: list[ParamId]) -> bool:
-        """Backwards do feed these parameters, and nobody consumes any part of those backwards."""
+        """Backwards do feed these parameters, and nobody consumes what they put there."""
         owned = set(pids)
         fed = [c for c in self.history.ledger.recent.values() if owned & set(c.event.fed)]
-        return bool(fed) and not any(c.consumed for c in fed)
+        return bool(fed) and not any(owned & c.consumed_pids() for c in fed)
 
     def on_settled(self, contribution: Contribution) -> Verdicts:
         """The helper that ran this backward was given an optimizer that owns nothing of what it fed."""

@@ -18,6 +18,7 @@ from gradsan.record.events import (
 )
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
+WASTED = 5  # times, of all that came from one line: a step may be left out now and then
 NEVER = 3  # times that gradient was cleared, and no step yet: what accumulates is not cleared
 TIMES = (
     3  # steps in a row: micro-batches come round every time, an update that is skipped on purpose does not
@@ -87,8 +88,50 @@ class GradientWiped(Rule):
             opt.zero_grad()
             loss.backward()
         """,
+        """
+        # Behaviour cloning comes first, and forgets to step.
+        import torch
+        policy = torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(8):
+            s, a = torch.randn(8, 3), torch.randint(2, (8,))
+            opt.zero_grad()
+            torch.nn.functional.cross_entropy(policy(s), a).backward()  # BUG
+        for _ in range(8):
+            s, a, r = torch.randn(8, 3), torch.randint(2, (8, 1)), torch.randn(8)
+            loss = -(policy(s).log_softmax(-1).gather(1, a).squeeze(1) * r).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # A worker's gradient is handed to the shared network, whose optimizer never steps.
+        import torch
+        shared, local = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(shared.parameters(), lr=0.1)  # BUG
+        for _ in range(8):
+            local.load_state_dict(shared.state_dict())
+            local.zero_grad()
+            (local(torch.randn(8, 3)) - 1.0).pow(2).mean().backward()
+            for theirs, ours in zip(shared.parameters(), local.parameters()):
+                theirs.grad = ours.grad.clone()
+        """,
     )
     good = (
+        """
+        # Backward for the gradient of the input: what the network gets from it is cleared by right.
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(10):
+            x = torch.randn(8, 3, requires_grad=True)
+            net(x).pow(2).mean().backward()
+            harder = (x + 0.1 * x.grad.sign()).detach()
+            opt.zero_grad()
+            (net(harder) - 1.0).pow(2).mean().backward()
+            opt.step()
+            opt.zero_grad()
+        """,
         """
         # No training: the gradients are looked at.
         import torch
@@ -181,32 +224,108 @@ class GradientWiped(Rule):
         self._fed: dict[OptimizerId, tuple[Site, tuple[ParamId, ...]]] = {}
         self._cleared: dict[OptimizerId, int] = {}  # how often what they were fed was cleared
         self._ever_used: set[ParamId] = set()
+        self._put: dict[ParamId, int] = {}  # how often the script itself put a gradient there
+        self._wasted: dict[Site, tuple[int, set[ParamId]]] = {}  # by backward, what was cleared unused
+        self._useful: set[Site] = set()
+        # By backward, the steps that the owners of what it feeds had made at its first and at its last time.
+        self._steps_at: dict[Site, tuple[int, int]] = {}
         self._has_looked = False
 
     def on_ops(self, event: Ops) -> Verdicts:
         """A gradient that the user's code has read was not thrown away."""
         read = {op.facts.pid for op in event.ops if op.kind == "gradient read"}
         self._read |= read
-        self._ever_used |= read | {op.facts.pid for op in event.ops if op.kind == "gradient set"}
+        put = [op.facts.pid for op in event.ops if op.kind == "gradient set"]
+        self._put.update((pid, self._put.get(pid, 0) + 1) for pid in put)
+        self._ever_used |= read.union(put)
         self._has_looked = True
         yield from self._wiped_before_update()
 
     def on_backward(self, event: Backward) -> Verdicts:
         """What was read before has nothing of what comes now."""
         self._read.difference_update(event.fed)
+        owners = {o.oid: o.steps for pid in event.fed[:1] for o in self.history.owner_of(pid)}
+        steps = sum(owners.values())
+        self._steps_at[event.site] = (self._steps_at.get(event.site, (steps, 0))[0], steps)
         for oid, optimizer in self.history.optimizers.items():
             if not optimizer.steps and not event.error and set(event.fed) & set(optimizer.params):
                 self._fed.setdefault(oid, (event.site, event.fed))
         return ()
 
+    def on_settled(self, contribution: Contribution) -> Verdicts:
+        site, fed = contribution.site, set(contribution.event.fed)
+        wiped = {pid for pids in contribution.wiped.values() for pid in pids}
+        if contribution.consumed_pids():
+            self._useful.add(site)
+        elif fed and fed <= wiped and not contribution.event.error:
+            times, before = self._wasted.get(site, (0, set()))
+            self._wasted[site] = (times + 1, before | fed)
+        return ()
+
     def at_end(self) -> Verdicts:
-        """Nothing is left for the step where there is none. Who only wants to look at gradients reads them."""
+        yield from self._never_stepped()
+        yield from self._never_applied()
+        yield from self._never_consumed()
+
+    def _used(self) -> set[ParamId]:
+        """Whose gradient the script reads, or applies itself. Who only wants to look at gradients reads them."""
+        history = self.history
+        return self._ever_used | history.hand.trained | history.networks.written_by_hand.keys()
+
+    def _never_consumed(self) -> Verdicts:
+        """An optimizer steps at other times, not in this phase; what comes from this backward is cleared every time.
+        Where it steps in between, this is another's loss, and the clearing is right."""
+        history, used = self.history, self._used()
+        for site, (times, fed) in self._wasted.items():
+            owned = {pid for pid in fed if history.owner_of(pid)}
+            first, last = self._steps_at[site]
+            if (
+                first != last
+                or times < WASTED
+                or site in self._useful
+                or not self._has_looked
+                or fed & used
+                or not owned
+            ):
+                continue
+            yield Verdict(
+                site,
+                f"the gradient that this backward gives {networks(history, owned)} is cleared every time, and no "
+                "step has taken any of it",
+                [("backward", site), *(("optimizer", o.site) for o in history.owner_of(min(owned)))],
+                owned,
+                explains=owned,
+                unless_explained=owned,
+                fix="call `step()` after backward",
+            )
+
+    def _never_applied(self) -> Verdicts:
+        """The script puts gradients where an optimizer would find them, and it never steps."""
+        history = self.history
+        written = history.hand.trained | history.networks.written_by_hand.keys()
+        for optimizer in history.optimizers.values():
+            put = {pid for pid in optimizer.params if self._put.get(pid, 0) >= WASTED}
+            owners = {o.oid: o for pid in put for o in history.owner_of(pid)}
+            if not put or put & written or any(o.steps for o in owners.values()):
+                continue
+            yield Verdict(
+                optimizer.site,
+                f"this optimizer never steps: the gradient that the script puts into {networks(history, put)} "
+                "is never applied",
+                [("optimizer", optimizer.site)],
+                put,
+                explains=put,
+                unless_explained=put,
+                fix="call `step()` once the gradients are there",
+            )
+
+    def _never_stepped(self) -> Verdicts:
+        """Nothing is left for the step where there is none."""
         history = self.history
         for oid, (backward, fed) in self._fed.items():
             optimizer = history.optimizers[oid]
             mine = set(fed) & set(optimizer.params)
-            used = self._ever_used | history.hand.trained | history.networks.written_by_hand.keys()
-            if optimizer.gone or self._cleared.get(oid, 0) < NEVER or not self._has_looked or mine & used:
+            if self._cleared.get(oid, 0) < NEVER or not self._has_looked or mine & self._used():
                 continue
             if any(other.steps for other in history.optimizers.values() if set(other.params) & mine):
                 continue

@@ -138,20 +138,22 @@ class WindowDependentGradient(Rule):
     def on_step(self, event: Step) -> Verdicts:
         for parts in self._windows(event):
             for window in self._sums(parts):
-                pids = set(parts[0].event.fed)
+                pids = set(parts[0].event.fed).intersection(event.held)
                 yield from self._own_counts(parts, window, event, pids)
                 yield from self._divided_again(parts, window, event, pids)
 
     def _windows(self, event: Step) -> Iterator[list[Contribution]]:
         """The backwards of one line that this step is going to consume together."""
         ledger, by_line = self.history.ledger, dict[Site, dict[int, Contribution]]()
+        owned = frozenset(event.held)
         for pid in event.held:
             for part in ledger.fresh(pid):
                 if part.event.call == "backward" and len(part.event.roots) == 1:
                     by_line.setdefault(part.site, {})[id(part)] = part
         for parts in by_line.values():
-            # Tasks and agents with parameters of their own are no micro-batches of one another.
-            same = len({part.event.fed for part in parts.values()}) == 1
+            # Tasks and agents with parameters of their own are no micro-batches of one another. Inputs that were made
+            # to require grad are others every time.
+            same = len({frozenset(part.event.fed) & owned for part in parts.values()}) == 1
             if same and 2 <= len(parts) <= MOST:
                 yield list(parts.values())
 
@@ -174,7 +176,8 @@ class WindowDependentGradient(Rule):
             return
         weights = [abs(s.weight) for s in window]
         most, least = weights.index(max(weights)), weights.index(min(weights))
-        counts = ", ".join(f"{d.number:g}" for s in window for d in s.divisors if d.site == divisor.site)
+        at = window[0].divisors.index(divisor)
+        counts = ", ".join(f"{s.divisors[at].number:g}" for s in window)
         yield Verdict(
             divisor.site,
             f"each of the {len(parts)} losses that feed the step on {line(self.history, event.site)} is divided by its "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gradsan.judge.callers import Way, caller_apart, way
 from gradsan.judge.history import History
 from gradsan.judge.wording import line, networks
 from gradsan.record.events import NOWHERE, Backward, Clip, ParamId, Step
@@ -67,19 +68,22 @@ class ClipMisplaced(Rule):
         super().__init__(history)
         self._early: list[Clip] = []
         self._fed_since: set[ParamId] = set()
+        self._right: set[Way] = set()  # through a helper that clips what was just computed
 
     def on_clip(self, event: Clip) -> Verdicts:
         ledger = self.history.ledger
         owned = [pid for pid in event.params if self.history.owner_of(pid)] or event.params
+        path = way(self.history, event.site, event.chain)
         if any(ledger.fresh(pid) for pid in owned):  # what nobody steps stays fresh for ever
             self._early.clear()
+            self._right.add(path)
             return
         stale = [pid for pid in event.held if ledger.stale(pid)]
         if stale:
             part = ledger.stale(stale[0])[-1]
             step = part.consumed[-1].site
             yield Verdict(
-                event.site,
+                caller_apart(self.history, path, self._right),
                 f"this clips the gradient of {networks(self.history, stale)} after the step on "
                 f"{line(self.history, step)} has applied it",
                 [("backward", part.site), ("step", step), ("clip", event.site)],
@@ -99,8 +103,9 @@ class ClipMisplaced(Rule):
             if hit:
                 parts = [p for pid in hit for p in self.history.ledger.fresh(pid)]
                 backward = parts[-1].site if parts else NOWHERE
+                path = way(self.history, clip.site, clip.chain)
                 yield Verdict(
-                    clip.site,
+                    caller_apart(self.history, path, self._right),
                     f"this clips the gradient of {networks(self.history, hit)} before backward on "
                     f"{line(self.history, backward)} has written it",
                     [("clip", clip.site), ("backward", backward), ("step", event.site)],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from gradsan.judge.callers import Way, caller_apart, way
 from gradsan.judge.history import History
 from gradsan.judge.wording import line, networks
 from gradsan.record.events import Clip, ParamId, Step
@@ -112,6 +113,7 @@ class ClipMissesParameters(Rule):
         super().__init__(history)
         self._pending: list[Clip] = []
         self._seen: dict[int, int] = {}
+        self._right: set[Way] = set()  # through a helper that clips what is stepped
 
     def on_clip(self, event: Clip) -> Verdicts:
         self._pending.append(event)
@@ -127,16 +129,18 @@ class ClipMissesParameters(Rule):
             return
         covered = {pid for clip in mine for pid in clip.params} & applied
         missed = applied - covered
-        if self._size(covered) * 2 >= self._size(applied) and not self._is_torn(covered, missed):
-            return
         clip = mine[-1]
+        path = way(self.history, clip.site, clip.chain)
+        if self._size(covered) * 2 >= self._size(applied) and not self._is_torn(covered, missed):
+            self._right.add(path)
+            return
         seen = self._seen[clip.site] = self._seen.get(clip.site, 0) + 1
         if seen >= TIMES:
             what = "no parameters at all (a used-up iterator?)" if not clip.params else "other parameters"
             if covered:
                 what = f"only {networks(self.history, covered)}"
             yield Verdict(
-                clip.site,
+                caller_apart(self.history, path, self._right),
                 f"this clips {what}; the step on {line(self.history, event.site)} applies the unclipped "
                 f"gradient of {networks(self.history, missed)}",
                 [("clip", clip.site), ("step", event.site)],

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from gradsan.judge.axis_identity import rows_along_steps
-from gradsan.judge.meetings import Meeting, columns_against_all, levels_along_targets
+from gradsan.judge.effect import never_computed
+from gradsan.judge.meetings import (
+    Meeting,
+    all_choices_for_all_rows,
+    are_pairs_in_vain,
+    columns_against_all,
+    levels_along_targets,
+)
 from gradsan.judge.residuals import LIBRARY_LOSSES
 from gradsan.judge.wording import line
-from gradsan.record.events import Backward, Op
+from gradsan.record.events import Backward, Op, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 ELEMENTWISE = {"add", "sub", "rsub", "mul", "div", "rdiv", "minimum", "maximum", "min", "max", "where", "pow"}
@@ -103,8 +110,56 @@ class BroadcastLoss(Rule):
         log_prob = torch.distributions.Categorical(logits=policy(steps)).log_prob(tokens)
         (-(log_prob * advantage).mean()).backward()  # BUG
         """,
+        """
+        import torch
+        q = torch.nn.Linear(3, 1)
+        prediction, target = q(torch.randn(8, 3)), torch.randn(8, 1)
+        loss = torch.nn.functional.mse_loss(prediction, target.unsqueeze(-1))  # BUG
+        loss.backward()
+        """,
+        """
+        import torch
+        v = torch.nn.Linear(3, 1)
+        value, returns = v(torch.randn(8, 3)).squeeze(-1), torch.randn(8)
+        loss = 0.5 * (returns.unsqueeze(-1) - value).pow(2).mean()  # BUG
+        loss.backward()
+        """,
+        """
+        import torch
+        pi = torch.nn.Linear(3, 2)
+        s, a, advantage = torch.randn(8, 3), torch.randint(2, (8,)), torch.randn(8)
+        log_prob = torch.distributions.Categorical(logits=pi(s)).log_prob(a)
+        loss = -(log_prob.unsqueeze(-1) * advantage).mean()  # BUG
+        loss.backward()
+        """,
+        """
+        import torch
+        q = torch.nn.Linear(3, 2)
+        s, a, target = torch.randn(8, 3), torch.randint(2, (8,)), torch.randn(8)
+        chosen = q(s)[:, a]
+        loss = torch.nn.functional.smooth_l1_loss(chosen, target)  # BUG
+        loss.backward()
+        """,
     )
     good = (
+        """
+        # As many columns as rows, chosen on purpose: each is compared with a row of its own.
+        import torch
+        net = torch.nn.Linear(3, 16)
+        order, target = torch.randperm(8), torch.randn(8, 8)
+        (net(torch.randn(8, 3))[:, order] - target).pow(2).mean().backward()
+        """,
+        """
+        # An energy distance of samples and data; and every step weighed with all rewards that follow.
+        import torch
+        net, pi = torch.nn.Linear(3, 1), torch.nn.Linear(3, 2)
+        x, y = net(torch.randn(8, 3)).squeeze(1), torch.randn(8)
+        energy = 2 * (x[:, None] - y).abs().mean() - (x[:, None] - x).abs().mean()
+        s, a, rewards = torch.randn(8, 3), torch.randint(2, (8,)), torch.randn(8)
+        log_prob = torch.distributions.Categorical(logits=pi(s)).log_prob(a)
+        follows = torch.ones(8, 8).triu()
+        (energy - (log_prob[:, None] * rewards * follows).mean()).backward()
+        """,
         """
         import torch
         q = torch.nn.Linear(3, 2)
@@ -175,6 +230,9 @@ class BroadcastLoss(Rule):
         for meeting in columns_against_all(graph, within):
             what = "is compared with the values of all actions"
             yield self._verdict(event, meeting, what, self.fix_of_columns)
+        for meeting in all_choices_for_all_rows(graph, within):
+            what = "is compared with the choices of all rows at once,"
+            yield self._verdict(event, meeting, what, self.fix_of_columns)
         for meeting in levels_along_targets(graph, within):
             what = "varies along the targets, not along the predictions, of the pairs"
             yield self._verdict(event, meeting, what, self.fix_of_levels)
@@ -182,16 +240,17 @@ class BroadcastLoss(Rule):
             what = "belongs to the rows and is laid along the columns of"
             yield self._verdict(event, meeting, what, self.fix_of_rows)
         for op in within.values():
-            pair = self._pair(op)
+            pair = self._pair(op, within)
             if pair:
                 column, row = pair
-                shapes = [_shape(s.shape) for s in (column, row)]
+                shapes, size = [_shape(s.shape) for s in (column, row)], max(row.shape)
                 yield Verdict(
                     op.site,
-                    f"`{op.name}` of {shapes[0]} and {shapes[1]} makes a [{row.shape[-1]}, {row.shape[-1]}] matrix of "
+                    f"`{op.name}` of {shapes[0]} and {shapes[1]} makes a [{size}, {size}] matrix of "
                     f"pairs on the way to the loss on {line(self.history, event.site)}",
                     [("broadcast", op.site), ("backward", event.site)],
                     event.reached,
+                    measure=never_computed,
                 )
 
     def _verdict(self, event: Backward, meeting: Meeting, what: str, fix: str) -> Verdict:
@@ -202,25 +261,25 @@ class BroadcastLoss(Rule):
             f"{line(self.history, event.site)}",
             [("broadcast", meeting.op.site), ("backward", event.site)],
             event.reached,
+            measure=never_computed,
             fix=fix,
         )
 
-    def _pair(self, op: Op) -> tuple[Op, Op] | None:
-        """The `[…, B, 1]` and the `[…, B]` that met in this operation by accident."""
+    def _pair(self, op: Op, within: dict[ValueId, Op]) -> tuple[Op, Op] | None:
+        """The `[…, B, 1]` and the `[…, B]` that met in this operation by accident; also `[B, 1, 1]` and `[B, 1]`."""
         if op.name not in ELEMENTWISE and op.name not in LIBRARY_LOSSES:
             return None
-        sides = [i for i in self.history.graph.inputs(op) if i.floating]
+        graph = self.history.graph
+        sides = [i for i in graph.inputs(op) if i.floating]
         for column in sides:
             for row in sides:
-                if not row.shape or row.shape[-1] < 2 or column.shape != (*row.shape, 1):
+                if max(row.shape, default=1) < 2 or column.shape != (*row.shape, 1):
                     continue
-                if op.name in LIBRARY_LOSSES or not self._on_purpose(op, column, row):
+                # A column that was made on this very line was made for it, unless nothing comes of the pairs.
+                made_here = column.name in MAKES_COLUMN and column.site == op.site
+                if op.name in LIBRARY_LOSSES or not made_here or are_pairs_in_vain(graph, op, within):
                     return column, row
         return None
-
-    def _on_purpose(self, op: Op, column: Op, row: Op) -> bool:
-        """The column was made on this very line."""
-        return column.name in MAKES_COLUMN and column.site == op.site
 
 
 def _shape(shape: tuple[int, ...]) -> str:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from gradsan.judge.axes import BY_SIZE, ELEMENTWISE, RESHAPING, UNITS, Roles, onward, roles, varies_along
 from gradsan.judge.flow import SHAPING, TAKEN_OUT
+from gradsan.judge.joint_log_probs import SummedOver, stacked_branches, summed_over_rows
 from gradsan.judge.wording import line, value_at
 from gradsan.record.events import Backward, Op, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
@@ -173,7 +174,9 @@ class LogProbNotReduced(Rule):
         if not any("log_prob" in op.tags for op in within.values()):
             return
         known = roles(graph, within)
-        for op in self._log_probs(within, known):
+        for summed in summed_over_rows(graph, within, known):
+            yield self._of_the_batch(event, summed)
+        for op in (*self._log_probs(within, known), *stacked_branches(graph, within)):
             meeting = self._meeting(op, within, known)
             if meeting is not None:
                 where, partner, severity = meeting
@@ -187,6 +190,16 @@ class LogProbNotReduced(Rule):
                     event.reached,
                     severity=severity,
                 )
+
+    def _of_the_batch(self, event: Backward, summed: SummedOver) -> Verdict:
+        return Verdict(
+            summed.total.site,
+            f"{value_at(self.history, summed.total.site, 'the log-probability')} is summed over all "
+            f"{summed.log_prob.shape[0]} samples, not only over the action dimensions, and every weight of "
+            f"{list(summed.weight.shape)} on {line(self.history, summed.where.site)} meets the same number",
+            [("log-prob", summed.total.site), ("meets", summed.where.site), ("backward", event.site)],
+            event.reached,
+        )
 
     def _log_probs(self, within: dict[ValueId, Op], known: dict[ValueId, Roles]) -> Iterator[Op]:
         """What `log_prob` gave back, where its last axis is the dimensions of the action."""
@@ -226,6 +239,8 @@ class LogProbNotReduced(Rule):
 
     def _is_apart(self, value: Op, start: Op, known: dict[ValueId, Roles]) -> bool:
         """Whether the dimensions are still side by side in this value."""
+        if start.name == "stack":
+            return value.shape == start.shape
         return value.shape[-1:] == start.shape[-1:] and known[value.nid][-1] == UNITS
 
     def _is_sampled(self, start: Op) -> bool:

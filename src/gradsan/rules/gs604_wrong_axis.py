@@ -43,6 +43,15 @@ class WrongAxis(Rule):
     bad = (
         """
         import torch
+        net = torch.nn.Linear(4, 3)
+        log_probs = []
+        for _ in range(4):
+            p = torch.softmax(net(torch.randn(1, 4)), dim=0)  # BUG
+            log_probs.append(p.gather(1, torch.multinomial(p, 1)).log())  # gradsan: allow unstable-log-prob
+        (-(torch.cat(log_probs) * torch.randn(4, 1)).mean()).backward()
+        """,
+        """
+        import torch
         policy = torch.nn.Linear(4, 3)
         s, a, advantage = torch.randn(8, 4), torch.randint(3, (8, 1)), torch.randn(8, 1)
         log_probs = torch.log_softmax(policy(s), dim=0)  # BUG
@@ -89,6 +98,21 @@ class WrongAxis(Rule):
         """,
     )
     good = (
+        """
+        import torch
+        net = torch.nn.Linear(4, 3)  # one state at a time
+        log_probs = []
+        for _ in range(4):
+            p = torch.softmax(net(torch.randn(1, 4)), dim=-1)
+            log_probs.append(p.gather(1, torch.multinomial(p, 1)).log())  # gradsan: allow unstable-log-prob
+        (-(torch.cat(log_probs) * torch.randn(4, 1)).mean()).backward()
+        """,
+        """
+        import torch
+        score, body = torch.nn.Linear(4, 3), torch.nn.Linear(4, 3)  # pooling over a set that has one member so far
+        items = torch.randn(1, 4)
+        (score(items).softmax(0) * body(items)).sum(0).pow(2).sum().backward()
+        """,
         """
         import torch
         policy = torch.nn.Linear(4, 3)
@@ -295,10 +319,15 @@ def _runs_over_rows(op: Op, source: Op, known: dict[ValueId, Roles]) -> bool:
     """Along axes that a layer was given, of several rows with several units each. What is chosen among agents or
     steps counts, too; a softmax over them is attention."""
     shape, words, axes = source.shape, known[source.nid], op.facts.axes
-    if len(shape) < 2 or shape[0] < 2 or shape[-1] < 2 or words[0] != ROWS or words[-1] != UNITS:
+    fewest = (
+        1 if op.name in NORMALISING else 2
+    )  # a softmax over a batch of one state is one, whatever it is given
+    if len(shape) < 2 or shape[0] < fewest or shape[-1] < 2 or words[0] != ROWS or words[-1] != UNITS:
         return False
     if op.name in CHOOSING and len(shape) - 1 not in axes:
         return all(words[a] == ROWS and shape[a] > 1 for a in axes)
+    if op.name == "log_softmax" and len(axes) == 1:  # no attention: that needs the weights themselves
+        return words[axes[0]] == ROWS and shape[axes[0]] > 1
     return 0 in axes and (op.name not in NORMALISING or len(shape) == 2)
 
 

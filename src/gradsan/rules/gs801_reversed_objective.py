@@ -5,7 +5,9 @@ from __future__ import annotations
 from gradsan.judge.history import History
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.meaning import ENOUGH, Head, bootstrapped, descends, head, joins, layer, sign_of, uphill
-from gradsan.judge.wording import line, networks
+from gradsan.judge.score_functions import weighed_scores
+from gradsan.judge.weighed import Met, origin
+from gradsan.judge.wording import line, networks, value_at
 from gradsan.record.events import NOWHERE, Op, ParamId, Probe, ProbePair, Site, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
@@ -21,8 +23,9 @@ class ReversedObjective(Rule):
     needs_deep = True
     what = """
         The policy's loss makes what was better less likely. The smaller of the clipped and the unclipped surrogate is
-        made smaller still; the actor's loss lowers the value that its critic gives to the action; or log-probabilities
-        fall where the critic says that more came back than expected, and rise where less did.
+        made smaller still; the actor's loss lowers the value that its critic gives to the action; log-probabilities
+        fall where the critic says that more came back than expected, and rise where less did; or they fall where the
+        return of the environment's rewards is high.
     """
     why = """
         The sign of a policy's loss is a convention that nothing checks: an objective is maximised, a loss minimised.
@@ -38,7 +41,8 @@ class ReversedObjective(Rule):
     )
     deliberate = """
         Adversaries beside a protagonist, cost critics beside reward critics, and score functions of a cost (no critic
-        that bootstraps) are not reported. A critic that bootstraps costs, alone: allow it on the line.
+        that bootstraps, no environment of Gymnasium's or PettingZoo's) are not reported. A critic that bootstraps
+        costs, alone: allow it on the line.
     """
     bad = (
         """
@@ -141,6 +145,8 @@ class ReversedObjective(Rule):
         self._bounds: dict[Site, int] = {}
         self._against: dict[tuple[Head, Head], int] = {}
         self._friends: set[Head] = set()  # policies and critics that were seen to agree with another
+        self._against_rewards: dict[Head, int] = {}
+        self._with_rewards = False  # some policy raises what was rewarded
 
     def on_settled(self, contribution: Contribution) -> Verdicts:
         way = descends(self.history, contribution)
@@ -159,6 +165,35 @@ class ReversedObjective(Rule):
             if who not in seen:
                 seen.add(who)
                 yield from self._pair(contribution, pair, *who)
+        yield from self._scores(contribution, way)
+
+    # -- beside what the environment gave ---------------------------------------------------------------
+
+    def _scores(self, contribution: Contribution, way: int) -> Verdicts:
+        history = self.history
+        if not history.experience.gives_rewards:
+            return
+        for met, moves in weighed_scores(history, contribution.event):
+            own = head(history.graph, met.live.nid)
+            if moves * way > 0:
+                self._with_rewards = True
+                continue
+            looks = self._against_rewards[own] = self._against_rewards.get(own, 0) + 1
+            if looks >= ENOUGH and not self._with_rewards and own & contribution.consumed_pids():
+                yield self._avoids_reward(contribution, met, own)
+
+    def _avoids_reward(self, contribution: Contribution, met: Met, own: Head) -> Verdict:
+        history, site = self.history, met.op.site
+        made = origin(history, met.constant) if met.constant is not None else site
+        return Verdict(
+            site,
+            f"the log-probability of an action falls where {value_at(history, made, 'its weight')} is high, in all "
+            f"{self._against_rewards[own]} updates that were traced, and that weight rises with the rewards that the "
+            "environment gave after it: a minus is missing, or there is one too many",
+            [("loss", site), ("weight", made), ("backward", contribution.site)],
+            own,
+            key="reward",
+        )
 
     # -- the clipped surrogate ------------------------------------------------------------------------
 

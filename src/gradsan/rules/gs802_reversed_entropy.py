@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gradsan.judge import flow
+from gradsan.judge.expected_entropy import expected_entropies
 from gradsan.judge.history import History
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.meaning import (
@@ -18,6 +18,7 @@ from gradsan.judge.meaning import (
     layer,
     sign_of,
 )
+from gradsan.judge.score_functions import sign_of_step
 from gradsan.judge.wording import line, value_at
 from gradsan.record.events import Op, ParamId, Probe, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
@@ -54,6 +55,18 @@ class ReversedEntropy(Rule):
         decided from the start: allow it on the line.
     """
     bad = (
+        """
+        import torch
+        actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2).requires_grad_(False)
+        opt = torch.optim.SGD(actor.parameters(), lr=0.1)
+        for _ in range(8):
+            s = torch.randn(8, 3)
+            p = actor(s).softmax(-1)
+            value = (p * (critic(s) + 0.2 * torch.log(p + 1e-8))).sum(-1)  # BUG  gradsan: allow unstable-log-prob
+            opt.zero_grad()
+            (-value.mean()).backward()
+            opt.step()
+        """,
         """
         import torch
         policy = torch.nn.Linear(3, 2)
@@ -111,6 +124,19 @@ class ReversedEntropy(Rule):
         """,
     )
     good = (
+        """
+        # Discrete SAC: values and entropy, weighed by the probabilities of all actions.
+        import torch
+        actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2).requires_grad_(False)
+        opt = torch.optim.SGD(actor.parameters(), lr=0.1)
+        for _ in range(8):
+            s = torch.randn(8, 3)
+            log_p = actor(s).log_softmax(-1)
+            loss = (log_p.exp() * (0.2 * log_p - critic(s))).sum(-1).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
         """
         import torch
         policy, weight = torch.nn.Linear(3, 2), -0.01
@@ -173,7 +199,28 @@ class ReversedEntropy(Rule):
         for probe, sign, own in found:
             if sign * way > 0:
                 yield from self._lowers(contribution, probe, own)
+        yield from self._expectations(contribution, way)
         yield from self._temperature(contribution, way)
+
+    def _expectations(self, contribution: Contribution, way: int) -> Verdicts:
+        """The critic's values are weighed by the policy's probabilities, and the entropy among them."""
+        history = self.history
+        roots = [root.nid for root in contribution.event.roots]
+        for op, sign in expected_entropies(history, roots):
+            own = head(history.graph, op.nid)
+            if sign * way < 0:
+                self._raised |= own
+            elif sign * way > 0 and own & contribution.consumed_pids():
+                looks = self._lowered[own] = self._lowered.get(own, 0) + 1
+                if looks >= ENOUGH and not own & self._raised:
+                    yield Verdict(
+                        op.site,
+                        f"log p has the wrong sign in {value_at(history, op.site, 'this product')}, in all {looks} "
+                        "updates that were traced: the term lowers the entropy of the policy",
+                        [("entropy", op.site), ("backward", contribution.site)],
+                        own,
+                        key="expectation",
+                    )
 
     def _entropies(self, contribution: Contribution) -> Iterator[tuple[Probe, int, Head]]:
         """The entropies in this loss, with the sign of its derivative by them."""
@@ -261,7 +308,7 @@ class ReversedEntropy(Rule):
                 live, constant = sides if sides[0].live else sides[::-1]
                 parts = self._sign_of_learned(live) * self._sign_of_score(constant)
                 return (op, sign * parts) if parts else None
-            if len(sides) != 1 or (step := _step(op)) == 0:
+            if len(sides) != 1 or (step := sign_of_step(op)) == 0:
                 return None
             op, sign = sides[0], sign * step
         return None
@@ -270,7 +317,7 @@ class ReversedEntropy(Rule):
         sign = 1
         while op.kind != "parameter":
             sides = list(self.history.graph.inputs(op))
-            step = 1 if op.name in RISING else _step(op)
+            step = 1 if op.name in RISING else sign_of_step(op)
             if len(sides) != 1 or not step:
                 return 0
             op, sign = sides[0], sign * step
@@ -293,25 +340,9 @@ class ReversedEntropy(Rule):
                 for index, source in enumerate(graph.inputs(op)):
                     turned = (op.name == "sub" and index == 1) or (op.name == "rsub" and index == 0)
                     stack.append((source, -sign if turned else sign))
-            elif step := _step(op):
+            elif step := sign_of_step(op):
                 stack.extend((source, sign * step) for source in list(graph.inputs(op))[:1])
         return signs.pop() if len(signs) == 1 else 0
-
-
-def _step(op: Op) -> int:
-    """The sign of an operation with one value that counts; 0 where it is not known."""
-    if op.name in flow.SHAPING | flow.REDUCING | flow.TAKEN_OUT | flow.SELECTING | {
-        "add",
-        "sub",
-        "stack",
-        "cat",
-    }:
-        return 1
-    if op.name in ("neg", "rsub"):
-        return -1
-    if op.name in ("mul", "div") and len(op.inputs) == 1:
-        return 1 if flow.first_scalar(op) > 0 else -1
-    return 0
 
 
 rule = ReversedEntropy

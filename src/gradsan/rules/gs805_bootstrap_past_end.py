@@ -127,7 +127,7 @@ class BootstrapPastEnd(Rule):
         for target in bootstraps_in(self.history, event):
             kinds = {}
             for end in ("", "truncated", "terminated"):
-                kinds[end] = rows = self._rows[target.op.site, end]
+                kinds[end] = rows = self._rows[target.site, end]
                 of_kind = [rest for rest in target.rest if rest.transition.end == end]
                 rows.add([rest.number for rest in of_kind if rest.follows or rest.number == 0.0])
             going_on, truncated, terminated = kinds.values()
@@ -156,7 +156,7 @@ class BootstrapPastEnd(Rule):
         )  # fmt: skip
 
     def _verdict(self, event: Backward, target: Bootstrap, severity: str, text: str) -> Verdict:
-        site, loss = target.op.site, target.met.op.site
+        site, loss = target.site, target.met.op.site
         return Verdict(
             site,
             f"{value_at(self.history, site, 'the target')}, which {line(self.history, loss)} learns, {text}",

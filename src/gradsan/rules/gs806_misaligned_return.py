@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from gradsan.judge import reasons
 from gradsan.judge.returns import SLOWEST, Law, ReturnRow, Series
-from gradsan.judge.rollout_sums import rollouts
+from gradsan.judge.rollout_sums import rollouts, values_alone
 from gradsan.judge.weighed import Met, entries, is_score, met_in, origin
 from gradsan.judge.wording import line, value_at
-from gradsan.record.events import Backward, Site, ValueId
+from gradsan.record.events import Backward, Op, Site, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 ENOUGH_BORDERS = 3  # ends of episodes that a return ran across
@@ -25,6 +25,9 @@ class _Seen:
     stopped: int = 0
     looks_back: int = 0
     only_discounted: int = 0
+    beside: int = 0
+    values_alone: int = 0
+    from_itself: int = 0
     right: int = 0
 
 
@@ -35,7 +38,7 @@ class MisalignedReturn(Rule):
     needs_deep = True
     what = """
         The return (or advantage, or value target) of a step is made of rewards that do not belong to it: of those of
-        the next episode, of those that came before it, or of its own alone.
+        the next episode, of those that came before it, or of its own alone; or of none at all.
     """
     why = """
         A return says what followed an action. Where the running sum is not set to zero at the end of an episode, the
@@ -134,7 +137,7 @@ class MisalignedReturn(Rule):
 
     def __init__(self, *args: object) -> None:
         super().__init__(*args)  # type: ignore[arg-type]
-        self._seen: dict[Site, _Seen] = defaultdict(_Seen)
+        self._seen: dict[tuple[Site, bool], _Seen] = defaultdict(_Seen)  # weights and targets apart
         self._read: set[ValueId] = set()  # rollouts
 
     def on_backward(self, event: Backward) -> Verdicts:
@@ -152,8 +155,14 @@ class MisalignedReturn(Rule):
             if met.constant is not None and met.op.name != "mul":
                 yield from self._judge_rollout(event, met, rows)
 
+    def _at(self, culprit: Site, met: Met) -> _Seen:
+        return self._seen[culprit, met.op.name == "mul"]
+
     def _judge_rollout(self, event: Backward, met: Met, rows: list[ReturnRow]) -> Verdicts:
         """The loss sees a part of a rollout: read all of it, once."""
+        if (op := values_alone(self.history, met)) is not None and op.nid not in self._read:
+            self._read.add(op.nid)
+            yield from self._without_rewards(event, met, op)
         for op, entries_of_all in rollouts(self.history, met, rows):
             series = Series(entries_of_all)
             if op.nid in self._read or not series.is_large_enough():
@@ -161,6 +170,9 @@ class MisalignedReturn(Rule):
             if (law := _law(series)) is not None:
                 self._read.add(op.nid)
                 yield from self._crossings(event, met, op.site, series, law)
+            elif (found := _cut_beside(series)) is not None:
+                self._read.add(op.nid)
+                yield from self._beside(event, met, op.site, *found)
 
     def could_not_look(self) -> str:
         book = self.history.experience
@@ -172,7 +184,7 @@ class MisalignedReturn(Rule):
         if not series.is_large_enough():
             return
         culprit = origin(self.history, met.constant) if met.constant is not None else met.op.site
-        seen, begins = self._seen[culprit], self.history.experience.begins
+        seen, begins = self._at(culprit, met), self.history.experience.begins
         steps = len(series.pairs)
         if series.looks_back(begins):
             seen.looks_back += 1
@@ -186,9 +198,36 @@ class MisalignedReturn(Rule):
                 yield self._verdict(event, met, culprit, text)
         elif (law := _law(series)) is not None:
             yield from self._crossings(event, met, culprit, series, law)
+        elif (found := _cut_beside(series)) is not None:
+            yield from self._beside(event, met, culprit, *found)
+        elif series.bootstraps_from_itself():
+            seen.from_itself += 1
+            if seen.from_itself >= ENOUGH_UPDATES and not seen.right:
+                text = f"takes, at each of {steps} steps, the value of its own state where that of the next one belongs"
+                yield self._verdict(event, met, culprit, text)
+
+    def _beside(self, event: Backward, met: Met, culprit: Site, by: int, ends: int) -> Verdicts:
+        seen = self._at(culprit, met)
+        seen.beside += ends
+        if seen.beside >= ENOUGH_BORDERS and not seen.right:
+            word = "before" if by < 0 else "after"
+            yield self._verdict(
+                event, met, culprit,
+                f"starts anew one step {word} the end of each of {seen.beside} episodes, and runs on across the end "
+                f"itself: the flags of the ends are one step off",
+            )  # fmt: skip
+
+    def _without_rewards(self, event: Backward, met: Met, op: Op) -> Verdicts:
+        seen = self._at(op.site, met)
+        seen.values_alone += 1
+        if seen.values_alone >= ENOUGH_UPDATES and not seen.right:
+            yield self._verdict(
+                event, met, op.site,
+                f"is its own predictions plus zeros, at all {op.shape[0]} steps: no reward is in it",
+            )  # fmt: skip
 
     def _crossings(self, event: Backward, met: Met, culprit: Site, series: Series, law: Law) -> Verdicts:
-        seen = self._seen[culprit]
+        seen = self._at(culprit, met)
         seen.right += 1
         crossed, stopped = series.crossings(law)
         seen.crossed += crossed
@@ -214,6 +253,16 @@ def _law(series: Series) -> Law | None:
     # A share of the next prediction that is negative: these are no predictions but the other summand.
     is_return = law.exact and series.adds_up(law) and law.next < 1.0 + 1e-4 and law.value > -1e-4
     return law if is_return and not series.is_differential(law) else None
+
+
+def _cut_beside(series: Series) -> tuple[int, int] | None:
+    """By how many steps the ends are missed, and how often."""
+    ways = [False, True] if all(e.prediction is not None for e in series.entries.values()) else [False]
+    for by in (-1, 1):
+        for with_predictions in ways:
+            if ends := series.cut_beside_the_ends(by, with_predictions):
+                return by, ends
+    return None
 
 
 def _across(law: Law, ends: int) -> str:

@@ -13,6 +13,12 @@ from gradsan.record.events import Backward, Op, ParamId, Site, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 PENALISING = LINEAR | JOINING | {"exp", "expm1", "clamp", "abs"}
+PREFERRING = {
+    "logsigmoid",
+    "log_sigmoid",
+    "softplus",
+    "binary_cross_entropy_with_logits",
+}  # the margin of a preference
 LOOKS = 4  # after as many steps
 FAR, ON_AVERAGE = 0.02, 0.002
 
@@ -23,9 +29,10 @@ class ReferenceDrifts(Rule):
     severity = "error"
     needs_deep = True
     what = """
-        The reference of a KL penalty is to stay where the policy started. Here it is the policy itself under another
-        name, or a copy that is brought up to date before every update, so that the divergence is always zero; or a
-        copy that disagrees with the policy before the first step, because its dropout is on.
+        The reference of a KL penalty or of a preference loss (DPO) is to stay where the policy started. Here it is the
+        policy itself under another name, or a copy that is brought up to date before every update, so that the
+        divergence is always zero; or a copy that disagrees with the policy before the first step, because its dropout
+        is on.
     """
     why = """
         A penalty that is always zero holds nothing back: the policy drifts away from the language or the behaviour
@@ -60,8 +67,44 @@ class ReferenceDrifts(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        import torch
+        from torch.nn.functional import logsigmoid
+        policy = torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        def score(model, s, a):
+            return model(s).log_softmax(-1).gather(1, a)
+        def update(model, reference):
+            s, better = torch.randn(8, 3), torch.randint(2, (8, 1))
+            with torch.no_grad():
+                ref = score(reference, s, better) - score(reference, s, 1 - better)  # BUG
+            margin = score(model, s, better) - score(model, s, 1 - better) - ref
+            loss = -logsigmoid(0.1 * margin).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        for _ in range(8):
+            update(policy, policy)
+        """,
     )
     good = (
+        """
+        # A preference, measured against where the policy started.
+        import copy
+        import torch
+        policy = torch.nn.Linear(3, 2)
+        reference = copy.deepcopy(policy).requires_grad_(False)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(8):
+            s, better = torch.randn(8, 3), torch.randint(2, (8, 1))
+            score, before = policy(s).log_softmax(-1), reference(s).log_softmax(-1)
+            margin = score.gather(1, better) - score.gather(1, 1 - better)
+            margin = margin - (before.gather(1, better) - before.gather(1, 1 - better))
+            loss = -torch.nn.functional.logsigmoid(0.1 * margin).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
         """
         import copy
         import torch
@@ -116,14 +159,14 @@ class ReferenceDrifts(Rule):
                 yield from self._judged(event, difference)
 
     def _is_penalty(self, difference: Difference, within: dict[ValueId, Op]) -> bool:
-        """A divergence is averaged into the loss, as it is, squared, or with its exponential. What a margin is
-        wanted of is none."""
+        """A divergence is averaged into the loss, as it is, squared, or with its exponential; or it is the margin that
+        a preference is wanted to have."""
         graph, stack, seen = self.history.graph, [difference.op.nid], set()
         while stack:
             nid = stack.pop()
             for user in (within[n] for n in graph.consumers.get(nid, ()) if n in within):
                 squared = user.name == "pow" and nid == difference.op.nid
-                if user.name not in PENALISING and not squared:
+                if user.name not in PENALISING | PREFERRING and not squared:
                     return False
                 if user.nid not in seen:
                     seen.add(user.nid)

@@ -23,6 +23,7 @@ from gradsan.record.trace import TraceWriter
 from gradsan.runner.versions import too_old
 
 if TYPE_CHECKING:
+    from gradsan.lock.sink import LockSink
     from gradsan.observe.session import Session
     from gradsan.picture.collector import PictureCollector
 
@@ -59,6 +60,7 @@ class Watch:
         draws: bool = False,
         baseline: Baseline | None = None,
         refuses: bool = False,
+        lock: LockSink | None = None,
     ) -> None:
         """`refuses`: a program that imports a torch which is too old ends there, instead of going on unwatched."""
         self.baseline = baseline
@@ -67,7 +69,8 @@ class Watch:
         self.mode = mode
         self.include = include
         self.picture = _picture_collector() if draws else None
-        sinks: list[Sink | None] = [writer, engine, self.picture]
+        self.lock = lock
+        sinks: list[Sink | None] = [writer, engine, self.picture, lock]
         self.recorder = Recorder([sink for sink in sinks if sink is not None])
         self.session: Session | None = None
         self.refusal = ""  # this torch is too old
@@ -157,6 +160,8 @@ class Watch:
     def _finish(self, error: BaseException | None) -> Report:
         _open[:] = [watch for watch in _open if watch is not self]
         attempt("session", self._arrival.stop)
+        if self.lock is not None:
+            self.lock.whole = error is None
         if self.session is not None:
             if error is not None:
                 attempt("explain", self.session.explain, error)
@@ -172,6 +177,8 @@ class Watch:
         trace: look, but take nothing apart."""
         if self.writer is not None:
             attempt("trace", self.recorder.sinks.drop, self.writer)
+        if self.lock is not None:
+            self.lock.whole = False
         attempt("session", self.recorder.finish)
         return self.report()
 

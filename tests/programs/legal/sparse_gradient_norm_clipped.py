@@ -14,6 +14,6 @@ for _ in range(30):
     loss = -(dist.log_prob(actions) * reward).mean()
     opt.zero_grad()
     loss.backward()
-    nn.utils.clip_grad_norm_([*table.parameters(), *head.parameters()], 10.0, foreach=False)
+    nn.utils.clip_grad_norm_(head.parameters(), 10.0)
     opt.step()
 print(float(loss))

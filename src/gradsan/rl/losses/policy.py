@@ -88,9 +88,7 @@ def ppo_clip_loss(log_prob: Tensor, old_log_prob: Tensor, advantage: Tensor, cli
     )
     constant("ppo_clip_loss", old_log_prob=old_log_prob, advantage=advantage)
     ratio = torch.exp(log_prob - old_log_prob)
-    # Of the clipped product only its upper bound, A + ε|A|, is ever the smaller one.
-    bound = torch.add(advantage, advantage.abs(), alpha=clip)
-    return -(ratio * advantage).clamp(max=bound).mean()
+    return -torch.min(ratio * advantage, torch.clamp(ratio, 1 - clip, 1 + clip) * advantage).mean()
 
 
 def ppo_value_loss(value: Tensor, old_value: Tensor, returns: Tensor, clip: float) -> Tensor:

@@ -1,0 +1,60 @@
+"""The line that carries a value from one iteration into the next: not always the one that computes it."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from gradsan.judge.callers import way_of
+from gradsan.judge.source import STORING, around, names_bound_at
+from gradsan.record.events import Op, Site
+
+if TYPE_CHECKING:
+    from gradsan.judge.history import History
+
+
+def carried_by(history: History, op: Op) -> Site:
+    """Where the value is put into an attribute, in its function or in one that it is returned to; else the last line
+    that it is returned to, or its own."""
+    for site in way_of(history, op):
+        seen = history.sites[site]
+        function = around(seen.file, seen.line)[0]
+        names = names_bound_at(seen.file, seen.line)
+        if function is None or not names:
+            return site
+        if stored := _stored(function, names, seen.line):
+            return history.site_at(seen.file, stored, seen.function)
+        if not _is_returned(function, names):
+            return site
+        last = site
+    return last
+
+
+def _stored(function: ast.FunctionDef, names: set[str], line: int) -> int:
+    """The first line from this one on that puts one of the names into an attribute, or into what an attribute holds."""
+    found = [n.lineno for n in ast.walk(function) if isinstance(n, ast.stmt) and _stores(n, names)]
+    return min((at for at in found if at >= line), default=0)
+
+
+def _stores(statement: ast.stmt, names: set[str]) -> bool:
+    if isinstance(statement, ast.Assign):
+        target = statement.targets[0]
+        while isinstance(target, ast.Subscript):
+            target = target.value
+        return isinstance(target, ast.Attribute) and _holds(statement.value, names)
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+        return False
+    kept = call.func.attr in STORING and isinstance(call.func.value, ast.Attribute)
+    return kept and any(_holds(value, names) for value in call.args)
+
+
+def _holds(value: ast.expr | None, names: set[str]) -> bool:
+    """Whether it is one of the names as it is, or a display of them."""
+    if isinstance(value, ast.Tuple | ast.List):
+        return any(_holds(part, names) for part in value.elts)
+    return isinstance(value, ast.Name) and value.id in names
+
+
+def _is_returned(function: ast.FunctionDef, names: set[str]) -> bool:
+    return any(isinstance(n, ast.Return) and _holds(n.value, names) for n in ast.walk(function))

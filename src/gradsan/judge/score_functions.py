@@ -1,0 +1,132 @@
+"""Score functions, `log_prob * weight`, next to what the environment gave: is what was rewarded made likelier?
+
+Whether a weight is a reward or a cost cannot be told from a loss. It can where the weight is made of returns, and the
+rewards that they are the sum of are known: then more is better, because an environment says so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gradsan.judge.flow import JOINING, REDUCING, SELECTING, SHAPING, TAKEN_OUT, first_scalar
+from gradsan.judge.history import History
+from gradsan.judge.returns import ReturnRow, Series
+from gradsan.judge.weighed import Met, is_score, met_in
+from gradsan.record.events import Backward, Op, ValueId
+
+PLAIN = SHAPING | SELECTING | REDUCING | JOINING | TAKEN_OUT | {"exp", "clamp", "alias"}
+BOUNDS = {"min", "minimum", "max", "maximum"}  # rising in both of their values
+SURPRISE = {"cross_entropy", "nll_loss"}
+
+
+def weighed_scores(history: History, event: Backward) -> Iterator[tuple[Met, int]]:
+    """Log-probabilities that returns weigh, and the way that a step down the loss moves them: 1 where it raises those
+    of what was rewarded more."""
+    roots = [root.nid for root in event.roots]
+    for met in met_in(history, event):
+        if met.op.name != "mul" or met.constant is None or not is_score(history, met.live):
+            continue
+        signs = _score(history, met.live) * _weight(history, met) * sign_in_loss(history, met.op.nid, roots)
+        if signs:
+            yield met, -signs
+
+
+def sign_of_step(op: Op) -> int:
+    """The sign of an operation with one value that counts; 0 where it is not known."""
+    if op.name in PLAIN | BOUNDS | {"add", "sub"}:
+        return 1
+    if op.name in ("neg", "rsub"):
+        return -1
+    if op.name in ("mul", "div") and len(op.inputs) == 1:
+        return 1 if first_scalar(op) > 0 else -1
+    if op.name in ("mul", "div") and op.facts.operand:
+        return 1 if op.facts.operand > 0 else -1
+    return 0
+
+
+def _score(history: History, op: Op) -> int:
+    """With which sign the log-probability stands in this value."""
+    graph, sign = history.graph, 1
+    while "log_prob" not in op.tags and op.name != "log_softmax":
+        live = [source for source in graph.inputs(op) if source.live]
+        if op.name in SURPRISE:
+            return -sign
+        if op.name == "log" and live and live[0].name in PLAIN | {"softmax"}:
+            return sign
+        turned = len(op.inputs) == 2 and op.name == "sub" and op.inputs[1] == (live[0].nid if live else 0)
+        step = -1 if turned else sign_of_step(op)
+        if not step or not live or (len(live) > 1 and op.name not in JOINING):
+            return 0
+        op, sign = live[0], sign * step
+    return sign
+
+
+def sign_in_loss(history: History, nid: ValueId, roots: list[ValueId]) -> int:
+    """With which sign a value stands in the loss, on every way to it."""
+    graph = history.graph
+    within, signs, stack = graph.live_ancestors(roots), set[int](), [(nid, 1)]
+    seen: set[tuple[ValueId, int]] = set()
+    while stack:
+        now, sign = stack.pop()
+        if now in roots:
+            signs.add(sign)
+        for user in (within[n] for n in graph.consumers.get(now, ()) if n in within):
+            turned = user.name == "sub" and len(user.inputs) == 2 and user.inputs[1] == now
+            step = -1 if turned else sign_of_step(user)
+            if not step:
+                return 0
+            if (onward := (user.nid, sign * step)) not in seen:
+                seen.add(onward)
+                stack.append(onward)
+    return signs.pop() if len(signs) == 1 else 0
+
+
+def _weight(history: History, met: Met) -> int:
+    """1 where the weight rises with the rewards that follow, -1 where it falls."""
+    assert met.constant is not None
+    graph, book, found = history.graph, history.experience, set[int]()
+    known = book.rows_behind(met.live, len(met.numbers))
+    if known is None:
+        return 0
+    stack, seen = [(met.constant, 1)], set[ValueId]()
+    while stack:
+        op, sign = stack.pop()
+        if op.nid in seen:
+            continue
+        seen.add(op.nid)
+        numbers = book.numbers.get(op.nid, ())
+        if len(numbers) == len(met.numbers):
+            rows = [
+                ReturnRow(row, number) for row, number in zip(known, numbers, strict=True) if row is not None
+            ]
+            if rising := _rises_with_reward(Series(rows)):
+                found.add(sign * rising)
+                continue
+        stack += _summands(op, list(graph.inputs(op)), sign)
+    return found.pop() if len(found) == 1 else 0
+
+
+def _summands(op: Op, inputs: list[Op], sign: int) -> list[tuple[Op, int]]:
+    if op.name in ("add", "sub") and len(inputs) == 2:
+        return [(inputs[0], sign), (inputs[1], -sign if op.name == "sub" else sign)]
+    if op.name == "div" and inputs:  # by a deviation
+        return [(inputs[0], sign)]
+    same_rows = op.name in SHAPING | TAKEN_OUT | {"alias", "sub", "add", "neg", "mul"}
+    return (
+        [(inputs[0], sign * sign_of_step(op))] if same_rows and len(inputs) == 1 and sign_of_step(op) else []
+    )
+
+
+def _rises_with_reward(series: Series) -> int:
+    if not series.is_large_enough():
+        return 0
+    law = series.backward_law(with_predictions=False)
+    if not law.exact or not 0.05 < law.next < 1.0 + 1e-4:
+        return 0
+    if series.varied_rewards:
+        return (law.reward > 0.0) - (law.reward < 0.0)
+    reward = series.pairs[0][
+        0
+    ].transition.reward  # the same at every step: more of them are left in the beginning
+    falls = [e.number - following.number > series.tolerance for e, following in series.pairs]
+    rises = [following.number - e.number > series.tolerance for e, following in series.pairs]
+    return (all(falls) - all(rises)) * ((reward > 0.0) - (reward < 0.0))
