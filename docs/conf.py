@@ -37,7 +37,6 @@ ORDER: dict[str, list[str]] = {
         "how-to/llm-rl",
         "how-to/notebooks",
         "how-to/distributed",
-        "how-to/lock",
         "how-to/ci",
     ],
     "Reference": ["rules/index", "lint", "api", "reference", "rl", "rl-bench", "rl-curves"],
