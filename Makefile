@@ -165,7 +165,7 @@ benchmark-peers: $(READY) .venv-benchmark/.ready
 
 # The documentation site, in build/site; its tools are installed only here.
 docs: docs-rules $(VENV)/.docs-ready
-	$(BIN)/sphinx-build --quiet --fail-on-warning --builder html docs build/site
+	$(BIN)/sphinx-build --quiet --fresh-env --fail-on-warning --builder html docs build/site
 
 docs-rules: $(READY)
 	$(BIN)/python scripts/rule_pages.py

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import click
@@ -26,8 +28,10 @@ def test_the_rule_pages_are_what_the_rules_say() -> None:
 
 
 def test_the_api_reference_is_what_the_docstrings_say() -> None:
-    """If this fails: `make docs-rules`, and commit."""
-    assert api_page.PAGE.read_text(encoding="utf-8") == api_page.page()
+    """If this fails: `make docs-rules`, and commit. By itself: Lightning patches what it finds when it is imported."""
+    command = [sys.executable, "-c", "import api_page; print(api_page.page(), end='')"]
+    made = subprocess.run(command, cwd=ROOT / "scripts", capture_output=True, text=True, check=True).stdout
+    assert api_page.PAGE.read_text(encoding="utf-8") == made
 
 
 def test_every_public_name_is_in_the_api_reference() -> None:
