@@ -10,7 +10,7 @@ from gradsan.judge.axes import ROWS, UNITS, UNKNOWN, roles, varies_along
 from gradsan.judge.history import History
 from gradsan.record.events import Ops, SiteSeen
 from gradsan.record.schema import Decoder, encode
-from harness import record_code
+from harness import record_code, run_code
 
 SETUP = """
 import torch
@@ -95,3 +95,20 @@ def test_axes_survive_the_trace():
     known = Decoder()
     known.decode(encode(SiteSeen(event.ops[0].site, "train.py", 6, "<module>")))
     assert known.decode(json.loads(json.dumps(encode(event)))) == event
+
+
+SUM_OF_PAIRS = """
+import torch
+net = torch.nn.Linear(4, 1)
+first, second = net(torch.randn(8, 4)), net(torch.randn(8, 4)).squeeze(-1)
+loss = -first.tanh() + 0.5 * second.pow(2)
+loss.{end}.backward()
+"""
+
+
+@pytest.mark.parametrize(
+    ("end", "severity"), [("mean()", "info"), ("sum()", "error"), ("pow(2).mean()", "error")]
+)
+def test_pairs_that_are_only_averaged_are_costly_and_not_wrong(end, severity):
+    (finding,) = run_code(SUM_OF_PAIRS.format(end=end)).findings
+    assert (finding.rule, finding.severity) == ("GS601", severity)

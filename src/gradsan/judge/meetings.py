@@ -149,3 +149,22 @@ def _axes_of_pairs(graph: Provenance, error: Op, op: Op, along: set[int]) -> boo
     predicted, target = sides if sides[0].live else (sides[1], sides[0])
     own, others = (varies_along(s.shape, error.shape) for s in (predicted, target))
     return bool(along & (others - own)) and not along & (own - others) and bool(own - others)
+
+
+def is_only_averaged(graph: Provenance, op: Op, within: dict[ValueId, Op]) -> bool:
+    """Whether a sum of pairs is added to others, scaled, and averaged over all of them: the mean of all sums is the sum
+    of both means, so nothing comes of the pairs."""
+    stack, seen = [op], set[ValueId]()
+    while stack:
+        value = stack.pop()
+        if value.nid in seen:
+            continue
+        seen.add(value.nid)
+        scaled = value.name in ("mul", "div") and (len(value.inputs) == 1 or bool(value.facts.operand))
+        if value.name not in ("add", "sub", "rsub", "neg") and not scaled:
+            return False
+        users = [within[n] for n in graph.consumers.get(value.nid, ()) if n in within]
+        stack += [user for user in users if user.name != "mean" or user.shape]
+        if not users:
+            return False
+    return True

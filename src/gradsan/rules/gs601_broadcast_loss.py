@@ -9,6 +9,7 @@ from gradsan.judge.meetings import (
     all_choices_for_all_rows,
     are_pairs_in_vain,
     columns_against_all,
+    is_only_averaged,
     levels_along_targets,
 )
 from gradsan.judge.residuals import LIBRARY_LOSSES
@@ -143,6 +144,14 @@ class BroadcastLoss(Rule):
     )
     good = (
         """
+        # A sum of pairs, averaged over all of them, is the sum of both means: costly, not wrong.
+        import torch
+        net = torch.nn.Linear(4, 1)
+        first, second = net(torch.randn(8, 4)), net(torch.randn(8, 4)).squeeze(-1)
+        loss = -first.tanh() + 0.5 * second.pow(2)  # gradsan: allow broadcast-loss
+        loss.mean().backward()
+        """,
+        """
         # As many columns as rows, chosen on purpose: each is compared with a row of its own.
         import torch
         net = torch.nn.Linear(3, 16)
@@ -244,13 +253,20 @@ class BroadcastLoss(Rule):
             if pair:
                 column, row = pair
                 shapes, size = [_shape(s.shape) for s in (column, row)], max(row.shape)
+                harmless = is_only_averaged(graph, op, within)
+                right = (
+                    "; only sums and their mean are taken, so the gradient is right, and costly"
+                    if harmless
+                    else ""
+                )
                 yield Verdict(
                     op.site,
                     f"`{op.name}` of {shapes[0]} and {shapes[1]} makes a [{size}, {size}] matrix of "
-                    f"pairs on the way to the loss on {line(self.history, event.site)}",
+                    f"pairs on the way to the loss on {line(self.history, event.site)}{right}",
                     [("broadcast", op.site), ("backward", event.site)],
                     event.reached,
-                    measure=never_computed,
+                    measure=None if harmless else never_computed,
+                    severity="info" if harmless else "",
                 )
 
     def _verdict(self, event: Backward, meeting: Meeting, what: str, fix: str) -> Verdict:
