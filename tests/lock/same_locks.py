@@ -10,7 +10,15 @@ MOMENT = "the same is computed at another moment"
 WRITTEN = "a value is overwritten where nobody sees it; what it flows into is the same"
 BY_HAND = "what the script itself does with gradients between backward and step is not followed"
 
+INSIDE = "what a backward of the script's own makes of its gradients is not followed"
+
 SAME: dict[str, str] = {
+    "adapters_averaged_per_micro_batch": NUMBERS,
+    "adapters_cast_to_bfloat16_with_the_model": NUMBERS,
+    "fused_loss_drops_its_auxiliary_output": INSIDE,
+    "gae_takes_the_value_of_its_own_state": EXPERIENCE,
+    "ppo_ends_one_step_off": EXPERIENCE,
+    "returns_of_zero_advantages": EXPERIENCE,
     "advantage_too_large_for_its_exponential": NUMBERS,
     "advantages_normalised_over_one_trajectory": NUMBERS,
     "atanh_of_a_stored_action": NUMBERS,
