@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: run test check lint-precision test-torch test-torch-versions format picture programs accuracy reliability unseen unseen-check fix-check meaning bench bench-taps bench-memory bench-rl bench-averaging clean-agents faults hostile load third-party llm llm-planted llm-callback llm-cost processes ray bench-distributed benchmark benchmark-full benchmark-peers docs docs-rules clean
+.PHONY: run test check lint-precision test-torch test-torch-versions format picture programs accuracy reliability unseen unseen-check fix-check meaning bench bench-taps bench-memory bench-rl bench-averaging clean-agents faults hostile load third-party llm processes ray bench-distributed benchmark benchmark-full benchmark-peers docs docs-rules clean bench-seeds bench-curves llm-planted llm-callback llm-cost lock-check bench-alternatives
 
 run: $(READY)
 	$(BIN)/gradsan run --fail-on never examples/leaky_dqn.py
@@ -62,6 +62,11 @@ fix-check: $(READY)
 lint-precision: $(READY)
 	$(BIN)/python -W ignore benchmarks/lint.py $(if $(CORPUS),--corpus $(CORPUS))
 
+# The locks of all programs of tests/programs: the same in every run, and another for every bug than for its twin?
+# LOCK="dqn --pairs" picks; LOCK="--every 8" tries every eighth for sameness.
+lock-check: $(READY)
+	$(BIN)/python -W ignore benchmarks/lock.py $(LOCK)
+
 unseen-check: $(READY)
 	$(BIN)/python benchmarks/unseen_check.py
 
@@ -72,11 +77,38 @@ bench: $(READY)
 bench-taps: $(READY)
 	$(BIN)/python -W ignore benchmarks/taps.py
 
+# What other tools cost (docs/alternatives.md), in an environment of their own that sees the project's torch.
+bench-alternatives: $(READY)
+	test -x .venv-alternatives/bin/python || $(BIN)/python -m venv .venv-alternatives
+	$(BIN)/python -c "import sysconfig; print(sysconfig.get_path('purelib'))" \
+		> $$(.venv-alternatives/bin/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")/project.pth
+	.venv-alternatives/bin/python -m pip install --quiet -c constraints.txt wandb==0.31.0 torchlens==2.36.1
+	.venv-alternatives/bin/python -W ignore benchmarks/alternatives.py
+
 bench-memory: $(READY)
 	UPDATES=$(or $(UPDATES),200000) $(BIN)/python benchmarks/memory.py
 
+# Ten seeds of PPO as one batched update against one seed, and the returns of twenty both ways; docs/rl-seeds.md.
+bench-seeds: $(READY)
+	$(BIN)/python -W ignore benchmarks/rl_seeds.py $(BENCH)
+
+# Short learning curves on MuJoCo and Atari, ours and Stable-Baselines3's, in an environment of their own; writes
+# docs/rl-curves.md. BENCH="--tasks sac-hopper --steps 50000" picks.
+MUJOCO_VENV := .venv-mujoco
+
+bench-curves: $(MUJOCO_VENV)/.ready-mujoco
+	$(MUJOCO_VENV)/bin/python -W ignore benchmarks/rl_curves.py $(BENCH)
+
+$(MUJOCO_VENV)/.ready-mujoco: pyproject.toml constraints.txt
+	test -x $(MUJOCO_VENV)/bin/python || $(PYTHON) -m venv $(MUJOCO_VENV) || python3 -m venv $(MUJOCO_VENV)
+	$(MUJOCO_VENV)/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(MUJOCO_VENV)/bin/python -m pip install --quiet -c constraints.txt torch==2.13.0
+	$(MUJOCO_VENV)/bin/python -m pip install --quiet -c constraints.txt -e ".[mujoco,atari]" stable-baselines3
+	touch $@
+
 # Trains the reference agents and Stable-Baselines3 in turns, and writes docs/rl-bench.md. Takes hours; what is
-# measured already (benchmarks/results/rl.jsonl) is kept. BENCH="--tasks ppo-cartpole --seeds 5" picks.
+# measured already (benchmarks/results/rl.jsonl) is kept. BENCH="--tasks ppo-cartpole --seeds 5" picks, and
+# BENCH="--share 0.1" measures speed alone.
 bench-rl: $(READY)
 	$(BIN)/python -m pip install --quiet -c constraints.txt --group bench
 	$(BIN)/python benchmarks/rl.py $(BENCH)
@@ -89,8 +121,8 @@ bench-averaging: $(READY)
 clean-agents: $(READY)
 	$(BIN)/python -W ignore benchmarks/clean_agents.py
 
-# Faults in every function of ours that a run calls, one after the other (docs/reliability.md); some 40 minutes on two
-# idle cores. FAULTS="--sample 200 --seed 3" or FAULTS="--only 'judge\.engine'" picks.
+# Faults in every function of ours that a run calls, one after the other (docs/reliability.md); about half a second of
+# processor time each. FAULTS="--sample 200 --seed 3", FAULTS="--only 'judge\.engine'" or FAULTS="--door watch" picks.
 faults: $(READY)
 	$(BIN)/python tests/reliability/injector.py $(FAULTS)
 
@@ -112,7 +144,7 @@ SCORE = PYTHONPATH=benchmarks $(BIN)/python -W ignore -m gradsan_benchmark --too
 benchmark: $(READY) benchmark-peers
 	mkdir -p build
 	$(SCORE) --command "make benchmark" --results build/benchmark.jsonl --misses build/benchmark-misses.md \
-		--peers all $(BENCHMARK)
+		--peers all --at-most 720 $(BENCHMARK)
 
 # Every program, every operator, every place, every peer: many hours. Takes up what was broken off.
 benchmark-full: $(READY) benchmark-peers
@@ -133,10 +165,11 @@ benchmark-peers: $(READY) .venv-benchmark/.ready
 
 # The documentation site, in build/site; its tools are installed only here.
 docs: docs-rules $(VENV)/.docs-ready
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	$(BIN)/sphinx-build --quiet --fresh-env --fail-on-warning --builder html docs build/site
 
 docs-rules: $(READY)
 	$(BIN)/python scripts/rule_pages.py
+	$(BIN)/python scripts/api_page.py
 
 $(VENV)/.docs-ready: $(READY)
 	$(BIN)/python -m pip install --quiet -c constraints.txt --group docs

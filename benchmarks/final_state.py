@@ -71,6 +71,6 @@ def _tensor(value: torch.Tensor) -> Iterator[bytes]:
         yield repr(plain.dim()).encode()  # such programs print what matters
         return
     dense = plain.to_dense().as_subclass(torch.Tensor).resolve_conj()
-    yield dense.flatten().view(torch.uint8).numpy().tobytes()
+    yield dense.contiguous().flatten().view(torch.uint8).numpy().tobytes()
     if value.is_leaf and (grad := torch.Tensor.grad.__get__(value)) is not None:
         yield from _tensor(grad)

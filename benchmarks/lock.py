@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from pathlib import Path
 
@@ -17,6 +18,8 @@ from flows import changes, flow_of, unstable  # noqa: E402
 from same_locks import SAME, UNSTABLE  # noqa: E402
 
 PROGRAMS = ROOT / "tests" / "programs"
+PAGE = ROOT / "docs" / "how-to" / "lock.md"
+TABLE = re.compile(r"(<!-- table: make lock-check -->\n).*(<!-- end of table -->)", re.DOTALL)
 
 
 def main() -> None:
@@ -32,7 +35,33 @@ def main() -> None:
     for number, path in enumerate(chosen):
         check(path, given.pairs or number % given.every > 0, counts)
     print(", ".join(f"{count} {what}" for what, count in counts.items()))
+    if not given.names:
+        write(counts)
     sys.exit(counts["unexplained"] > 0)
+
+
+def write(counts: dict[str, int]) -> None:
+    """What was counted, and the reasons, into the page."""
+    pairs, same = counts["pairs"], counts["same"]
+    lines = [
+        f"Of {pairs} pairs of a bug and its twin, {pairs - same} have different locks. {same} have the same one:\n",
+        "| why | bugs |",
+        "|---|---|",
+    ]
+    for reason in dict.fromkeys(SAME.values()):
+        names = sorted(name for name, of in SAME.items() if of == reason)
+        lines.append(f"| {reason} | {', '.join(name.replace('_', ' ') for name in names)} |")
+    lines.append(
+        f"\nOf {counts['programs']} right programs that were run once more, in adaptive mode, with other seeds, and "
+        f"with all variables renamed and all lines moved, {counts['unstable']} did not have the same lock each time"
+        + "".join(f" ({name.replace('_', ' ')}: {why})" for name, why in UNSTABLE.items())
+        + "."
+    )
+    text = PAGE.read_text(encoding="utf-8")
+    PAGE.write_text(
+        TABLE.sub(lambda found: found[1] + "\n" + "\n".join(lines) + "\n\n" + found[2], text),
+        encoding="utf-8",
+    )
 
 
 def check(path: Path, pairs_only: bool, counts: dict[str, int]) -> None:

@@ -42,6 +42,7 @@ class Outcome(NamedTuple):
     faults: tuple[str, ...] = ()
     findings: tuple[str, ...] = ()
     report: bool = True
+    errors: str = ""
 
 
 def programs(wanted: list[str]) -> list[Path]:
@@ -62,7 +63,8 @@ def outcome(path: Path, mode: str) -> Outcome:
         written = state.read_text() if state.exists() and "# races" not in source else ""
         output = Path(folder, "out").read_text(errors="replace")
         if mode == "bare":
-            return Outcome(status, output, written)
+            errors = Path(folder, "err").read_text(errors="replace")
+            return Outcome(status, output, written, errors=errors)
         if not report.exists() or not report.stat().st_size:
             return Outcome(status, output, written, report=False)
         told = json.loads(report.read_text())
@@ -159,7 +161,7 @@ def main(wanted: list[str]) -> int:
             for difference in found:
                 print(f"{path.stem} [{mode}]: {difference}", flush=True)
         if bare.status:
-            print(f"{path.stem} [bare] ended with {bare.status}", flush=True)
+            print(f"{path.stem} [bare] ended with {bare.status}: {bare.errors[-600:]}", flush=True)
     print(f"{len(paths)} programs in {len(MODES)} modes: {wrong} runs that differ, of {2 * len(paths)}")
     return min(wrong, 1)
 

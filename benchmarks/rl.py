@@ -15,17 +15,18 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from rl_report import RESULTS, load, write_report
+from rl_report import RESULTS, load, rate, write_report
 from rl_tasks import TASKS
 
 HERE = Path(__file__).parent
+EPISODES = 100
 
 
 class Side:
     """A worker that trains when it is told to."""
 
-    def __init__(self, side: str, task: str, seed: int, sanitize: str) -> None:
-        command = [sys.executable, str(HERE / "rl_worker.py"), side, task, str(seed), sanitize]
+    def __init__(self, side: str, task: str, sanitize: str, *numbers: int) -> None:
+        command = [sys.executable, str(HERE / "rl_worker.py"), side, task, sanitize, *map(str, numbers)]
         # One thread each: the agents are small, and the comparison is of code, not of cores.
         environment = {**os.environ, "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
         self._process = subprocess.Popen(
@@ -53,12 +54,27 @@ class Side:
         raise SystemExit(f"A worker died with status {self._process.wait()}.")
 
 
-def measure(task: str, seed: int, sanitize: str) -> dict[str, Any]:
-    sides = {name: Side(name, task, seed, sanitize) for name in ("gradsan", "sb3")}
+def measure(task: str, seed: int, sanitize: str, share: float) -> dict[str, Any]:
+    """The whole training, or for speed alone a share of it, which is not played with."""
+    steps = round(TASKS[task].steps * share)
+    sides = {
+        name: Side(name, task, sanitize, seed, steps, EPISODES if share == 1 else 0)
+        for name in ("gradsan", "sb3")
+    }
     while any(side.result is None for side in sides.values()):
         for side in sides.values():
             side.turn()
-    return {"task": task, "seed": seed, **{name: side.result for name, side in sides.items()}}
+    row = {"task": task, "seed": seed, "share": share}
+    return row | {name: side.result for name, side in sides.items()}
+
+
+def in_a_line(row: dict[str, Any]) -> str:
+    speed = rate(row, "gradsan") / rate(row, "sb3")
+    text = f"{row['task']} seed {row['seed']}: {speed:.2f} × the speed"
+    if row["share"] < 1:
+        return text
+    means = [sum(row[side]["returns"]) / len(row[side]["returns"]) for side in ("gradsan", "sb3")]
+    return f"{text}, return {means[0]:.1f} (SB3 {means[1]:.1f})"
 
 
 def main() -> None:
@@ -69,25 +85,24 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5, help="how many")
     parser.add_argument("--first-seed", type=int, default=101)
     parser.add_argument("--sanitize", default="adaptive", choices=("adaptive", "deep", "off"))
+    parser.add_argument(
+        "--share", type=float, default=1.0, help="of the steps: below 1, speed alone is measured"
+    )
     parser.add_argument("--again", action="store_true", help="measure anew what has been measured")
     parser.add_argument("--report", action="store_true", help="write the report from the results at hand")
     options = parser.parse_args()
-    done = set() if options.again else {(row["task"], row["seed"]) for row in load()}
+    share = options.share
+    done = set() if options.again else {(row["task"], row["seed"], row["share"]) for row in load()}
     RESULTS.parent.mkdir(exist_ok=True)
     # Seed by seed, so that an interrupted run has measured every task equally often.
     for seed in [] if options.report else range(options.first_seed, options.first_seed + options.seeds):
         for task in options.tasks:
-            if (task, seed) in done:
+            if (task, seed, share) in done:
                 continue
-            row = measure(task, seed, options.sanitize)
+            row = measure(task, seed, options.sanitize, share)
             with RESULTS.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(row) + "\n")
-            speed = row["sb3"]["seconds"] / row["gradsan"]["seconds"]
-            means = [sum(row[side]["returns"]) / len(row[side]["returns"]) for side in ("gradsan", "sb3")]
-            print(
-                f"{task} seed {seed}: {speed:.2f} × the speed, return {means[0]:.1f} (SB3 {means[1]:.1f})",
-                flush=True,
-            )
+            print(in_a_line(row), flush=True)
     write_report()
 
 

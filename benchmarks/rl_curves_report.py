@@ -20,8 +20,9 @@ evaluation episodes, on one thread, one after the other. Evaluations are greedy;
 running mean of their weights ([why](rl.md#what-plays)). The sanitizer watched gradsan's side (adaptive) and found
 nothing. CPU time is that of the whole run, evaluations included.
 
-The runs are **short**: what a few minutes of one core allow, with one or a few seeds. They show that the agents run
-on these environments and learn about as Stable-Baselines3's do over so many steps; they do not show who ends higher.
+The runs are **short**: what a few minutes of one core allow. They show that the agents run on these environments,
+clean under the sanitizer, and begin as Stable-Baselines3's do. Most are too short for either side to have learned
+anything; they do not show who learns better.
 """
 
 

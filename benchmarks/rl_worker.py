@@ -1,8 +1,9 @@
 """One side of a benchmark, in a process of its own: trains in turns, and reports its time and its return.
 
-    python benchmarks/rl_worker.py gradsan|sb3 TASK SEED SANITIZE
+    python benchmarks/rl_worker.py gradsan|sb3 TASK SANITIZE SEED STEPS EPISODES
 
-After each turn it writes a line and waits for one, so that both sides are measured under the same load.
+After each turn it writes a line and waits for one, so that both sides are measured under the same load. Time is that of
+the processor: what others do on the machine does not count, and waiting costs nothing.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import json
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,30 +21,31 @@ import torch
 from rl_tasks import TASKS, Task
 
 TURNS = 10
-EPISODES = 100
 
 
 class Turns:
-    """Time at work, without the time spent waiting for the other side."""
-
     def __init__(self, steps: int) -> None:
         self.size = steps / TURNS
         self.taken = 0
-        self.waited = 0.0
+        self.marks: list[tuple[int, float]] = []
+        """Steps and time at the end of each turn."""
 
     def wait(self) -> None:
-        began = time.perf_counter()
         print(json.dumps({"turn": self.taken}), flush=True)
         sys.stdin.readline()
-        self.waited += time.perf_counter() - began
 
     def at(self, step: int) -> None:
         if step >= (self.taken + 1) * self.size and self.taken + 1 < TURNS:
             self.taken += 1
+            self.marks.append((step, time.process_time()))
             self.wait()
 
+    def result(self, began: float, ended: float, steps: int) -> dict[str, Any]:
+        marks = [(step, at - began) for step, at in self.marks]
+        return {"seconds": ended - began, "steps": steps, "marks": marks}
 
-def run_gradsan(task: Task, seed: int, sanitize: str) -> dict[str, Any]:
+
+def run_gradsan(task: Task, seed: int, sanitize: str, episodes: int) -> dict[str, Any]:
     from rich.console import Console
 
     from gradsan.rl.algorithms import preset
@@ -54,7 +57,7 @@ def run_gradsan(task: Task, seed: int, sanitize: str) -> dict[str, Any]:
         task.env,
         **common,
         eval_every=0,
-        eval_episodes=EPISODES,
+        eval_episodes=max(episodes, 1),
         checkpoint_every=task.steps,
         **task.ours,
     )
@@ -66,16 +69,24 @@ def run_gradsan(task: Task, seed: int, sanitize: str) -> dict[str, Any]:
             turns.at(trainer.agent.step)
             advance()
 
+        ended: list[float] = []
+        stop_clock = trainer.stop_clock
+
+        def at_the_end() -> None:  # before the last evaluation, which is not timed
+            ended.append(time.process_time())
+            stop_clock()
+
         trainer.agent.advance = in_turns  # type: ignore[method-assign]
+        trainer.stop_clock = at_the_end  # type: ignore[method-assign]
         turns.wait()
-        turns.waited = 0.0
+        began = time.process_time()
         outcome = trainer.run()
         trainer.close()
-    seconds = outcome.seconds - turns.waited
-    return {"seconds": seconds, "steps": outcome.step, "returns": outcome.returns, "sanitizer": sanitize}
+    returns = outcome.returns if episodes else []
+    return turns.result(began, ended[0], outcome.step) | {"returns": returns, "sanitizer": sanitize}
 
 
-def run_sb3(task: Task, seed: int) -> dict[str, Any]:
+def run_sb3(task: Task, seed: int, episodes: int) -> dict[str, Any]:
     import stable_baselines3 as sb3
     from stable_baselines3.common.callbacks import BaseCallback
     from stable_baselines3.common.env_util import make_vec_env
@@ -97,22 +108,21 @@ def run_sb3(task: Task, seed: int) -> dict[str, Any]:
         options["action_noise"] = NormalActionNoise(np.zeros(1), 0.1 * np.ones(1))
     model = getattr(sb3, task.algorithm.upper())("MlpPolicy", env, seed=seed, device="cpu", **options)
     turns.wait()
-    turns.waited = 0.0
-    began = time.perf_counter()
+    began = time.process_time()
     model.learn(task.steps, callback=InTurns())
-    seconds = time.perf_counter() - began - turns.waited
-    returns = play(model, task, seed, env.normalize_obs if task.normalize else None)
-    return {"seconds": seconds, "steps": model.num_timesteps, "returns": returns}
+    ended = time.process_time()
+    returns = play(model, task, seed, episodes, env.normalize_obs if task.normalize else None)
+    return turns.result(began, ended, model.num_timesteps) | {"returns": returns}
 
 
-def play(model: Any, task: Task, seed: int, normalize: Any) -> list[float]:
+def play(model: Any, task: Task, seed: int, episodes: int, normalize: Any) -> list[float]:
     """Greedy episodes from the same starts as gradsan's: half of Pendulum's return is where it begins."""
     import gymnasium as gym
 
     from gradsan.rl.evaluate import episode_seeds
 
     env, returns = gym.make(task.env), []
-    for start in episode_seeds(seed, EPISODES):
+    for start in episode_seeds(seed, episodes):
         obs, _ = env.reset(seed=start)
         total, ended = 0.0, False
         while not ended:
@@ -129,10 +139,12 @@ def falling(start: float) -> Any:
 
 
 def main() -> None:
-    side, name, seed, sanitize = sys.argv[1:]
+    side, name, sanitize, *numbers = sys.argv[1:]
+    seed, steps, episodes = map(int, numbers)
     torch.set_num_threads(1)
-    task = TASKS[name]
-    result = run_gradsan(task, int(seed), sanitize) if side == "gradsan" else run_sb3(task, int(seed))
+    task = replace(TASKS[name], steps=steps)
+    ours = side == "gradsan"
+    result = run_gradsan(task, seed, sanitize, episodes) if ours else run_sb3(task, seed, episodes)
     print(json.dumps({"result": result}), flush=True)
 
 

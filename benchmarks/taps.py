@@ -41,7 +41,7 @@ class Taps:
 
     def __init__(self, patches: Patches) -> None:
         first: dict[tuple[int, str], tuple[Any, str, Any, Any]] = {}
-        for owner, name, before in patches._saved:
+        for owner, name, before, _ in patches._saved:
             first.setdefault((id(owner), name), (owner, name, vars(owner)[name], before))
         self._patched = list(first.values())
         self._hooks = (optim._global_optimizer_pre_hooks, optim._global_optimizer_post_hooks)

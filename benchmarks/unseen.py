@@ -24,6 +24,12 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 from unseen_pairs import CLASSES, Pair, pairs  # noqa: E402
 
+# A first try cannot be measured again: what `--round N --held` said when the pairs of that round were new.
+FIRST_TRIES = (
+    ("1", "85", "from the catalogue, before the mends of that time", "52 of 85"),
+    ("2", "40", "from the reports, before the mends that followed", "25 of 40"),
+    ("3", "20", "after the last mend, and nothing was mended since", "16 of 20"),
+)
 VERDICTS = ("code and line", "line only", "code only", "other finding", "silent")
 HEAD = ("class", "pairs", *VERDICTS, "twins with an alarm")
 
@@ -151,6 +157,13 @@ gradients or weights are not its twin's, or it keeps graphs alive. *Code and lin
 code that is right on the line that a person would change. *Line only* and *code only* are near misses; *other
 finding* names something else. The pairs are split into two halves by a hash of their names: what was said
 about the held one is not listed here, so that mends are not made to measure.
+
+## At the first try
+
+{markdown(("round", "pairs", "written", "code and line"), list(FIRST_TRIES))}
+The last round is the honest figure; `make unseen UNSEEN="--round 3 --held"` counts it again. The goal is nine in ten.
+
+## Now
 
 {text}"""
 

@@ -17,7 +17,7 @@ html_copy_source = html_show_sourcelink = False
 html_theme_options = {"navigation_with_keys": True}
 extensions = ["myst_parser", "sphinx_copybutton"]
 copybutton_prompt_text = "$ "
-exclude_patterns = ["conf.py"]
+exclude_patterns = ["overhead.md"]  # a table by itself, written by `make bench`
 myst_heading_anchors = 4
 myst_links_external_new_tab = False
 # Shown as they are: output and sessions have no grammar that a highlighter could know.
@@ -28,6 +28,7 @@ ORDER: dict[str, list[str]] = {
     "How to": [
         "how-to/findings",
         "how-to/fix",
+        "how-to/lock",
         "how-to/outputs",
         "how-to/configuration",
         "how-to/cleanrl",
@@ -38,7 +39,7 @@ ORDER: dict[str, list[str]] = {
         "how-to/distributed",
         "how-to/ci",
     ],
-    "Reference": ["rules/index", "lint", "api", "reference", "rl", "rl-bench"],
+    "Reference": ["rules/index", "lint", "api", "reference", "rl", "rl-bench", "rl-seeds", "rl-curves"],
     "Evidence": [
         "found-in-the-wild",
         "benchmark",
@@ -46,7 +47,6 @@ ORDER: dict[str, list[str]] = {
         "meaning",
         "third-party",
         "performance",
-        "overhead",
         "reliability",
         "tested-with",
     ],

@@ -18,6 +18,7 @@ FAMILIES = {
     "6": "Shape and form of the loss",
     "7": "Distributed",
     "8": "Meaning: the gradient is right, the loss is not",
+    "9": "Change: the gradient flows otherwise than it did",
 }
 INTRODUCTION = """\
 # Rules

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import sys
 import tempfile
@@ -45,6 +46,13 @@ def arguments() -> argparse.ArgumentParser:
     add("--programs", default="", help="only programs whose name contains one of these words")
     add("--operators", default="", help="only these operators")
     add("--root", type=Path, default=ROOT, help="gradsan's repository, for its programs")
+    add(
+        "--at-most",
+        type=float,
+        default=math.inf,
+        metavar="SECONDS",
+        help="break off then: the tables are of what was reached; 0 runs nothing",
+    )
     add("--jobs", type=int, default=os.cpu_count() or 1)
     add(
         "--results",
@@ -56,6 +64,11 @@ def arguments() -> argparse.ArgumentParser:
         "--again",
         action="store_true",
         help="ask the tools of --tool again about what is in the results, and keep what the oracle said",
+    )
+    add(
+        "--known",
+        action="store_true",
+        help="only what some tool was asked about before, in place of a sample: its page, or another tool's answers",
     )
     add("--page", type=Path, help="write the tables and the picture to this Markdown file")
     add("--command", default="python -m gradsan_benchmark", help="what the page says it was written by")
@@ -101,12 +114,19 @@ def _run(options: argparse.Namespace, tools: list[Tool], place: Path) -> set[str
         )
     words, picked = options.programs.split(), options.operators.split()
     found = [p for p in found if not words or any(word in p.name for word in words)]
-    found = some_programs(found, options.originals, options.seed)
+    known = run.load(options.results)
+    asked = {row["name"] for row in known if row["tools"]}
+    if options.known:
+        found = [program for program in found if program.name in asked]
+    else:
+        found = some_programs(found, options.originals, options.seed)
     chosen = every_case(found, options.sites, options.seed)
     chosen = [case for case in chosen if not picked or case.operator in picked]
-    chosen = sample(chosen, options.sample, options.seed)
+    if options.known:
+        chosen = [case for case in chosen if case.name in asked]
+    else:
+        chosen = sample(chosen, options.sample, options.seed)
     chosen = [case for case in chosen if options.half in ("", case.half)]
-    known = run.load(options.results)
     if options.again:
         run.forget(known, {named(text).name for text in options.tool})
     todo = run.jobs(chosen, found, tools, known)
@@ -114,7 +134,7 @@ def _run(options: argparse.Namespace, tools: list[Tool], place: Path) -> set[str
         f"{len(found)} programs, {len(chosen)} mutants, tools: {' · '.join(t.name for t in tools)}",
         file=sys.stderr,
     )
-    run.run(todo, options.results, options.jobs)
+    run.run(todo, options.results, options.jobs, options.at_most)
     pairs = _pairs(options, place)
     with options.results.open("a", encoding="utf-8") as file:
         for row in reports.work(pairs, tools, known):

@@ -16,7 +16,8 @@ A *mutant* is a correct program with one realistic mistake on one line. Original
 and what each optimizer step consumes (the parameters it owns and their gradients) is compared. It differs, or autograd
 raises: a **real** bug. Nothing differs: **equivalent**, and whatever a tool says newly is a false alarm. No step
 differs, but the mutant computes more, keeps more graphs alive, or has lost a guard (a clip, a mask) that did not act:
-**latent**; a finding on the changed line is right there, and so is silence. Another error: invalid, dropped.
+**latent**; a finding on the changed line is right there, and so is silence. Another error: invalid, dropped; so is what
+has not differed after 2,000 steps, where the program goes on.
 
 *Right line*: the changed line, or one that the operator names as equally right (the step that consumes what was not
 cleared; the next line that uses what was not detached). *Right code* as well: one of the operator's codes; only

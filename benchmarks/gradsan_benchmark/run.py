@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 import multiprocessing
 import sys
 import tempfile
+import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -43,8 +45,12 @@ def jobs(cases: Iterable[Case], programs: Iterable[Program], tools: list[Tool], 
     return [Job(p, tuple(by_program[p.name]), tuple(tools), tuple(known[p.name])) for p in programs]
 
 
-def run(todo: list[Job], results: Path, processes: int) -> None:
-    """Appends to `results` as it goes, so that a run that was broken off is taken up again."""
+def run(todo: list[Job], results: Path, processes: int, seconds: float = math.inf) -> None:
+    """Appends to `results` as it goes, so that a run that was broken off is taken up again. No program is begun after
+    `seconds`, and what was begun is given up."""
+    until = time.monotonic() + seconds
+    if seconds <= 0:
+        return
     forks.warm_up()
     total = sum(1 + len(job.cases) for job in todo)
     done = 0
@@ -55,6 +61,9 @@ def run(todo: list[Job], results: Path, processes: int) -> None:
             done += 1
             if done % 25 == 0 or sys.stderr.isatty():
                 print(f"\r{done}/{total}", end="", file=sys.stderr, flush=True)
+            if time.monotonic() > until:
+                print(f"\rbroken off after {seconds:.0f} s: {done} of {total}", end="", file=sys.stderr)
+                break
     print(file=sys.stderr)
 
 
@@ -76,7 +85,9 @@ def work(job: Job) -> Iterator[Row]:
     """The rows that are new for this program: itself, then its mutants."""
     before = {row["name"]: row for row in job.known}
     rows = {
-        case.name: row for case in job.cases if (row := before.get(case.name)) and row["diff"] == case.diff
+        case.name: row | {"lines": list(case.lines)}
+        for case in job.cases
+        if (row := before.get(case.name)) and row["diff"] == case.diff
     }
     with tempfile.TemporaryDirectory() as place:
         script = job.program.copy(Path(place, "original"))

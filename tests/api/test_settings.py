@@ -68,7 +68,7 @@ def test_every_option_of_the_command_line_can_be_written_down() -> None:
     from gradsan.cli.run import command as run
 
     options = {str(p.name).rstrip("_") for p in (*run.params, *report.params) if isinstance(p, click.Option)}
-    of_one_run = {"module", "code", "config", "no_config", "no_baseline", "write_baseline"}
+    of_one_run = {"module", "code", "config", "no_config", "no_baseline", "write_baseline", "verify_fixes"}
     assert options - of_one_run == {key.replace("-", "_") for key in settings.KEYS}
 
 

@@ -71,6 +71,18 @@ def test_guard_that_did_not_act_is_latent():
     assert oracle.classify(same, same, guard=True).kind == "latent"
 
 
+def test_what_did_not_differ_until_the_last_look_is_dropped():
+    step = {"optimizer": 0, "digest": "0", "sketch": []}
+    long = {"steps": [step] * oracle.UPDATES, "backwards": [], "kept": [], "error": None}
+    assert oracle.classify(long, long).kind == "invalid"
+
+
+def test_tool_that_has_changed_is_asked_again_and_the_oracle_is_not():
+    row = {"kind": "real", "tools": {"parrot": {}, "other": {}}}
+    run.forget([row], {"parrot"})
+    assert row == {"kind": "real", "tools": {"other": {}}}
+
+
 def test_program_that_never_ends_is_stopped_with_what_it_started(tmp_path):
     path = tmp_path / "endless.py"
     path.write_text("import os\nos.fork()\nwhile True: pass\n", encoding="utf-8")

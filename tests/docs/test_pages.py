@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import click
 import pytest
 
+import api_page
+import gradsan
 import rule_pages
 from gradsan.cli import COMMANDS, main
 
@@ -21,6 +25,17 @@ def test_the_rule_pages_are_what_the_rules_say() -> None:
     """If this fails: `make docs-rules`, and commit."""
     written = {path.name: path.read_text(encoding="utf-8") for path in rule_pages.FOLDER.glob("*.md")}
     assert written == rule_pages.pages()
+
+
+def test_the_api_reference_is_what_the_docstrings_say() -> None:
+    """If this fails: `make docs-rules`, and commit. By itself: Lightning patches what it finds when it is imported."""
+    command = [sys.executable, "-c", "import api_page; print(api_page.page(), end='')"]
+    made = subprocess.run(command, cwd=ROOT / "scripts", capture_output=True, text=True, check=True).stdout
+    assert api_page.PAGE.read_text(encoding="utf-8") == made
+
+
+def test_every_public_name_is_in_the_api_reference() -> None:
+    assert set(gradsan.__all__) - {"__version__"} <= set(api_page.PUBLIC["gradsan"])
 
 
 def test_writing_the_pages_removes_those_of_rules_that_are_gone(tmp_path: Path) -> None:

@@ -60,6 +60,13 @@ def test_it_is_verified_where_the_finding_is_gone_and_only_its_gradients_differ(
     assert verdict(WRONG, RIGHT).verified
 
 
+def test_a_repair_of_a_leak_that_changes_no_gradient_has_repaired_nothing() -> None:
+    same = replace(WRONG, findings=())
+    assert verdict(WRONG, same).because == "with it, the gradients of 1 step are what they were, bit for bit"
+    retained = replace(WRONG, findings=(found("GS406"),))
+    assert verdict(retained, same).verified
+
+
 def test_the_same_finding_on_the_moved_line_is_still_there() -> None:
     assert not verdict(WRONG, replace(RIGHT, findings=(found(),))).verified
 
@@ -91,7 +98,10 @@ def test_a_program_that_differs_from_run_to_run_cannot_be_compared() -> None:
     refused = verdict(WRONG, RIGHT, reproducible=False)
     assert not refused.verified
     assert "two runs" in refused.because
-    assert verdict(WRONG, replace(RIGHT, steps=WRONG.steps), reproducible=False).verified, "nothing differs"
+    retained = replace(WRONG, findings=(found("GS406"),))
+    assert verdict(retained, replace(RIGHT, steps=WRONG.steps), reproducible=False).verified, (
+        "nothing differs"
+    )
 
 
 def test_a_rule_that_could_not_look_has_not_become_silent() -> None:

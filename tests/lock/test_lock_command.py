@@ -83,6 +83,7 @@ def test_a_lock_is_written_and_holds_in_every_run_until_the_flow_changes(gradsan
     assert "error GS901 flow-changed" in told.err
     assert "train.py:13" in told.err
     assert "`loss` now also trains `other`" in told.err
+    assert "GS901: nothing was traced" in gradsan("run", "--locked", "--mode", "light", "train.py").err
     checked = gradsan("lock", "--check", "train.py")
     assert (checked.status, checked.out) == (1, "done\n")
     assert "GS901" in checked.err

@@ -9,7 +9,7 @@ import pytest
 
 from sandbox import Sandbox
 
-collect_ignore = [] if os.environ.get("GRADSAN_PROCESSES") else ["test_sweep.py"]
+collect_ignore = [] if os.environ.get("GRADSAN_PROCESSES") else ["test_seeds.py", "test_sweep.py"]
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@ children one after the other."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -128,6 +129,18 @@ def test_four_ranks(tmp_path_factory: pytest.TempPathFactory) -> None:
     assert [(f["rule"], f["ranks"]) for f in report["findings"]] == [("GS701", [0, 1, 2, 3])]
 
 
+def test_four_ranks_have_the_same_bits(tmp_path_factory: pytest.TempPathFactory) -> None:
+    asked = [
+        {"name": "four", "code": TRAIN, "mode": mode, "world": 4} for mode in ("bare", "adaptive", "deep")
+    ]
+    bare, *watched = on_ranks(tmp_path_factory, asked)
+    assert len(bare["weights"]) == 4
+    for report in watched:
+        assert report["weights"] == bare["weights"]
+        assert not report["findings"]
+        assert [p["rank"] for p in report["processes"]] == [0, 1, 2, 3]
+
+
 def launched(sandbox: Sandbox, *command: str) -> subprocess.CompletedProcess[str]:
     sandbox.env["OUT"] = "weights-"
     return sandbox._run([str(Path(sys.executable).with_name(command[0])), *command[1:]], timeout=PATIENCE)
@@ -191,7 +204,7 @@ def test_a_rank_without_a_trace_is_not_evaluated(sandbox: Sandbox) -> None:
     assert {entry["rule"] for entry in report["not_evaluated"]} >= {"GS701", "GS702", "GS703", "GS704"}
 
 
-@pytest.mark.parametrize("method", ["spawn", "fork"])
+@pytest.mark.parametrize("method", ["spawn", "fork", "forkserver"])
 def test_asynchronous_workers_are_watched_and_clean(sandbox: Sandbox, method: str) -> None:
     sandbox.write("a3c.py", ASYNCHRONOUS.replace("METHOD", method))
     seen = sandbox.gradsan("run", "--format", "json", "a3c.py", timeout=PATIENCE)
@@ -219,3 +232,15 @@ def test_200_children_leave_their_traces_and_nothing_else(sandbox: Sandbox) -> N
     assert len(list((sandbox.path / "t").iterdir())) == 201
     assert not list((sandbox.path / "tmp").glob("gradsan*"))
     assert sorted(os.listdir(sandbox.path)) == ["many.py", "t", "tmp"]
+    assert not running_in(sandbox.path)
+
+
+def running_in(folder: Path) -> list[str]:
+    """The processes that are still at work in this folder."""
+    found = []
+    for process in Path("/proc").iterdir():
+        if process.name.isdigit():
+            with contextlib.suppress(OSError):
+                if Path(os.readlink(process / "cwd")) == folder:
+                    found.append(process.name)
+    return found

@@ -81,7 +81,12 @@ def called_in(run: Callable[[], Any], known: dict[str, types.FunctionType]) -> d
 # -- putting a fault in ---------------------------------------------------------------------------------------
 
 
-def inject(function: types.FunctionType, breaks: Callable[[int], bool], error: type[Exception]) -> None:
+def inject(
+    function: types.FunctionType,
+    breaks: Callable[[int], bool],
+    error: type[Exception],
+    happened: Callable[[], object],
+) -> None:
     """Change the function's code, so that whoever holds it, by whatever name, meets the fault."""
     original = types.FunctionType(
         function.__code__,
@@ -97,6 +102,7 @@ def inject(function: types.FunctionType, breaks: Callable[[int], bool], error: t
         nonlocal calls
         calls += 1
         if breaks(calls):
+            happened()
             raise error(MARK)
         return original(*args, **kwargs)
 

@@ -139,6 +139,7 @@ def what_is_wrong(seen: Outcome, bare: Outcome, told: str) -> str:
 class Sweep:
     def __init__(self, folder: Path, door: Door = gradsan) -> None:
         self.folder, self._door = folder, door
+        self.never = 0  # faults that did not come about
         _import_everything()
         self.known = places()
         gc.collect()
@@ -159,15 +160,19 @@ class Sweep:
 
     def run(self, fault: Fault) -> str:
         """What is wrong with the run under this fault, if anything."""
-        for name in ("report.json", "r.html", "trace"):
+        for name in ("report.json", "r.html", "trace", "happened"):
             (self.folder / name).unlink(missing_ok=True)
 
         def work() -> int:
             calls = self.counts[fault.mode][fault.place]
-            inject(self.known[fault.place], breaks(fault.when, calls), fault.error)
+            happened = (self.folder / "happened").touch
+            inject(self.known[fault.place], breaks(fault.when, calls), fault.error, happened)
             return self._door(fault.mode, self.folder)
 
         seen = in_child(work, self.folder)
+        if not (self.folder / "happened").exists():  # a generator counts as called whenever it goes on
+            self.never += 1
+            return "" if seen.output == self.bare.output else "another output without a fault"
         report = self.folder / "report.json"
         told = seen.errors + (report.read_text() if report.exists() else "")
         wrong = what_is_wrong(seen, self.bare, told)
@@ -213,7 +218,10 @@ def main() -> int:
                 print(
                     f"{fault.place} ({fault.when}, {fault.error.__name__}, {fault.mode}): {wrong}", flush=True
                 )
-        print(f"{len(faults)} faults in {len({f.place for f in faults})} functions, {failed} not contained")
+        where = len({fault.place for fault in faults})
+        print(
+            f"{len(faults)} faults in {where} functions, {failed} not contained; {sweep.never} did not come about"
+        )
     return 1 if failed else 0
 
 

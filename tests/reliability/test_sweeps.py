@@ -5,6 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gradsan.cli import main, run
 
 HERE = Path(__file__).parent
 
@@ -23,3 +28,20 @@ def test_damaged_and_hostile_files_are_read_or_refused() -> None:
     seen = sweep("hostile.py", "--files", "80", "--seed", "7")
     assert seen.returncode == 0, seen.stdout
     assert seen.stdout.splitlines()[-1].startswith("80 files: ")
+
+
+def test_a_fault_in_what_ends_the_run_keeps_the_scripts_status(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    concluded = run._concluded
+
+    def fails(*given: Any) -> int:
+        concluded(*given)
+        raise AttributeError("ours")
+
+    monkeypatch.setattr(run, "_concluded", fails)
+    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])  # the script takes its place
+    with pytest.raises(SystemExit) as end:
+        main(["run", "--processes", "main", "-c", "raise SystemExit(7)"], prog_name="gradsan")
+    assert end.value.code == 7
+    assert "AttributeError: ours; the script was not affected" in capfd.readouterr().err

@@ -263,6 +263,21 @@ def test_an_agent_uses_pytorch_as_everybody_does(algorithm: str) -> None:
     assert set(called) == set(layers)
 
 
+@pytest.mark.parametrize("double", [False, True])
+def test_targets_made_ahead_are_those_of_each_update_on_its_own(
+    double: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = []
+    for ahead in (16, 1):
+        monkeypatch.setattr("gradsan.rl.dqn.TOGETHER", ahead)
+        agent: Any = learned(make("dqn", "Identity", double=double, learning_starts=200), steps=150)
+        agent.learn(37)
+        assert agent.updates == 37
+        found.append(agent.q.state_dict())
+    # A product of more rows may round another way.
+    torch.testing.assert_close(*found, rtol=1e-4, atol=1e-5)
+
+
 def test_targets_follow_softly_and_hard() -> None:
     agent: Any = make("dqn", "Identity")
     online, target = agent.q[0].weight, agent.target.network[0].weight
@@ -320,6 +335,15 @@ def test_unsuitable_environments_and_options_get_one_sentence() -> None:
     for device in ("gpu7", "meta"):
         with pytest.raises(ConfigError, match=f"Unknown device '{device}'"):
             preset("dqn", "CartPole-v1", device=device).torch_device()
+
+
+@pytest.mark.parametrize("robot", ["Hopper-v5", "HalfCheetah-v5"])
+def test_robots_have_the_usual_defaults(robot: str) -> None:
+    ppo: Any = preset("ppo", robot)
+    assert (ppo.num_envs, ppo.rollout, ppo.normalize, ppo.gamma) == (1, 2048, True, 0.99)
+    for algorithm in ("sac", "td3"):
+        other: Any = preset(algorithm, robot)
+        assert (other.learning_starts, other.hidden, other.learning_rate) == (10_000, (256, 256), 3e-4)
 
 
 def test_denormals_are_flushed_inside_and_as_before_outside() -> None:

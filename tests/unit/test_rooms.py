@@ -63,10 +63,11 @@ MAY_KNOW: dict[str, set[str]] = {
 }
 # The engine asks the rules, and the catalogue says which there are; no rule knows either of them.
 ENGINE = {"judge.engine", "judge.arbitration", "judge.selection"}
-# A report may carry a picture to whoever draws it, for its type only; `print(finding)` reads like the terminal.
+# A report may carry a picture and repairs to whoever draws them, for their types only; `print(finding)` reads like the
+# terminal.
 # A warning is put back on the user's line by what a traceback would leave out.
 ALSO = {
-    "judge.findings": {"picture.model", "render.text"},
+    "judge.findings": {"fix.repair", "picture.model", "render.text"},
     "observe.warning_places": {"runner.tracebacks"},
     **{module: {"rules"} for module in (*ENGINE, "judge.baseline", "judge.comments", "judge.suppressions")},
 }

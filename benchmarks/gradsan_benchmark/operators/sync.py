@@ -52,7 +52,7 @@ def reverse_sync(source: Source) -> Iterator[Change]:
         yield Change(put, lines(source.statement(call)))
 
 
-@operator("sync-with-itself", "sync", "GS809 GS307")
+@operator("sync-with-itself", "sync", "GS809 GS307", guard=True)
 def sync_with_itself(source: Source) -> Iterator[Change]:
     """The target is loaded from itself."""
     for call, given in hard_syncs(source):

@@ -37,6 +37,7 @@ class WatchReport:
 
     @property
     def iterations(self) -> int:
+        """How often an optimizer stepped, as far as it was seen."""
         return self.snapshot().iterations
 
     @property
@@ -61,6 +62,7 @@ class WatchReport:
 
     @property
     def finished(self) -> bool:
+        """Whether the watch is over; before, `findings` still grows."""
         return self._final is not None
 
     def snapshot(self) -> Report:

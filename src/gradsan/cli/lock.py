@@ -18,6 +18,8 @@ from gradsan.lock.sink import CODE
 from gradsan.lock.text import LockError
 from gradsan.settings import MODES, PROCESSES
 
+TRACING = MODES[:2]  # what is not traced cannot be written down
+
 
 @click.command(cls=ProgramCommand, context_settings={"allow_interspersed_args": False})
 @click.option("-m", "module", metavar="MODULE", help="Run a module, as `python -m` does.")
@@ -26,7 +28,7 @@ from gradsan.settings import MODES, PROCESSES
 )
 @click.option("--lock", metavar="FILE", help=f"The file; {NAME} in the working directory by default.")
 @click.option(
-    "--mode", type=click.Choice(MODES[:2]), default="adaptive", show_default=True, help="As in `gradsan run`."
+    "--mode", type=click.Choice(TRACING), default="adaptive", show_default=True, help="As in `gradsan run`."
 )
 @click.option(
     "--processes", type=click.Choice(PROCESSES), default="all", show_default=True, help="As in `gradsan run`."
@@ -49,9 +51,11 @@ def command(ctx: click.Context, /, words: tuple[str, ...], **given: Any) -> None
     Exit status: 0 written, or nothing has changed; 1 something has; the script's own where it failed; 2 on bad
     usage; 3 where nothing could be watched.
     """
+    options.with_defaults(ctx, given)
+    given["mode"] = given["mode"] if given["mode"] in TRACING else "adaptive"  # a file may say "light"
     if given["module"] is None and not words:
-        ctx.exit(_each(ctx, given))
-    settings = dict(given)
+        ctx.exit(_each(given))
+    settings = {**given, "config": None, "no_config": True}  # what is in a file is known by now
     if given["check"]:
         settings |= {"locked": True, "select": (CODE,), "no_baseline": True}
     else:
@@ -60,9 +64,8 @@ def command(ctx: click.Context, /, words: tuple[str, ...], **given: Any) -> None
     ctx.invoke(run_command, words=words, **settings)
 
 
-def _each(ctx: click.Context, given: dict[str, Any]) -> int:
+def _each(given: dict[str, Any]) -> int:
     """One process for each program, in the folder of the lock: none sees what another has left."""
-    options.with_defaults(ctx, given)
     try:
         file = LockFile(Path(given["lock"] or NAME))
         if not file.exists:

@@ -15,7 +15,7 @@ from gradsan.judge.engine import Engine
 from gradsan.judge.findings import Report
 from gradsan.lock.file import NAME, LockFile, program_entry
 from gradsan.lock.model import Flow
-from gradsan.lock.sink import LockSink
+from gradsan.lock.sink import CODE, LockSink
 from gradsan.lock.text import LockError
 from gradsan.render.output import OutputError, OutputFile
 from gradsan.render.page import plain
@@ -47,6 +47,16 @@ def chosen(given: dict[str, Any], program: Program, engine: Engine) -> Lock | No
         options.stop(str(error))
     target = options.output_file(file.shown) if writes else None
     return Lock(file, name, shlex.join(program.argv[1:]), file.sink(engine, locked), target)
+
+
+def qualify(lock: Lock | None, report: Report) -> bool:
+    """Say in the report where the run could not be compared, or not in full; whether it was compared at all."""
+    if lock is None or lock.target is not None:
+        return True
+    if lock.sink.untraced:
+        reason = "nothing was traced: only who trains, feeds and clips what was compared"
+        report.not_evaluated.append({"rule": CODE, "reason": reason})
+    return not any(fault["tap"] == LockSink.__name__ for fault in report.faults)
 
 
 def write(lock: Lock, report: Report, publisher: Publisher, outcome: ProgramOutcome) -> int:

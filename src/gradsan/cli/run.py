@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 
 import click
 
-from gradsan.cli import baselines, locks, options
-from gradsan.cli.exit_status import decide
+from gradsan.cli import baselines, locks, options, verifying
+from gradsan.cli.exit_status import NOT_WATCHED, decide
 from gradsan.cli.following import Following
 from gradsan.cli.publish import Publisher
+from gradsan.fix.trial import Trials
 from gradsan.judge.baseline import Baseline
 from gradsan.judge.engine import Engine
 from gradsan.judge.findings import Report
@@ -28,7 +29,7 @@ from gradsan.record.trace import TraceWriter
 from gradsan.render.output import OutputFile
 from gradsan.rules.base import Rule
 from gradsan.runner import program as programs
-from gradsan.runner.bare import run_bare, say
+from gradsan.runner.bare import fault_of, run_bare, say
 from gradsan.runner.execute import Course, ProgramOutcome, execute
 from gradsan.runner.signals import Interrupted, last_words
 from gradsan.runner.watch import Watch
@@ -87,6 +88,11 @@ class ProgramCommand(click.Command):
 @click.option(
     "--lock", metavar="FILE", help="The lock file; gradsan.lock in the working directory by default."
 )
+@click.option(
+    "--verify-fixes",
+    is_flag=True,
+    help="Try the repairs that --html and --format sarif show, as `gradsan fix` does, and show verified ones only.",
+)
 @click.option("--quiet/--no-quiet", help="Say nothing while the script runs, and nothing if all is well.")
 @click.option("--live/--no-live", help="Show a status line on the terminal while the script runs.")
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="SCRIPT [ARGS]...")
@@ -111,7 +117,13 @@ def command(ctx: click.Context, /, words: tuple[str, ...], **given: Any) -> None
         last_resort.note("the end of the script")
     outcome = course.outcome or ProgramOutcome(1)
     assert running is not None
-    status = _concluded(ctx, running, outcome, given)
+    try:
+        status = _concluded(ctx, running, outcome, given)
+    except DELIBERATE:
+        raise
+    except Exception as error:  # what ends everything else: the script's own status is left
+        say(f"{fault_of(error)}; the script was not affected, and there is no report")
+        status = outcome.status
     if outcome.interrupted:
         raise Interrupted
     ctx.exit(status)
@@ -128,6 +140,7 @@ class Running(NamedTuple):
     rules: list[type[Rule]]
     follower: Follower | None
     lock: locks.Lock | None
+    trials: Trials | None  # of repairs, where the report is to show verified ones only
 
     def whole(self, report: Report) -> Report:
         """With what the other processes of the run have left."""
@@ -153,15 +166,18 @@ def _prepare(ctx: click.Context, given: dict[str, Any], words: tuple[str, ...]) 
     live = baseline.listener(publisher.live) if baseline and publisher.live else publisher.live
     engine = Engine(rules, live)
     lock = locks.chosen(given, program, engine)
+    trials = verifying.trials_of(given, words, include)
     writer, follower = _writer(given, program)
     book = lock.sink if lock is not None else None
     watch = Watch(engine, writer, given["mode"], include, html is not None, baseline, refuses=True, lock=book)
     following = Following(watch, scalars, given["live"])
     if follower is not None:
         told = tuple(rule.code for rule in rules) if publisher.live is not None else ()
-        attempt("processes", follower.start, include, told)
+        attempt("processes", follower.start, include, told, html is not None)
     watch.start()
-    return Running(program, watch, publisher, following, baseline, target, defaults, rules, follower, lock)
+    return Running(
+        program, watch, publisher, following, baseline, target, defaults, rules, follower, lock, trials
+    )
 
 
 def _execute(running: Running, course: Course) -> None:
@@ -213,16 +229,19 @@ def _conclude(running: Running, outcome: ProgramOutcome, given: dict[str, Any]) 
     if _is_told_later(running):
         return outcome.status  # else a launcher would end the ranks that are still running
     report.script_status = outcome.status
+    compared = locks.qualify(running.lock, report)
     fail_on, finding_status = given["fail_on"], given["finding_status"]
     ending = decide(report, fail_on, finding_status, outcome.status, target is not None)
     report.exit = None if outcome.interrupted else ending
     if running.lock is not None and running.lock.target is not None:
         return locks.write(running.lock, report, publisher, outcome)
+    if running.trials is not None and report.findings and not outcome.interrupted:
+        verifying.verify_repairs(running.trials, report, running.follower)
     publisher.publish(report)
     if target is not None and not publisher.keep(report, target, running.baseline):
         # what could not be written down is not known
         ending = decide(report, fail_on, finding_status, outcome.status)
-    return ending.status
+    return ending.status if compared else ending.status or NOT_WATCHED
 
 
 def program_of(module: str | None, code: str | None, words: tuple[str, ...]) -> programs.Program:

@@ -41,7 +41,10 @@ class AlgorithmFirst(click.Command):
     "--seeds", metavar="SEEDS", help="Train many: 10 (1 to 10), 1-20, or 1,4,9; they are compared at the end."
 )
 @click.option(
-    "--at-once", type=click.IntRange(1), metavar="N", help="Seeds at the same time. [default: one per core]"
+    "--at-once",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Seeds in processes, N at a time. [default: small PPO together in one process, else one per core]",
 )
 @click.option("--ray", "on_ray", is_flag=True, help="Train the seeds as tasks of Ray.")
 @click.option("--address", metavar="ADDRESS", help="Of a Ray cluster. [default: a Ray of its own, here]")

@@ -1,4 +1,5 @@
-"""The repair that a report shows beside a finding: the first of those that `gradsan fix` would try.
+"""The repair that a report shows beside a finding: the verified one, where repairs were tried, and else the first of
+those that `gradsan fix` would try, which is said.
 
 Nothing is run and nothing is written: the change is shown.
 """
@@ -24,7 +25,16 @@ def diff(finding: Finding) -> Lines:
     return [] if repair is None else shown_lines(repair.before, repair.after, repair.touched)
 
 
+def standing(finding: Finding) -> str:
+    """What is known of that repair, in one sentence."""
+    if not finding.tried:
+        return "not tried yet: `gradsan fix` tries it before it is written"
+    return f"verified: {finding.evidence}"
+
+
 def _first(finding: Finding) -> Repair | None:
+    if finding.tried:
+        return finding.repair
     try:
         return next(iter(repairs(finding)), None)
     except Exception:  # a report without a repair is still a report

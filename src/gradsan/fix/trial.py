@@ -32,6 +32,7 @@ class TrialProgram:
     module: str | None = None
     include: tuple[str, ...] = ()
     mode: str = "adaptive"
+    folder: str | None = None  # where it is run; the present one, if none is given
 
     @property
     def shown(self) -> str:
@@ -90,7 +91,8 @@ class Trials:
             request, result = Path(folder, "request.json"), Path(folder, "result.json")
             request.write_text(json.dumps(self._request(sources, updates, Path(folder))), encoding="utf-8")
             began = time.monotonic()
-            ended = self._launch(request, result, patience)
+            with contextlib.chdir(self.target.folder or os.getcwd()):
+                ended = self._launch(request, result, patience)
             seconds = time.monotonic() - began
             self._longest = max(self._longest, seconds)
             if not result.exists():

@@ -18,6 +18,11 @@ LATER = ("GS305", "GS306", "GS307", "GS809")
 # They are about the way of the gradient: a repair that changes what is computed forward is no repair of that.
 FORWARD_STAYS = ("GS1", "GS2", "GS3", "GS4", "GS504", "GS505", "GS506", "GS507")
 FORWARD_CHANGES = ("GS208", "GS403", "GS407")
+# A gradient is missing, leaks, is stale or points elsewhere: a repair that changes none has not repaired that.
+MUST_DIFFER = (
+    "GS201", "GS202", "GS203", "GS205", "GS209", "GS301", "GS303", "GS304", "GS401", "GS405", "GS601", "GS603", "GS801",
+    "GS802",
+)  # fmt: skip
 CLOSE = 1e-4
 
 
@@ -76,6 +81,9 @@ def _by_gradients(
         others = list(seen.changed)
     if others:
         because = f"with it, the gradient of `{others[0]}` differs, which {finding.rule} does not speak of"
+        return TrialVerdict(False, because)
+    if finding.rule in MUST_DIFFER and seen.compared and not seen.changed and not before.error:
+        because = f"with it, the gradients of {_count(seen.compared, 'step')} are what they were, bit for bit"
         return TrialVerdict(False, because)
     return TrialVerdict(True, _evidence(finding, before, after, seen))
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from gradsan.judge.flow import culprit_of
+from gradsan.judge.flow import culprit_of, is_choice
 from gradsan.record.events import Chain, Op, Site
 
 NEW_TENSORS = {"tensor", "as_tensor", "FloatTensor", "Tensor", "new_tensor", "asarray", "from_numpy"}
 
 if TYPE_CHECKING:
     from gradsan.judge.history import History, Optimizer
+    from gradsan.judge.ledger import Contribution
+    from gradsan.judge.provenance import Provenance
 
 Way = tuple[Site, ...]  # a line and those it was called from, the innermost first
 
@@ -71,6 +73,34 @@ def cut_for(history: History, cut: Op) -> Site:
     if cut.facts.grad_off or cut.name not in NEW_TENSORS:
         return culprit_of(cut)
     return caller_of(history, cut, lambda op: not history.graph.is_cut(op))
+
+
+def cut_in(history: History, cut: Op, contribution: Contribution) -> Site:
+    """As `cut_for`, for a cut that matters in this loss. Where a helper cuts what it is handed (`.detach()`, a sample)
+    and others call it by right, whoever handed it in: right is a cut in the same loss that keeps nothing from
+    learning, and a choice among values without a gradient."""
+    site, path, graph = cut_for(history, cut), way_of(history, cut), history.graph
+    value = _given(graph, cut)
+    if site != cut.site or cut.live or value is None or not meeting(history, path, way_of(history, value)):
+        return site
+    wrong = {other.op.nid for other in contribution.cuts}
+    within = graph.ancestors(root.nid for root in contribution.event.roots)
+
+    def is_right(op: Op) -> bool:
+        if graph.is_cut(op):
+            return op.nid in within and op.nid not in wrong
+        return is_choice(graph, op)
+
+    return caller_of(history, cut, is_right)
+
+
+def _given(graph: Provenance, op: Op) -> Op | None:
+    """What came to the line of this operation with a gradient: what it did on the way (a distribution expands its
+    parameters) is not asked about."""
+    given: Op | None = op
+    while given is not None and given.site == op.site and given.kind == "operation":
+        given = next((source for source in graph.inputs(given) if source.live), None)
+    return given
 
 
 def handed_in(history: History, where: Op, value: Op) -> Site:

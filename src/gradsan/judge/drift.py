@@ -87,6 +87,27 @@ def _drift(mine: History, other: History, index: int, oid: OptimizerId) -> Drift
     return None
 
 
+def side_by_side(ranks: Sequence[History], drift: Drift) -> list[dict[int, Digest]]:
+    """What each rank has recorded of the parameters that differ, when they first did: one entry for each of them."""
+    oid, mine = drift.step.oid, ranks[0].optimizers[drift.step.oid].params
+    found: list[dict[int, Digest]] = [{} for _ in drift.pairs]
+    for history in ranks:
+        group, optimizer = history.ranks.group, history.optimizers.get(oid)
+        step = (
+            history.ranks.final.get(oid)
+            if drift.step.last
+            else history.ranks.steps.get((oid, drift.step.iteration))
+        )
+        if group is None or optimizer is None or step is None:
+            continue
+        digests = {digest.pid: digest for digest in step.digests}
+        for row, pair in zip(found, drift.pairs, strict=True):
+            at = mine.index(pair.pid)
+            if at < len(optimizer.params) and (digest := digests.get(optimizer.params[at])) is not None:
+                row[group.rank] = digest
+    return found
+
+
 def _is_drift(mine: History, pair: Pair, step: RankStep, oid: OptimizerId) -> bool:
     """Where only the beginning was made the same on all ranks, gradients may differ for as long as the weights are
     made the same again."""

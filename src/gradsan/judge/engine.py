@@ -202,6 +202,7 @@ class Engine:
         return Finding(
             rule.code, rule.name, severity, verdict.message, verdict.fix or rule.fix, culprit,
             tuple(dict.fromkeys(sites)), tuple(subjects), 1, iteration + 1, effect=effect,
+            across_ranks=tuple(verdict.across_ranks),
         )  # fmt: skip
 
     def add(self, code: str, verdict: Verdict) -> None:

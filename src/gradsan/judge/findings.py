@@ -9,6 +9,7 @@ from gradsan import __version__
 from gradsan.judge.cells import CELL
 
 if TYPE_CHECKING:
+    from gradsan.fix.repair import Repair
     from gradsan.picture.model import Picture
 
 SCHEMA = 1
@@ -66,6 +67,15 @@ class Process:
     @property
     def is_idle(self) -> bool:
         return not self.iterations and not self.not_evaluated
+
+
+@dataclass(frozen=True, slots=True)
+class AcrossRanks:
+    """A norm that should be the same on all ranks; None where a rank has not recorded it."""
+
+    subject: str
+    what: str  # "gradient" or "weight"
+    norms: dict[int, float | None]  # by rank
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +149,13 @@ class Finding:
     traced: int = 0
     repeated: int = 0
     processes: tuple[Process, ...] = ()  # those that it was met in, where there are several
+    across_ranks: tuple[AcrossRanks, ...] = ()  # where ranks were compared
     effect: Effect | None = None  # of leaks and contaminations
     static: bool = False  # read off the source; nothing was run
+    # Where its repairs were tried: the one that was verified, if any, and what the trial has shown.
+    tried: bool = False
+    repair: Repair | None = None
+    evidence: str = ""
 
     def __str__(self) -> str:
         """As the terminal shows it."""
@@ -166,6 +181,7 @@ class Finding:
             "repeated": self.repeated,
             "ranks": self.ranks,
             "processes": [{"pid": p.pid, "host": p.host, "rank": p.rank} for p in self.processes],
+            "across_ranks": [asdict(row) for row in self.across_ranks],
         }
 
     @property

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from gradsan.lock.identity import Identity
-from gradsan.lock.paths import Way
+from gradsan.lock.paths import GradientWay
 from gradsan.record.events import OptimizerId, ParamId, Site
 
 
@@ -20,13 +20,14 @@ class LossBook:
     by_hand: bool = False
     clips: dict[str, set[ParamId]] = field(default_factory=dict)
     limits: dict[str, set[float]] = field(default_factory=dict)
-    unclipped: set[ParamId] = field(default_factory=set)
     per_step: Counter[int] = field(default_factory=Counter)  # how many of its backwards one step took
     stays: bool = False  # a step took what an earlier step had taken
     errors: set[str] = field(default_factory=set)
-    ways: dict[Way, set[ParamId]] = field(default_factory=dict)
+    ways: dict[GradientWay, set[ParamId]] = field(default_factory=dict)
     constants: dict[str, set[ParamId]] = field(default_factory=dict)
     shapes: Counter[str] = field(default_factory=Counter)
+    reaches_back: bool = False  # into earlier iterations
+    forms: set[int] = field(default_factory=set)  # sizes of graphs that were looked at
     whole: bool = False  # all operations of these looks were traced
     looks: int = 0
     seen: int = 0
@@ -36,7 +37,7 @@ class LossBook:
         self.ways.clear()
         self.constants.clear()
         self.shapes.clear()
-        self.looks, self.whole = 0, True
+        self.looks, self.whole, self.reaches_back = 0, True, False
 
     def mentioned(self) -> set[ParamId]:
         """The parameters that anything is known about."""

@@ -6,12 +6,13 @@ from gradsan.judge.history import History
 from gradsan.judge.ledger import Contribution
 from gradsan.lock.book import LossBook
 from gradsan.lock.identity import Identity, identity_of
-from gradsan.lock.paths import constants, is_whole, ways
+from gradsan.lock.paths import constants, is_whole, reaches_back, ways
 from gradsan.lock.shapes import shapes
 from gradsan.picture.naming import folded
 from gradsan.picture.reduction import operations
 from gradsan.record.events import (
     Backward,
+    BackwardId,
     Chain,
     Clip,
     Event,
@@ -19,12 +20,14 @@ from gradsan.record.events import (
     ParamId,
     Repeated,
     Resumed,
+    Scaling,
     Site,
     Step,
     ZeroGrad,
 )
 
-LOOKS = 16  # at the operations of one loss; after that, only while their number doubles
+LOOKS = 16  # at the operations of one loss; after that, only where its graph is of another size, and ever more rarely
+FORMS = 48  # such sizes
 
 
 class FlowCollector:
@@ -32,7 +35,10 @@ class FlowCollector:
         self.history = History()
         self.books: dict[Identity, LossBook] = {}
         self._by_place: dict[tuple[Site, Chain], LossBook] = {}
-        self._clipped: dict[ParamId, list[Clip]] = {}  # since the last backward or clearing
+        # How, and to what limit, since the last backward or clearing.
+        self._clipped: dict[ParamId, list[tuple[str, float]]] = {}
+        self._scaled: set[ParamId] = set()  # their gradients are to be divided by a loss scale still
+        self._scales = False  # the next loss is multiplied by one
         self._lost = False  # iterations went by unseen: what the gradients hold is not known
         self._boxes: dict[ParamId, ParamId] = {}
         self._named = -1
@@ -54,6 +60,8 @@ class FlowCollector:
         elif isinstance(event, ZeroGrad):
             for pid in event.params:
                 self._clipped.pop(pid, None)
+        elif isinstance(event, Scaling):
+            self._scale(event)
         elif isinstance(event, Resumed | Repeated):
             self._lost = True
         elif isinstance(event, IterationEnd):
@@ -76,16 +84,26 @@ class FlowCollector:
     def _backward(self, event: Backward) -> None:
         for pid in event.fed:
             self._clipped.pop(pid, None)
+        if self._scales:
+            self._scaled.update(event.fed)
+            self._scales = False
         if event.error:
             self._book(event).errors.add(event.error.split(":")[0].split("\n")[0])
 
     def _clip(self, event: Clip) -> None:
         for pid in event.held:
-            self._clipped.setdefault(pid, []).append(event)
+            how = f"{event.how}, while scaled," if pid in self._scaled else event.how
+            self._clipped.setdefault(pid, []).append((how, event.limit))
+
+    def _scale(self, event: Scaling) -> None:
+        if event.call == "scale":
+            self._scales = True
+        self._scaled.difference_update(event.params)
 
     def _step(self, event: Step) -> None:
         """Called before the step takes anything."""
-        ledger, count = self.history.ledger, {}
+        ledger = self.history.ledger
+        count: dict[int, tuple[LossBook, dict[ParamId, set[BackwardId]]]] = {}
         for pid in event.held:
             for part in ledger.parts.get(pid, ()):
                 if part.event.call != "backward":
@@ -101,11 +119,9 @@ class FlowCollector:
 
     def _note_clip(self, book: LossBook, pid: ParamId) -> None:
         clips = self._clipped.get(pid)
-        if not clips:
-            book.unclipped.add(pid)
-        for clip in clips or ():
-            book.clips.setdefault(clip.how, set()).add(pid)
-            book.limits.setdefault(clip.how, set()).add(clip.limit)
+        for how, limit in clips or ():
+            book.clips.setdefault(how, set()).add(pid)
+            book.limits.setdefault(how, set()).add(limit)
 
     # -- operations -----------------------------------------------------------------------------------
 
@@ -124,7 +140,9 @@ class FlowCollector:
         book.trains |= contribution.consumed_pids() & (set(event.fed) | set(contribution.by_hand))
         book.optimizers |= contribution.consumers()
         book.by_hand = book.by_hand or bool(contribution.by_hand)
-        if book.looks < LOOKS or book.seen & (book.seen - 1) == 0:
+        is_new = event.nodes not in book.forms and len(book.forms) < FORMS
+        if book.looks < LOOKS or is_new or book.seen & (book.seen - 1) == 0:
+            book.forms.add(event.nodes)
             self._look(book, event)
 
     def _look(self, book: LossBook, event: Backward) -> None:
@@ -150,7 +168,8 @@ class FlowCollector:
         for how, pids in constants(graph, ops).items():
             book.constants.setdefault(how, set()).update(pids)
         sizes = {size for p in history.params.values() if p.kind == "parameter" for size in p.shape}
-        book.shapes.update(shapes(graph, ops, sizes))
+        book.shapes.update(shapes(graph, ops, sizes, is_home))
+        book.reaches_back = book.reaches_back or reaches_back(graph, roots)
 
     def _box(self, pid: ParamId) -> ParamId:
         """The parameter that stands for the network of this one, by the names known so far."""

@@ -9,7 +9,7 @@ from gradsan.lock.model import Flow, Loss, Network
 
 
 @dataclass(slots=True)
-class Change:
+class FlowChange:
     """What is new and what is gone about one loss or one network. `now`: as it is in this run, if it is."""
 
     subject: str
@@ -19,7 +19,7 @@ class Change:
     whole: bool = False  # all of it is new, or all of it is gone
 
 
-def compare(locked: Flow, now: Flow) -> list[Change]:
+def compare(locked: Flow, now: Flow) -> list[FlowChange]:
     names = match_networks(locked, now)
     found = []
     for one, other in match_losses(locked.losses, now.losses, names):
@@ -32,33 +32,33 @@ def compare(locked: Flow, now: Flow) -> list[Change]:
         if same is not None:
             found += _of_network(network, same, names)
         elif owned := _owned(network):
-            found.append(Change(f"`{network.label}`", None, gone=owned, whole=True))
+            found.append(FlowChange(f"`{network.label}`", None, gone=owned, whole=True))
     found += [
-        Change(f"`{label}`", of, new=owned, whole=True)
+        FlowChange(f"`{label}`", of, new=owned, whole=True)
         for label, of in known.items()
         if (owned := _owned(of))
     ]
     return found
 
 
-def _of_loss(one: Loss | None, other: Loss | None, names: dict[str, str]) -> Change:
+def _of_loss(one: Loss | None, other: Loss | None, names: dict[str, str]) -> FlowChange:
     if one is None or other is None:
         of = one or other
         assert of is not None
         facts = sorted(renamed_all(of.facts, names) if one else of.facts) or ["takes part"]
         new, gone = ([], facts) if one else (facts, [])
-        return Change(f"{called(of)} of `{of.function}`", other, new, gone, whole=True)
+        return FlowChange(f"{called(of)} of `{of.function}`", other, new, gone, whole=True)
     ours, theirs = renamed_all(one.facts, names), set(other.facts)
     if one.traced and other.traced:
         ours |= renamed_all(one.deep, names)
         theirs |= other.deep
-    return Change(called(other), other, sorted(theirs - ours), sorted(ours - theirs))
+    return FlowChange(called(other), other, sorted(theirs - ours), sorted(ours - theirs))
 
 
-def _of_network(one: Network, other: Network, names: dict[str, str]) -> list[Change]:
+def _of_network(one: Network, other: Network, names: dict[str, str]) -> list[FlowChange]:
     ours = renamed_all(one.facts, names)
     new, gone = sorted(other.facts - ours), sorted(ours - other.facts)
-    return [Change(f"`{other.label}`", other, new, gone)] if new or gone else []
+    return [FlowChange(f"`{other.label}`", other, new, gone)] if new or gone else []
 
 
 def _owned(network: Network) -> list[str]:

@@ -14,26 +14,37 @@ MARKS = ("log_prob", "entropy", "kl_divergence", "rsample")
 # Larger where what goes in is larger.
 MONOTONE = SHAPING | SELECTING | REDUCING | JOINING | {
     "add", "min", "max", "minimum", "maximum", "amin", "amax", "clamp", "exp", "log", "relu", "clamp_min", "clamp_max",
+    "log_softmax", "logsigmoid", "logsumexp", "sigmoid", "softplus", "sqrt", "tanh", "cumsum",
 }  # fmt: skip
-MOST_WAYS = 12  # to one value
+DISTANCES = {"mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "dist", "pairwise_distance", "cdist"}
+MOST_WAYS = 16  # to one value
 
 Box = Callable[[ParamId], ParamId]  # any parameter → the one that stands for its network
 
 
-class Way(NamedTuple):
+class GradientWay(NamedTuple):
     """From the loss down to a parameter. `sign`: whether the loss grows (1) or shrinks (-1) with what it meets first,
-    a log-probability or the output of a network; 0 where that depends. `via`: other networks on the way."""
+    a log-probability or the output of a network; 0 where that depends, and then `side` says on which side of a
+    difference it stands. `via`: other networks on the way."""
 
     sign: int = 1
+    side: int = 0
     marks: frozenset[str] = frozenset()
     via: frozenset[ParamId] = frozenset()
     met: bool = False
 
-    def through(self, op: Op, position: int, graph: Provenance, box_of: Box) -> Way:
+    def through(self, op: Op, position: int, graph: Provenance, box_of: Box) -> GradientWay:
         marks = self.marks.union(tag for tag in op.tags if tag in MARKS)
         via = self.via.union(box_of(p) for source in graph.inputs(op) for p in params_of(source))
         met = self.met or marks != self.marks or via != self.via
-        return Way(self.sign if met else self.sign * _direction(op, position), marks, via, met)
+        if met:
+            return GradientWay(self.sign, self.side, marks, via, met)
+        direction = _direction(op, position)
+        if self.sign == 0:
+            return GradientWay(0, self.side * (direction or 1), marks, via, met)
+        if direction == 0:
+            return GradientWay(0, -1 if op.name in DISTANCES and position == 1 else 1, marks, via, met)
+        return GradientWay(self.sign * direction, 0, marks, via, met)
 
 
 def _direction(op: Op, position: int) -> int:
@@ -48,12 +59,14 @@ def _direction(op: Op, position: int) -> int:
     return 0
 
 
-def ways(graph: Provenance, roots: Iterable[ValueId], box_of: Box) -> dict[Way, set[ParamId]]:
+def ways(graph: Provenance, roots: Iterable[ValueId], box_of: Box) -> dict[GradientWay, set[ParamId]]:
     """The ways of gradient to parameters, and which parameters each leads to. Values are counted upwards, so what a
     value goes into is met before the value itself."""
     live = graph.live_ancestors(roots)
-    here: dict[ValueId, dict[Way, None]] = {root: {Way(): None} for root in roots if root in live}
-    found: dict[Way, set[ParamId]] = {}
+    here: dict[ValueId, dict[GradientWay, None]] = {
+        root: {GradientWay(): None} for root in roots if root in live
+    }
+    found: dict[GradientWay, set[ParamId]] = {}
     for nid in sorted(live, reverse=True):
         op, arrived = live[nid], here.pop(nid, {})
         for pid in params_of(op) if op.live else ():
@@ -69,6 +82,12 @@ def ways(graph: Provenance, roots: Iterable[ValueId], box_of: Box) -> dict[Way, 
                     if len(onward) < MOST_WAYS:
                         onward[way.through(op, position, graph, box_of)] = None
     return found
+
+
+def reaches_back(graph: Provenance, roots: Iterable[ValueId]) -> bool:
+    """Whether gradient goes on into what an earlier iteration has computed."""
+    live = [op for op in graph.live_ancestors(roots).values() if op.kind == "operation"]
+    return len({graph.iteration_of[op.nid] for op in live}) > 1
 
 
 def is_whole(graph: Provenance, roots: Iterable[ValueId]) -> bool:

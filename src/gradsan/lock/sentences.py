@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from gradsan.judge.baseline_file import below
@@ -10,7 +10,7 @@ from gradsan.judge.history import History
 from gradsan.lock.book import LossBook
 from gradsan.lock.collector import FlowCollector, labels_of
 from gradsan.lock.model import Flow, Loss, Network
-from gradsan.lock.paths import Way
+from gradsan.lock.paths import GradientWay
 from gradsan.lock.text import plain
 from gradsan.record.events import OptimizerId, ParamId
 
@@ -57,6 +57,8 @@ class Wording:
             found.facts.add(f"began as {self._ref(copy.source)}")
             if copy.times > 1 or copy.unseen or copy.after_training:
                 found.facts.add(f"follows {self._ref(copy.source)}")
+        shared = {other for pid in pids if (other := history.networks.shares.get(pid, (pid,))[0]) != pid}
+        found.facts.update(f"shares its memory with `{name}`" for name in self._names(shared))
         if not any(p.requires_grad for p in params):
             found.facts.add("is frozen")
         return found
@@ -78,14 +80,25 @@ class Wording:
             found.facts.update(self._each("clips", pids, f" by {how} to {limit}"))
         found.facts.update(_accumulation(book))
         found.facts.update(f"fails with {error}" for error in book.errors)
-        for way, pids in book.ways.items():
-            found.deep.update(self._way(way, label) for label in self._names(pids))
+        found.deep.update(self._ways(book))
         for how, pids in book.constants.items():
             found.deep.update(f"takes `{label}` as constant by {how}" for label in self._names(pids))
+        if book.reaches_back:
+            found.deep.add("reaches back into earlier iterations")
         found.deep.update(fact for fact, times in book.shapes.items() if 2 * times > book.looks)
         return found
 
-    def _way(self, way: Way, label: str) -> str:
+    def _ways(self, book: LossBook) -> Iterator[str]:
+        sides: dict[tuple[str, str], set[int]] = {}
+        for way, pids in book.ways.items():
+            for label in self._names(pids):
+                sides.setdefault((label, self._way(way, label)), set()).add(way.side)
+        for (label, fact), found in sides.items():
+            yield fact
+            if {1, -1} <= found:
+                yield f"reaches `{label}` on both sides of a difference"
+
+    def _way(self, way: GradientWay, label: str) -> str:
         by = f" by {', '.join(sorted(way.marks))}" if way.marks else ""
         via = sorted({self._ref(pid) for pid in way.via} - {f"`{label}`"})
         through = f" through {', '.join(via)}" if via else ""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from gradsan.judge.engine import Engine
 from gradsan.lock.collector import FlowCollector
-from gradsan.lock.compare import Change, compare
+from gradsan.lock.compare import FlowChange, compare
 from gradsan.lock.model import REFERENCE, Flow, Loss, Network
 from gradsan.lock.sentences import Wording
 from gradsan.lock.text import DEEP
@@ -32,6 +32,7 @@ class LockSink:
         self._collector = FlowCollector()
         self.flow = Flow()
         self.whole = True
+        self.untraced = False  # the lock knows operations, and this run has traced none
 
     def feed(self, event: Event) -> None:
         self._collector.feed(event)
@@ -40,6 +41,10 @@ class LockSink:
         self._collector.finish()
         wording = Wording(self._collector, self._folder)
         self.flow = wording.flow()
+        known = self._locked.losses if self._locked is not None else []
+        self.untraced = any(loss.traced for loss in known) and not any(
+            loss.traced for loss in self.flow.losses
+        )
         for change in compare(self._locked, self.flow) if self._locked is not None else ():
             if not self.whole:
                 change.gone.clear()
@@ -47,7 +52,7 @@ class LockSink:
             if change.new or change.gone:
                 self._engine.add(CODE, self._verdict(change, wording))
 
-    def _verdict(self, change: Change, wording: Wording) -> Verdict:
+    def _verdict(self, change: FlowChange, wording: Wording) -> Verdict:
         labels = [label for fact in (*change.new, *change.gone) for label in REFERENCE.findall(fact)]
         pids = {pid for label in labels for pid in wording.members(label)}
         return Verdict(
@@ -57,7 +62,7 @@ class LockSink:
             key=(change.subject, sentence(change)),
         )
 
-    def _place(self, change: Change, wording: Wording) -> Site:
+    def _place(self, change: FlowChange, wording: Wording) -> Site:
         """The line of the loss; of a network, where its optimizer was made, or it was last copied."""
         if isinstance(change.now, Loss):
             return change.now.site

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from gradsan.lock.compare import Change
+from gradsan.lock.compare import FlowChange
 from gradsan.lock.text import ordered
 
 MOST = 4  # of each kind in one message
 
 
-def sentence(change: Change) -> str:
+def sentence(change: FlowChange) -> str:
     if change.whole and change.new:
         return f"{change.subject} is new: it {_listed(change.new)}"
     if change.whole:

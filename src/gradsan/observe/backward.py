@@ -258,7 +258,9 @@ class BackwardTap:
             self._kinds.setdefault(token, set()).update(type(root.grad_fn) for root in roots)
             self._notice_clearing_by_hand(graph.leaves)
         has_optimizers = bool(self._known.optimizers.alive())
-        weights = 0 if has_optimizers else _stamp(graph.leaves)
+        # Weights that are made anew by each update are no leaves; but the graph behind them grows.
+        size = len(graph.nodes) if call == "grad" else 0
+        weights = 0 if has_optimizers else hash((_stamp(graph.leaves), size))
         if self._sketch.manual_loops.comes_round(place.site, has_optimizers, weights):
             self._emit(Turn())
         states = [grad_state(leaf) for leaf in graph.leaves] if call == "backward" else []

@@ -24,11 +24,11 @@ MOST_JUNCTIONS = 96
 MOST_NUMBERS = 4_000_000  # that are copied at one backward
 
 
-class _Way(NamedTuple):
+class _GradientWay(NamedTuple):
     """The gradient that a node sends on as the given one of its inputs' gradients."""
 
     node: Any
-    index: int
+    place: int
 
 
 class GradientShares:
@@ -53,15 +53,16 @@ class ShareWatcher:
         self,
         containment: Containment,
         named: dict[Any, Label],
-        junctions: dict[Any, list[_Way]],
+        junctions: dict[Any, list[_GradientWay]],
         held: list[Tensor],
     ) -> None:
         self._contain = containment.contain
         self._named, self._junctions = named, junctions
         self._room = MOST_NUMBERS
-        self._brought: dict[_Way, Tensor] = {}
-        self._before = [(leaf, leaf.grad.detach().clone()) for leaf in held if self._fits(leaf.grad)]
-        wanted: dict[Any, list[_Way]] = {}
+        self._brought: dict[_GradientWay, Tensor] = {}
+        held_now = [(leaf, leaf.grad) for leaf in held]
+        self._before = [(leaf, g.detach().clone()) for leaf, g in held_now if g is not None and self._fits(g)]
+        wanted: dict[Any, list[_GradientWay]] = {}
         for ways in junctions.values():
             for way in ways:
                 wanted.setdefault(way.node, []).append(way)
@@ -71,15 +72,15 @@ class ShareWatcher:
         for handle in self._handles:
             handle.remove()
 
-    def _hook(self, ways: list[_Way]) -> Any:
+    def _hook(self, ways: list[_GradientWay]) -> Any:
         def hook(grad_inputs: Any, grad_outputs: Any) -> None:
             self._contain("gradients", self._copy, ways, grad_inputs)
 
         return hook
 
-    def _copy(self, ways: list[_Way], gradients: Any) -> None:
+    def _copy(self, ways: list[_GradientWay], gradients: Any) -> None:
         for way in ways:
-            gradient = gradients[way.index] if way.index < len(gradients) else None
+            gradient = gradients[way.place] if way.place < len(gradients) else None
             if gradient is not None and is_readable(gradient) and self._fits(gradient):
                 self._brought[way] = gradient.detach().clone()
 
@@ -102,7 +103,7 @@ class ShareWatcher:
         self._junctions = {}
         return tuple(j for j in junctions if j is not None), tuple(overlaps)
 
-    def _junction(self, node: Any, ways: list[_Way], leaves: Leaves) -> Junction | None:
+    def _junction(self, node: Any, ways: list[_GradientWay], leaves: Leaves) -> Junction | None:
         parts = [self._brought[way] for way in ways if way in self._brought]
         if len(parts) < len(ways) or len({part.shape for part in parts}) != 1:
             return None  # a way that no gradient came along, or that a broadcast lies on
@@ -115,20 +116,20 @@ class ShareWatcher:
         return Junction(pid, value, sources, tuple(float(f"{p:.6g}") for p in products))
 
 
-def _junctions(named: dict[Any, Label]) -> dict[Any, list[_Way]]:
+def _junctions(named: dict[Any, Label]) -> dict[Any, list[_GradientWay]]:
     """The nodes at which several ways meet, each of a value that is known."""
-    ways: dict[Any, list[_Way]] = {}
+    ways: dict[Any, list[_GradientWay]] = {}
     for node, (nid, _) in named.items():
         for index, (child, _) in enumerate(node.next_functions):
             if child is not None and nid:
-                ways.setdefault(child, []).append(_Way(node, index))
+                ways.setdefault(child, []).append(_GradientWay(node, index))
     several = {node: found for node, found in ways.items() if 1 < len(found) <= MOST_WAYS}
     of_value = {node for node in several if _label_is_own(node, several[node], named)}
     chosen = [node for node in several if node in of_value or leaf_of(node) is not None]
     return {node: several[node] for node in chosen[:MOST_JUNCTIONS]}
 
 
-def _label_is_own(node: Any, ways: list[_Way], named: dict[Any, Label]) -> bool:
+def _label_is_own(node: Any, ways: list[_GradientWay], named: dict[Any, Label]) -> bool:
     """Whether the node made a value by itself: not one of several nodes behind one call."""
     own: ValueId = named[node][0] if node in named else NOTHING
     return bool(own) and all(named[way.node][0] != own for way in ways)

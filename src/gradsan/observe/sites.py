@@ -73,7 +73,8 @@ class Sites:
         one at a table."""
         users, plain, is_user = self.users, self.libraries, self.is_user
         tags: tuple[Tag, ...] = ()
-        innermost, way = frame, []
+        innermost = frame
+        way: list[int] = []
         while frame is not None:
             code = frame.f_code
             key = id(code)

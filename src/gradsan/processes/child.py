@@ -73,7 +73,7 @@ class Child:
         self._writer = open_trace(orders.folder, **about, **code)
         listener = self._tell if orders.live else None
         engine = Engine(select(orders.live, ()) if orders.live else None, listener)
-        self.watch = Watch(engine, self._writer, orders.mode, orders.include)
+        self.watch = Watch(engine, self._writer, orders.mode, orders.include, orders.draws)
 
     def start(self, parents: Watch | None = None) -> None:
         _running[:] = [self]

@@ -44,11 +44,11 @@ class Follower:
             return TraceWriter(self._place.file, **self._about, process=identity())
         return folder.open_trace(str(self._place.folder), **self._about)
 
-    def start(self, include: tuple[str, ...], live: tuple[str, ...]) -> None:
+    def start(self, include: tuple[str, ...], live: tuple[str, ...], draws: bool) -> None:
         about = self._about
         orders = Orders(
             str(self._place.folder), self._scratch, about["script"], about["mode"], os.getcwd(),
-            include, live, about.get("code"), self._run, identity()["host"],
+            include, live, about.get("code"), self._run, identity()["host"], draws,
         )  # fmt: skip
         wait_no_longer()
         orders.give(os.environ)

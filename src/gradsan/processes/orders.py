@@ -16,7 +16,8 @@ START = str(Path(__file__).parent / "start")  # holds a `sitecustomize` and noth
 
 class Orders(NamedTuple):
     """`folder`: where traces go. `scratch`: there as long as the run itself. `live`: the rules whose findings are told
-    at once; none where nothing is to be said. `base`: what paths are shown relative to. `host`: where the run is."""
+    at once; none where nothing is to be said. `base`: what paths are shown relative to. `host`: where the run is.
+    `draws`: there will be a page with charts."""
 
     folder: str
     scratch: str
@@ -28,6 +29,7 @@ class Orders(NamedTuple):
     code: str | None = None
     run: str = ""
     host: str = ""
+    draws: bool = False
 
     def give(self, environment: MutableMapping[str, str]) -> None:
         environment[FOLLOW] = json.dumps(self)

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import quote
 
 from gradsan import __version__
-from gradsan.fix.shown import mend
+from gradsan.fix.shown import mend, standing
 from gradsan.judge.findings import Finding, Location, Report
 from gradsan.render import explanation
 from gradsan.render.page import Page, plain
@@ -95,7 +95,8 @@ def _result(finding: Finding, index: dict[str, int]) -> Json:
         result["locations"] = [_location(where)]
     if where is not None and (mended := mend(finding)) is not None:
         changes = {"artifactLocation": _artifact(where.file), "replacements": replacements(*mended)}
-        result["fixes"] = [{"description": _text(finding.fix), "artifactChanges": [changes]}]
+        described = _text(f"{finding.fix} ({standing(finding)})")
+        result["fixes"] = [{"description": described, "artifactChanges": [changes]}]
     if finding.sites:
         steps = [
             {"location": _location(s.location, ROLES.get(s.role, s.role)), "kinds": [plain(s.role)]}

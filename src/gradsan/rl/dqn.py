@@ -19,6 +19,8 @@ from gradsan.rl.envs import Envs
 from gradsan.rl.networks import Target, network, seeded
 from gradsan.rl.replay import Batch, Replay
 
+TOGETHER = 16  # batches that are drawn, and whose targets are computed, at once
+
 
 @dataclass(frozen=True, kw_only=True)
 class DQNConfig(Config):
@@ -110,16 +112,22 @@ class DQN(Agent):
             self.target.track(self.config.target_rate)
 
     def learn(self, updates: int) -> None:
-        for batch in self.replay.batches(updates, self.config.batch_size, self.rng, self.device):
-            self.update(batch)
+        """The target network rests meanwhile, so that y of many batches is computed in one go."""
+        size = self.config.batch_size
+        # Double DQN asks the online network too, and that moves with every update.
+        together = 1 if self.config.double else TOGETHER
+        for done in range(0, updates, together):
+            drawn = self.replay.sample(size * min(together, updates - done), self.rng, self.device)
+            fields = (drawn.obs, drawn.action, self.target_value(drawn))
+            for obs, action, y in zip(*(torch.split(field, size) for field in fields), strict=True):
+                self.update(obs, action, y)
         self.average.track(1 / (1 + self.config.averaging * (self.updates / updates - 1)))
 
-    def update(self, batch: Batch) -> None:
+    def update(self, obs: Tensor, action: Tensor, y: Tensor) -> None:
         """One step on (y − Q(s, a))², or on Huber's loss of it."""
-        target = self.target_value(batch)
-        q = self.q(batch.obs).gather(1, batch.action.unsqueeze(1)).squeeze(1)
+        q = self.q(obs).gather(1, action.unsqueeze(1)).squeeze(1)
         huber = self.config.loss == "huber"
-        loss = functional.huber_loss(q, target) if huber else 0.5 * functional.mse_loss(q, target)
+        loss = functional.huber_loss(q, y) if huber else 0.5 * functional.mse_loss(q, y)
         self.check_contract("td", loss)
         self.optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import copy
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Generic, TypeVar
 
 import torch
@@ -16,6 +17,7 @@ from gradsan.rl.errors import ConfigError
 from gradsan.rl.spaces import Observations
 
 M = TypeVar("M", bound=nn.Module)
+RELU = partial(nn.ReLU, inplace=True)
 
 
 @contextmanager
@@ -26,7 +28,7 @@ def seeded(seed: int) -> Iterator[None]:
         yield
 
 
-def mlp(sizes: Sequence[int], activation: type[nn.Module] = nn.ReLU) -> nn.Sequential:
+def mlp(sizes: Sequence[int], activation: Callable[[], nn.Module] = RELU) -> nn.Sequential:
     """Linear layers with an activation between them; the last is linear."""
     layers = [layer for pair in itertools.pairwise(sizes) for layer in (nn.Linear(*pair), activation())]
     return nn.Sequential(*layers[:-1])
@@ -54,13 +56,13 @@ class ImageEncoder(nn.Module):
             raise ConfigError(f"Image observations must be at least 36 × 36 pixels, got {height} × {width}.")
         self.scale = 1 / 255 if observations.dtype == "uint8" else 1.0
         self.layers = nn.Sequential(
-            *(nn.Conv2d(channels, 32, 8, stride=4), nn.ReLU()),
-            *(nn.Conv2d(32, 64, 4, stride=2), nn.ReLU()),
-            *(nn.Conv2d(64, 64, 3), nn.ReLU(), nn.Flatten()),
+            *(nn.Conv2d(channels, 32, 8, stride=4), nn.ReLU(inplace=True)),
+            *(nn.Conv2d(32, 64, 4, stride=2), nn.ReLU(inplace=True)),
+            *(nn.Conv2d(64, 64, 3), nn.ReLU(inplace=True), nn.Flatten()),
         )
         with torch.no_grad():
             flat = self.layers(torch.zeros(1, channels, height, width)).shape[1]
-        self.layers.extend((nn.Linear(flat, features), nn.ReLU()))
+        self.layers.extend((nn.Linear(flat, features), nn.ReLU(inplace=True)))
         self.features = features
 
     def forward(self, obs: Tensor) -> Tensor:
@@ -70,7 +72,7 @@ class ImageEncoder(nn.Module):
 
 
 def network(
-    observations: Observations, hidden: Sequence[int], out: int, activation: type[nn.Module] = nn.ReLU
+    observations: Observations, hidden: Sequence[int], out: int, activation: Callable[[], nn.Module] = RELU
 ) -> nn.Sequential:
     """From observations to `out` numbers: an encoder and a layer for images, a perceptron for vectors."""
     if observations.image:

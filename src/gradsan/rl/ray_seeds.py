@@ -22,6 +22,7 @@ from typing import Any
 import ray
 
 from gradsan.rl.errors import ConfigError, in_a_line
+from gradsan.rl.runs import Run
 from gradsan.rl.seed_worker import RemoteView, carried_out
 from gradsan.rl.seeds import SeedJob, SeedOutcome
 from gradsan.rl.seeds_display import SeedsDisplay
@@ -139,7 +140,7 @@ def _train(job: SeedJob, board: Any, token: str, folder: str) -> tuple[SeedOutco
             temporary = Path(stack.enter_context(tempfile.TemporaryDirectory()))
             own = replace(job, folder=temporary / job.folder.name)
         outcome = carried_out(own, _Told(job.seed, board))
-        return replace(outcome, job=job), None if own is job else _packed(own.folder)
+        return replace(outcome, job=job), None if own is job else _packed(own.folder, bool(outcome.error))
 
 
 class _Told(RemoteView):
@@ -166,13 +167,15 @@ class _Told(RemoteView):
         self._board.tell.remote(self._seed, None, [message])
 
 
-def _packed(folder: Path) -> bytes | None:
+def _packed(folder: Path, failed: bool) -> bytes | None:
+    """Of an attempt that failed without its checkpoint: nobody could take it up there."""
     if not folder.is_dir():
         return None
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(folder.rglob("*")):
-            archive.write(path, path.relative_to(folder))
+            if not (failed and path == Run(folder).checkpoint):
+                archive.write(path, path.relative_to(folder))
     return packed.getvalue()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +15,6 @@ from gradsan.rl.frames import NOWHERE, Frames
 from gradsan.rl.spaces import Observations
 
 Array = NDArray[Any]
-TOGETHER = 16  # batches that are drawn at once
 IMAGES = ("obs", "next_obs")  # fields that hold places of frames where observations are images
 
 
@@ -124,16 +122,6 @@ class Replay:
         if self.frames is not None:
             chosen |= {name: self.frames.take(chosen[name]) for name in IMAGES}
         return Batch(*(torch.from_numpy(field).to(device) for field in chosen.values()))
-
-    def batches(
-        self, count: int, size: int, rng: np.random.Generator, device: torch.device
-    ) -> Iterator[Batch]:
-        """Several samples, drawn at once as far as they fit into the cache: one look-up instead of many."""
-        for done in range(0, count, TOGETHER):
-            drawn = self.sample(size * min(TOGETHER, count - done), rng, device)
-            yield from (
-                Batch(*fields) for fields in zip(*(torch.split(field, size) for field in drawn), strict=True)
-            )
 
     def state_dict(self) -> dict[str, Any]:
         pending = {

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
-from gradsan.judge.findings import Effect
+from gradsan.judge.findings import AcrossRanks, Effect
 from gradsan.judge.history import History
 from gradsan.judge.ledger import Contribution
 from gradsan.record.events import (
@@ -44,6 +44,7 @@ class Verdict:
     key: Any = None
     explains: Iterable[ParamId] = ()
     unless_explained: Iterable[ParamId] = ()
+    across_ranks: Sequence[AcrossRanks] = ()
     measure: Callable[[], Effect] | None = None  # what it does to the gradient; asked once
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradsan.judge.callers import cut_for
+from gradsan.judge.callers import cut_in
 from gradsan.judge.cuts import Cut, cause
 from gradsan.judge.flow import culprit_of, cut_off
 from gradsan.judge.ledger import Contribution
@@ -261,7 +261,7 @@ class GraphCut(Rule):
         ]
 
     def _verdict(self, cut: Cut, contribution: Contribution) -> Verdict:
-        history, site = self.history, cut_for(self.history, cut.op)
+        history, site = self.history, cut_in(self.history, cut.op, contribution)
         shown = cut.op.site if cut.op.facts.grad_off else site
         back = self._return(cut)
         entry = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gradsan.judge.callers import cut_in
 from gradsan.judge.cuts import Cut, cause
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.wording import networks, value_at
@@ -89,13 +90,14 @@ class UndifferentiableAction(Rule):
         return [self._verdict(cut, contribution) for cut in contribution.cuts if cut.choice]
 
     def _verdict(self, cut: Cut, contribution: Contribution) -> Verdict:
-        history = self.history
+        history, site = self.history, cut_in(self.history, cut.op, contribution)
         what = "a term of the loss" if cut.pids <= contribution.consumed_pids() else "the loss"
+        sites = [("call", site), ("choice", cut.op.site)] if site != cut.op.site else [("choice", site)]
         return Verdict(
-            cut.op.site,
+            site,
             f"{what} depends on {networks(history, cut.pids)} only through the action chosen in "
-            f"{value_at(history, cut.op.site, 'this line')}: {cause(history, cut)}",
-            [("choice", cut.op.site), ("backward", contribution.site)],
+            f"{value_at(history, site, 'this line')}: {cause(history, cut)}",
+            [*sites, ("backward", contribution.site)],
             cut.pids,
             explains=cut.pids,
         )

@@ -25,7 +25,8 @@ class OrphanedOptimizer(Rule):
     what = """
         A network was replaced (loaded, copied, built anew, sharded by `fully_shard`) after its optimizer was
         made. The optimizer still holds the parameters of the old one; the new ones receive gradient and are never
-        stepped. Or a copy of an agent was given the optimizer of the original.
+        stepped. Or a copy of an agent was given the optimizer of the original, or the optimizer another network
+        than the one that is trained.
     """
     why = (
         "After the restart or reset nothing is learned any more, and nothing raises: `step()` moves a dead "
@@ -223,7 +224,8 @@ class OrphanedOptimizer(Rule):
             return
         times = self._in_vain[key] = self._in_vain.get(key, 0) + 1
         optimizer = history.optimizers[event.oid]
-        if times == TIMES:
+        held = all(history.params[pid].name for pid in fed)  # what is made anew for every update has no name
+        if times == TIMES and (held or history.ever_fed & set(optimizer.params)):
             yield self._verdict(optimizer, set(fed), set(optimizer.params) - set(fed), last, event.site)
 
     def _made_of(self, fed: Iterable[ParamId], optimizer: Optimizer) -> MadeOf | None:
@@ -291,12 +293,15 @@ class OrphanedOptimizer(Rule):
         )  # fmt: skip
 
     def _are_both_held(self, ready: set[ParamId], old: set[ParamId]) -> bool:
-        """Whether these are copies of what the optimizer owns, and both have names of their own: the copy was to
-        follow, and is trained in its source's place."""
-        history, copies = self.history, self.history.networks.copies
+        """Whether these are copies of what the optimizer owns, which is still asked, too, and both have names of their
+        own: the copy is trained in its source's place."""
+        history, graph, copies = self.history, self.history.graph, self.history.networks.copies
         names = [{history.params[pid].name.split(".")[0] for pid in pids} for pids in (ready, old)]
         follows = all(pid in copies and copies[pid].source in old for pid in ready)
-        return follows and all(all(found) for found in names) and not names[0] & names[1]
+        if not follows or not all(all(found) for found in names) or names[0] & names[1]:
+            return False
+        lately = {n: op for n, op in graph.ops.items() if graph.iteration_of[n] >= history.iteration - 1}
+        return bool(param_users(graph, lately, old))
 
     def _use(self, contribution: Contribution, pids: set[ParamId]) -> Site:
         """Where the loss has them from, as the code sees it that puts the loss together."""

@@ -31,7 +31,8 @@ class ZeroGradient(Rule):
     needs_deep = True
     what = """
         A parameter's gradient is exactly zero step after step, or the gradient of a large part of every batch
-        is: a dead ReLU, a saturated `tanh` or `clamp`, a TD error clamped before squaring.
+        is: a dead ReLU, a saturated `tanh` or `clamp`, a TD error clamped before squaring, a
+        prediction that is rounded.
     """
     why = """
         Where the function is flat, nothing can be learned, and it stays so. Clamping the TD error before squaring

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradsan.judge.callers import optimizer_made_at
+from gradsan.judge.callers import optimizer_made_at, used_in
 from gradsan.judge.effect import of_all
 from gradsan.judge.flow import param_users
 from gradsan.judge.history import History
@@ -134,8 +134,10 @@ class TargetNetworkTrained(Rule):
             return
         used = param_users(history.graph, history.graph.ancestors(r.nid for r in event.roots), wasted)
         first = min((op for op in used if op.site), key=lambda op: op.nid, default=None)
+        loss = history.graph.get(event.roots[0].nid) if event.roots else None
         if first is not None:
-            self._used_at.update(dict.fromkeys(wasted, first.site))
+            where = first.site if loss is None else used_in(history, first, loss)
+            self._used_at.update(dict.fromkeys(wasted, where))
         site = self._used_at.get(min(wasted), event.site)  # in passing, the line that was seen before
         seen = self._wasted[site] = self._wasted.get(site, 0) + 1
         if seen >= TIMES:

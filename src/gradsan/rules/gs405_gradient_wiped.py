@@ -227,6 +227,8 @@ class GradientWiped(Rule):
         self._put: dict[ParamId, int] = {}  # how often the script itself put a gradient there
         self._wasted: dict[Site, tuple[int, set[ParamId]]] = {}  # by backward, what was cleared unused
         self._useful: set[Site] = set()
+        # By backward, the steps that the owners of what it feeds had made at its first and at its last time.
+        self._steps_at: dict[Site, tuple[int, int]] = {}
         self._has_looked = False
 
     def on_ops(self, event: Ops) -> Verdicts:
@@ -242,6 +244,9 @@ class GradientWiped(Rule):
     def on_backward(self, event: Backward) -> Verdicts:
         """What was read before has nothing of what comes now."""
         self._read.difference_update(event.fed)
+        owners = {o.oid: o.steps for pid in event.fed[:1] for o in self.history.owner_of(pid)}
+        steps = sum(owners.values())
+        self._steps_at[event.site] = (self._steps_at.get(event.site, (steps, 0))[0], steps)
         for oid, optimizer in self.history.optimizers.items():
             if not optimizer.steps and not event.error and set(event.fed) & set(optimizer.params):
                 self._fed.setdefault(oid, (event.site, event.fed))
@@ -268,11 +273,20 @@ class GradientWiped(Rule):
         return self._ever_used | history.hand.trained | history.networks.written_by_hand.keys()
 
     def _never_consumed(self) -> Verdicts:
-        """An optimizer steps at other times; what comes from this backward is cleared every time."""
+        """An optimizer steps at other times, not in this phase; what comes from this backward is cleared every time.
+        Where it steps in between, this is another's loss, and the clearing is right."""
         history, used = self.history, self._used()
         for site, (times, fed) in self._wasted.items():
             owned = {pid for pid in fed if history.owner_of(pid)}
-            if times < WASTED or site in self._useful or not self._has_looked or fed & used or not owned:
+            first, last = self._steps_at[site]
+            if (
+                first != last
+                or times < WASTED
+                or site in self._useful
+                or not self._has_looked
+                or fed & used
+                or not owned
+            ):
                 continue
             yield Verdict(
                 site,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from gradsan.judge.drift import Drift, apart, drifts
+from gradsan.judge.drift import Drift, apart, drifts, side_by_side
+from gradsan.judge.findings import AcrossRanks
 from gradsan.judge.history import History
 from gradsan.judge.wording import name_of, networks
 from gradsan.rules.base import Across, Rule, Verdict
@@ -25,6 +26,7 @@ START = (
         torch.manual_seed(dist.get_rank())
 """
 )
+MOST_ROWS = 20  # of the table
 
 
 class UnsyncedGradient(Rule):
@@ -111,6 +113,7 @@ class UnsyncedGradient(Rule):
                 [("optimizer", history.optimizers[drift.step.oid].site), ("step", site)],
                 pids,
                 unless_explained=pids,
+                across_ranks=_table(history, [rank.history for rank in ranks], drift),
             )
             yield Across((0, *drift.others), verdict, drift.step.iteration)
 
@@ -137,6 +140,17 @@ def _sentence(history: History, ranks: Sequence[Rule], drift: Drift) -> str:
     if share := apart(drift.last):
         said += f"; when they were last compared, the weights were {100 * share:.2g} % apart"
     return said
+
+
+def _table(history: History, ranks: Sequence[History], drift: Drift) -> list[AcrossRanks]:
+    numbers = [group.rank for rank in ranks if (group := rank.ranks.group) is not None]
+    rows = []
+    for pair, digests in zip(drift.pairs[:MOST_ROWS], side_by_side(ranks, drift), strict=False):
+        name = name_of(history, pair.pid)
+        norms = {n: (d.gradient if drift.in_gradient else d.weight) for n, d in digests.items()}
+        shown = {n: norms.get(n) for n in numbers}
+        rows.append(AcrossRanks(name, "gradient" if drift.in_gradient else "weight", shown))
+    return rows
 
 
 def _rank(rule: Rule) -> int:

@@ -19,7 +19,7 @@ import jinja2
 from markupsafe import Markup, escape
 
 from gradsan import __version__
-from gradsan.fix.shown import diff
+from gradsan.fix.shown import diff, standing
 from gradsan.judge.causes import by_cause
 from gradsan.judge.findings import SEVERITIES, Finding, Report
 from gradsan.judge.source import shown_path
@@ -136,6 +136,7 @@ def _finding(number: int, finding: Finding, picture: Picture) -> dict[str, Any]:
         "story": [(ROLES.get(site.role, site.role), site.location) for site in finding.sites],
         "listing": listing(finding, ROLES),
         "diff": _diff(finding),
+        "standing": standing(finding),
         "losses": [n for n, loss in enumerate(picture.losses) if number in loss.findings],
     }
 

@@ -80,11 +80,14 @@ function optionsFor(chart, width) {
 function drawChart(chart, place) {
   const frame = Object.assign(document.createElement("div"), { className: "chart", tabIndex: 0 });
   const title = Object.assign(document.createElement("h3"), { textContent: chart.title });
+  title.append(Object.assign(document.createElement("span"), { className: "whose", textContent: chart.process }));
   if (chart.group) title.append(Object.assign(document.createElement("small"), { textContent: chart.group }));
   frame.setAttribute("role", "group");
   frame.setAttribute("aria-label", `Chart: ${chart.title} ${chart.group}`);
   frame.append(title);
   frame.dataset.process = chart.process;
+  frame.dataset.about = `${chart.title} ${chart.group}`;
+  drawnFrom.set(frame, JSON.stringify([chart.x, chart.series]));
   place.append(frame);
   const plot = new uPlot(optionsFor(chart, frame.clientWidth - 28), [chart.x, ...Object.values(chart.series)], frame);
   plot.over.addEventListener("dblclick", () => zoom(...everything));

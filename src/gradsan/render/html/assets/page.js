@@ -36,11 +36,28 @@ tabs.forEach((tab, i) => {
   });
 });
 
-// Where a run had several processes, losses and charts are those of the one that was chosen.
-const chooser = document.getElementById("process");
+// Where a run had several processes, losses and charts are those of the one that was chosen; or the charts of all of
+// them, one beside the other, as far as they differ.
+const chooser = document.getElementById("process"), drawnFrom = new Map();
+function differing(charts) {
+  const about = {};
+  for (const chart of charts) (about[chart.dataset.about] ??= []).push(chart);
+  const groups = Object.values(about).filter(group => group.length > 1);
+  return groups.filter(group => group.some(chart => drawnFrom.get(chart) !== drawnFrom.get(group[0])));
+}
 function showProcess(name) {
-  for (const part of document.querySelectorAll("[role=tab][data-process], .charts > [data-process]"))
-    part.hidden = part.dataset.process !== name;
+  const beside = name === "", place = document.querySelector(".charts");
+  const charts = [...document.querySelectorAll(".charts > [data-process]")];
+  const groups = differing(charts), shown = new Set(groups.flat());
+  place?.classList.toggle("beside", beside);
+  place?.style.setProperty("--ranks", new Set([...shown].map(chart => chart.dataset.process)).size || 1);
+  for (const chart of charts) chart.hidden = beside ? !shown.has(chart) : chart.dataset.process !== name;
+  if (beside) groups.forEach((group, row) => group.forEach(chart => chart.style.order = row));
+  else charts.forEach(chart => chart.style.order = "");
+  const alike = new Set(charts.map(chart => chart.dataset.about)).size - groups.length;
+  document.getElementById("alike").textContent = beside ? `${groups.length} differ, ${alike} are alike.` : "";
+  const chosen = name || chooser.options[0].value;
+  for (const tab of tabs) tab.hidden = tab.dataset.process !== chosen;
   const first = tabs.findIndex(tab => !tab.hidden);
   if (first >= 0) showLoss(first);
   dispatchEvent(new Event("resize"));
@@ -52,7 +69,11 @@ function follow() {
   const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
   if (!target) return;
   if (target.tagName === "DETAILS") target.open = true;
-  if (target.dataset.loss) showLoss(Number(target.dataset.loss));
+  if (target.dataset.loss) {
+    const tab = tabs[Number(target.dataset.loss)];
+    if (chooser && tab?.hidden) showProcess(chooser.value = tab.dataset.process);
+    showLoss(Number(target.dataset.loss));
+  }
   target.scrollIntoView();
   target.focus({ preventScroll: true });
 }
