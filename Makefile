@@ -197,6 +197,7 @@ THIRD_PARTY_READY := $(THIRD_PARTY)/.ready
 
 third-party: $(THIRD_PARTY_READY)
 	$(THIRD_PARTY)/bin/python benchmarks/third_party/run.py --page docs/third-party.md
+	$(MAKE) llm llm-planted
 
 $(THIRD_PARTY_READY): pyproject.toml benchmarks/third_party/constraints.txt
 	test -x $(THIRD_PARTY)/bin/python || $(PYTHON) -m venv $(THIRD_PARTY) || python3 -m venv $(THIRD_PARTY)

@@ -45,21 +45,6 @@ class OrphanedOptimizer(Rule):
     """
     bad = (
         """
-        # A stacked ensemble: the optimizer has the members, not what they were stacked to.
-        import copy
-        import torch
-        members = [torch.nn.Linear(3, 1) for _ in range(4)]
-        opt = torch.optim.SGD([p for m in members for p in m.parameters()], lr=0.1)
-        params, buffers = torch.func.stack_module_state(members)  # BUG
-        base = copy.deepcopy(members[0]).to("meta")
-        for _ in range(6):
-            run = torch.vmap(lambda p, b, x: torch.func.functional_call(base, (p, b), (x,)), (0, 0, None))
-            loss = (run(params, buffers, torch.randn(8, 3)) - 1.0).pow(2).mean()
-            opt.zero_grad()
-            loss.backward()
-            opt.step()
-        """,
-        """
         import copy
         import torch
 
@@ -122,15 +107,14 @@ class OrphanedOptimizer(Rule):
             loss.backward()
             opt.step()
         """,
-    )
-    good = (
         """
+        # A stacked ensemble: the optimizer has the members, not what they were stacked to.
         import copy
         import torch
         members = [torch.nn.Linear(3, 1) for _ in range(4)]
-        params, buffers = torch.func.stack_module_state(members)
+        opt = torch.optim.SGD([p for m in members for p in m.parameters()], lr=0.1)
+        params, buffers = torch.func.stack_module_state(members)  # BUG
         base = copy.deepcopy(members[0]).to("meta")
-        opt = torch.optim.SGD(params.values(), lr=0.1)
         for _ in range(6):
             run = torch.vmap(lambda p, b, x: torch.func.functional_call(base, (p, b), (x,)), (0, 0, None))
             loss = (run(params, buffers, torch.randn(8, 3)) - 1.0).pow(2).mean()
@@ -138,6 +122,8 @@ class OrphanedOptimizer(Rule):
             loss.backward()
             opt.step()
         """,
+    )
+    good = (
         """
         import torch
 
@@ -202,6 +188,20 @@ class OrphanedOptimizer(Rule):
             loss.backward()
             for theirs, ours in zip(shared.parameters(), local.parameters()):
                 theirs._grad = ours.grad
+            opt.step()
+        """,
+        """
+        import copy
+        import torch
+        members = [torch.nn.Linear(3, 1) for _ in range(4)]
+        params, buffers = torch.func.stack_module_state(members)
+        base = copy.deepcopy(members[0]).to("meta")
+        opt = torch.optim.SGD(params.values(), lr=0.1)
+        for _ in range(6):
+            run = torch.vmap(lambda p, b, x: torch.func.functional_call(base, (p, b), (x,)), (0, 0, None))
+            loss = (run(params, buffers, torch.randn(8, 3)) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
             opt.step()
         """,
     )
