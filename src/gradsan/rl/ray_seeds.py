@@ -9,6 +9,8 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import re
+import socket
 import sys
 import tempfile
 import time
@@ -30,6 +32,8 @@ from gradsan.rl.signals import StopRequest
 
 # How often news are asked for, in seconds.
 PERIOD = 0.5
+# How long a cluster may take to answer at all.
+PATIENCE = 10.0
 
 
 @dataclass(frozen=True)
@@ -69,11 +73,23 @@ class RayTasks:
     def _connect(self) -> None:
         if ray.is_initialized():
             return
+        _require_answer(self.address)
         try:
             local = {"include_dashboard": False} if self.address is None else {}
             ray.init(address=self.address, log_to_driver=False, logging_level="error", **local)
         except ConnectionError as error:
             raise ConfigError(f"There is no Ray at {self.address}: {in_a_line(error)}") from error
+
+
+def _require_answer(address: str | None) -> None:
+    """Ray itself would go on asking for minutes."""
+    found = re.fullmatch(r"(?:ray://)?([\w.-]+):(\d+)", address or "")
+    if found is None:
+        return
+    try:
+        socket.create_connection((found[1], int(found[2])), timeout=PATIENCE).close()
+    except (OSError, OverflowError) as error:
+        raise ConfigError(f"There is no Ray at {address}: {in_a_line(error)}") from error
 
 
 @contextlib.contextmanager
