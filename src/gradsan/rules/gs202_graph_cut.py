@@ -105,19 +105,6 @@ class GraphCut(Rule):
     )
     good = (
         """
-        # The bound may be a constant: beyond it nothing flows anyway.
-        import torch
-        policy = torch.nn.Linear(3, 2)
-        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
-        for _ in range(5):
-            s, a, old, advantage = torch.randn(8, 3), torch.randint(2, (8,)), -torch.rand(8), torch.randn(8)
-            ratio = (torch.distributions.Categorical(logits=policy(s)).log_prob(a) - old).exp()
-            loss = -torch.min(ratio * advantage, ratio.detach().clamp(0.8, 1.2) * advantage).mean()
-            opt.zero_grad()
-            loss.backward()
-            opt.step()
-        """,
-        """
         import torch
         policy, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
         opt = torch.optim.SGD([*policy.parameters(), *critic.parameters()], lr=0.1)
@@ -197,6 +184,19 @@ class GraphCut(Rule):
             with torch.no_grad():
                 a = dist(s).sample().clamp(-0.99, 0.99)
             loss = -(dist(s).log_prob(a) * adv).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # The bound may be a constant: beyond it nothing flows anyway.
+        import torch
+        policy = torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(5):
+            s, a, old, advantage = torch.randn(8, 3), torch.randint(2, (8,)), -torch.rand(8), torch.randn(8)
+            ratio = (torch.distributions.Categorical(logits=policy(s)).log_prob(a) - old).exp()
+            loss = -torch.min(ratio * advantage, ratio.detach().clamp(0.8, 1.2) * advantage).mean()
             opt.zero_grad()
             loss.backward()
             opt.step()

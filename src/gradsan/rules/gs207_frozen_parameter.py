@@ -54,19 +54,6 @@ class FrozenParameter(Rule):
     )
     good = (
         """
-        # The shared network gets its workers' gradients by hand, and needs none of its own.
-        import torch
-        shared, local = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
-        opt = torch.optim.SGD(shared.requires_grad_(False).parameters(), lr=0.1)
-        for _ in range(8):
-            local.load_state_dict(shared.state_dict())
-            local.zero_grad()
-            (local(torch.randn(8, 3)) - 1.0).pow(2).mean().backward()
-            for theirs, ours in zip(shared.parameters(), local.parameters()):
-                theirs.grad = ours.grad.clone()
-            opt.step()
-        """,
-        """
         import torch
         actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(5, 1)
         actor_opt = torch.optim.SGD(actor.parameters(), lr=0.1)
@@ -90,6 +77,19 @@ class FrozenParameter(Rule):
         for _ in range(6):
             opt.zero_grad()
             (head(backbone(torch.randn(8, 3))) - 1.0).pow(2).mean().backward()
+            opt.step()
+        """,
+        """
+        # The shared network gets its workers' gradients by hand, and needs none of its own.
+        import torch
+        shared, local = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(shared.requires_grad_(False).parameters(), lr=0.1)
+        for _ in range(8):
+            local.load_state_dict(shared.state_dict())
+            local.zero_grad()
+            (local(torch.randn(8, 3)) - 1.0).pow(2).mean().backward()
+            for theirs, ours in zip(shared.parameters(), local.parameters()):
+                theirs.grad = ours.grad.clone()
             opt.step()
         """,
     )

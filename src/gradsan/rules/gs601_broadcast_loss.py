@@ -144,32 +144,6 @@ class BroadcastLoss(Rule):
     )
     good = (
         """
-        # A sum of pairs, averaged over all of them, is the sum of both means: costly, not wrong.
-        import torch
-        net = torch.nn.Linear(4, 1)
-        first, second = net(torch.randn(8, 4)), net(torch.randn(8, 4)).squeeze(-1)
-        loss = -first.tanh() + 0.5 * second.pow(2)  # gradsan: allow broadcast-loss
-        loss.mean().backward()
-        """,
-        """
-        # As many columns as rows, chosen on purpose: each is compared with a row of its own.
-        import torch
-        net = torch.nn.Linear(3, 16)
-        order, target = torch.randperm(8), torch.randn(8, 8)
-        (net(torch.randn(8, 3))[:, order] - target).pow(2).mean().backward()
-        """,
-        """
-        # An energy distance of samples and data; and every step weighed with all rewards that follow.
-        import torch
-        net, pi = torch.nn.Linear(3, 1), torch.nn.Linear(3, 2)
-        x, y = net(torch.randn(8, 3)).squeeze(1), torch.randn(8)
-        energy = 2 * (x[:, None] - y).abs().mean() - (x[:, None] - x).abs().mean()
-        s, a, rewards = torch.randn(8, 3), torch.randint(2, (8,)), torch.randn(8)
-        log_prob = torch.distributions.Categorical(logits=pi(s)).log_prob(a)
-        follows = torch.ones(8, 8).triu()
-        (energy - (log_prob[:, None] * rewards * follows).mean()).backward()
-        """,
-        """
         import torch
         q = torch.nn.Linear(3, 2)
         s, a, target = torch.randn(8, 3), torch.randint(2, (8, 1)), torch.randn(8)
@@ -230,6 +204,32 @@ class BroadcastLoss(Rule):
         x = net(torch.randn(6, 6, 4)).squeeze(-1)
         centred = x - x.mean(0)
         ((centred * x.std(0)).sum(0) - centred[0].detach()).pow(2).mean().backward()
+        """,
+        """
+        # A sum of pairs, averaged over all of them, is the sum of both means: costly, not wrong.
+        import torch
+        net = torch.nn.Linear(4, 1)
+        first, second = net(torch.randn(8, 4)), net(torch.randn(8, 4)).squeeze(-1)
+        loss = -first.tanh() + 0.5 * second.pow(2)  # gradsan: allow broadcast-loss
+        loss.mean().backward()
+        """,
+        """
+        # As many columns as rows, chosen on purpose: each is compared with a row of its own.
+        import torch
+        net = torch.nn.Linear(3, 16)
+        order, target = torch.randperm(8), torch.randn(8, 8)
+        (net(torch.randn(8, 3))[:, order] - target).pow(2).mean().backward()
+        """,
+        """
+        # An energy distance of samples and data; and every step weighed with all rewards that follow.
+        import torch
+        net, pi = torch.nn.Linear(3, 1), torch.nn.Linear(3, 2)
+        x, y = net(torch.randn(8, 3)).squeeze(1), torch.randn(8)
+        energy = 2 * (x[:, None] - y).abs().mean() - (x[:, None] - x).abs().mean()
+        s, a, rewards = torch.randn(8, 3), torch.randint(2, (8,)), torch.randn(8)
+        log_prob = torch.distributions.Categorical(logits=pi(s)).log_prob(a)
+        follows = torch.ones(8, 8).triu()
+        (energy - (log_prob[:, None] * rewards * follows).mean()).backward()
         """,
     )
 

@@ -57,18 +57,6 @@ class ReversedEntropy(Rule):
     bad = (
         """
         import torch
-        actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2).requires_grad_(False)
-        opt = torch.optim.SGD(actor.parameters(), lr=0.1)
-        for _ in range(8):
-            s = torch.randn(8, 3)
-            p = actor(s).softmax(-1)
-            value = (p * (critic(s) + 0.2 * torch.log(p + 1e-8))).sum(-1)  # BUG  gradsan: allow unstable-log-prob
-            opt.zero_grad()
-            (-value.mean()).backward()
-            opt.step()
-        """,
-        """
-        import torch
         policy = torch.nn.Linear(3, 2)
         opt = torch.optim.SGD(policy.parameters(), lr=0.1)
         for _ in range(8):
@@ -122,21 +110,20 @@ class ReversedEntropy(Rule):
             alpha_loss.backward()
             alpha_opt.step()
         """,
-    )
-    good = (
         """
-        # Discrete SAC: values and entropy, weighed by the probabilities of all actions.
         import torch
         actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2).requires_grad_(False)
         opt = torch.optim.SGD(actor.parameters(), lr=0.1)
         for _ in range(8):
             s = torch.randn(8, 3)
-            log_p = actor(s).log_softmax(-1)
-            loss = (log_p.exp() * (0.2 * log_p - critic(s))).sum(-1).mean()
+            p = actor(s).softmax(-1)
+            value = (p * (critic(s) + 0.2 * torch.log(p + 1e-8))).sum(-1)  # BUG  gradsan: allow unstable-log-prob
             opt.zero_grad()
-            loss.backward()
+            (-value.mean()).backward()
             opt.step()
         """,
+    )
+    good = (
         """
         import torch
         policy, weight = torch.nn.Linear(3, 2), -0.01
@@ -170,6 +157,19 @@ class ReversedEntropy(Rule):
             dist = torch.distributions.Categorical(logits=policy(torch.randn(8, 3)))
             bonus = (0.02 - 0.005 * i) * dist.entropy().mean()
             loss = -(dist.log_prob(dist.sample()) * torch.randn(8)).mean() - bonus
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # Discrete SAC: values and entropy, weighed by the probabilities of all actions.
+        import torch
+        actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2).requires_grad_(False)
+        opt = torch.optim.SGD(actor.parameters(), lr=0.1)
+        for _ in range(8):
+            s = torch.randn(8, 3)
+            log_p = actor(s).log_softmax(-1)
+            loss = (log_p.exp() * (0.2 * log_p - critic(s))).sum(-1).mean()
             opt.zero_grad()
             loss.backward()
             opt.step()

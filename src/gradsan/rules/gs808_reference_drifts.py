@@ -89,23 +89,6 @@ class ReferenceDrifts(Rule):
     )
     good = (
         """
-        # A preference, measured against where the policy started.
-        import copy
-        import torch
-        policy = torch.nn.Linear(3, 2)
-        reference = copy.deepcopy(policy).requires_grad_(False)
-        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
-        for _ in range(8):
-            s, better = torch.randn(8, 3), torch.randint(2, (8, 1))
-            score, before = policy(s).log_softmax(-1), reference(s).log_softmax(-1)
-            margin = score.gather(1, better) - score.gather(1, 1 - better)
-            margin = margin - (before.gather(1, better) - before.gather(1, 1 - better))
-            loss = -torch.nn.functional.logsigmoid(0.1 * margin).mean()
-            opt.zero_grad()
-            loss.backward()
-            opt.step()
-        """,
-        """
         import copy
         import torch
         policy = torch.nn.Linear(3, 2)
@@ -138,6 +121,23 @@ class ReferenceDrifts(Rule):
                 opt.zero_grad()
                 loss.backward()
                 opt.step()
+        """,
+        """
+        # A preference, measured against where the policy started.
+        import copy
+        import torch
+        policy = torch.nn.Linear(3, 2)
+        reference = copy.deepcopy(policy).requires_grad_(False)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(8):
+            s, better = torch.randn(8, 3), torch.randint(2, (8, 1))
+            score, before = policy(s).log_softmax(-1), reference(s).log_softmax(-1)
+            margin = score.gather(1, better) - score.gather(1, 1 - better)
+            margin = margin - (before.gather(1, better) - before.gather(1, 1 - better))
+            loss = -torch.nn.functional.logsigmoid(0.1 * margin).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
         """,
     )
 
