@@ -15,6 +15,7 @@ from gradsan.rl import ray_seeds
 from gradsan.rl.algorithms import preset
 from gradsan.rl.runs import Run
 from gradsan.rl.seeds import SeedJob
+from harness import marked_lines
 from sandbox import Sandbox
 
 PATIENCE = 900
@@ -103,7 +104,9 @@ def test_actors_and_tasks_are_watched_beside_a_hook_of_the_script(sandbox: Sandb
     hook_ran = environment != "none"
     assert seen.stdout.splitlines()[-1] == f"{'ran' if hook_ran else None} 4", seen.stderr
     report = json.loads(sandbox.read("report.json"))
-    assert [(f["rule"], f["culprit"]["line"]) for f in report["findings"]] == [("GS401", 18)]
+    assert [(f["rule"], f["culprit"]["line"]) for f in report["findings"]] == [
+        ("GS401", *marked_lines(sandbox.read("job.py")))
+    ]
     assert sorted(p["iterations"] for p in report["processes"] if p["iterations"]) == [4, 5]
     assert not report["faults"]
     assert seen.returncode == 1
