@@ -93,6 +93,9 @@ def test_from_the_finding_to_the_picture_and_back(browser: Browser, example: str
 
 def test_leaks_and_cuts_are_drawn_where_they_are(browser: Browser, example: str) -> None:
     browser.all(".to-picture")[-1].click()
+    browser.wait_for(
+        "document.activeElement.matches('.picture:not([hidden])')"
+    )  # the page follows the link later
     if example == "ppo":  # a clip in the wrong place is no matter of flow: it is in the ledger
         assert browser.all(".edge.bad") == []
     elif example == "recurrent_policy":

@@ -23,6 +23,7 @@ from gradsan.observe.operations import OperationTap
 from gradsan.observe.optimizers import OptimizerTap
 from gradsan.observe.ranks import RankTap
 from gradsan.observe.session import Session
+from gradsan.observe.sharded import ShardTap
 from gradsan.record.recorder import Recorder
 
 ESSENTIAL = [
@@ -37,7 +38,7 @@ OTHERS = [
     (ScalerTap, "_patch_scale"), (ScalerTap, "_patch_unscale"), (ScalerTap, "_patch_step"),
     (ScalerTap, "_patch_get_scale"), (CheckpointTap, "_patch"), (EnvironmentTap, "_begin"),
     (Compiled, "_patch_compiler"), (RankTap, "_patch_joining"), (RankTap, "_patch_wrapping"),
-    (RankTap, "_patch_exchanges"), (OperationTap, "enter"),
+    (RankTap, "_patch_exchanges"), (ShardTap, "_wait_for_sharding"), (OperationTap, "enter"),
     (Session, "_follow_threads"),
 ]  # fmt: skip
 

@@ -42,7 +42,7 @@ def notebook() -> Executed:
         f"@gradsan.watch\ndef train():\n    model, opt = start()\n{STALE}\ntrain()",
         "%%gradsan --mode deepest\n1",
         "%%gradsan\n1 / 0",
-        "%%gradsan --select GS9\n1",
+        "%%gradsan --select GS99\n1",
     )
 
 
@@ -106,7 +106,7 @@ def test_what_is_shown_unasked_is_rich_too(notebook: Executed) -> None:
 
 
 def test_bad_options_are_told_in_one_sentence(notebook: Executed) -> None:
-    for number, word in ((14, "deepest"), (16, "GS9")):
+    for number, word in ((14, "deepest"), (16, "GS99")):
         assert [o.output_type for o in notebook.outputs(number)] == ["stream"]
         told = notebook.printed(number, "stderr")
         assert told.startswith("UsageError: %%gradsan: ")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import sys
 
 from gradsan.observe.sites import CALLERS, Sites
@@ -31,7 +32,8 @@ def test_equal_functions_in_two_files_keep_their_own_files(tmp_path):
     assert [s.file for s in seen] == [str(tmp_path / "mine.py"), str(tmp_path / "yours.py")]
 
 
-def test_code_without_a_source_is_nobodys():
+def test_code_without_a_source_is_nobodys(monkeypatch):
+    monkeypatch.delitem(linecache.cache, "<string>", raising=False)  # code of `-c`, run by another test
     space = {"sys": sys}
     exec(compile("def here():\n    return sys._getframe()\n", "<string>", "exec"), space)
     assert not Sites(lambda event: None).is_user(space["here"]().f_code)

@@ -319,15 +319,13 @@ def _runs_over_rows(op: Op, source: Op, known: dict[ValueId, Roles]) -> bool:
     """Along axes that a layer was given, of several rows with several units each. What is chosen among agents or
     steps counts, too; a softmax over them is attention."""
     shape, words, axes = source.shape, known[source.nid], op.facts.axes
-    fewest = (
-        1 if op.name in NORMALISING else 2
-    )  # a softmax over a batch of one state is one, whatever it is given
+    fewest = 1 if op.name in NORMALISING else 2  # the softmax over one state is one, whatever it is given
     if len(shape) < 2 or shape[0] < fewest or shape[-1] < 2 or words[0] != ROWS or words[-1] != UNITS:
         return False
     if op.name in CHOOSING and len(shape) - 1 not in axes:
         return all(words[a] == ROWS and shape[a] > 1 for a in axes)
     if op.name == "log_softmax" and len(axes) == 1:  # no attention: that needs the weights themselves
-        return words[axes[0]] == ROWS and shape[axes[0]] > 1
+        return words[axes[0]] == ROWS and (shape[axes[0]] > 1 or len(shape) == 2)
     return 0 in axes and (op.name not in NORMALISING or len(shape) == 2)
 
 

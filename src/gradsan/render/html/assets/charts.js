@@ -80,7 +80,9 @@ function optionsFor(chart, width) {
 function drawChart(chart, place) {
   const frame = Object.assign(document.createElement("div"), { className: "chart", tabIndex: 0 });
   const title = Object.assign(document.createElement("h3"), { textContent: chart.title });
-  title.append(Object.assign(document.createElement("span"), { className: "whose", textContent: chart.process }));
+  if (chart.process) {
+    title.append(Object.assign(document.createElement("span"), { className: "whose", textContent: chart.process }));
+  }
   if (chart.group) title.append(Object.assign(document.createElement("small"), { textContent: chart.group }));
   frame.setAttribute("role", "group");
   frame.setAttribute("aria-label", `Chart: ${chart.title} ${chart.group}`);
