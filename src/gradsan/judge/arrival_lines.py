@@ -12,7 +12,9 @@ from gradsan.judge.history import History
 from gradsan.judge.source import tree_of
 from gradsan.record.events import Op, Site, ValueId
 
-ARRIVING = {"tensor", "as_tensor", "asarray", "from_numpy", "FloatTensor", "Tensor", "DoubleTensor"}
+ARRIVING = {
+    "tensor", "as_tensor", "asarray", "from_numpy", "new_tensor", "FloatTensor", "Tensor", "DoubleTensor",
+}  # fmt: skip
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Module
 
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gradsan.judge.arrival_lines import ARRIVING
 from gradsan.judge.experience import Row
 from gradsan.judge.history import History
-from gradsan.judge.weighed import ARRIVING, Met
+from gradsan.judge.weighed import Met
 from gradsan.record.events import Op
 
 LEAVING = ("numpy", "array", "tolist")

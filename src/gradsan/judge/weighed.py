@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
-from gradsan.judge.arrival_lines import made_at
+from gradsan.judge.arrival_lines import ARRIVING, made_at
 from gradsan.judge.flow import JOINING, REDUCING, SELECTING, SHAPING, TAKEN_OUT, first_scalar
 from gradsan.judge.history import History
 from gradsan.judge.residuals import LIBRARY_LOSSES
@@ -18,16 +18,6 @@ LOGARITHMS = {"log_softmax", "log", "logsumexp", "cross_entropy", "nll_loss", "l
 FROM_LOG_PROB = (
     SHAPING | SELECTING | REDUCING | JOINING | {"exp", "sub", "add", "rsub", "neg", "mul", "div", "clamp"}
 )
-ARRIVING = {
-    "tensor",
-    "as_tensor",
-    "asarray",
-    "from_numpy",
-    "new_tensor",
-    "FloatTensor",
-    "Tensor",
-    "DoubleTensor",
-}
 NORMALISING = {"sub", "div", "mul", "neg", "clamp"}
 
 
