@@ -31,7 +31,7 @@ def carried_by(history: History, op: Op) -> Site:
 
 
 def is_kept(history: History, op: Op) -> bool:
-    """Whether the statement that made the value puts it into what an attribute holds, as `self.kept[i] = x.abs()` does."""
+    """Whether the statement that made the value puts it into what an attribute holds: `self.kept[i] = x.abs()`."""
     seen = history.sites.get(op.site)
     statement = around(seen.file, seen.line)[1] if seen is not None else None
     if isinstance(statement, ast.Assign):
