@@ -51,7 +51,7 @@ class CutFinder:
         """The cuts that matter in this loss."""
         if contribution.event.error or contribution.event.call != "backward":
             return []
-        found = self.dead_terms(contribution) or self.dead_bounds(contribution)
+        found = self.dead_terms(contribution) or self.dead_bounds(contribution) or self.draws(contribution)
         starved = self.starved(contribution, {pid for cut in found for pid in cut.pids})
         return found if starved is None else [*found, starved]
 
@@ -106,6 +106,15 @@ class CutFinder:
                 if clamped.intersection(i.nid for i in graph.inputs(cut)):
                     found.append(Cut(cut, pids, False))
         return found
+
+    def draws(self, contribution: Contribution) -> list[Cut]:
+        """`torch.bernoulli(p)` of a live value, and no other way from the loss to what it was made of: PyTorch gives
+        such a draw a gradient of zero, so that nothing seems to be missing."""
+        graph, roots = self.history.graph, [root.nid for root in contribution.event.roots]
+        drawn = [op for op in graph.ancestors(roots).values() if op.name in flow.DRAWING and not op.tags]
+        lost = self._trained_by(contribution) - graph.live_params(roots) if drawn else set()
+        found = [Cut(op, graph.value_params([op.nid]) & lost, True) for op in drawn]
+        return [cut for cut in found if cut.pids]
 
     def _trained_by(self, contribution: Contribution) -> set[ParamId]:
         """The parameters of the optimizers that step on this loss, targets left out."""

@@ -40,6 +40,10 @@ IGNORED = (IGNORE, "")
 NOTHING_TO_LEARN = 30_000  # operations without a graph: a long warm-up, or a search without gradients
 
 
+# What PyTorch gives a gradient of zero: a draw is a constant to whatever it was drawn with.
+DRAWING = {"normal", "bernoulli", "poisson"}
+
+
 class OperationTap(StackedMode):
     def __init__(
         self, containment: Containment, outlet: Outlet, known: Known, tracing: Tracing,
@@ -221,7 +225,7 @@ class OperationTap(StackedMode):
     ) -> ValueId:  # fmt: skip
         if type(out) is not Tensor and not is_readable(out):
             raise Unreadable
-        nid, live = self.values.fresh(), out.requires_grad
+        nid, live = self.values.fresh(), out.requires_grad and name not in DRAWING
         site, tags, chain = place
         if not live and _have_gradient(inputs):
             tags += self._cut_tags(out)
