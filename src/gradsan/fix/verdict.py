@@ -7,9 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
+from gradsan.fix.clipping import only_shortened, turned_by_a_clip
 from gradsan.fix.gradients import GradientComparison, compare
 from gradsan.fix.lines import Key, Moved, key, keys
-from gradsan.fix.speaks_of import at_its_lines, parameters
+from gradsan.fix.speaks_of import parameters
 from gradsan.fix.trial import TrialRun
 from gradsan.judge.findings import Finding
 
@@ -74,8 +75,14 @@ def _by_gradients(
         )
     may_differ = parameters(finding, before, after, moved)
     others = [name for name in seen.changed if name not in may_differ]
-    if others and _are_upstream(finding, before, seen, others):
-        others = []
+    others = [
+        name
+        for name in others
+        if not only_shortened(name, seen, set(seen.changed) - {*others}, before, after)
+    ]
+    if turned := turned_by_a_clip(finding, seen, before):
+        because = f"with it, the gradient of `{turned}` has another direction, and not only another length"
+        return TrialVerdict(False, because)
     later = finding.rule in LATER or any(site.role == "kept" for site in finding.sites)
     if later and seen.update == 1:
         others = list(seen.changed)
@@ -86,15 +93,6 @@ def _by_gradients(
         because = f"with it, the gradients of {_count(seen.compared, 'step')} are what they were, bit for bit"
         return TrialVerdict(False, because)
     return TrialVerdict(True, _evidence(finding, before, after, seen))
-
-
-def _are_upstream(finding: Finding, before: TrialRun, seen: GradientComparison, others: list[str]) -> bool:
-    """A trunk that the subjects share with others gets gradient through them: it differs with them, and the heads of
-    the others do not."""
-    fed = at_its_lines(finding, before)
-    subjects = set(finding.subjects)
-    untouched = fed - subjects - set(seen.changed)
-    return bool(subjects & set(seen.changed)) and set(others) <= fed and bool(untouched)
 
 
 def _ended_worse(before: TrialRun, after: TrialRun) -> str:
