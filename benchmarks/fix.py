@@ -60,6 +60,7 @@ class Result(NamedTuple):
     twin: str  # "equal", "differs", "" where there is none or something is left
     why: str
     diff: list[str]
+    first: bool  # it was the first that was tried: the one that reports show
 
 
 def forked(work: Callable[[], object], patience: float | None = None) -> str:
@@ -135,6 +136,7 @@ def mend(source: str, script: Path) -> list[Result]:
             twin,
             o.verdict.because if o.verdict else "",
             shown_lines(o.repair.before, o.repair.after, o.repair.touched)[1:] if o.repair else [],
+            o.refused == 0,
         )
         for o in outcomes
     ]
@@ -186,7 +188,8 @@ def sentence(results: list[Result]) -> str:
     return (
         f"Rules with at least one verified repair: {len(rules)}. Of the {twins.total()} programs with a repaired twin "
         f"of which nothing was left, {twins['equal']} end with the twin's weights bit for bit, and {twins['differs']} "
-        "with others.\n"
+        f"with others. Of {sum(r.verified and not r.gone for r in results)} verified repairs, "
+        f"{sum(r.verified and not r.gone and r.first for r in results)} were the first that was tried.\n"
     )
 
 

@@ -9,6 +9,7 @@ import libcst as cst
 from gradsan.fix.families.base import Case, Proposal, call_of, method, only, value_of, with_method
 
 ARITHMETIC = (cst.Add, cst.Subtract, cst.Multiply, cst.Divide)
+REDUCTIONS = ("sum(-1)", "sum(-1, keepdim=True)")
 LOSSES = ("mse_loss", "smooth_l1_loss", "huber_loss", "l1_loss", "where", "min", "max", "minimum", "maximum")
 
 
@@ -27,12 +28,12 @@ def as_column(case: Case) -> Iterator[Proposal]:
 
 
 def summed(case: Case) -> Iterator[Proposal]:
-    """A log-probability per action dimension becomes one per action."""
+    """A log-probability per action dimension becomes one per action. The finding's own advice is tried first."""
     statement = case.culprit
     for call in case.source.inside(statement, cst.Call) if statement is not None else ():
         if method(call) in ("log_prob", "entropy"):
             whole = _summed_already(case, call) or call
-            for reduction in ("sum(-1)", "sum(-1, keepdim=True)"):
+            for reduction in sorted(REDUCTIONS, key=lambda way: f".{way}`" not in case.finding.fix):
                 code = f"{case.source.code(call)}.{reduction}"
                 yield Proposal(case.change().replace(whole, code), "sum over the action dimensions")
 
