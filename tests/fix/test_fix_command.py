@@ -78,6 +78,20 @@ def test_apply_keeps_line_ends_permissions_and_links(folder: Path) -> None:
     assert sorted(os.listdir(folder)) == ["real.py", "train.py"]
 
 
+def test_a_file_in_another_encoding_is_read_shown_and_written_in_it(folder: Path) -> None:
+    script = folder / "train.py"
+    data = ("# -*- coding: latin-1 -*-\n" + STALE.replace("# BUG", "# étape")).encode("latin-1")
+    script.write_bytes(data)
+    result = fix("--apply", "train.py")
+    assert result.exit_code == 0, result.output
+    assert script.read_bytes() == data.replace(
+        b"    loss.backward()", b"    opt.zero_grad()\n    loss.backward()"
+    )
+    aside = STALE.replace("    loss.backward()", "    loss.backward()  # à rebours")
+    script.write_bytes(("# -*- coding: latin-1 -*-\n" + aside).encode("latin-1"))
+    assert "     loss.backward()  # à rebours\n" in fix("train.py").output
+
+
 def test_several_findings_are_mended_on_top_of_each_other_and_the_patch_applies(folder: Path) -> None:
     script = write(folder, "train.py", TWO)
     result = fix("--diff", "train.py")
