@@ -9,6 +9,7 @@ import stat
 import subprocess
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner, Result
 
@@ -61,6 +62,27 @@ def test_no_answer_is_a_no(folder: Path) -> None:
     assert result.exit_code == 1
     assert script.read_text() == STALE.lstrip("\n")
     assert "1 finding, 0 mended, 1 left." in result.output
+
+
+def test_ctrl_c_at_a_question_ends_it_and_keeps_what_was_written(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = write(folder, "train.py", TWO)
+    answers = iter([True])
+
+    def confirm(*_: object, **__: object) -> bool:
+        """As click's own does it: the same error for Ctrl-C as for the end of the input."""
+        for answer in answers:
+            return answer
+        try:
+            raise KeyboardInterrupt
+        except KeyboardInterrupt:
+            raise click.Abort from None
+
+    monkeypatch.setattr(click, "confirm", confirm)
+    result = fix("train.py")
+    assert (result.exit_code, result.output[-9:]) == (1, "Aborted!\n")
+    assert script.read_text() == TWO.lstrip("\n").replace("    loss.b", "    opt.zero_grad()\n    loss.b")
 
 
 def test_apply_keeps_line_ends_permissions_and_links(folder: Path) -> None:
