@@ -57,6 +57,7 @@ def test_the_program_sees_the_other_text_and_nothing_else_that_is_new(
     ("text", "status", "error"),
     [
         ("raise ValueError('x')", 1, "ValueError: x"),
+        ("assert False", 1, "AssertionError"),
         ("import os; os._exit(3)", 1, ""),
         ("x = (", 1, "SyntaxError"),
     ],

@@ -84,7 +84,7 @@ class Trial:
         result = {
             "ending": ending,
             "status": status,
-            "error": f"{type(error).__name__}: {error}" if error is not None else "",
+            "error": f"{type(error).__name__}: {error}".removesuffix(": ") if error is not None else "",
             "updates": report.iterations,
             "watched": report.watched,
             "not_watched": report.not_watched,
