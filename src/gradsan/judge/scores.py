@@ -70,6 +70,18 @@ def is_clipped_around_one(graph: Provenance, ratio: Op, within: dict[ValueId, Op
     return any(len(b) == 2 and b[0] < 1.0 < b[1] for b in bounds)
 
 
+def clipped_ratio(graph: Provenance, bound: Op) -> Op | None:
+    """The ratio of a surrogate: of the two values that the bound is taken of, made with the same ratio, one has it
+    clipped."""
+    sides = [graph.live_ancestors([i.nid]) for i in graph.inputs(bound) if i.live]
+    if len(sides) != 2:
+        return None
+    shared = [o for nid, o in sides[0].items() if nid in sides[1] and o.name in ("exp", "div")]
+    newest = max((o.nid for o in shared), default=0)
+    clipped = [any(o.name == "clamp" and o.nid > newest for o in side.values()) for side in sides]
+    return max(shared, key=lambda o: o.nid) if shared and clipped.count(True) == 1 else None
+
+
 def scoring(graph: Provenance, op: Op) -> dict[ValueId, Op]:
     """What a log-probability was computed from, up to the choice of what it scores: how the actions before came
     about is another matter."""

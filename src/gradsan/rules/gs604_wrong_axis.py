@@ -13,7 +13,7 @@ NORMALISING = {"softmax", "log_softmax"}
 CHOOSING = {"max", "argmax", "amax"}
 CHOSEN = {"gather", "argmax", "max", "amax"}
 CONSUMING = CHOSEN | {"sum", "logsumexp"}
-CANDIDATES = NORMALISING | CHOOSING | {"gather", "mean"}
+CANDIDATES = NORMALISING | CHOOSING | {"gather", "mean", "logsumexp"}
 MIXING = {"matmul", "mm", "bmm", "einsum", "linear", "addmm"}
 COMBINING = {"add", "sub"}
 
@@ -96,6 +96,14 @@ class WrongAxis(Rule):
         log_probs = score(objects).log_softmax(-1).squeeze(-1)  # BUG
         (-(log_probs.gather(1, a) * advantage).mean()).backward()
         """,
+        """
+        import torch
+        q = torch.nn.Linear(4, 3)
+        s, a = torch.randn(8, 4), torch.randint(3, (8, 1))
+        values = q(s)
+        penalty = torch.logsumexp(values, dim=0).mean() - values.gather(1, a).mean()  # BUG
+        penalty.backward()
+        """,
     )
     good = (
         """
@@ -175,6 +183,15 @@ class WrongAxis(Rule):
         """,
         """
         import torch
+        q, score = torch.nn.Linear(4, 3), torch.nn.Linear(4, 1)
+        s, a = torch.randn(8, 4), torch.randint(3, (8, 1))
+        values = q(s)
+        conservative = torch.logsumexp(values, dim=1).mean() - values.gather(1, a).mean()
+        others = torch.logsumexp(score(s), dim=0) - score(s).mean()  # one sample against all
+        (conservative + others.mean()).backward()
+        """,
+        """
+        import torch
         net = torch.nn.Linear(4, 3)  # normalised by hand over the units, and over the batch
         x = net(torch.randn(8, 4))
         layer = (x - x.mean(-1, keepdim=True)) / x.std(-1, keepdim=True)
@@ -200,10 +217,11 @@ class WrongAxis(Rule):
                 continue
             used = self._misused(op, source, within, known)
             if used is not None:
+                what = "one of the columns is chosen" if op.name == "logsumexp" else "its result is used"
                 yield Verdict(
                     op.site,
-                    f"`{op.name}` of {list(source.shape)} runs {_in_words(op, source)}, and its result is used for "
-                    f"each row on {line(self.history, used.site)}",
+                    f"`{op.name}` of {list(source.shape)} runs {_in_words(op, source)}, and {what} for each row on "
+                    f"{line(self.history, used.site)}",
                     [("wrong axis", op.site), ("used", used.site), ("backward", event.site)],
                     event.reached,
                 )
@@ -230,6 +248,8 @@ class WrongAxis(Rule):
             return self._first_column_only(op, source)
         if op.name == "mean":
             return self._dueling(op, source, within)
+        if op.name == "logsumexp":
+            return self._chosen_from(source, within)
         return self._chosen_otherwise(op, source, within, known)
 
     def _used_along_units(self, op: Op, within: dict[ValueId, Op], known: dict[ValueId, Roles]) -> Op | None:
@@ -292,6 +312,12 @@ class WrongAxis(Rule):
             ):
                 return other
         return None
+
+    def _chosen_from(self, source: Op, within: dict[ValueId, Op]) -> Op | None:
+        """Who takes one of the units of each row of the very same value."""
+        last = (len(source.shape) - 1,)
+        users = onward(self.history.graph, source, within)
+        return next((u for u in users if u.name in CHOSEN and u.facts.axes == last), None)
 
     def _becomes_a_summand(self, op: Op, source: Op, within: dict[ValueId, Op]) -> bool:
         """Whether it is scaled and added to something for each row that it is no part of: a target."""
