@@ -37,6 +37,7 @@ def test_a_rule_about_a_line_speaks_of_what_that_line_is_made_of(rule: str, seen
     before = leak(rule, **{seen: {HERE: ("trunk.weight",)}}, losses=(LossSeen(("q.weight",), ()),))
     assert verdict(before, differs(trunk_weight="2")).verified
     assert not verdict(before, differs(trunk_weight="2", pi_weight="2")).verified
+    assert verdict(before, differs(trunk_weight="2", q_weight="2")).verified is (rule == "GS202"), "a subject"
 
 
 def test_where_no_graph_was_seen_the_backward_says_what_may_differ() -> None:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from gradsan.fix.lines import Moved
 from gradsan.fix.trial import TrialRun
 from gradsan.judge.findings import Finding, Location
 
-MOST_SUBJECTS = 50  # a finding names no more: then it speaks of their networks
 # An optimizer takes what nobody took before; it may have had no name until now.
 NEWLY_OWNED = ("GS205", "GS206")
 # A target that follows: the losses that are made of it, and what they feed.
@@ -28,31 +26,21 @@ NONE = ("GS406",)
 By = Mapping[str, Sequence[str]]
 
 
-@dataclass(frozen=True)
-class SpokenOf:
-    """Names of parameters. `networks`: first parts of names, where too many would have to be named."""
-
-    names: frozenset[str]
-    networks: frozenset[str] = frozenset()
-
-    def __contains__(self, name: str) -> bool:
-        return name in self.names or name.partition(".")[0] in self.networks
-
-
-def parameters(finding: Finding, before: TrialRun, after: TrialRun, moved: Moved) -> SpokenOf:
+def parameters(finding: Finding, before: TrialRun, after: TrialRun, moved: Moved) -> set[str]:
+    """By their names."""
     if finding.rule in NONE:
-        return SpokenOf(frozenset())
+        return set()
     runs = [(finding, before), (moved.finding(finding), after)]
     names = {name for found, run in runs for name in _speaks_of(found, run)}
     if finding.rule in NEWLY_OWNED:
         known = {name for step in before.steps for name in step.taken}
         names |= {name for step in after.steps for name in step.taken if name not in known}
     if not names or not _was_traced(finding, before):
+        names.update(finding.subjects)  # of a rule about values: all that the loss trains
         names |= {name for found, run in runs for name in _at(found, run.lines)}
     if not names:  # the lines of the story lie elsewhere: what it concerns is all that is trained
         names = {name for _, run in runs for step in run.steps for name in step.taken}
-    many = len(finding.subjects) >= MOST_SUBJECTS
-    return SpokenOf(frozenset(names), frozenset(n.partition(".")[0] for n in finding.subjects if many))
+    return names
 
 
 def _speaks_of(finding: Finding, run: TrialRun) -> Iterator[str]:
@@ -63,11 +51,12 @@ def _speaks_of(finding: Finding, run: TrialRun) -> Iterator[str]:
             if not set(subjects).isdisjoint(loss.made_of):
                 yield from loss.feeds
         return
+    if rule.startswith(VALUES):
+        yield from _of(concerned.meets, culprit)
+        return
     yield from subjects
     if rule in CLIPS:
         yield from _clipped_together(finding, run)
-    elif rule.startswith(VALUES):
-        yield from _of(concerned.meets, culprit)
     elif rule.startswith(CHANGED):
         yield from _at(finding, concerned.behind)
     elif rule in MADE_OF:
