@@ -72,7 +72,12 @@ def test_what_is_clipped_together_may_get_another_length_but_no_other_direction(
     clips = (ClipSeen("train.py:4", "norm", ("q.weight", "pi.weight")),)
     before = with_directions(replace(leak("GS303"), clips=clips), q_weight=(0.1,), pi_weight=(0.5,))
     both = differs(q_weight="2", pi_weight="2")
-    assert verdict(before, with_directions(both, q_weight=(0.9,), pi_weight=(0.5,))).verified
+    shorter = verdict(before, with_directions(both, q_weight=(0.9,), pi_weight=(0.5,)))
+    assert shorter.verified
+    assert shorter.because.endswith(
+        "those of `q.weight` differ, first at step 1; those of `pi.weight`, which are clipped together with them, only "
+        "in length."
+    )
     assert not verdict(before, with_directions(both, q_weight=(0.9,), pi_weight=(0.6,))).verified
     alone = replace(before, clips=())
     assert not verdict(alone, with_directions(both, q_weight=(0.9,), pi_weight=(0.5,))).verified

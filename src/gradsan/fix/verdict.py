@@ -74,12 +74,10 @@ def _by_gradients(
             False, "two runs of the program without it differ already, so nothing can be compared"
         )
     may_differ = parameters(finding, before, after, moved)
-    others = [name for name in seen.changed if name not in may_differ]
-    others = [
-        name
-        for name in others
-        if not only_shortened(name, seen, set(seen.changed) - {*others}, before, after)
-    ]
+    unnamed = [name for name in seen.changed if name not in may_differ]
+    rightly = set(seen.changed) - {*unnamed}
+    resized = [name for name in unnamed if only_shortened(name, seen, rightly, before, after)]
+    others = [name for name in unnamed if name not in resized]
     if turned := turned_by_a_clip(finding, seen, before):
         because = f"with it, the gradient of `{turned}` has another direction, and not only another length"
         return TrialVerdict(False, because)
@@ -92,7 +90,7 @@ def _by_gradients(
     if finding.rule in MUST_DIFFER and seen.compared and not seen.changed and not before.error:
         because = f"with it, the gradients of {_count(seen.compared, 'step')} are what they were, bit for bit"
         return TrialVerdict(False, because)
-    return TrialVerdict(True, _evidence(finding, before, after, seen))
+    return TrialVerdict(True, _evidence(finding, before, after, seen, resized))
 
 
 def _ended_worse(before: TrialRun, after: TrialRun) -> str:
@@ -124,19 +122,28 @@ def _kind(error: str) -> str:
     return error.partition(":")[0]
 
 
-def _evidence(finding: Finding, before: TrialRun, after: TrialRun, seen: GradientComparison) -> str:
+def _evidence(
+    finding: Finding, before: TrialRun, after: TrialRun, seen: GradientComparison, resized: list[str]
+) -> str:
     further = bool(before.error) and not after.error
     parts = [f"the program no longer ends with {_kind(before.error)}"] if further else []
     parts.append(f"{finding.rule} is gone in {_count(after.updates, 'update')} and nothing new is reported")
     if seen.update:
-        names = [f"`{name}`" for name in seen.changed]
-        shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+        differ = _listed([name for name in seen.changed if name not in resized])
         parts.append(
-            f"of the gradients that are applied, those of {shown} differ, first at step {seen.update}"
+            f"of the gradients that are applied, those of {differ} differ, first at step {seen.update}"
         )
+        if resized:
+            parts.append(f"those of {_listed(resized)}, which are clipped together with them, only in length")
     elif seen.compared:
         parts.append(f"the gradients of {_count(seen.compared, 'step')} are the same, bit for bit")
     return "; ".join(parts) + "."
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names[:3]) + (
+        f" and {len(names) - 3} more" if len(names) > 3 else ""
+    )
 
 
 def _count(number: int, what: str) -> str:
