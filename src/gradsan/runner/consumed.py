@@ -63,7 +63,7 @@ class ConsumedSink:
                 "line": self._line(event.site),
                 "taken": {self._name(d.pid): d.digest for d in event.taken},
                 "waiting": {self._name(d.pid): d.digest for d in event.waiting},
-                "directions": {self._name(d.pid): d.direction for d in (*event.taken, *event.waiting)},
+                "directions": self._directions(event),
             }
             for event in self._steps
         ]
@@ -79,6 +79,12 @@ class ConsumedSink:
             "clips": clips,
             "concerned": self._concerned_by_name(),
         }
+
+    def _directions(self, event: Consumed) -> dict[str, tuple[float, ...]]:
+        """Only a clip by norm makes them worth knowing, and large networks have many."""
+        if not any(how == "norm" for _, how in self._clips):
+            return {}
+        return {self._name(d.pid): d.direction for d in (*event.taken, *event.waiting)}
 
     def _concerned_by_name(self) -> dict[str, Any]:
         seen = self._concerned
