@@ -587,6 +587,9 @@ class ChartPoint(NamedTuple):
 class GradientDigest(NamedTuple):
     pid: ParamId
     digest: str
+    direction: tuple[
+        float, ...
+    ] = ()  # its shares of a few fixed directions: the same where only its length differs
 
 
 class Consumed(NamedTuple):

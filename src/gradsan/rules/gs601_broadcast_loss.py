@@ -251,8 +251,8 @@ class BroadcastLoss(Rule):
         for op in within.values():
             pair = self._pair(op, within)
             if pair:
-                column, row = pair
-                shapes, size = [_shape(s.shape) for s in (column, row)], max(row.shape)
+                shapes = [_shape(s.shape) for s in sorted(pair, key=lambda side: op.inputs.index(side.nid))]
+                size = max(pair[1].shape)
                 harmless = is_only_averaged(graph, op, within)
                 right = (
                     "; only sums and their mean are taken, so the gradient is right, and costly"

@@ -189,6 +189,7 @@ class LogProbNotReduced(Rule):
                     [("log-prob", op.site), ("meets", where.site), ("backward", event.site)],
                     event.reached,
                     severity=severity,
+                    fix=_advice(op, partner),
                 )
 
     def _of_the_batch(self, event: Backward, summed: SummedOver) -> Verdict:
@@ -271,6 +272,13 @@ class LogProbNotReduced(Rule):
 
     def _is_log_prob(self, value: Op) -> bool:
         return any("log_prob" in op.tags for op in self.history.graph.ancestors([value.nid]).values())
+
+
+def _advice(op: Op, partner: Op) -> str:
+    """What it meets says whether the axis is to stay, as a column."""
+    is_column = len(partner.shape) == len(op.shape) and partner.shape[-1] == 1
+    call = ".sum(-1, keepdim=True)" if is_column else ".sum(-1)"
+    return f"sum over the action dimensions: `dist.log_prob(action){call}`, or use `Independent(dist, 1)`"
 
 
 rule = LogProbNotReduced
