@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gradsan.judge.flow import terms
 from gradsan.judge.history import History
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.meaning import ENOUGH, Head, bootstrapped, descends, head, joins, layer, sign_of, uphill
@@ -14,6 +15,7 @@ from gradsan.rules.base import Rule, Verdict, Verdicts
 AGAINST, NOT_AGAINST, WITH = -0.8, -0.3, 0.5  # correlations
 FEW = 4  # samples at a time: then more looks are needed
 MANY_LOOKS = 10
+SURPRISES = {"cross_entropy", "nll_loss"}
 
 
 class ReversedObjective(Rule):
@@ -91,6 +93,23 @@ class ReversedObjective(Rule):
             (policy_loss + (v - target).pow(2).mean()).backward()
             opt.step()
         """,
+        """
+        import torch
+        from torch.nn.functional import cross_entropy
+        policy = torch.nn.Linear(3, 4)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(6):
+            s, a, advantage = torch.randn(16, 3), torch.randint(4, (16,)), torch.randn(16)
+            with torch.no_grad():
+                old = cross_entropy(policy(s), a, reduction="none")
+            for _ in range(2):
+                new = cross_entropy(policy(s), a, reduction="none")  # BUG
+                ratio = (new - old).exp()
+                loss = -torch.min(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage).mean()
+                opt.zero_grad()
+                loss.backward()
+                opt.step()
+        """,
     )
     good = (
         """
@@ -134,6 +153,23 @@ class ReversedObjective(Rule):
             opt.zero_grad()
             (policy_loss + (v - target).pow(2).mean()).backward()
             opt.step()
+        """,
+        """
+        import torch
+        from torch.nn.functional import cross_entropy
+        policy = torch.nn.Linear(3, 4)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(6):
+            s, a, advantage = torch.randn(16, 3), torch.randint(4, (16,)), torch.randn(16)
+            with torch.no_grad():
+                old = cross_entropy(policy(s), a, reduction="none")
+            for _ in range(2):
+                new = cross_entropy(policy(s), a, reduction="none")
+                ratio = (old - new).exp()
+                loss = -torch.min(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage).mean()
+                opt.zero_grad()
+                loss.backward()
+                opt.step()
         """,
     )
 
@@ -200,7 +236,12 @@ class ReversedObjective(Rule):
     def _surrogate(self, contribution: Contribution, probe: Probe, way: int) -> Verdicts:
         history, op = self.history, self.history.graph.get(probe.value)
         worse = 1 if probe.kind == "minimum" else -1
-        if op is None or sign_of(probe) * way != worse or not self._is_clipped_surrogate(op):
+        ratio = self._clipped_ratio(op) if op is not None else None
+        if op is None or ratio is None:
+            return
+        if (surprise := self._upside_down(ratio)) is not None and sign_of(probe) * way == -worse:
+            yield self._inverted(contribution, ratio, surprise)
+        if sign_of(probe) * way != worse:
             return
         looks = self._bounds[op.site] = self._bounds.get(op.site, 0) + 1
         if looks >= ENOUGH:
@@ -214,16 +255,40 @@ class ReversedObjective(Rule):
                 key="surrogate",
             )
 
-    def _is_clipped_surrogate(self, op: Op) -> bool:
+    def _upside_down(self, ratio: Op) -> Op | None:
+        """The cross-entropy that stands in a ratio as if it were a log-probability: it is minus one."""
+        graph = self.history.graph
+        inside = next(graph.inputs(ratio), None) if ratio.name == "exp" else None
+        live = [t for t in terms(graph, inside, reshape=False) if t.op.live] if inside is not None else []
+        for term in live:
+            if term.sign > 0 and all(t.op.name in SURPRISES for t in terms(graph, term.op)):
+                return term.op
+        return None
+
+    def _inverted(self, contribution: Contribution, ratio: Op, surprise: Op) -> Verdict:
+        history = self.history
+        return Verdict(
+            surprise.site,
+            f"the ratio on {line(history, ratio.site)} is made of a cross-entropy, which is minus the log-probability: "
+            "it falls where the action becomes likelier, and the surrogate lowers what it should raise",
+            [("cross-entropy", surprise.site), ("ratio", ratio.site), ("backward", contribution.site)],
+            history.graph.live_params([ratio.nid]) & contribution.consumed_pids(),
+            key="surrogate",
+            fix="negate it: `log_prob = -cross_entropy(logits, actions, reduction='none')`",
+        )
+
+    def _clipped_ratio(self, op: Op) -> Op | None:
         """Of two values made with the same ratio, one has it clipped."""
         graph = self.history.graph
         sides = [graph.live_ancestors([i.nid]) for i in graph.inputs(op) if i.live]
         if len(sides) != 2:
-            return False
+            return None
         shared = [o for nid, o in sides[0].items() if nid in sides[1] and o.name in ("exp", "div")]
-        newest = max((o.nid for o in shared), default=0)
-        clipped = [any(o.name == "clamp" and o.nid > newest for o in side.values()) for side in sides]
-        return bool(shared) and clipped.count(True) == 1
+        newest = max(shared, key=lambda o: o.nid, default=None)
+        if newest is None:
+            return None
+        clipped = [any(o.name == "clamp" and o.nid > newest.nid for o in side.values()) for side in sides]
+        return newest if clipped.count(True) == 1 else None
 
     # -- through a critic ------------------------------------------------------------------------------
 
