@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 
 from gradsan.judge import flow
-from gradsan.judge.by_hand import HandUpdate
+from gradsan.judge.by_hand import Doubled, HandUpdate
 from gradsan.judge.callers import used_in
 from gradsan.judge.effect import from_outside, share_added, share_through
 from gradsan.judge.findings import Effect
@@ -104,6 +104,21 @@ class CrossLossGradient(Rule):
             actor_loss.backward()
             descend(actor)
         """,
+        """
+        import torch
+        critic = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(critic.parameters(), lr=0.1)
+        for _ in range(5):
+            s = torch.randn(8, 3)
+            opt.zero_grad()
+            (critic(s) - s[:, :1]).pow(2).mean().backward()
+            first = [p.grad for p in critic.parameters()]  # BUG
+            opt.zero_grad(set_to_none=False)
+            (critic(s) + s[:, 1:2]).pow(2).mean().backward()
+            for p, other in zip(critic.parameters(), first):
+                p.grad = p.grad + other
+            opt.step()
+        """,
     )
     good = (
         """
@@ -167,6 +182,21 @@ class CrossLossGradient(Rule):
             for p in critic.parameters():
                 p.grad = None
         """,
+        """
+        import torch
+        critic = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(critic.parameters(), lr=0.1)
+        for _ in range(5):
+            s = torch.randn(8, 3)
+            opt.zero_grad()
+            (critic(s) - s[:, :1]).pow(2).mean().backward()
+            first = [p.grad.clone() for p in critic.parameters()]
+            opt.zero_grad(set_to_none=False)
+            (critic(s) + s[:, 1:2]).pow(2).mean().backward()
+            for p, other in zip(critic.parameters(), first):
+                p.grad = p.grad + other
+            opt.step()
+        """,
     )
 
     def __init__(self, history: History) -> None:
@@ -199,6 +229,21 @@ class CrossLossGradient(Rule):
                 update, foreign = found[0]
                 own = [part for part in update.fresh if part.site != foreign.site]
                 yield self._verdict(site, foreign, own, {u.pid for u, _ in found})
+
+        for kept, doubled in groupby(self.history.hand.doubled, lambda found: found.kept):
+            yield self._added_to_itself(kept, list(doubled))
+
+    def _added_to_itself(self, kept: Site, doubled: list[Doubled]) -> Verdict:
+        history, added = self.history, doubled[0].added
+        pids = [found.pid for found in doubled]
+        return Verdict(
+            kept,
+            f"this keeps the gradient of {networks(history, pids)} by reference: whatever clears or fills `.grad` "
+            f"afterwards does so with what was kept, and {line(history, added)} adds a gradient to itself",
+            [("kept by reference", kept), ("added", added)],
+            pids,
+            fix="keep a copy: `p.grad.clone()`",
+        )
 
     def _only_passes(self, part: Contribution, update: HandUpdate) -> bool:
         """Whether this backward goes through the parameter to others, which it was applied to, while another one, that
