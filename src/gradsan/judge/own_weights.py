@@ -17,7 +17,6 @@ from gradsan.judge.provenance import Provenance
 from gradsan.record.events import Op, ValueId
 
 CASTS = {"float", "to", "double", "type", "type_as", "half", "bfloat16"}
-STATISTICS = {"mean", "std", "var", "median", "amax", "max"}
 LINEAR = (
     flow.SHAPING | flow.REDUCING | {"add", "sub", "rsub", "neg", "mul", "div", "std", "var", "clamp", "stack"}
 )
@@ -111,23 +110,15 @@ def _has_summand(graph: Provenance, weight: Op) -> bool:
 
 
 def normalised(graph: Provenance, op: Op) -> Op | None:
-    """What `(x - x.mean()) / (x.std() + eps)` was made of, where it is nothing else: x."""
-    sources: set[ValueId] = set()
-    stack, seen, centred = [op], set[ValueId](), False
-    while stack:
-        value = stack.pop()
-        if value.nid in seen:
-            continue
-        seen.add(value.nid)
-        if value.name in STATISTICS or (value.name in ("sub", "div") and len(value.inputs) == 2):
-            stack += [i for i in graph.inputs(value) if i.live]
-            centred = centred or value.name == "sub"
-        elif value.name in flow.SHAPING | {"clamp", "add"} and len(value.inputs) == 1:
-            stack += graph.inputs(value)
-        else:
-            sources.add(value.nid)
-    made = graph.get(sources.pop()) if len(sources) == 1 and centred else None
-    return made if made is not None and made.nid != op.nid else None
+    """What `(x - x.mean()) / (x.std() + eps)` was made of: x."""
+    here: Op | None = op
+    while here is not None and here.name in flow.SHAPING | {"div", "mul", "clamp"}:
+        here = next((i for i in graph.inputs(here) if i.live), None)
+    sides = list(graph.inputs(here)) if here is not None and here.name == "sub" else []
+    mean: Op | None = sides[1] if len(sides) == 2 else None
+    while mean is not None and mean.name in flow.SHAPING | flow.REDUCING | {"median"}:
+        mean = next(graph.inputs(mean), None)
+    return sides[0] if mean is not None and mean.nid == sides[0].nid else None
 
 
 def _is_number(graph: Provenance, op: Op) -> bool:
