@@ -56,6 +56,7 @@ class HandMade:
         self.missing: set[ParamId] = set()  # the script looked for a gradient and found none
         self.updates: list[HandUpdate] = []  # those of the operations that came last
         self.doubled: list[Doubled] = []  # among these, too
+        self.erased: list[tuple[Site, Contribution, set[ParamId]]] = []  # by `p.grad.zero_()`, unspent
         self._first_read: dict[ParamId, Site] = {}  # since the last step
 
     def lost_track(self) -> None:
@@ -117,7 +118,10 @@ class HandMade:
             return
         if not held and source.name not in ERASING:
             return  # of unknown origin, as in light mode: an iteration that is only counted leaves no readings
-        if all(pid in part.consumed_pids() for part in held.values()):
+        if source.name in ERASING:
+            unspent = [part for part in held.values() if pid not in part.consumed_pids()]
+            self.erased += [(op.site, part, {pid}) for part in unspent]
+        if source.name in ERASING or all(pid in part.consumed_pids() for part in held.values()):
             held.clear()  # spent, and changed since: a trace that is kept on purpose
         self.kept_at.pop(pid, None)
         parts[pid] = list(held.values())
