@@ -27,6 +27,7 @@ STARVED_STEPS = 3
 # Where a constant meets what is trained, element by element.
 COMPARING = LIBRARY_LOSSES | {"mul", "div", "add", "sub", "rsub", "rdiv", "min", "max", "minimum", "maximum"}
 
+NORMALISING = {"softmax", "log_softmax", "logsumexp"}
 BOUNDING = {"min", "max", "minimum", "maximum"}
 
 
@@ -230,12 +231,14 @@ class CutFinder:
         return True
 
     def _compares(self, user: Op, within: dict[ValueId, Op], trained: set[ParamId]) -> bool:
-        """Element by element with what is trained, and no layer comes after it on the way to the loss."""
+        """Element by element with what is trained, and neither a layer nor a softmax comes after it on the way to the
+        loss: those would make it a part of the network, a gate say."""
         graph = self.history.graph
         if user.name not in COMPARING or not graph.live_params([user.nid]) & trained:
             return False
         onward = [within[nid] for nid in graph.descendants([user.nid], within)]
-        return not any(params_of(i) for op in onward for i in graph.inputs(op))
+        inside = any(op.name in NORMALISING for op in onward if op.nid != user.nid)
+        return not inside and not any(params_of(i) for op in onward for i in graph.inputs(op))
 
 
 def _masks(op: Op, user: Op) -> bool:

@@ -9,7 +9,7 @@ from gradsan.judge.axes import LAYERS, RESHAPING, ROWS, Roles, onward
 from gradsan.judge.provenance import Provenance
 from gradsan.record.events import NOTHING, Op, ValueId
 
-PASSING = RESHAPING | {"neg", "add", "sub", "rsub", "to", "float", "clone", "contiguous"}
+PASSING = RESHAPING | {"neg", "add", "sub", "rsub", "to", "float", "clone", "contiguous", "exp", "clamp"}
 
 
 class SummedOver(NamedTuple):

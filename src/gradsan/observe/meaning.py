@@ -143,7 +143,7 @@ class Marks:
 
 def _may_pass(mark: Mark, name: str) -> bool:
     """A sum over a policy is none, nor is a batch of minima looked at once more."""
-    if mark.meaning in ("log-prob", "prob"):
+    if mark.meaning in ("log-prob", "prob", "surprise"):
         return True
     return mark.meaning in ("policy", "log-policy") and name not in OPEN_ENDED
 
