@@ -82,7 +82,9 @@ PROGRAMS = {
 """
     + STEP
     + "del log_p, entropy, loss\n",  # there is no NumPy array of them
-    "a scaled loss": HEAD.replace("seen = []", "seen, scaler = [], torch.amp.GradScaler('cpu', init_scale=256.0)")
+    "a scaled loss": HEAD.replace(
+        "seen = []", "seen, scaler = [], torch.amp.GradScaler('cpu', init_scale=256.0)"
+    )
     + POLICY
     + """
     scaler.scale(loss).backward()
