@@ -114,7 +114,9 @@ def main() -> None:
         found = [p for p in own if all(code in {c for c, _ in mode} for mode in named[p])]
         cells = (f"{code} {catalogue()[code].name}", len(own), len(found), len(right), alarms.count(code))
         table += "| " + " | ".join(map(str, cells)) + " |\n"
-    table += "\nDesigns that look like a bug of this family and are none, each in a program of its own there:\n\n"
+    table += (
+        "\nDesigns that look like a bug of this family and are none, each in a program of its own there:\n\n"
+    )
     table += "".join(f"- {design}: `clean/{name}.py`\n" for design, name in DESIGNS.items())
     assert all((PROGRAMS / "clean" / f"{name}.py").exists() for name in DESIGNS.values())
     (ROOT / "docs" / "meaning.md").write_text(table, encoding="utf-8")
