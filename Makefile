@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: run test check lint-precision test-torch test-torch-versions format picture programs accuracy reliability unseen unseen-check fix-check meaning bench bench-taps bench-memory bench-rl bench-averaging clean-agents faults hostile load third-party llm processes ray bench-distributed benchmark benchmark-full benchmark-peers docs docs-rules clean bench-seeds bench-curves llm-planted llm-callback llm-cost lock-check bench-alternatives
+.PHONY: run test check lint-precision test-torch test-torch-versions format picture programs accuracy reliability unseen unseen-check fix-check meaning bench bench-taps bench-memory bench-rl bench-averaging clean-agents faults hostile load third-party llm processes ray bench-distributed benchmark benchmark-full benchmark-peers docs docs-rules clean bench-seeds bench-curves llm-planted llm-callback llm-cost lock-check lock-torch bench-alternatives
 
 run: $(READY)
 	$(BIN)/gradsan run --fail-on never examples/leaky_dqn.py
@@ -259,6 +259,11 @@ CORE := tests/unit tests/programs tests/api/test_watch.py tests/api/test_pytest_
 
 test-torch: $(TORCH_VENV)/.ready
 	CUDA_VISIBLE_DEVICES= $(TORCH_VENV)/bin/python -m pytest -q -n 2 $(CORE)
+
+# Locks written with another torch, compared with the project's own, of every 30th program: TORCH=2.6.0 picks.
+lock-torch: $(READY) $(TORCH_VENV)/.ready
+	CUDA_VISIBLE_DEVICES= $(TORCH_VENV)/bin/python -W ignore benchmarks/lock_versions.py --write build/locks-$(TORCH) $(LOCK)
+	$(BIN)/python -W ignore benchmarks/lock_versions.py build/locks-$(TORCH)
 
 test-torch-versions:
 	$(MAKE) test-torch TORCH=$(OLDEST_TORCH)

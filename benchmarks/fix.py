@@ -5,7 +5,8 @@
 The programs with a bug in tests/programs/bugs, the wrong examples of the rules, and, where it is given, those of a
 corpus (as in `make accuracy`). Trials are the real ones, in a fork of this process, which has torch loaded already.
 Where a program has a repaired twin, both are trained to the end after the repair, and their weights compared bit for
-bit. Writes the table of docs/how-to/fix.md and the repairs that `gradsan explain` shows, unless only some are run.
+bit. Writes the table of docs/how-to/fix.md and the repairs that `gradsan explain` shows when all were run. In slices:
+FIX="--keep build/fix.jsonl --at-most 480", as often as it takes.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from typing import NamedTuple
 
 import numpy
 import torch
+from kept import Kept, add_options
 
 import gradsan.observe.consumption
 import gradsan.observe.session  # noqa: F401 - loaded once, for all forks
@@ -58,6 +60,7 @@ class Result(NamedTuple):
     twin: str  # "equal", "differs", "" where there is none or something is left
     why: str
     diff: list[str]
+    first: bool  # it was the first that was tried: the one that reports show
 
 
 def forked(work: Callable[[], object], patience: float | None = None) -> str:
@@ -133,6 +136,7 @@ def mend(source: str, script: Path) -> list[Result]:
             twin,
             o.verdict.because if o.verdict else "",
             shown_lines(o.repair.before, o.repair.after, o.repair.touched)[1:] if o.repair else [],
+            o.refused == 0,
         )
         for o in outcomes
     ]
@@ -184,7 +188,8 @@ def sentence(results: list[Result]) -> str:
     return (
         f"Rules with at least one verified repair: {len(rules)}. Of the {twins.total()} programs with a repaired twin "
         f"of which nothing was left, {twins['equal']} end with the twin's weights bit for bit, and {twins['differs']} "
-        "with others.\n"
+        f"with others. Of {sum(r.verified and not r.gone for r in results)} verified repairs, "
+        f"{sum(r.verified and not r.gone and r.first for r in results)} were the first that was tried.\n"
     )
 
 
@@ -195,48 +200,40 @@ def main() -> int:
         "--every", type=int, default=1, help="every nth of tests/programs, by a digest of its name"
     )
     parser.add_argument("--only", default="", help="programs whose name contains this")
-    parser.add_argument(
-        "--keep", type=Path, help="results as JSON lines; what is there already is not run again"
-    )
+    add_options(parser)
     given = parser.parse_args()
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)
     corpus = given.corpus.resolve() if given.corpus else None
-    kept = given.keep.resolve() if given.keep else None
-    done = (
-        [Result(*json.loads(line)) for line in kept.read_text().splitlines()]
-        if kept and kept.exists()
-        else []
-    )
-    results = list(done)
+    kept = Kept(given)
     with tempfile.TemporaryDirectory() as folder:
-        for source, path in programs(corpus, Path(folder)):
-            left_out = source == "programs" and zlib.crc32(path.stem.encode()) % given.every
-            if left_out or given.only not in path.stem or any(r.name == path.stem for r in done):
-                continue
-            new = mend(source, path)
-            results += new
-            if kept:
-                with kept.open("a") as file:
-                    file.writelines(json.dumps(r) + "\n" for r in new)
-            for r in new:
-                state = (
-                    "gone"
-                    if r.gone
-                    else "verified"
-                    if r.verified
-                    else "unverified"
-                    if r.repaired
-                    else "no repair"
-                )
-                print(f"{r.name:50} {r.rule} {state:10} {r.twin:8} {'' if r.verified else r.why}", flush=True)
+        chosen = [
+            (source, path)
+            for source, path in programs(corpus, Path(folder))
+            if given.only in path.stem
+            and not (source == "programs" and zlib.crc32(path.stem.encode()) % given.every)
+        ]
+        for source, path in chosen:
+            if kept.is_time_up:
+                break
+            if path.stem not in kept.results:
+                kept.add(path.stem, mend(source, path))
+                for r in kept.results[path.stem]:
+                    show(r)
+    done = [path.stem for _, path in chosen if path.stem in kept.results]
+    results = [Result(*r) for name in done for r in kept.results[name]]
     text = table(results)
-    print(text)
-    if not given.only:
+    print(text, f"{len(done)} of {len(chosen)} programs")
+    if not given.only and len(done) == len(chosen):
         head, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
         PAGE.write_text(f"{head}{BEGIN}\n\n{text}\n{END}{rest.partition(END)[2]}", encoding="utf-8")
         EXAMPLES.write_text(json.dumps(examples(results), indent=1) + "\n", encoding="utf-8")
     return 0
+
+
+def show(r: Result) -> None:
+    state = "gone" if r.gone else "verified" if r.verified else "unverified" if r.repaired else "no repair"
+    print(f"{r.name:50} {r.rule} {state:10} {r.twin:8} {'' if r.verified else r.why}", flush=True)
 
 
 def examples(results: list[Result]) -> dict[str, str]:

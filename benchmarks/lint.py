@@ -3,7 +3,7 @@
 `make lint-precision` brings the sources of the packages below from the index into build/lint-sources, without what
 they need and without installing them, lints them, and writes the tables of docs/lint.md. Every finding must have a
 judgement by hand in benchmarks/results/lint_judged.json: the script ends with 1 where one has none. With
-CORPUS=folder, recall is counted on that corpus (index.json), too.
+CORPUS=folder, recall is counted on that corpus (index.json), too. In slices: `--keep build/lint.jsonl --at-most 60`.
 """
 
 from __future__ import annotations
@@ -23,6 +23,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from kept import Kept, add_options
+
+from gradsan.fix.trial import finding_of
 from gradsan.judge.findings import Finding
 from gradsan.lint.checks import CHECKS
 from gradsan.lint.files import python_files
@@ -106,12 +109,20 @@ class Row(NamedTuple):
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--corpus", type=Path)
+    add_options(parser)
     given = parser.parse_args()
-    asked, more = [measure(*torch_sources())], []
-    for names, rows in ((PACKAGES, asked), (MORE, more)):
-        for name in names:
-            rows.append(measure(*fetched(name)))
-            print(rows[-1].package, rows[-1].files, len(rows[-1].findings), flush=True)
+    kept = Kept(given)
+    for name in ("torch", *PACKAGES, *MORE):
+        if name not in kept.results and not kept.is_time_up:
+            row = measure(*(torch_sources() if name == "torch" else fetched(name)))
+            kept.add(name, row._replace(findings=[f.as_dict() for f in row.findings]))  # type: ignore[list-item]
+            print(row.package, row.files, len(row.findings), flush=True)
+    if missing := [name for name in ("torch", *PACKAGES, *MORE) if name not in kept.results]:
+        print(f"{len(missing)} packages are left", flush=True)
+        return 0
+    rows = {name: Row(*row) for name, row in kept.results.items()}
+    rows = {name: row._replace(findings=[finding_of(f) for f in row.findings]) for name, row in rows.items()}  # type: ignore[arg-type]
+    asked, more = [rows[name] for name in ("torch", *PACKAGES)], [rows[name] for name in MORE]
     judged = json.loads(JUDGED.read_text())
     unjudged = [f for row in asked + more for f in row.findings if judgement(judged, row.package, f) is None]
     write("packages", counts(asked))

@@ -1,6 +1,7 @@
 """The locks of all programs of tests/programs: is each the same in every run, and has each bug another than its twin?
 
-`make lock-check` writes the table of docs/how-to/lock.md; LOCK="dqn --pairs" picks programs by name, and only pairs."""
+`make lock-check` writes the table of docs/how-to/lock.md when all were run; LOCK="dqn --pairs" picks programs by name,
+and only pairs. In slices: LOCK="--keep build/lock.jsonl --at-most 480", as often as it takes."""
 
 from __future__ import annotations
 
@@ -8,8 +9,10 @@ import argparse
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import torch
+from kept import Kept, add_options
 
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests" / "lock")]
@@ -27,17 +30,37 @@ def main() -> None:
     parser.add_argument("names", nargs="*")
     parser.add_argument("--pairs", action="store_true", help="bugs against their twins only")
     parser.add_argument("--every", type=int, default=1, help="try every so manieth for sameness")
+    add_options(parser)
     given = parser.parse_args()
     torch.set_num_threads(1)
+    kept = Kept(given)
     found = sorted(PROGRAMS.glob("bugs/*_fixed.py")) + sorted(PROGRAMS.glob("clean/*.py"))
     chosen = [p for p in found if not given.names or any(name in p.stem for name in given.names)]
-    counts = {"programs": 0, "unstable": 0, "pairs": 0, "same": 0, "unexplained": 0}
     for number, path in enumerate(chosen):
-        check(path, given.pairs or number % given.every > 0, counts)
-    print(", ".join(f"{count} {what}" for what, count in counts.items()))
-    if not given.names:
+        if kept.is_time_up:
+            break
+        if path.stem not in kept.results:
+            kept.add(path.stem, check(path, given.pairs or number % given.every > 0))
+    done = [kept.results[path.stem] for path in chosen if path.stem in kept.results]
+    counts = counted(done)
+    print(f"{len(done)} of {len(chosen)}:", ", ".join(f"{count} {what}" for what, count in counts.items()))
+    if not given.names and len(done) == len(chosen):
         write(counts)
     sys.exit(counts["unexplained"] > 0)
+
+
+def counted(results: list[dict[str, Any]]) -> dict[str, int]:
+    pairs = [r for r in results if r["bug"]]
+    tried = [r for r in results if r["unstable"] is not None]
+    wrong = sum(bool(r["unstable"]) and r["name"] not in UNSTABLE for r in tried)
+    wrong += sum(r["same"] != (r["bug"] in SAME) for r in pairs)
+    return {
+        "programs": len(tried),
+        "unstable": sum(bool(r["unstable"]) for r in tried),
+        "pairs": len(pairs),
+        "same": sum(r["same"] for r in pairs),
+        "unexplained": wrong,
+    }
 
 
 def write(counts: dict[str, int]) -> None:
@@ -64,23 +87,19 @@ def write(counts: dict[str, int]) -> None:
     )
 
 
-def check(path: Path, pairs_only: bool, counts: dict[str, int]) -> None:
+def check(path: Path, pairs_only: bool) -> dict[str, Any]:
+    """`unstable`: by variant of the program, what its lock says otherwise; None where that was not tried."""
     code = path.read_text(encoding="utf-8")
     base = flow_of(code)
-    if not pairs_only:
-        counts["programs"] += 1
-        wrong = unstable(code, base)
-        counts["unstable"] += bool(wrong)
-        for variant, different in wrong.items():
-            counts["unexplained"] += path.stem not in UNSTABLE
-            print(f"{path.stem}: {variant}: {different}", flush=True)
-    bug = path.with_name(path.name.replace("_fixed.py", ".py"))
+    wrong = None if pairs_only else unstable(code, base)
+    for variant, different in (wrong or {}).items():
+        print(f"{path.stem}: {variant}: {different}", flush=True)
+    bug, same = path.with_name(path.name.replace("_fixed.py", ".py")), False
     if bug != path:
-        counts["pairs"] += 1
-        if not changes(base, flow_of(bug.read_text(encoding="utf-8"))):
-            counts["same"] += 1
-            counts["unexplained"] += bug.stem not in SAME
-            print(f"{bug.stem}: the same lock as its twin: {SAME.get(bug.stem, '?')}", flush=True)
+        same = not changes(base, flow_of(bug.read_text(encoding="utf-8")))
+        if same != (bug.stem in SAME):
+            print(f"{bug.stem}: the lock {'is not' if same else 'is'} another than its twin's", flush=True)
+    return {"name": path.stem, "unstable": wrong, "bug": bug.stem if bug != path else "", "same": same}
 
 
 if __name__ == "__main__":

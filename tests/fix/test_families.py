@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from marked import changes, repaired
+from gradsan.fix.repair import repairs
+from marked import changes, finding, plain, repaired
 
 CASES = [
     ("detached", "GS301", "target = r + q(s)  #@ culprit, target",
@@ -56,6 +59,9 @@ CASES = [
     ("once, before the loop", "GS804", "for _ in range(4):\n    old = p(s)  #@ culprit\n    loss = p(s) - old",
      "+old = p(s)\n-    old = p(s)"),
     ("rsample", "GS203", "a = dist.sample()  #@ culprit", "-a = dist.sample()\n+a = dist.rsample()"),
+    ("a straight-through estimate where there is no rsample", "GS203",
+     "d = torch.distributions.OneHotCategorical(logits=x)\na = d.sample()  #@ culprit",
+     "-a = d.sample()\n+a = d.sample() + d.probs - d.probs.detach()"),
     ("stack", "GS202", "x = torch.tensor(log_probs, dtype=torch.float32)  #@ culprit",
      "-x = torch.tensor(log_probs, dtype=torch.float32)\n+x = torch.stack(log_probs)"),
     ("stack of floats", "GS202", "x = torch.FloatTensor([float(p) for p in m.ps])  #@ culprit",
@@ -155,3 +161,17 @@ def test_parameters_are_added_where_the_optimizer_is_made() -> None:
 )
 def test_where_a_line_does_not_say_what_to_write_nothing_is_proposed(rule: str, text: str) -> None:
     assert repaired(rule, text) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "fix", "first"),
+    [
+        ("`sub` of [8, 1] and [8]", "`q.squeeze(-1)` or `target.unsqueeze(-1)`", "(a.squeeze(-1) - b)"),
+        ("`sub` of [8] and [8, 1]", "`q.squeeze(-1)` or `target.unsqueeze(-1)`", "(a - b.squeeze(-1))"),
+        ("in `sub`, [8] is laid along the columns", "`weight.unsqueeze(-1)`", "(a - b.unsqueeze(-1))"),
+    ],
+)
+def test_what_the_finding_says_about_shapes_is_tried_first(said: str, fix: str, first: str) -> None:
+    text = "loss = (a - b).pow(2).mean()  #@ culprit"
+    found = replace(finding("GS601", text), message=f"{said} makes pairs", fix=fix)
+    assert repairs(found, plain(text).encode())[0].after.decode() == f"loss = {first}.pow(2).mean()\n"

@@ -9,6 +9,7 @@ import stat
 import subprocess
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner, Result
 
@@ -63,6 +64,27 @@ def test_no_answer_is_a_no(folder: Path) -> None:
     assert "1 finding, 0 mended, 1 left." in result.output
 
 
+def test_ctrl_c_at_a_question_ends_it_and_keeps_what_was_written(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = write(folder, "train.py", TWO)
+    answers = iter([True])
+
+    def confirm(*_: object, **__: object) -> bool:
+        """As click's own does it: the same error for Ctrl-C as for the end of the input."""
+        for answer in answers:
+            return answer
+        try:
+            raise KeyboardInterrupt
+        except KeyboardInterrupt:
+            raise click.Abort from None
+
+    monkeypatch.setattr(click, "confirm", confirm)
+    result = fix("train.py")
+    assert (result.exit_code, result.output[-9:]) == (1, "Aborted!\n")
+    assert script.read_text() == TWO.lstrip("\n").replace("    loss.b", "    opt.zero_grad()\n    loss.b")
+
+
 def test_apply_keeps_line_ends_permissions_and_links(folder: Path) -> None:
     data = STALE.lstrip("\n").replace("\n", "\r\n").encode()
     real = folder / "real.py"
@@ -76,6 +98,20 @@ def test_apply_keeps_line_ends_permissions_and_links(folder: Path) -> None:
     assert stat.S_IMODE(real.stat().st_mode) == 0o754
     assert (folder / "train.py").is_symlink()
     assert sorted(os.listdir(folder)) == ["real.py", "train.py"]
+
+
+def test_a_file_in_another_encoding_is_read_shown_and_written_in_it(folder: Path) -> None:
+    script = folder / "train.py"
+    data = ("# -*- coding: latin-1 -*-\n" + STALE.replace("# BUG", "# étape")).encode("latin-1")
+    script.write_bytes(data)
+    result = fix("--apply", "train.py")
+    assert result.exit_code == 0, result.output
+    assert script.read_bytes() == data.replace(
+        b"    loss.backward()", b"    opt.zero_grad()\n    loss.backward()"
+    )
+    aside = STALE.replace("    loss.backward()", "    loss.backward()  # à rebours")
+    script.write_bytes(("# -*- coding: latin-1 -*-\n" + aside).encode("latin-1"))
+    assert "     loss.backward()  # à rebours\n" in fix("train.py").output
 
 
 def test_several_findings_are_mended_on_top_of_each_other_and_the_patch_applies(folder: Path) -> None:

@@ -13,6 +13,7 @@ from gradsan.fix.examples import example
 from gradsan.fix.families import FAMILIES
 from gradsan.fix.patch import shown_lines
 from gradsan.fix.repair import Repair, repairs
+from gradsan.fix.shown import diff
 from gradsan.judge.findings import Finding
 from gradsan.render.explanation import REPAIR, sections
 from gradsan.rules import catalogue
@@ -22,8 +23,9 @@ SHOWN = json.loads(Path(gradsan.fix.__path__[0], "examples.json").read_text(enco
 
 
 @pytest.mark.parametrize("code", sorted(SHOWN))
-def test_the_shown_repair_silences_its_rule(code: str) -> None:
+def test_the_shown_repair_silences_its_rule_and_is_the_one_that_reports_show(code: str) -> None:
     before = reported(code, example_of(code), may_raise=True)
+    assert SHOWN[code] in ["\n".join(diff(finding)[1:]) for finding in before], "HTML and SARIF"
     proposed = [repair for finding in before for repair in repairs(finding)]
     shown = next(repair for repair in proposed if diff_of(repair) == SHOWN[code])
     assert len(reported(code, shown.after.decode())) < len(before)

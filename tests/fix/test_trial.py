@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import forked
+from gradsan.fix.gradients import compare
 from gradsan.fix.trial import TrialProgram, TrialRun, Trials
 from marked import write
 from sandbox import STALE
@@ -57,6 +58,7 @@ def test_the_program_sees_the_other_text_and_nothing_else_that_is_new(
     ("text", "status", "error"),
     [
         ("raise ValueError('x')", 1, "ValueError: x"),
+        ("assert False", 1, "AssertionError"),
         ("import os; os._exit(3)", 1, ""),
         ("x = (", 1, "SyntaxError"),
     ],
@@ -65,3 +67,22 @@ def test_it_says_how_the_program_ended(text: str, status: int, error: str, tmp_p
     ended = run(write(tmp_path, "train.py", text))
     assert (ended.status, ended.error[: len(error)]) == (status, error)
     assert not ended.failure
+
+
+CLIPPED = UPDATES.replace(
+    "    opt.step()", "    torch.nn.utils.clip_grad_norm_(net.parameters(), 0.01)\n    opt.step()"
+)
+
+
+def test_a_clip_by_norm_changes_lengths_and_no_directions(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    tight, loose = (
+        write(tmp_path, "tight.py", CLIPPED),
+        write(tmp_path, "loose.py", CLIPPED.replace("0.01", "0.02")),
+    )
+    one, other = run(tight, 1), run(loose, 1)
+    assert [(clip.how, set(clip.clipped)) for clip in one.clips] == [("norm", {"net.weight", "net.bias"})]
+    seen = compare(one.steps, other.steps)
+    assert set(seen.changed) == {"net.weight", "net.bias"}
+    assert seen.turned == ()
+    assert one.concerned.behind["tight.py:5"] == ["net.bias", "net.weight"]

@@ -86,14 +86,6 @@ def test_a_gradient_that_the_rule_does_not_speak_of_must_stay() -> None:
     assert "v.weight" in refused.because
 
 
-def test_a_trunk_that_is_shared_may_differ_with_the_head_that_leaked_but_not_all_the_others() -> None:
-    fed = {"train.py:3": ("q.weight", "trunk.weight", "pi.weight")}
-    leak = run(step(q_weight="1", trunk_weight="1", pi_weight="1"), findings=(found(),), lines=fed)
-    assert verdict(leak, run(step(q_weight="2", trunk_weight="2", pi_weight="1"))).verified
-    assert not verdict(leak, run(step(q_weight="2", trunk_weight="2", pi_weight="2"))).verified
-    assert not verdict(leak, run(step(q_weight="1", trunk_weight="2", pi_weight="1"))).verified
-
-
 def test_a_program_that_differs_from_run_to_run_cannot_be_compared() -> None:
     refused = verdict(WRONG, RIGHT, reproducible=False)
     assert not refused.verified
@@ -111,11 +103,6 @@ def test_a_rule_that_could_not_look_has_not_become_silent() -> None:
 def test_the_forward_pass_of_a_leak_stays_what_it_was() -> None:
     assert verdict(replace(WRONG, loss=2.0), replace(RIGHT, loss=2.00001)).verified
     assert not verdict(replace(WRONG, loss=2.0), replace(RIGHT, loss=3.0)).verified
-
-
-def test_a_rule_about_a_whole_loss_speaks_of_all_that_its_backward_feeds() -> None:
-    broadcast = replace(WRONG, findings=(found("GS601"),), lines={"train.py:3": ("v.weight",)})
-    assert verdict(broadcast, run(step(q_weight="2", v_weight="2"))).verified
 
 
 def test_what_is_carried_over_changes_nothing_before_there_is_anything_to_carry() -> None:

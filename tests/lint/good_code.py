@@ -44,6 +44,39 @@ def update(net, opt, loss):
     opt.step()
     clip_grad_norm_(net.parameters(), 1.0)
 """,
+    "clip of what a helper may have filled after the step": """
+def update(net, opt, loss, fill):
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    opt.zero_grad()
+    fill(net)
+    clip_grad_norm_(net.parameters(), 1.0)
+""",
+    "a helper fills, and a probe's gradient is cleared": """
+def train(net, data, opt, fill):
+    for batch in data:
+        fill(net, batch)
+        opt.step()
+        probe = net(batch).mean()
+        probe.backward()
+        opt.zero_grad()
+""",
+    "a clamp that is tried out": """
+def test_types(p):
+    with pytest.raises(TypeError):
+        p.grad.clamp("a", 1)
+    with timer:
+        p.grad.clamp(-1, 1)
+""",
+    "a helper may unscale": """
+def update(net, opt, scaler, loss, prepare):
+    opt.zero_grad()
+    scaler.scale(loss).backward()
+    prepare(opt)
+    clip_grad_norm_(net.parameters(), 1.0)
+    scaler.step(opt)
+""",
     "clip before the second backward": """
 def update(net, opt, one, two):
     opt.zero_grad()

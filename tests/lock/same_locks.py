@@ -10,13 +10,16 @@ MOMENT = "the same is computed at another moment"
 WRITTEN = "a value is overwritten where nobody sees it; what it flows into is the same"
 BY_HAND = "what the script itself does with gradients between backward and step is not followed"
 
+ALIASED = "plain tensors that share their memory with parameters are no network of their own"
 INSIDE = "what a backward of the script's own makes of its gradients is not followed"
 
 SAME: dict[str, str] = {
     "adapters_averaged_per_micro_batch": NUMBERS,
     "adapters_cast_to_bfloat16_with_the_model": NUMBERS,
+    "functional_target_from_detached_parameters": ALIASED,
     "fused_loss_drops_its_auxiliary_output": INSIDE,
     "gae_takes_the_value_of_its_own_state": EXPERIENCE,
+    "numpy_target_without_done": EXPERIENCE,
     "ppo_ends_one_step_off": EXPERIENCE,
     "returns_of_zero_advantages": EXPERIENCE,
     "advantage_too_large_for_its_exponential": NUMBERS,

@@ -11,6 +11,8 @@ import pytest
 
 import gradsan.observe.session
 from gradsan.cli import main
+from gradsan.judge.engine import Engine
+from gradsan.lock.collector import FlowCollector
 
 CODE = """\
 import sys
@@ -116,3 +118,19 @@ def test_without_an_entry_there_is_nothing_to_compare_with(gradsan, tmp_path):
     assert "has no entry for 'program train.py'" in gradsan("lock", "--check", "train.py").err
     (tmp_path / "gradsan.lock").write_text("what?\n")
     assert "is no gradsan lock" in gradsan("lock", "train.py").err
+
+
+@pytest.mark.parametrize("part", ["lock", "judge"])
+def test_after_a_fault_of_our_own_nothing_counts_as_compared_or_is_written(
+    gradsan, monkeypatch, tmp_path, part
+):
+    """Also where the fault is not the lock's: the judge says nothing more, so silence would be no answer."""
+    assert gradsan("lock", "train.py", "3").status == 0
+    before = (tmp_path / "gradsan.lock").read_text()
+    if part == "judge":
+        monkeypatch.setattr(Engine, "_feed", lambda *_: 1 / 0)
+    else:
+        monkeypatch.setattr(FlowCollector, "finish", lambda _: 1 / 0)
+    assert gradsan("lock", "--check", "train.py", "3").status == 3
+    assert gradsan("lock", "train.py", "3").status == 3
+    assert (tmp_path / "gradsan.lock").read_text() == before

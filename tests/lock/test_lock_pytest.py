@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from gradsan.lock.collector import FlowCollector
+
 pytest_plugins = ["pytester"]
 
 TESTS = """
@@ -61,6 +63,17 @@ def test_the_ini_file_may_ask_for_the_lock(run, pytester):
     run(TESTS, "--gradsan-write-lock").assert_outcomes(passed=2)
     assert (pytester.path / "kept" / "flows.lock").exists()
     run(TESTS.replace("constant=True", "constant=False")).assert_outcomes(passed=1, failed=1)
+
+
+@pytest.mark.parametrize("option", ["--gradsan-locked", "--gradsan-write-lock"])
+def test_a_test_that_could_not_be_compared_or_written_down_fails(run, pytester, monkeypatch, option):
+    run(TESTS, "--gradsan-write-lock")
+    before = (pytester.path / "gradsan.lock").read_text()
+    monkeypatch.setattr(FlowCollector, "finish", lambda self: 1 / 0)
+    broken = run(TESTS, option)
+    broken.assert_outcomes(failed=2)
+    broken.stdout.fnmatch_lines(["*gradsan itself has failed, so the flow of this test is not known*"])
+    assert (pytester.path / "gradsan.lock").read_text() == before
 
 
 def test_without_a_lock_nothing_runs(run):

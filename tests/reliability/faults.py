@@ -24,6 +24,7 @@ OUTERMOST = {
     "runner.bare.run_bare": "what is left when everything else has failed",
     "runner.bare.say": "the same",
     "runner.bare.fault_of": "the same",
+    "render.fresh_line.FreshLine._follow": "it stands where the stream's own `write` stood, for the script as well",
     "api.watch.watch": "it decides between a watch and none",
     "api.watch_context.WatchContext.__enter__": "the same",
     "api.watch_context.WatchContext.__exit__": "the same",

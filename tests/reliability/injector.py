@@ -128,6 +128,9 @@ def counted(door: Door, mode: str, folder: Path, known: dict[str, types.Function
 
 def what_is_wrong(seen: Outcome, bare: Outcome, told: str) -> str:
     """Nothing, where the script ran as it does without us and the fault was told."""
+    # An OSError at the file that was asked for: whoever gives a name that cannot be written is told before the script.
+    if seen.status == 2 and not seen.output and re.search(rf"cannot write '.*': {MARK}$", told.strip()):
+        return ""
     if seen.output != bare.output:
         return f"another output: {seen.output[-300:]!r}"
     # Status 3: gradsan could not watch, and says so.

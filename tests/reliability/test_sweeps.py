@@ -10,6 +10,11 @@ from typing import Any
 import pytest
 
 from gradsan.cli import main, run
+from gradsan.cli.publish import Publisher
+from gradsan.judge.findings import Report
+from gradsan.observe import last_resort
+from gradsan.render.fresh_line import FreshLine
+from gradsan.runner.execute import ProgramOutcome
 
 HERE = Path(__file__).parent
 
@@ -45,3 +50,29 @@ def test_a_fault_in_what_ends_the_run_keeps_the_scripts_status(
         main(["run", "--processes", "main", "-c", "raise SystemExit(7)"], prog_name="gradsan")
     assert end.value.code == 7
     assert "AttributeError: ours; the script was not affected" in capfd.readouterr().err
+
+
+def test_a_fault_when_the_scripts_end_is_read_keeps_its_status(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def fails(outcome: ProgramOutcome) -> bool:
+        raise ValueError("ours")
+
+    monkeypatch.setattr(ProgramOutcome, "interrupted", property(fails))
+    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
+    with pytest.raises(SystemExit) as end:
+        main(["run", "--processes", "main", "-c", "raise SystemExit(7)"], prog_name="gradsan")
+    assert end.value.code == 7
+    assert "ValueError: ours" in capfd.readouterr().err
+
+
+def test_a_fault_in_what_begins_a_line_costs_no_report(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def fails(line: FreshLine) -> str:
+        raise ValueError("ours")  # as a closed stream does
+
+    monkeypatch.setattr(FreshLine, "start", fails)
+    Publisher("train.py", "text", None).publish(Report())
+    assert "gradsan: no findings" in capfd.readouterr().err
+    assert "ValueError: ours" in last_resort.take()[0].traceback

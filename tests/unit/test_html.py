@@ -7,7 +7,10 @@ import re
 from html.parser import HTMLParser
 from importlib.resources import files
 
+import pytest
+
 from gradsan.judge.findings import Report
+from gradsan.render import html
 from gradsan.render.html import ASSETS, prose, render
 from synthetic_reports import HOSTILE, hostile_report, long_report
 
@@ -76,3 +79,18 @@ def test_coloured_source_is_markup_and_not_shown_as_such() -> None:
 def test_code_in_sentences_is_set_as_code_and_escaped() -> None:
     assert prose("write `a < b` instead") == "write <code>a &lt; b</code> instead"
     assert prose("one ` alone <b>") == "one ` alone &lt;b&gt;"
+
+
+def test_a_fault_in_cleaning_a_text_is_not_kept_by_the_template_engine(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    faults = iter([AttributeError("ours")])  # at the first call alone
+
+    def fails(value: object) -> object:
+        if (fault := next(faults, None)) is not None:
+            raise fault
+        return value
+
+    monkeypatch.setattr(html, "_clean", fails)
+    with pytest.raises(AttributeError, match="ours"):
+        html._environment().from_string("{{ 'constant' }}").render()

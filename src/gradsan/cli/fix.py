@@ -169,10 +169,12 @@ def _count(number: int, what: str) -> str:
 
 
 def _asked(question: str) -> bool:
-    """No answer is a no."""
+    """No answer is a no; Ctrl-C ends it all."""
     try:
         return click.confirm(question, default=False)
-    except click.Abort:
+    except click.Abort as error:
+        if isinstance(error.__context__, KeyboardInterrupt):
+            raise
         click.echo()
         return False
 

@@ -15,7 +15,7 @@ from gradsan.judge.engine import Engine
 from gradsan.judge.findings import Report
 from gradsan.lock.file import NAME, LockFile, program_entry
 from gradsan.lock.model import Flow
-from gradsan.lock.sink import CODE, LockSink
+from gradsan.lock.sink import CODE, LockSink, is_spoiled
 from gradsan.lock.text import LockError
 from gradsan.render.output import OutputError, OutputFile
 from gradsan.render.page import plain
@@ -50,19 +50,20 @@ def chosen(given: dict[str, Any], program: Program, engine: Engine) -> Lock | No
 
 
 def qualify(lock: Lock | None, report: Report) -> bool:
-    """Say in the report where the run could not be compared, or not in full; whether it was compared at all."""
+    """Say in the report where the run could not be compared, or not in full; whether it was compared at all. After a
+    fault of ours, wherever it was, the judge says nothing more."""
     if lock is None or lock.target is not None:
         return True
     if lock.sink.untraced:
         reason = "nothing was traced: only who trains, feeds and clips what was compared"
         report.not_evaluated.append({"rule": CODE, "reason": reason})
-    return not any(fault["tap"] == LockSink.__name__ for fault in report.faults)
+    return not is_spoiled(report.faults)
 
 
 def write(lock: Lock, report: Report, publisher: Publisher, outcome: ProgramOutcome) -> int:
     """The exit status, after the entry was written, or it was said why not."""
     assert lock.target is not None
-    if outcome.status or report.faults or not report.watched:
+    if outcome.status or is_spoiled(report.faults) or not report.watched:
         publisher.publish(report)
         because = report.not_watched or (
             f"the program ended with status {outcome.status}" if outcome.status else ""

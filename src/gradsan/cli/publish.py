@@ -122,9 +122,12 @@ class Publisher:
         self._say(page.text_of(console))
 
     def _say(self, text: str) -> None:
-        with contextlib.suppress(OSError, ValueError):
+        text = (attempt("the report", self._fresh.start) or "") + text
+        with contextlib.suppress(
+            OSError, ValueError
+        ):  # a stream that was closed; faults of ours do not get here
             try:
-                self._stream.write(self._fresh.start() + text)
+                self._stream.write(text)
                 self._stream.flush()
             except RuntimeError:  # a signal stopped the program in the middle of a write of its own
                 os.write(self._stream.fileno(), text.encode())

@@ -123,7 +123,9 @@ def command(ctx: click.Context, /, words: tuple[str, ...], **given: Any) -> None
     except Exception as error:  # what ends everything else: the script's own status is left
         say(f"{fault_of(error)}; the script was not affected, and there is no report")
         status = outcome.status
-    if outcome.interrupted:
+    if isinstance(
+        outcome.error, KeyboardInterrupt
+    ):  # no function of ours: nothing is left to contain its fault
         raise Interrupted
     ctx.exit(status)
 

@@ -7,12 +7,14 @@ optimizers' parameters held at that moment was computed before; it is compared, 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from gradsan.fix.trial import ConsumedStep
 
 Held = Mapping[str, str]
+ROUNDING = 1e-5  # a clip multiplies in single precision
 
 
 @dataclass(frozen=True)
@@ -20,6 +22,7 @@ class GradientComparison:
     compared: int = 0  # steps
     update: int = 0  # the first step whose gradients differ, counted from one; 0 where none does
     changed: tuple[str, ...] = ()  # parameters
+    turned: tuple[str, ...] = ()  # of those: not only longer or shorter than before
 
 
 def compare(before: Sequence[ConsumedStep], after: Sequence[ConsumedStep]) -> GradientComparison:
@@ -29,7 +32,10 @@ def compare(before: Sequence[ConsumedStep], after: Sequence[ConsumedStep]) -> Gr
         changed = _differing(old.taken, new.taken)
         if changed:
             later = _computed_already(before, after, old, new)
-            return GradientComparison(compared, number + 1, tuple(sorted({*changed, *later})))
+            names = tuple(sorted({*changed, *later}))
+            return GradientComparison(
+                compared, number + 1, names, tuple(n for n in names if _is_turned(old, new, n))
+            )
     return GradientComparison(compared)
 
 
@@ -49,6 +55,13 @@ def _paired(
 
 def _differing(old: Held, new: Held) -> list[str]:
     return [name for name in {**old, **new} if old.get(name) != new.get(name)]
+
+
+def _is_turned(old: ConsumedStep, new: ConsumedStep, name: str) -> bool:
+    one, other = old.directions.get(name, ()), new.directions.get(name, ())
+    if not one or not other:
+        return True
+    return not all(math.isclose(a, b, abs_tol=ROUNDING) for a, b in zip(one, other, strict=True))
 
 
 def _computed_already(

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from difflib import SequenceMatcher
 
+from gradsan.fix.encoding import decoded, encoding_of
 from gradsan.judge.findings import Finding, Location, RoleSite
 from gradsan.judge.source import real_path
 
@@ -18,6 +19,7 @@ class LineMap:
 
     def __init__(self, before: bytes, after: bytes) -> None:
         old, self._new = before.splitlines(), after.splitlines()
+        self._encoding = encoding_of(after)
         self._map: dict[int, int] = {}
         for _, first, end, start, stop in SequenceMatcher(a=old, b=self._new, autojunk=False).get_opcodes():
             for number in range(first, end):
@@ -27,7 +29,7 @@ class LineMap:
         return self._map.get(line, line)
 
     def text(self, line: int) -> str:
-        return self._new[line - 1].decode("utf-8", "replace").strip() if line <= len(self._new) else ""
+        return decoded(self._new[line - 1], self._encoding).strip() if line <= len(self._new) else ""
 
 
 class Moved:

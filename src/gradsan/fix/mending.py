@@ -30,6 +30,7 @@ class Outcome:
     gone: bool = False  # with the repair of another one
     declined: bool = False  # verified, and not wanted
     caused: tuple[Finding, ...] = ()  # what was reported in the trial
+    refused: int = 0  # repairs that were tried before this one
 
     @property
     def verified(self) -> bool:
@@ -149,10 +150,11 @@ class Mending:
         state = self._state
         left = [e.finding for e in entries if e is not entry and (e.outcome is None or e.outcome.left)]
         before = replace(state.run, findings=(finding, *left))
-        waiting = self._repairs(finding)[:MOST_TRIED]
+        waiting, tried = self._repairs(finding)[:MOST_TRIED], 0
         while waiting:
             repair = waiting.pop(0)
-            outcome, moved = self._try(entry, repair, before)
+            outcome, moved = self._try(entry, repair, before, tried)
+            tried += 1
             waiting = [*self._completed(entry, outcome), *waiting]
             if outcome.verified and not outcome.declined:
                 for other in entries:
@@ -175,7 +177,7 @@ class Mending:
             self._state = state = _State(_further(state.run, run), state.sources, _watched(run))
         return not keys(state.run.findings)[key(entry.finding)] and state.has_seen(entry.needed)
 
-    def _try(self, entry: _Entry, repair: Repair, before: TrialRun) -> tuple[Outcome, Moved]:
+    def _try(self, entry: _Entry, repair: Repair, before: TrialRun, refused: int) -> tuple[Outcome, Moved]:
         where = entry.finding.culprit
         assert where is not None
         self._tell(f"trying a repair of {entry.finding.rule} at {where.place}: {repair.what}")
@@ -185,7 +187,7 @@ class Mending:
         run = self._trials.run(sources, updates)
         moved = Moved({real_path(repair.file): LineMap(repair.before, repair.after)})
         verdict = judge(entry.finding, before, run, moved, _Control(self, updates))
-        outcome = Outcome(entry.finding, repair, verdict, caused=run.findings)
+        outcome = Outcome(entry.finding, repair, verdict, caused=run.findings, refused=refused)
         if verdict.verified and not self._accepts(outcome):
             outcome = replace(outcome, declined=True)
         elif verdict.verified:

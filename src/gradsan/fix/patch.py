@@ -9,6 +9,7 @@ import shutil
 import tempfile
 from collections.abc import Collection, Iterable, Iterator
 
+from gradsan.fix.encoding import decoded, encoding_of
 from gradsan.judge.source import real_path, shown_path
 
 NO_NEWLINE = b"\\ No newline at end of file\n"
@@ -30,7 +31,8 @@ def patch(shown: str, before: bytes, after: bytes, touched: Collection[int] = ()
 def shown_lines(before: bytes, after: bytes, touched: Collection[int] = (), context: int = 1) -> list[str]:
     """A diff to look at: no header, and no line ends."""
     lines = _diff(_lines(before), _lines(after), touched, context)
-    return [line.decode("utf-8", "replace").rstrip("\r\n") for line in lines]
+    encoding = encoding_of(before)
+    return [line[:1].decode() + decoded(line[1:], encoding).rstrip("\r\n") for line in lines]
 
 
 def _lines(data: bytes) -> list[bytes]:

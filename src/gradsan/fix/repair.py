@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gradsan.fix.encoding import decoded, encoding_of
 from gradsan.fix.lines import LineMap
 from gradsan.judge.findings import Finding
 from gradsan.judge.source import real_path
@@ -93,7 +94,7 @@ def _is_as_it_ran(finding: Finding, data: bytes) -> bool:
     assert where is not None
     if not 1 <= where.line <= len(lines):
         return False
-    return not where.code or lines[where.line - 1].decode("utf-8", "replace").strip() == where.code
+    return not where.code or decoded(lines[where.line - 1], encoding_of(data)).strip() == where.code
 
 
 def _named_lines(finding: Finding, source: Source) -> set[int]:

@@ -6,6 +6,7 @@ Nothing is run and nothing is written: the change is shown.
 
 from __future__ import annotations
 
+from gradsan.fix.encoding import decoded, encoding_of
 from gradsan.fix.patch import shown_lines
 from gradsan.fix.repair import Repair, repairs
 from gradsan.judge.findings import Finding
@@ -42,4 +43,4 @@ def _first(finding: Finding) -> Repair | None:
 
 
 def _lines(data: bytes) -> Lines:
-    return [line.removesuffix("\r") for line in data.decode("utf-8-sig", "replace").split("\n")]
+    return [line.removesuffix("\r") for line in decoded(data, encoding_of(data)).split("\n")]

@@ -47,6 +47,32 @@ class ConsumedStep:
     line: str
     taken: Mapping[str, str]
     waiting: Mapping[str, str]  # held at that moment by what other optimizers own
+    directions: Mapping[str, Sequence[float]] = field(default_factory=dict)  # of both
+
+
+@dataclass(frozen=True)
+class ClipSeen:
+    """One clip in the program, and all that it was ever given to clip."""
+
+    line: str
+    how: str  # by "norm", by "value", or by an operation on `.grad`
+    clipped: Sequence[str]
+
+
+@dataclass(frozen=True)
+class LossSeen:
+    feeds: Sequence[str]
+    made_of: Sequence[str]  # whether gradient flows or not
+
+
+@dataclass(frozen=True)
+class Concerned:
+    """What lines have to do with parameters (`runner/concerned.py` says how): by "file:line", `before` by name."""
+
+    behind: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    meets: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    before: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    losses: Sequence[LossSeen] = ()
 
 
 @dataclass(frozen=True)
@@ -65,6 +91,8 @@ class TrialRun:
         default_factory=dict
     )  # parameters fed or stepped, by "file:line"
     loss: float = 0.0  # at the first backward, its size
+    clips: tuple[ClipSeen, ...] = ()
+    concerned: Concerned = Concerned()
     not_evaluated: frozenset[str] = frozenset()  # rules
     failure: str = ""
     unwatched: str = ""
@@ -158,9 +186,16 @@ def read(data: Mapping[str, Any], seconds: float = 0.0) -> TrialRun:
         steps=tuple(ConsumedStep(**step) for step in data["steps"]),
         lines=data["lines"],
         loss=data["loss"],
+        clips=tuple(ClipSeen(**clip) for clip in data["clips"]),
+        concerned=_concerned(data["concerned"]),
         not_evaluated=frozenset(data["not_evaluated"]),
         unwatched=data["not_watched"],
     )
+
+
+def _concerned(data: Mapping[str, Any]) -> Concerned:
+    losses = tuple(LossSeen(**loss) for loss in data["losses"])
+    return Concerned(data["behind"], data["meets"], data["before"], losses)
 
 
 def finding_of(data: Mapping[str, Any]) -> Finding:

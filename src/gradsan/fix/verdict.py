@@ -7,9 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
+from gradsan.fix.clipping import only_shortened, turned_by_a_clip
 from gradsan.fix.gradients import GradientComparison, compare
 from gradsan.fix.lines import Key, Moved, key, keys
-from gradsan.fix.speaks_of import at_its_lines, parameters
+from gradsan.fix.speaks_of import parameters
 from gradsan.fix.trial import TrialRun
 from gradsan.judge.findings import Finding
 
@@ -73,9 +74,13 @@ def _by_gradients(
             False, "two runs of the program without it differ already, so nothing can be compared"
         )
     may_differ = parameters(finding, before, after, moved)
-    others = [name for name in seen.changed if name not in may_differ]
-    if others and _are_upstream(finding, before, seen, others):
-        others = []
+    unnamed = [name for name in seen.changed if name not in may_differ]
+    rightly = set(seen.changed) - {*unnamed}
+    resized = [name for name in unnamed if only_shortened(name, seen, rightly, before, after)]
+    others = [name for name in unnamed if name not in resized]
+    if turned := turned_by_a_clip(finding, seen, before):
+        because = f"with it, the gradient of `{turned}` has another direction, and not only another length"
+        return TrialVerdict(False, because)
     later = finding.rule in LATER or any(site.role == "kept" for site in finding.sites)
     if later and seen.update == 1:
         others = list(seen.changed)
@@ -85,16 +90,7 @@ def _by_gradients(
     if finding.rule in MUST_DIFFER and seen.compared and not seen.changed and not before.error:
         because = f"with it, the gradients of {_count(seen.compared, 'step')} are what they were, bit for bit"
         return TrialVerdict(False, because)
-    return TrialVerdict(True, _evidence(finding, before, after, seen))
-
-
-def _are_upstream(finding: Finding, before: TrialRun, seen: GradientComparison, others: list[str]) -> bool:
-    """A trunk that the subjects share with others gets gradient through them: it differs with them, and the heads of
-    the others do not."""
-    fed = at_its_lines(finding, before)
-    subjects = set(finding.subjects)
-    untouched = fed - subjects - set(seen.changed)
-    return bool(subjects & set(seen.changed)) and set(others) <= fed and bool(untouched)
+    return TrialVerdict(True, _evidence(finding, before, after, seen, resized))
 
 
 def _ended_worse(before: TrialRun, after: TrialRun) -> str:
@@ -126,19 +122,28 @@ def _kind(error: str) -> str:
     return error.partition(":")[0]
 
 
-def _evidence(finding: Finding, before: TrialRun, after: TrialRun, seen: GradientComparison) -> str:
+def _evidence(
+    finding: Finding, before: TrialRun, after: TrialRun, seen: GradientComparison, resized: list[str]
+) -> str:
     further = bool(before.error) and not after.error
     parts = [f"the program no longer ends with {_kind(before.error)}"] if further else []
     parts.append(f"{finding.rule} is gone in {_count(after.updates, 'update')} and nothing new is reported")
     if seen.update:
-        names = [f"`{name}`" for name in seen.changed]
-        shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+        differ = _listed([name for name in seen.changed if name not in resized])
         parts.append(
-            f"of the gradients that are applied, those of {shown} differ, first at step {seen.update}"
+            f"of the gradients that are applied, those of {differ} differ, first at step {seen.update}"
         )
+        if resized:
+            parts.append(f"those of {_listed(resized)}, which are clipped together with them, only in length")
     elif seen.compared:
         parts.append(f"the gradients of {_count(seen.compared, 'step')} are the same, bit for bit")
     return "; ".join(parts) + "."
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names[:3]) + (
+        f" and {len(names) - 3} more" if len(names) > 3 else ""
+    )
 
 
 def _count(number: int, what: str) -> str:

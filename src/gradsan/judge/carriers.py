@@ -30,6 +30,24 @@ def carried_by(history: History, op: Op) -> Site:
     return last
 
 
+def is_kept(history: History, op: Op) -> bool:
+    """Whether the statement that made the value puts it into what an attribute holds: `self.kept[i] = x.abs()`."""
+    seen = history.sites.get(op.site)
+    statement = around(seen.file, seen.line)[1] if seen is not None else None
+    if isinstance(statement, ast.Assign):
+        return isinstance(statement.targets[0], ast.Subscript) and _is_of_attribute(statement.targets[0])
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+        return False
+    return call.func.attr in STORING and _is_of_attribute(call.func.value)
+
+
+def _is_of_attribute(target: ast.expr) -> bool:
+    while isinstance(target, ast.Subscript):
+        target = target.value
+    return isinstance(target, ast.Attribute)
+
+
 def _stored(function: ast.FunctionDef, names: set[str], line: int) -> int:
     """The first line from this one on that puts one of the names into an attribute, or into what an attribute holds."""
     found = [n.lineno for n in ast.walk(function) if isinstance(n, ast.stmt) and _stores(n, names)]
@@ -38,10 +56,7 @@ def _stored(function: ast.FunctionDef, names: set[str], line: int) -> int:
 
 def _stores(statement: ast.stmt, names: set[str]) -> bool:
     if isinstance(statement, ast.Assign):
-        target = statement.targets[0]
-        while isinstance(target, ast.Subscript):
-            target = target.value
-        return isinstance(target, ast.Attribute) and _holds(statement.value, names)
+        return _is_of_attribute(statement.targets[0]) and _holds(statement.value, names)
     call = statement.value if isinstance(statement, ast.Expr) else None
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
         return False

@@ -69,8 +69,10 @@ class Engine:
         selected: Iterable[type[Rule]] | None = None,
         on_finding: Callable[[Finding], None] | None = None,
         rules: Iterable[type[Rule]] | None = None,
+        most_subjects: int = 50,  # that a finding names
     ) -> None:
         self.history = History()
+        self._most_subjects = most_subjects
         self.rules = [rule(self.history) for rule in (catalogue().values() if rules is None else rules)]
         self._selected = {rule.code for rule in (self.rules if selected is None else selected)}
         self.findings: dict[Any, Finding] = {}
@@ -193,7 +195,7 @@ class Engine:
             for role, s in verdict.sites
             if (where := location(self.history, s)) is not None
         ]
-        subjects = describe_params(self.history, verdict.subjects, limit=50)
+        subjects = describe_params(self.history, verdict.subjects, self._most_subjects)
         severity = verdict.severity or rule.severity
         effect = verdict.measure() if verdict.measure is not None else None
         if effect is not None and effect.is_nothing:

@@ -100,6 +100,7 @@ class History:
         self.chains: dict[Chain, tuple[Site, ...]] = {}
         self.params: dict[ParamId, Param] = {}
         self.optimizers: dict[OptimizerId, Optimizer] = {}
+        self._owners: dict[ParamId, list[Optimizer]] = {}
         self.ledger = Ledger()
         self.graph = Provenance()
         self.experience = ExperienceBook(self.graph)
@@ -123,7 +124,7 @@ class History:
         self.ever_reached: set[ParamId] = set()  # by `autograd.grad` too, whose results the script applies
 
     def owner_of(self, pid: ParamId) -> list[Optimizer]:
-        return [o for o in self.optimizers.values() if pid in o.params]
+        return self._owners.get(pid, [])
 
     def can_be_stepped(self, pid: ParamId) -> bool:
         """Whether an optimizer that is still there owns it."""
@@ -199,6 +200,11 @@ class History:
         else:
             known.params.extend(event.params)
             known.sites.append(event.site)
+        optimizer = self.optimizers[event.oid]
+        for pid in event.params:
+            owners = self._owners.setdefault(pid, [])
+            if optimizer not in owners:
+                owners.append(optimizer)
 
     def _gone(self, event: OptimizerGone) -> None:
         self.optimizers[event.oid].gone = True
@@ -257,6 +263,8 @@ class History:
 
     def _ops(self, event: Ops) -> None:
         self.hand.updates.clear()
+        self.hand.doubled.clear()
+        self.hand.erased.clear()
         for op in event.ops:
             self.graph.add(op, self.iteration)
             if op.kind == "parameter":

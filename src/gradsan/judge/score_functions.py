@@ -11,7 +11,7 @@ from gradsan.judge.flow import JOINING, REDUCING, SELECTING, SHAPING, TAKEN_OUT,
 from gradsan.judge.history import History
 from gradsan.judge.returns import ReturnRow, Series
 from gradsan.judge.weighed import Met, is_score, met_in
-from gradsan.record.events import Backward, Op, ValueId
+from gradsan.record.events import NOWHERE, Backward, Op, Site, ValueId
 
 PLAIN = SHAPING | SELECTING | REDUCING | JOINING | TAKEN_OUT | {"exp", "clamp", "alias"}
 BOUNDS = {"min", "minimum", "max", "maximum"}  # rising in both of their values
@@ -44,20 +44,35 @@ def sign_of_step(op: Op) -> int:
 
 
 def _score(history: History, op: Op) -> int:
-    """With which sign the log-probability stands in this value."""
-    graph, sign = history.graph, 1
+    """With which sign the log-probability stands in this value; 0 where that is not known."""
+    turns = _turns(history, op)
+    return 0 if turns is None else (-1) ** len(turns)
+
+
+def turned_at(history: History, op: Op) -> Site:
+    """Where the sign was turned, in a value that falls when the log-probability in it rises."""
+    turns = _turns(history, op)
+    return turns[-1].site if turns is not None and len(turns) % 2 else NOWHERE
+
+
+def _turns(history: History, op: Op) -> list[Op] | None:
+    """The operations that turn the sign of the log-probability in this value, the first one last; None where it is not
+    known what becomes of it."""
+    graph, turns = history.graph, list[Op]()
     while "log_prob" not in op.tags and op.name != "log_softmax":
         live = [source for source in graph.inputs(op) if source.live]
         if op.name in SURPRISE:
-            return -sign
+            return [*turns, op]
         if op.name == "log" and live and live[0].name in PLAIN | {"softmax"}:
-            return sign
+            return turns
         turned = len(op.inputs) == 2 and op.name == "sub" and op.inputs[1] == (live[0].nid if live else 0)
         step = -1 if turned else sign_of_step(op)
         if not step or not live or (len(live) > 1 and op.name not in JOINING):
-            return 0
-        op, sign = live[0], sign * step
-    return sign
+            return None
+        if step < 0:
+            turns.append(op)
+        op = live[0]
+    return turns
 
 
 def sign_in_loss(history: History, nid: ValueId, roots: list[ValueId]) -> int:

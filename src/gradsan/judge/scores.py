@@ -15,6 +15,8 @@ SAME = 1e-5  # log-probabilities that are computed alike differ by rounding
 DROPPING = {"dropout", "alpha_dropout", "feature_dropout"}
 PASSED_ON = flow.SHAPING | flow.SELECTING | flow.JOINING | flow.REDUCING | flow.TAKEN_OUT
 PASSED_ON = PASSED_ON | {"tensor", "as_tensor", "from_numpy", "clamp"}
+SURPRISES = {"cross_entropy", "nll_loss"}
+SCORING = SURPRISES | {"gather", "getitem", "log_softmax"}
 
 
 @dataclass(slots=True)
@@ -70,6 +72,18 @@ def is_clipped_around_one(graph: Provenance, ratio: Op, within: dict[ValueId, Op
     return any(len(b) == 2 and b[0] < 1.0 < b[1] for b in bounds)
 
 
+def clipped_ratio(graph: Provenance, bound: Op) -> Op | None:
+    """The ratio of a surrogate: of the two values that the bound is taken of, made with the same ratio, one has it
+    clipped."""
+    sides = [graph.live_ancestors([i.nid]) for i in graph.inputs(bound) if i.live]
+    if len(sides) != 2:
+        return None
+    shared = [o for nid, o in sides[0].items() if nid in sides[1] and o.name in ("exp", "div")]
+    newest = max((o.nid for o in shared), default=0)
+    clipped = [any(o.name == "clamp" and o.nid > newest for o in side.values()) for side in sides]
+    return max(shared, key=lambda o: o.nid) if shared and clipped.count(True) == 1 else None
+
+
 def scoring(graph: Provenance, op: Op) -> dict[ValueId, Op]:
     """What a log-probability was computed from, up to the choice of what it scores: how the actions before came
     about is another matter."""
@@ -109,12 +123,34 @@ def made(graph: Provenance, op: Op) -> Op:
         if current.nid in seen:
             continue
         seen.add(current.nid)
-        if "log_prob" in current.tags or current.name not in PASSED_ON or _picks(graph, current):
+        compared = current.name in ("sub", "neg") and _are_scores(graph, current)
+        if (
+            "log_prob" in current.tags
+            or _picks(graph, current)
+            or not (compared or current.name in PASSED_ON)
+        ):
             found.append(current)
         else:
             stack.extend(i for i in graph.inputs(current) if i.floating)
-    scored = [o for o in found if "log_prob" in o.tags or o.name in ("gather", "getitem", "log_softmax")]
+    scored = [o for o in found if "log_prob" in o.tags or o.name in SCORING]
     return max(scored or found or [op], key=lambda o: o.nid)
+
+
+def _are_scores(graph: Provenance, op: Op) -> bool:
+    """What a network says of one thing, less what it says of another (a preference), or minus a cross-entropy."""
+    sources = list(graph.inputs(op))
+    if op.name == "neg":
+        return all(s.name in PASSED_ON | SURPRISES for s in sources)
+    return len(sources) == 2 and op.name == "sub" and all(_is_score(graph, s) for s in sources)
+
+
+def _is_score(graph: Provenance, op: Op) -> bool:
+    while op.name in PASSED_ON | {"neg"} and not _picks(graph, op) and "log_prob" not in op.tags:
+        source = next((i for i in graph.inputs(op) if i.floating), None)
+        if source is None:
+            return False
+        op = source
+    return "log_prob" in op.tags or op.name in SCORING
 
 
 def _picks(graph: Provenance, op: Op) -> bool:

@@ -139,6 +139,11 @@ def blocks(scope: Scope) -> Iterator[tuple[Block, ast.For | ast.AsyncFor | ast.W
                 yield block, loop if part == "body" else None
 
 
+def may_fill(event: Event) -> bool:
+    """A call of something that cannot be looked into, and for its own sake, may run a backward of its own."""
+    return event.kind == "call" and (event.is_dropped or event.opaque)
+
+
 def training(found: list[Event]) -> list[Event]:
     """Without the calls that may be anything."""
     return [event for event in found if event.kind != "call"]

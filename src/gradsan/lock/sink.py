@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
-from gradsan.judge.engine import Engine
+from gradsan.judge.engine import BESIDE, Engine
 from gradsan.lock.collector import FlowCollector
 from gradsan.lock.compare import FlowChange, compare
 from gradsan.lock.model import REFERENCE, Flow, Loss, Network
@@ -19,6 +21,11 @@ CERTAIN = (
     "trains `",
     *DEEP,
 )  # facts that do not depend on what a program that broke off would have done next
+
+
+def is_spoiled(faults: Iterable[Mapping[str, Any]]) -> bool:
+    """Whether a fault of ours has taken away what a lock is made of, or the judge, who tells of a change."""
+    return any(fault["tap"] not in BESIDE - {"LockSink", "operations"} for fault in faults)
 
 
 class LockSink:

@@ -4,6 +4,7 @@ updates. It stands beside the taps of a session, and no ordinary run has it."""
 from __future__ import annotations
 
 import hashlib
+import math
 import sys
 from collections.abc import Callable, Iterable
 from types import FrameType
@@ -16,9 +17,10 @@ from gradsan.observe.containment import Containment
 from gradsan.observe.outlet import Recording
 from gradsan.observe.registry import Known
 from gradsan.observe.unseen import is_dense, is_readable
-from gradsan.record.events import Consumed, GradientDigest
+from gradsan.record.events import Consumed, GradientDigest, ParamId
 
 MOST_STEPS = 256
+TURNS = (0.0, 0.7, 1.9, 2.6)  # per element, of the directions that gradients are projected on
 MOST_BYTES = 1 << 30  # a large network is compared at its first updates only
 
 
@@ -69,10 +71,22 @@ class ConsumptionTap:
 
     def _digests(self, params: Iterable[torch.Tensor]) -> tuple[GradientDigest, ...]:
         held = [(p, p.grad) for p in params if p.grad is not None and is_readable(p.grad)]
-        return tuple(GradientDigest(self._known.leaves.pid(p), self._digest(grad)) for p, grad in held)
+        return tuple(self._digest(self._known.leaves.pid(p), grad) for p, grad in held)
 
-    def _digest(self, grad: torch.Tensor) -> str:
+    def _digest(self, pid: ParamId, grad: torch.Tensor) -> GradientDigest:
         dense = grad.detach() if is_dense(grad) else grad.detach().to_dense()
-        data = dense.cpu().contiguous().reshape(-1).view(torch.uint8).numpy()
+        flat = dense.cpu().contiguous().reshape(-1)
+        data = flat.view(torch.uint8).numpy()
         self._bytes += data.nbytes
-        return hashlib.blake2b(data.tobytes(), digest_size=8).hexdigest()
+        digest = hashlib.blake2b(data.tobytes(), digest_size=8).hexdigest()
+        return GradientDigest(pid, digest, _direction(flat))
+
+
+def _direction(grad: torch.Tensor) -> tuple[float, ...]:
+    """What a clip of its norm leaves as it is. Nothing for a gradient that is zero or not finite."""
+    numbers = (torch.view_as_real(grad) if grad.is_complex() else grad).double().reshape(-1)
+    length = numbers.norm().item()
+    if not 0.0 < length < math.inf:
+        return ()
+    places = torch.arange(1, numbers.numel() + 1, dtype=torch.float64)
+    return tuple(torch.dot(numbers, torch.cos(places * turn)).item() / length for turn in TURNS)

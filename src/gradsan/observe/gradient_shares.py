@@ -19,6 +19,7 @@ from gradsan.observe.values import Tensor
 from gradsan.record.events import NOBODY, NOTHING, Junction, Overlap, ValueId
 
 LOOKS = 4  # backwards of one line whose junctions are measured, and as many whose gradient meets an older one
+SEARCHES, SOME = 16, 8  # where none was found in the first backwards of a line, every eighth is searched
 MOST_WAYS = 8
 MOST_JUNCTIONS = 96
 MOST_NUMBERS = 4_000_000  # that are copied at one backward
@@ -41,11 +42,18 @@ class GradientShares:
     def watch(self, token: int, named: dict[Any, Label], leaves: list[Tensor]) -> ShareWatcher | None:
         """`token` stands for the call of backward."""
         junctions, held = {}, []
-        if self._looks[token, "junctions"] < LOOKS and (junctions := _junctions(named)):
+        if self._searches(token) and (junctions := _junctions(named)):
             self._looks[token, "junctions"] += 1
         if self._looks[token, "overlaps"] < LOOKS and (held := [leaf for leaf in leaves if _holds(leaf)]):
             self._looks[token, "overlaps"] += 1
         return ShareWatcher(self._containment, named, junctions, held) if junctions or held else None
+
+    def _searches(self, token: int) -> bool:
+        if self._looks[token, "junctions"] >= LOOKS:
+            return False
+        self._looks[token, "searches"] += 1
+        searched = self._looks[token, "searches"]
+        return searched <= SEARCHES or searched % SOME == 0
 
 
 class ShareWatcher:

@@ -11,6 +11,7 @@ import pytest
 from gradsan.pytest.defaults import defaults_of
 
 if TYPE_CHECKING:
+    from gradsan.api.report import WatchReport
     from gradsan.judge.engine import Engine
     from gradsan.lock.file import LockFile
     from gradsan.lock.sink import LockSink
@@ -62,6 +63,15 @@ def follower(item: pytest.Item) -> Callable[[Engine], LockSink] | None:
         return item.stash[SINK]
 
     return begin
+
+
+def failure(item: pytest.Item, report: WatchReport) -> str:
+    """Why nothing is known of the flow of this test, where it was to be compared or written down."""
+    from gradsan.lock.sink import is_spoiled
+
+    if item.stash.get(SINK, None) is None or not is_spoiled(report.faults):
+        return ""
+    return f"gradsan itself has failed, so the flow of this test is not known\n\n{report.text()}"
 
 
 def entry(item: pytest.Item) -> list[str]:

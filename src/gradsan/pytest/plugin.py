@@ -115,6 +115,8 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
     if report is not None and not report.watched:
         _add_section(item, report)
         pytest.fail(f"{NOT_WATCHED}: {report.not_watched}", pytrace=False)
+    if report is not None and (unknown := locks.failure(item, report)):
+        pytest.fail(unknown, pytrace=False)
     writes = any(item.config.getoption(f"--gradsan-write-{what}") for what in ("baseline", "lock"))
     if report is not None and not writes and _fails(report, item.stash[WATCHING][1]):
         pytest.fail(report.text(), pytrace=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradsan.judge.carriers import carried_by
+from gradsan.judge.carriers import carried_by, is_kept
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.wording import line, value_at
 from gradsan.record.events import Backward, Op
@@ -88,6 +88,26 @@ class BackwardTwice(Rule):
             priorities[index] = error.abs() + 1e-3  # BUG
         """,
         """
+        import torch
+        class Replay:
+            def __init__(self):
+                self.rows, self.priorities = torch.randn(8, 3), [torch.ones(()) for _ in range(8)]
+            def weights(self):
+                return torch.stack(self.priorities) / torch.stack(self.priorities).sum()
+            def update(self, errors):
+                for i, error in enumerate(errors):
+                    self.priorities[i] = error.abs() + 1e-5  # BUG
+        q, replay = torch.nn.Linear(3, 1), Replay()
+        opt = torch.optim.SGD(q.parameters(), lr=0.1)
+        for _ in range(3):
+            error = q(replay.rows).squeeze(1) - torch.randn(8)
+            loss = (replay.weights() * error.pow(2)).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            replay.update(error)
+        """,
+        """
         # The other loss is sent backward again, after its own step.
         import torch
         actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
@@ -139,7 +159,13 @@ class BackwardTwice(Rule):
         stored = self._stored(shared, event) if old else None
         if stored is not None and stored.site != shared.site:
             sites.insert(0, ("stored with its graph", stored.site))
-            carried += f"holds the graph of what {line(self.history, stored.site)} stored; it "
+            where = line(self.history, stored.site)
+            later = stored.nid > shared.nid
+            carried += (
+                f"is kept with its graph by {where}; it "
+                if later
+                else f"holds the graph of what {where} stored; it "
+            )
         # Another loss was meant: where it was made is right.
         mistaken = first.site != event.site and _is_root(shared, event) and _is_root(shared, first.event)
         is_carried = old and not mistaken
@@ -157,7 +183,7 @@ class BackwardTwice(Rule):
 
     def _stored(self, shared: Op, event: Backward) -> Op | None:
         """The first write of a value with a graph into a buffer without one, among what the shared value was made
-        of, or what was made of it until it came to this loss."""
+        of, or what was made of it until it came to this loss; else what was made of it to be kept in a container."""
         graph = self.history.graph
         mine = graph.live_ancestors(root.nid for root in event.roots)
         onward = {nid: mine[nid] for nid in graph.descendants([shared.nid], mine)}
@@ -165,7 +191,9 @@ class BackwardTwice(Rule):
             sources = list(graph.inputs(op))
             if op.name in WRITING and op.site and len(sources) > 1 and not sources[0].live:
                 return op
-        return None
+        return next(
+            (op for _, op in sorted(onward.items()) if op is not shared and is_kept(self.history, op)), None
+        )
 
     def _shared(self, event: Backward) -> tuple[Contribution | None, Op | None]:
         """The newest value that this loss has in common with a loss that went backward before."""

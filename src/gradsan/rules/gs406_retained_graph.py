@@ -87,6 +87,25 @@ class RetainedGraph(Rule):
             total.backward()
             opt.step()
         """,
+        """
+        # What the encoder gives is computed once, for the losses of all agents.
+        import torch
+        encoder, heads = torch.nn.Linear(3, 2), [torch.nn.Linear(2, 1) for _ in range(2)]
+        whole = torch.optim.SGD(encoder.parameters(), lr=0.1)
+        optimizers = [torch.optim.SGD(head.parameters(), lr=0.1) for head in heads]
+        for _ in range(6):
+            features = encoder(torch.randn(8, 3))
+            whole.zero_grad()
+            for head, opt in zip(heads, optimizers):
+                loss = (head(features) - torch.randn(8, 1)).pow(2).mean()
+                opt.zero_grad()
+                loss.backward(retain_graph=True)
+                opt.step()
+                opt.zero_grad()
+                head(torch.randn(8, 2)).pow(2).mean().backward()
+                opt.step()
+            whole.step()
+        """,
     )
 
     def __init__(self, history: History) -> None:
@@ -100,8 +119,9 @@ class RetainedGraph(Rule):
         values = {n for n, op in graph.live_ancestors(r.nid for r in event.roots).items() if op.inputs}
         self._used |= {kept.event.site for kept in self._open if values & kept.values}
         now = self.history.iteration
-        due = [kept for kept in self._open if kept.iteration < now]
-        self._open = [kept for kept in self._open if kept.iteration == now][-KEEP:]
+        # Not before the line comes round: in a loop over agents, the next one's loss may need it.
+        due = [kept for kept in self._open if kept.iteration < now and kept.event.site == event.site]
+        self._open = [kept for kept in self._open if kept not in due][-KEEP:]
         for kept in due:
             site = kept.event.site
             self._unused[site] = self._unused.get(site, 0) + 1

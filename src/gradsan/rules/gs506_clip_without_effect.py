@@ -9,7 +9,7 @@ import re
 from gradsan.judge.history import History
 from gradsan.judge.source import line_of
 from gradsan.judge.wording import name_of
-from gradsan.record.events import Clip, Op, Ops, Site, Step
+from gradsan.record.events import NOBODY, Clip, Op, Ops, ParamId, Site, Step
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 INFINITE = re.compile(r"\binf(inity)?\b", re.IGNORECASE)
@@ -17,6 +17,10 @@ ASSIGNED = re.compile(r"\s*(?P<name>\w+)\s*(:[^=]+)?=(?!=)(?P<value>.*)")
 
 BOUNDLESS = 1e8
 CLIPS = 3  # that were looked at
+COPYING, SHARING = (
+    {"clone", "float", "double", "cpu", "to"},
+    {"detach", "data", "alias", "view", "reshape", "flatten"},
+)
 
 
 class ClipWithoutEffect(Rule):
@@ -64,6 +68,19 @@ class ClipWithoutEffect(Rule):
             opt.zero_grad()
             loss.backward()
             torch.nn.utils.clip_grad_norm_(net.parameters(), float("inf"))  # BUG
+            opt.step()
+        """,
+        """
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(4):
+            loss = (net(torch.randn(8, 3)) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            for p in net.parameters():
+                gradient = p.grad.detach().clone()
+                gradient.clamp_(-0.1, 0.1)  # BUG
             opt.step()
         """,
         """
@@ -119,6 +136,22 @@ class ClipWithoutEffect(Rule):
             opt.step()
         """,
         """
+        # A clipped copy that is put back, and one that is only looked at.
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(4):
+            loss = (net(torch.randn(8, 3)) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            seen = [p.grad.clone().clamp_(-0.1, 0.1).numpy() for p in net.parameters()]
+            for p in net.parameters():
+                gradient = p.grad.clone()
+                gradient.clamp_(-0.1, 0.1)
+                p.grad = gradient
+            opt.step()
+        """,
+        """
         # A limit that comes only after a warm-up.
         import torch
         net = torch.nn.Linear(3, 1)
@@ -149,7 +182,7 @@ class ClipWithoutEffect(Rule):
 
     def __init__(self, history: History) -> None:
         super().__init__(history)
-        self._bound: list[Op] = []
+        self._bound: list[tuple[Op, ParamId]] = []
         self._boundless: dict[Site, list[Clip]] = {}
         self._acting: set[Site] = set()  # lines that do have a limit, at least now and then
 
@@ -197,24 +230,36 @@ class ClipWithoutEffect(Rule):
     def on_ops(self, event: Ops) -> Verdicts:
         for op in event.ops:
             if op.facts.dropped:
-                yield self._dropped(op)
-            elif op.name == "clamp" and op.facts.clipped:
-                self._bound.append(op)
+                yield self._dropped(op, op.facts.clipped)
+            elif op.name == "clamp" and (pid := op.facts.clipped or self._copied(op)):
+                self._bound.append((op, pid))
 
     def on_step(self, event: Step) -> Verdicts:
         """A clipped copy that was given a name and that nothing has used when the gradient is consumed."""
         bound, self._bound = self._bound, []
-        for op in bound:
-            if op.facts.clipped in event.held and not self.history.graph.consumers.get(op.nid):
-                yield self._dropped(op)
+        for op, pid in bound:
+            if pid in event.held and not self.history.graph.consumers.get(op.nid):
+                yield self._dropped(op, pid)
 
-    def _dropped(self, op: Op) -> Verdict:
+    def _copied(self, op: Op) -> ParamId:
+        """The parameter whose gradient this value is a copy of."""
+        graph, copied = self.history.graph, False
+        while op.inputs and (source := graph.get(op.inputs[0])) is not None:
+            if source.kind == "gradient read":
+                return source.facts.pid if copied else NOBODY
+            if source.name not in COPYING | SHARING:
+                break
+            copied = copied or source.name in COPYING
+            op = source
+        return NOBODY
+
+    def _dropped(self, op: Op, pid: ParamId) -> Verdict:
+        what = "returns a new tensor" if op.facts.clipped else "changes a copy of the gradient"
         return Verdict(
             op.site,
-            f"`{op.name}` returns a new tensor, which is dropped; the gradient of "
-            f"`{name_of(self.history, op.facts.clipped)}` stays as it is",
+            f"`{op.name}` {what}, which is dropped; the gradient of `{name_of(self.history, pid)}` stays as it is",
             [("clip", op.site)],
-            [op.facts.clipped],
+            [pid],
         )
 
 

@@ -8,6 +8,7 @@ from gradsan.record.events import Backward, Op
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 WANTS_LOGITS = {"log_softmax", "softmax", "logsumexp", "cross_entropy", "log_sigmoid"}
+WANTS_LOG_PROBS = {"nll_loss", "kl_div"}  # as the first of their values
 
 
 class UnstableLogProb(Rule):
@@ -48,6 +49,13 @@ class UnstableLogProb(Rule):
         dist = torch.distributions.Categorical(logits=probs)  # BUG
         (-dist.log_prob(torch.zeros(8))).mean().backward()
         """,
+        """
+        import torch
+        policy, old = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2).requires_grad_(False)
+        s = torch.randn(8, 3)
+        new, before = torch.softmax(policy(s), -1), torch.softmax(old(s), -1)
+        torch.nn.functional.kl_div(before, new, reduction="batchmean").backward()  # BUG
+        """,
     )
     good = (
         """
@@ -70,6 +78,13 @@ class UnstableLogProb(Rule):
         log_prob = torch.log_softmax(net(torch.randn(8, 3)), -1)[:, 0]
         (-log_prob).mean().backward()
         """,
+        """
+        import torch
+        policy, old = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2).requires_grad_(False)
+        s = torch.randn(8, 3)
+        new, before = torch.log_softmax(policy(s), -1), torch.softmax(old(s), -1)
+        torch.nn.functional.kl_div(new, before, reduction="batchmean").backward()
+        """,
     )
 
     def on_backward(self, event: Backward) -> Verdicts:
@@ -85,6 +100,8 @@ class UnstableLogProb(Rule):
                     if op.name != "softmax"
                     else "a softmax is applied twice"
                 )
+            elif op.name in WANTS_LOG_PROBS:
+                what = f"`{op.name}` takes log-probabilities and is given probabilities"
             else:
                 continue
             yield Verdict(
@@ -95,7 +112,7 @@ class UnstableLogProb(Rule):
             )
 
     def _softmax_behind(self, op: Op) -> Op | None:
-        if op.name != "log" and op.name not in WANTS_LOGITS:
+        if op.name != "log" and op.name not in WANTS_LOGITS | WANTS_LOG_PROBS:
             return None
         graph = self.history.graph
         source = next(graph.inputs(op), None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gradsan.judge.axes import BY_SIZE, RESHAPING, ROWS, UNITS, Roles, onward, roles
+from gradsan.judge.pooling import pooled_for_each_row
 from gradsan.judge.wording import line
 from gradsan.record.events import Backward, Op, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
@@ -13,7 +14,7 @@ NORMALISING = {"softmax", "log_softmax"}
 CHOOSING = {"max", "argmax", "amax"}
 CHOSEN = {"gather", "argmax", "max", "amax"}
 CONSUMING = CHOSEN | {"sum", "logsumexp"}
-CANDIDATES = NORMALISING | CHOOSING | {"gather", "mean"}
+CANDIDATES = NORMALISING | CHOOSING | {"gather", "mean", "logsumexp"}
 MIXING = {"matmul", "mm", "bmm", "einsum", "linear", "addmm"}
 COMBINING = {"add", "sub"}
 
@@ -96,6 +97,31 @@ class WrongAxis(Rule):
         log_probs = score(objects).log_softmax(-1).squeeze(-1)  # BUG
         (-(log_probs.gather(1, a) * advantage).mean()).backward()
         """,
+        """
+        import torch
+        q = torch.nn.Linear(4, 3)
+        s, a = torch.randn(8, 4), torch.randint(3, (8, 1))
+        values = q(s)
+        penalty = torch.logsumexp(values, dim=0).mean() - values.gather(1, a).mean()  # BUG
+        penalty.backward()
+        """,
+        """
+        import torch
+        key, query, value = (torch.nn.Linear(4, 6) for _ in range(3))
+        head = torch.nn.Linear(6, 1)
+        own, others, target = torch.randn(8, 4), torch.randn(8, 3, 4), torch.randn(8)
+        weights = torch.bmm(key(others), query(own).unsqueeze(2)).squeeze(2).softmax(0)  # BUG
+        pooled = torch.bmm(weights.unsqueeze(1), value(others)).squeeze(1)
+        (head(pooled).squeeze(1) - target).pow(2).mean().backward()
+        """,
+        """
+        import torch
+        score, body, head = torch.nn.Linear(4, 1), torch.nn.Linear(4, 6), torch.nn.Linear(6, 1)
+        entities, target = torch.randn(8, 5, 4), torch.randn(8)
+        weights = torch.softmax(score(entities), dim=0)  # BUG
+        pooled = (weights * body(entities)).sum(1)
+        (head(pooled).squeeze(1) - target).pow(2).mean().backward()
+        """,
     )
     good = (
         """
@@ -175,11 +201,35 @@ class WrongAxis(Rule):
         """,
         """
         import torch
+        q, score = torch.nn.Linear(4, 3), torch.nn.Linear(4, 1)
+        s, a = torch.randn(8, 4), torch.randint(3, (8, 1))
+        values = q(s)
+        conservative = torch.logsumexp(values, dim=1).mean() - values.gather(1, a).mean()
+        others = torch.logsumexp(score(s), dim=0) - score(s).mean()  # one sample against all
+        (conservative + others.mean()).backward()
+        """,
+        """
+        import torch
         net = torch.nn.Linear(4, 3)  # normalised by hand over the units, and over the batch
         x = net(torch.randn(8, 4))
         layer = (x - x.mean(-1, keepdim=True)) / x.std(-1, keepdim=True)
         batch = (x - x.mean(0)) / x.std(0)
         (layer - batch.detach()).pow(2).sum(-1).mean().backward()
+        """,
+        """
+        import torch
+        score, body, head = torch.nn.Linear(4, 1), torch.nn.Linear(4, 6), torch.nn.Linear(6, 1)  # steps first
+        steps, target = torch.randn(5, 8, 4), torch.randn(8)
+        pooled = (score(steps).softmax(0) * body(steps)).sum(0)
+        (head(pooled).squeeze(1) - target).pow(2).mean().backward()
+        """,
+        """
+        import torch
+        slots, inputs, body = torch.randn(3, 6), torch.nn.Linear(4, 6), torch.nn.Linear(6, 2)  # slots compete
+        x = inputs(torch.randn(8, 5, 4))
+        weights = (slots @ x.transpose(1, 2)).softmax(1)
+        filled = (weights / weights.sum(-1, keepdim=True)) @ x
+        body(filled).pow(2).mean().backward()
         """,
     )
 
@@ -196,14 +246,15 @@ class WrongAxis(Rule):
                 continue
             if op.live and _runs_over_one_unit(op, source, known):
                 yield self._constant(event, op, source)
-            if not _runs_over_rows(op, source, known):
-                continue
-            used = self._misused(op, source, within, known)
+            used = self._pooled(op, within)
+            if used is None and _runs_over_rows(op, source, known):
+                used = self._misused(op, source, within, known)
             if used is not None:
+                what = "one of the columns is chosen" if op.name == "logsumexp" else "its result is used"
                 yield Verdict(
                     op.site,
-                    f"`{op.name}` of {list(source.shape)} runs {_in_words(op, source)}, and its result is used for "
-                    f"each row on {line(self.history, used.site)}",
+                    f"`{op.name}` of {list(source.shape)} runs {_in_words(op, source)}, and {what} for each row on "
+                    f"{line(self.history, used.site)}",
                     [("wrong axis", op.site), ("used", used.site), ("backward", event.site)],
                     event.reached,
                 )
@@ -221,6 +272,11 @@ class WrongAxis(Rule):
             fix="run it along the axis of what is compared (`dim=1` of scores `[B, N, 1]`); for one unit, `sigmoid`",
         )
 
+    def _pooled(self, op: Op, within: dict[ValueId, Op]) -> Op | None:
+        """Attention whose weights were normalised over the batch."""
+        over_rows = op.name == "softmax" and op.facts.axes == (0,) and len(op.shape) > 1
+        return pooled_for_each_row(self.history.graph, op, within) if over_rows else None
+
     def _misused(
         self, op: Op, source: Op, within: dict[ValueId, Op], known: dict[ValueId, Roles]
     ) -> Op | None:
@@ -230,6 +286,8 @@ class WrongAxis(Rule):
             return self._first_column_only(op, source)
         if op.name == "mean":
             return self._dueling(op, source, within)
+        if op.name == "logsumexp":
+            return self._chosen_from(source, within)
         return self._chosen_otherwise(op, source, within, known)
 
     def _used_along_units(self, op: Op, within: dict[ValueId, Op], known: dict[ValueId, Roles]) -> Op | None:
@@ -292,6 +350,12 @@ class WrongAxis(Rule):
             ):
                 return other
         return None
+
+    def _chosen_from(self, source: Op, within: dict[ValueId, Op]) -> Op | None:
+        """Who takes one of the units of each row of the very same value."""
+        last = (len(source.shape) - 1,)
+        users = onward(self.history.graph, source, within)
+        return next((u for u in users if u.name in CHOSEN and u.facts.axes == last), None)
 
     def _becomes_a_summand(self, op: Op, source: Op, within: dict[ValueId, Op]) -> bool:
         """Whether it is scaled and added to something for each row that it is no part of: a target."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from gradsan.judge.history import History
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.meaning import ENOUGH, Head, bootstrapped, descends, head, joins, layer, sign_of, uphill
-from gradsan.judge.score_functions import weighed_scores
+from gradsan.judge.score_functions import turned_at, weighed_scores
+from gradsan.judge.scores import clipped_ratio
 from gradsan.judge.weighed import Met, origin
 from gradsan.judge.wording import line, networks, value_at
 from gradsan.record.events import NOWHERE, Op, ParamId, Probe, ProbePair, Site, ValueId
@@ -23,9 +24,9 @@ class ReversedObjective(Rule):
     needs_deep = True
     what = """
         The policy's loss makes what was better less likely. The smaller of the clipped and the unclipped surrogate is
-        made smaller still; the actor's loss lowers the value that its critic gives to the action; log-probabilities
-        fall where the critic says that more came back than expected, and rise where less did; or they fall where the
-        return of the environment's rewards is high.
+        made smaller still, or the ratio in it is upside down, `exp(old - new)`; the actor's loss lowers the value that
+        its critic gives to the action; log-probabilities fall where the critic says that more came back than expected,
+        and rise where less did; or they fall where the return of the environment's rewards is high.
     """
     why = """
         The sign of a policy's loss is a convention that nothing checks: an objective is maximised, a loss minimised.
@@ -91,6 +92,23 @@ class ReversedObjective(Rule):
             (policy_loss + (v - target).pow(2).mean()).backward()
             opt.step()
         """,
+        """
+        import torch
+        policy = torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        score = torch.nn.CrossEntropyLoss(reduction="none")
+        for _ in range(3):
+            s, a, advantage = torch.randn(8, 3), torch.randint(2, (8,)), torch.randn(8)
+            with torch.no_grad():
+                old = score(policy(s), a)
+            for _ in range(2):
+                new = score(policy(s), a)  # BUG
+                ratio = (new - old).exp()
+                loss = -torch.min(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage).mean()
+                opt.zero_grad()
+                loss.backward()
+                opt.step()
+        """,
     )
     good = (
         """
@@ -104,6 +122,23 @@ class ReversedObjective(Rule):
             for _ in range(2):
                 ratio = (torch.distributions.Categorical(logits=policy(s)).log_prob(a) - old).exp()
                 loss = torch.max(-ratio * advantage, -ratio.clamp(0.8, 1.2) * advantage).mean()
+                opt.zero_grad()
+                loss.backward()
+                opt.step()
+        """,
+        """
+        # Of two surprises it is the old one less the new one.
+        import torch
+        policy = torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        score = torch.nn.CrossEntropyLoss(reduction="none")
+        for _ in range(3):
+            s, a, advantage = torch.randn(8, 3), torch.randint(2, (8,)), torch.randn(8)
+            with torch.no_grad():
+                old = score(policy(s), a)
+            for _ in range(2):
+                ratio = (old - score(policy(s), a)).exp()
+                loss = -torch.min(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage).mean()
                 opt.zero_grad()
                 loss.backward()
                 opt.step()
@@ -200,7 +235,11 @@ class ReversedObjective(Rule):
     def _surrogate(self, contribution: Contribution, probe: Probe, way: int) -> Verdicts:
         history, op = self.history, self.history.graph.get(probe.value)
         worse = 1 if probe.kind == "minimum" else -1
-        if op is None or sign_of(probe) * way != worse or not self._is_clipped_surrogate(op):
+        ratio = clipped_ratio(history.graph, op) if op is not None and sign_of(probe) else None
+        if op is None or ratio is None:
+            return
+        if sign_of(probe) * way != worse:
+            yield from self._upside_down(contribution, op, ratio)
             return
         looks = self._bounds[op.site] = self._bounds.get(op.site, 0) + 1
         if looks >= ENOUGH:
@@ -214,16 +253,26 @@ class ReversedObjective(Rule):
                 key="surrogate",
             )
 
-    def _is_clipped_surrogate(self, op: Op) -> bool:
-        """Of two values made with the same ratio, one has it clipped."""
-        graph = self.history.graph
-        sides = [graph.live_ancestors([i.nid]) for i in graph.inputs(op) if i.live]
-        if len(sides) != 2:
-            return False
-        shared = [o for nid, o in sides[0].items() if nid in sides[1] and o.name in ("exp", "div")]
-        newest = max((o.nid for o in shared), default=0)
-        clipped = [any(o.name == "clamp" and o.nid > newest for o in side.values()) for side in sides]
-        return bool(shared) and clipped.count(True) == 1
+    def _upside_down(self, contribution: Contribution, op: Op, ratio: Op) -> Verdicts:
+        """The surrogate is raised, and the ratio in it falls when the action becomes likelier."""
+        history, turned = self.history, turned_at(self.history, ratio)
+        if not turned:
+            return
+        looks = self._bounds[turned] = self._bounds.get(turned, 0) + 1
+        if looks >= ENOUGH:
+            yield Verdict(
+                turned,
+                f"the ratio on {line(history, ratio.site)} becomes smaller as the action becomes likelier: the sign "
+                "of the log-probability is turned here, so the policy learns to avoid what was better than expected",
+                [
+                    ("log-prob", turned),
+                    ("ratio", ratio.site),
+                    ("surrogate", op.site),
+                    ("backward", contribution.site),
+                ],
+                history.graph.live_params([op.nid]) & contribution.consumed_pids(),
+                key="ratio",
+            )
 
     # -- through a critic ------------------------------------------------------------------------------
 

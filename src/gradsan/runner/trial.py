@@ -36,7 +36,7 @@ class Trial:
         self._request, self._result = request, result
         self._limit: int | None = request["updates"]
         self._needed: dict[int, int] = {}
-        self._engine = Engine(on_finding=self._found)
+        self._engine = Engine(on_finding=self._found, most_subjects=sys.maxsize)
         self.watch = TrialWatch(self._engine, request["mode"], tuple(request["include"]), self._after_update)
         self._consumed = ConsumedSink(self._engine.history, self._after_update)
         self.watch.recorder.sinks.add(self._consumed)
@@ -84,7 +84,7 @@ class Trial:
         result = {
             "ending": ending,
             "status": status,
-            "error": f"{type(error).__name__}: {error}" if error is not None else "",
+            "error": f"{type(error).__name__}: {error}".removesuffix(": ") if error is not None else "",
             "updates": report.iterations,
             "watched": report.watched,
             "not_watched": report.not_watched,

@@ -58,7 +58,7 @@ FAMILIES: dict[str, tuple[Family, ...]] = {
     "GS505": (clips.stepped,),
     "GS506": (clips.in_place,),
     "GS507": (clips.unscaled,),
-    "GS601": (shapes.squeezed, shapes.as_column),
+    "GS601": (shapes.of_one_shape,),
     "GS602": (logs.log_softmax,),
     "GS603": (shapes.summed,),
     "GS801": (signs.objective,),

@@ -6,9 +6,19 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from gradsan.fix.families.base import Case, Proposal, method
+from gradsan.fix.families.base import Case, Proposal, method, only, writes_to
 
 ONE_HOT = "OneHotCategorical"
+WITHOUT = (
+    ONE_HOT,
+    "Categorical",
+    "Bernoulli",
+    "Binomial",
+    "Multinomial",
+    "Geometric",
+    "NegativeBinomial",
+    "Poisson",
+)  # of torch.distributions, those that have no `rsample`
 
 
 def reparameterised(case: Case) -> Iterator[Proposal]:
@@ -24,8 +34,9 @@ def reparameterised(case: Case) -> Iterator[Proposal]:
             new = f"torch.distributions.{ONE_HOT}StraightThrough({args}.rsample()"
             yield Proposal(case.change().replace(call, new), "choose with a straight-through gradient")
             continue
-        func = call.func.with_changes(attr=cst.Name("rsample"))
-        yield Proposal(case.change().turn(call.func, lambda _, new=func: new), "sample with `rsample`")  # type: ignore[misc]
+        if not _makers(case, made) & {*WITHOUT}:
+            func = call.func.with_changes(attr=cst.Name("rsample"))
+            yield Proposal(case.change().turn(call.func, lambda _, new=func: new), "sample with `rsample`")  # type: ignore[misc]
         if isinstance(made, cst.Name | cst.Attribute):
             dist = case.source.code(made)
             new = f"({case.source.code(call)} + {dist}.probs - {dist}.probs.detach())"
@@ -33,3 +44,18 @@ def reparameterised(case: Case) -> Iterator[Proposal]:
             if isinstance(up, cst.Assign | cst.Return):
                 new = new[1:-1]
             yield Proposal(case.change().replace(call, new), "choose with a straight-through gradient")
+
+
+def _makers(case: Case, made: cst.BaseExpression) -> set[str]:
+    """What the distribution is made by, where it stands here or is bound to its name in the same function."""
+    if isinstance(made, cst.Call):
+        return {method(made)}
+    assert case.culprit is not None
+    around, name = case.source.function(case.culprit), case.source.code(made)
+    found = set()
+    for statement in case.source.inside(around, cst.SimpleStatementLine):
+        if name in map(case.source.code, writes_to(statement)) and isinstance(
+            small := only(statement), cst.Assign
+        ):
+            found.add(method(small.value))
+    return found

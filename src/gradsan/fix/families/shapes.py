@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 import libcst as cst
@@ -9,30 +10,48 @@ import libcst as cst
 from gradsan.fix.families.base import Case, Proposal, call_of, method, only, value_of, with_method
 
 ARITHMETIC = (cst.Add, cst.Subtract, cst.Multiply, cst.Divide)
+SHAPES = re.compile(r" of \[([\d, ]*)\] and \[([\d, ]*)\]")
+REDUCTIONS = ("sum(-1)", "sum(-1, keepdim=True)")
 LOSSES = ("mse_loss", "smooth_l1_loss", "huber_loss", "l1_loss", "where", "min", "max", "minimum", "maximum")
 
 
-def squeezed(case: Case) -> Iterator[Proposal]:
-    """One of the two operands loses the axis that it has too many. The one that ends in a column is nobody's to see
-    here: each is tried, and the run tells."""
-    for node in _operands(case):
+def of_one_shape(case: Case) -> Iterator[Proposal]:
+    """One of the two operands loses the axis that it has too many, or the other one gets it. The finding says what it
+    would do, and which operand has the axis; where the line has several, each is tried, and the run tells."""
+    fix = case.finding.fix
+    is_column = ".unsqueeze(-1)" in fix and ".squeeze(-1)" not in fix
+    ways = [_as_column, _squeezed] if is_column else [_squeezed, _as_column]
+    longer = _longer(case.finding.message)
+    for way in ways:
+        side = longer if way is _squeezed else 1 - longer
+        yield from way(case, side)
+
+
+def _longer(message: str) -> int:
+    """Which of the two operands has an axis more: the first (0) or the second one."""
+    found = SHAPES.search(message)
+    return int(found is not None and len(found[1].split(",")) < len(found[2].split(",")))
+
+
+def _squeezed(case: Case, side: int) -> Iterator[Proposal]:
+    for node in _operands(case, side):
         code = with_method(case.source, node, "squeeze(-1)")
         yield Proposal(case.change().replace(node, code), f"squeeze `{case.source.code(node)}`")
 
 
-def as_column(case: Case) -> Iterator[Proposal]:
-    for node in _operands(case):
+def _as_column(case: Case, side: int) -> Iterator[Proposal]:
+    for node in _operands(case, side):
         code = with_method(case.source, node, "unsqueeze(-1)")
         yield Proposal(case.change().replace(node, code), f"make a column of `{case.source.code(node)}`")
 
 
 def summed(case: Case) -> Iterator[Proposal]:
-    """A log-probability per action dimension becomes one per action."""
+    """A log-probability per action dimension becomes one per action. The finding's own advice is tried first."""
     statement = case.culprit
     for call in case.source.inside(statement, cst.Call) if statement is not None else ():
         if method(call) in ("log_prob", "entropy"):
             whole = _summed_already(case, call) or call
-            for reduction in ("sum(-1)", "sum(-1, keepdim=True)"):
+            for reduction in sorted(REDUCTIONS, key=lambda way: f".{way}`" not in case.finding.fix):
                 code = f"{case.source.code(call)}.{reduction}"
                 yield Proposal(case.change().replace(whole, code), "sum over the action dimensions")
 
@@ -58,8 +77,8 @@ def reduced(case: Case) -> Iterator[Proposal]:
     yield Proposal(case.change().replace(value, code), "average the loss")
 
 
-def _operands(case: Case) -> Sequence[cst.BaseExpression]:
-    """What the arithmetic of the culprit is made of: innermost operands, in the order of the text, each once."""
+def _operands(case: Case, side: int) -> Sequence[cst.BaseExpression]:
+    """What the arithmetic of the culprit is made of: innermost operands, each once, those on this side first."""
     statement = case.culprit
     if statement is None:
         return []
@@ -68,6 +87,7 @@ def _operands(case: Case) -> Sequence[cst.BaseExpression]:
         if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, ARITHMETIC):
             found += [node.left, node.right]
         elif isinstance(node, cst.Call) and method(node) in (*LOSSES, "log_prob"):
-            found += [arg.value for arg in node.args if arg.keyword is None]
-    single = [n for n in found if isinstance(n, cst.Name | cst.Attribute | cst.Call | cst.Subscript)]
+            found += [arg.value for arg in node.args if arg.keyword is None][:2]
+    ordered = [*found[side::2], *found[1 - side :: 2]]
+    single = [n for n in ordered if isinstance(n, cst.Name | cst.Attribute | cst.Call | cst.Subscript)]
     return list({case.source.code(n): n for n in reversed(single)}.values())[::-1]

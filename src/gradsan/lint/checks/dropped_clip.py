@@ -20,6 +20,8 @@ def check(file: SourceFile) -> Iterator[Mistake]:
             value = statement.value if isinstance(statement, ast.Expr | ast.Assign) else None
             if not isinstance(value, ast.Call) or (clamped := _clamped(file, value)) is None:
                 continue
+            if _is_tried_out(file, scope, value):
+                continue
             if isinstance(statement, ast.Expr) or _is_never_read(scope, statement):
                 yield Mistake(
                     "GS506",
@@ -42,6 +44,19 @@ def _clamped(file: SourceFile, call: ast.Call) -> ast.expr | None:
         subject = call.func.value
     inner = subject.value if isinstance(subject, ast.Attribute) and subject.attr == "data" else subject
     return subject if isinstance(inner, ast.Attribute) and inner.attr == "grad" else None
+
+
+def _is_tried_out(file: SourceFile, scope: Scope, call: ast.Call) -> bool:
+    """Under `pytest.raises`, a timer and the like, it is called for what happens then, and not for its result."""
+    around = [n for n in scope.nodes if isinstance(n, ast.With | ast.AsyncWith)]
+    inside = [n for n in around if n.lineno <= call.lineno <= (n.end_lineno or 0)]
+    managers = [item.context_expr for with_ in inside for item in with_.items]
+    return not all(_is_torchs(file, manager) for manager in managers)
+
+
+def _is_torchs(file: SourceFile, manager: ast.expr) -> bool:
+    function = manager.func if isinstance(manager, ast.Call) else manager
+    return file.qualified(function).startswith("torch.")
 
 
 def _is_never_read(scope: Scope, statement: ast.AST) -> bool:

@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from gradsan.lint.events import Event, blocks, event_of, events, training
+from gradsan.lint.events import Event, blocks, event_of, events, may_fill, training
 from gradsan.lint.mistake import Mistake, line
 from gradsan.lint.names import argument
 from gradsan.lint.owners import clears_for, network, owned
@@ -37,9 +37,11 @@ def _in_block(file: SourceFile, scope: Scope, every: list[Event]) -> Iterator[Mi
         if clip.kind != "clip" or not clip.is_dropped or not _is_straight(clip):
             continue
         before, after = found[:at], found[at + 1 :]
-        if (applied := _applied(before)) and _goes_to_waste(file, scope, clip, applied[1], before, after):
-            yield _after(scope, *applied, clip)
-        elif (update := _to_come(before, after)) and not _may_fill(every, clip):
+        if applied := _applied(before):
+            refilled = _is_filled(every[every.index(applied[1]) :], clip)
+            if not refilled and _goes_to_waste(file, scope, clip, applied[1], before, after):
+                yield _after(scope, *applied, clip)
+        elif (update := _to_come(before, after)) and not _is_filled(every, clip):
             clears = any(
                 e.kind == "zero" and clears_for(file, scope, e, update[1]) for e in [*before, *after]
             )
@@ -90,10 +92,8 @@ def _belongs(file: SourceFile, scope: Scope, clip: Event, optimizer: str, found:
     return len({e.about for e in found if e.kind in STEPS}) == 1
 
 
-def _may_fill(every: list[Event], clip: Event) -> bool:
-    """A call before the clip, of something that cannot be looked into, may run a backward of its own."""
-    before = every[: every.index(clip)]
-    return any(event.kind == "call" and (event.is_dropped or event.opaque) for event in before)
+def _is_filled(found: list[Event], clip: Event) -> bool:
+    return any(may_fill(event) for event in found[: found.index(clip)])
 
 
 def _after(scope: Scope, backward: Event, step: Event, clip: Event) -> Mistake:

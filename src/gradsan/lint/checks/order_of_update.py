@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from gradsan.lint.events import Event, blocks, events, training
+from gradsan.lint.events import Event, blocks, events, may_fill, training
 from gradsan.lint.mistake import Mistake, line
 from gradsan.lint.owners import clears_for
 from gradsan.lint.scopes import Scope
@@ -19,7 +19,7 @@ def check(file: SourceFile) -> Iterator[Mistake]:
             found = events(file, block)
             yield from _in_block(file, scope, found)
             if loop is not None:
-                yield from _around_the_loop(file, scope, training(found))
+                yield from _around_the_loop(file, scope, found)
 
 
 def _in_block(file: SourceFile, scope: Scope, found: list[Event]) -> Iterator[Mistake]:
@@ -64,8 +64,11 @@ def _only_later(before: Sequence[Event], after: Sequence[Event]) -> Event | None
     return rest[0] if len(rest) == 1 and rest[0].kind == "backward" and not rest[0].opaque else None
 
 
-def _around_the_loop(file: SourceFile, scope: Scope, found: list[Event]) -> Iterator[Mistake]:
+def _around_the_loop(file: SourceFile, scope: Scope, every: list[Event]) -> Iterator[Mistake]:
     """Step, backward, clear: what backward writes is gone before the step of the next iteration."""
+    found = training(every)
+    if any(may_fill(event) for event in every):
+        return
     if [e.kind for e in found] != ["step", "backward", "zero"] or any(e.opaque for e in found):
         return
     step, backward, clear = found

@@ -7,7 +7,7 @@ import itertools
 import re
 from collections.abc import Iterator
 
-from gradsan.lint.events import Event, blocks, events, training
+from gradsan.lint.events import Event, blocks, events
 from gradsan.lint.mistake import Mistake, line
 from gradsan.lint.names import dotted
 from gradsan.lint.scopes import Scope
@@ -21,7 +21,7 @@ def check(file: SourceFile) -> Iterator[Mistake]:
         scalers = {_scaler(scope, call) for call in scope.calls()} - {""}
         if scalers and not _unscales(scope) and not any(_is_off(file, scope, name) for name in scalers):
             for block, _ in blocks(scope):
-                yield from _in_block(scope, training(events(file, block)))
+                yield from _in_block(scope, events(file, block))
 
 
 def _scaler(scope: Scope, call: ast.AST) -> str:
@@ -61,13 +61,23 @@ def _in_block(scope: Scope, found: list[Event]) -> Iterator[Mistake]:
         scaler = _scaler(scope, scaled.node)
         if not scaler or scaled.opaque:
             continue
-        between = list(itertools.takewhile(lambda e: e.kind in ("clip", "zero"), found[at + 1 :]))
+        between = list(itertools.takewhile(lambda e: e.kind in ("clip", "zero", "call"), found[at + 1 :]))
         step = next(iter(found[at + 1 + len(between) :]), None)
         if step is None or step.opaque or (step.kind, step.about) != ("scaler step", scaler):
             continue
-        for clip in between:
+        before = itertools.takewhile(lambda event: not _may_unscale(event, step), between)  # noqa: B023
+        for clip in before:
             if clip.kind == "clip" and _is_not_the_other_way(clip):
                 yield _mistake(scope, scaled, clip, step, scaler)
+
+
+def _may_unscale(event: Event, step: Event) -> bool:
+    """A helper that has the scaler or the optimizer at hand, or may take it from anywhere."""
+    if event.kind != "call" or not isinstance(event.node, ast.Call):
+        return False
+    at_hand = {node.id for node in ast.walk(step.node) if isinstance(node, ast.Name)}
+    named = {node.id for node in ast.walk(event.node) if isinstance(node, ast.Name)}
+    return not at_hand.isdisjoint(named) or not (event.node.args or event.node.keywords)
 
 
 def _is_not_the_other_way(clip: Event) -> bool:

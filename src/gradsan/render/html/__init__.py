@@ -87,7 +87,7 @@ def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
         loader=jinja2.FunctionLoader(_asset),
         autoescape=True,
-        finalize=_clean,
+        finalize=_finalize,
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
@@ -100,6 +100,12 @@ def _environment() -> jinja2.Environment:
 
 def _asset(name: str) -> str:
     return ASSETS.joinpath(name).read_text(encoding="utf-8")
+
+
+@jinja2.pass_context
+def _finalize(context: jinja2.runtime.Context, value: Any) -> Any:
+    """With a context it is left for the rendering: while it compiles, Jinja keeps the faults it meets to itself."""
+    return _clean(value)
 
 
 def _clean(value: Any) -> Any:
