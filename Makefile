@@ -278,4 +278,4 @@ test-torch-versions:
 	touch $@
 
 clean:
-	rm -rf .venv-torch-* $(THIRD_PARTY) $(RAY_VENV) $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(VENV)-* build dist .mypy_cache .pytest_cache .ruff_cache
