@@ -117,9 +117,9 @@ bench-rl: $(READY)
 bench-averaging: $(READY)
 	$(BIN)/python -W ignore benchmarks/rl_averaging.py $(BENCH)
 
-# Every reference agent under its own sanitizer, as a user would run it; some minutes.
+# Every reference agent under its own sanitizer, as a user would run it; some minutes. AGENTS="--only sac td3" picks.
 clean-agents: $(READY)
-	$(BIN)/python -W ignore benchmarks/clean_agents.py
+	$(BIN)/python -W ignore benchmarks/clean_agents.py $(AGENTS)
 
 # Faults in every function of ours that a run calls, one after the other (docs/reliability.md); about half a second of
 # processor time each. FAULTS="--sample 200 --seed 3", FAULTS="--only 'judge\.engine'" or FAULTS="--door watch" picks.

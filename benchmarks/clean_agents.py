@@ -1,6 +1,7 @@
 """Every reference agent under its own sanitizer, with the options that a user gets: `make clean-agents`.
 
     python benchmarks/clean_agents.py --steps 3000
+    python benchmarks/clean_agents.py --only sac td3
 
 Prints one line per run, and ends with status 1 where one of them has a finding.
 """
@@ -35,11 +36,13 @@ def findings(algorithm: str, env: str, mode: str, steps: int) -> list[Finding]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--steps", type=int, default=3_000)
-    steps = parser.parse_args().steps
+    parser.add_argument("--only", nargs="+", choices=sorted({algorithm for algorithm, _ in RUNS}))
+    options = parser.parse_args()
     torch.set_num_threads(1)
     clean = True
-    for (algorithm, env), mode in product(RUNS, ("adaptive", "deep")):
-        found = findings(algorithm, env, mode, steps)
+    picked = [run for run in RUNS if options.only is None or run[0] in options.only]
+    for (algorithm, env), mode in product(picked, ("adaptive", "deep")):
+        found = findings(algorithm, env, mode, options.steps)
         clean = clean and not found
         verdict = "; ".join(f"{f.rule} {f.message}" for f in found) or "clean"
         print(f"{algorithm} {env} {mode}: {verdict}", flush=True)

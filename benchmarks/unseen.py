@@ -28,7 +28,9 @@ from unseen_pairs import CLASSES, Pair, pairs  # noqa: E402
 FIRST_TRIES = (
     ("1", "85", "from the catalogue, before the mends of that time", "52 of 85"),
     ("2", "40", "from the reports, before the mends that followed", "25 of 40"),
-    ("3", "20", "after the last mend, and nothing was mended since", "16 of 20"),
+    ("3", "20", "after the mends of that time", "16 of 20"),
+    ("4", "31", "from the reports, before the mends that followed", "18 of 31"),
+    ("5", "22", "after those mends, before the few that followed", "19 of 22"),
 )
 VERDICTS = ("code and line", "line only", "code only", "other finding", "silent")
 HEAD = ("class", "pairs", *VERDICTS, "twins with an alarm")

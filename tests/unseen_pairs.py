@@ -27,6 +27,7 @@ CLASSES = (
     "magnitude",
     "the line",
     "llm-rl",
+    "meaning",
 )
 
 

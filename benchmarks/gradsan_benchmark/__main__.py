@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import os
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 from gradsan_benchmark import page, peers, programs, reports, run
@@ -16,6 +16,10 @@ from gradsan_benchmark.tables import halves_table, tools_table
 from gradsan_benchmark.tools import Command, Tool
 
 ROOT = Path(__file__).resolve().parents[2]
+MUTANTS, REPORTS = (
+    0.6,
+    0.7,
+)  # of the time, when it is limited: by then the tool has seen the mutants, the reports
 
 
 def arguments() -> argparse.ArgumentParser:
@@ -129,17 +133,24 @@ def _run(options: argparse.Namespace, tools: list[Tool], place: Path) -> set[str
     chosen = [case for case in chosen if options.half in ("", case.half)]
     if options.again:
         run.forget(known, {named(text).name for text in options.tool})
-    todo = run.jobs(chosen, found, tools, known)
     print(
         f"{len(found)} programs, {len(chosen)} mutants, tools: {' · '.join(t.name for t in tools)}",
         file=sys.stderr,
     )
-    run.run(todo, options.results, options.jobs, options.at_most)
     pairs = _pairs(options, place)
-    with options.results.open("a", encoding="utf-8") as file:
-        for row in reports.work(pairs, tools, known):
-            file.write(json.dumps(row, ensure_ascii=False) + "\n")
-            file.flush()
+    # The tool in question first, and all of it; peers are asked as far as the time goes, about the same.
+    own, others = tools[: len(options.tool)], tools[len(options.tool) :]
+    began = time.monotonic()
+    for asked_now, share in ((own, MUTANTS), (own, REPORTS), (others, 1.0)):
+        left = options.at_most * share - (time.monotonic() - began)
+        if not asked_now and own:
+            continue
+        if share == REPORTS:
+            reports.run(pairs, asked_now, known, options.results, left)
+        else:
+            run.run(run.jobs(chosen, found, asked_now, known), options.results, options.jobs, left)
+        known = run.load(options.results)
+    reports.run(pairs, others, known, options.results, options.at_most - (time.monotonic() - began))
     return {p.name for p in found} | {case.name for case in chosen} | {pair.name for pair in pairs}
 
 

@@ -79,9 +79,8 @@ def every_case(programs: Iterable[Program], sites: int, seed: int) -> list[Case]
 
 
 def some_programs(programs: list[Program], size: int, seed: int) -> list[Program]:
-    """`size` programs, in turns from each origin; 0: all of them."""
-    if not size or size >= len(programs):
-        return programs
+    """`size` programs (0: all of them), in turns from each origin: a run that is broken off has had some of each."""
+    size = min(size or len(programs), len(programs))
     by_origin: dict[str, list[Program]] = defaultdict(list)
     for program in programs:
         by_origin[program.origin].append(program)
@@ -92,7 +91,7 @@ def some_programs(programs: list[Program], size: int, seed: int) -> list[Program
         for mine in by_origin.values():
             if mine and len(chosen) < size:
                 chosen.append(mine.pop())
-    return sorted(chosen, key=lambda program: program.name)
+    return chosen
 
 
 def sample(found: list[Case], size: int, seed: int) -> list[Case]:

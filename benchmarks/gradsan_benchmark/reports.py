@@ -6,6 +6,7 @@ import json
 import random
 import re
 import tempfile
+import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -95,6 +96,19 @@ def work(pairs: Iterable[Pair], tools: list[Tool], known: Iterable[Row]) -> Iter
         if wanted:
             _ask(pair, wanted, row)
             yield row
+
+
+def run(pairs: list[Pair], tools: list[Tool], known: list[Row], results: Path, seconds: float) -> None:
+    """Appends to `results`, and breaks off after `seconds`."""
+    until = time.monotonic() + seconds
+    if seconds <= 0 or not tools:
+        return
+    with results.open("a", encoding="utf-8") as file:
+        for row in work(pairs, tools, known):
+            file.write(json.dumps(row, ensure_ascii=False) + "\n")
+            file.flush()
+            if time.monotonic() > until:
+                break
 
 
 def _ask(pair: Pair, tools: list[Tool], row: Row) -> None:

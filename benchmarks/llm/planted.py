@@ -11,10 +11,10 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from peft import LoraConfig, get_peft_model
-from program import PROMPTS, TEXTS, settings
+from program import PREFERENCES, PROMPTS, TEXTS, settings
 from tiny import make
 from transformers import AutoModelForCausalLM, AutoTokenizer, Trainer, TrainingArguments
-from trl import GRPOConfig, GRPOTrainer
+from trl import DPOConfig, DPOTrainer, GRPOConfig, GRPOTrainer
 
 LORA = LoraConfig(r=4, target_modules=["q_proj", "v_proj"])
 
@@ -173,10 +173,17 @@ def frozen_by_the_adapter(folder: Path) -> None:
     Mine(model, args, train_dataset=data, data_collator=Padded.collate, optimizers=(optimizer, None)).train()
 
 
+def reference_of_the_trainer_is_its_model(folder: Path) -> None:
+    args = DPOConfig(**settings(["steps=16"], folder))
+    trainer = DPOTrainer(make(folder / "model"), args=args, train_dataset=PREFERENCES)
+    trainer.ref_model = trainer.model
+    trainer.train()  # BUG GS808
+
+
 PLANTED = (
     detached_loss, mean_of_each_micro_batch, optimizer_without_the_second_factor, checkpoint_over_frozen_embeddings,
     reward_leaves_gradients_off, collator_scores_with_the_live_model, reference_is_the_policy,
-    frozen_by_the_adapter,
+    frozen_by_the_adapter, reference_of_the_trainer_is_its_model,
 )  # fmt: skip
 
 

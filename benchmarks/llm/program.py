@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 from accelerate import Accelerator
+from batches import Batches
 from datasets import Dataset
 from peft import LoraConfig, get_peft_model
 from tiny import make
@@ -87,6 +88,8 @@ def trainer(kind: str, names: list[str], folder: Path) -> Any:
         return plain(path, common, lora)
     if kind == "accelerate":
         return Loop(path, names, lora)
+    if kind == "tensordict":
+        return Batches(steps(names))
     return SFTTrainer(path, args=SFTConfig(**common), train_dataset=TEXTS, peft_config=lora)
 
 

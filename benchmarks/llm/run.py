@@ -20,7 +20,7 @@ CASES = (
     "grpo", "grpo accumulated", "grpo lora checkpointed", "grpo lora reentrant accumulated", "grpo bf16", "grpo reused",
     "rloo", "rloo lora accumulated", "rloo reentrant", "rloo bf16 checkpointed",
     "trainer", "trainer lora reentrant", "trainer accumulated bf16", "trainer checkpointed", "trainer compiled",
-    "accelerate", "accelerate accumulated", "accelerate lora bf16",
+    "accelerate", "accelerate accumulated", "accelerate lora bf16", "tensordict",
 )  # fmt: skip
 MODES = ("adaptive", "deep")
 

@@ -180,6 +180,7 @@ KEYS: dict[str, Callable[[Any, Path], Any]] = {
     "format": _format,
     **dict.fromkeys(PATHS, _path),
     "locked": _flag,
+    "verify-fixes": _flag,
     "quiet": _flag,
     "live": _flag,
     "processes": _choice(*PROCESSES),

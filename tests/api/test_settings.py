@@ -68,8 +68,17 @@ def test_every_option_of_the_command_line_can_be_written_down() -> None:
     from gradsan.cli.run import command as run
 
     options = {str(p.name).rstrip("_") for p in (*run.params, *report.params) if isinstance(p, click.Option)}
-    of_one_run = {"module", "code", "config", "no_config", "no_baseline", "write_baseline", "verify_fixes"}
+    of_one_run = {"module", "code", "config", "no_config", "no_baseline", "write_baseline"}
     assert options - of_one_run == {key.replace("-", "_") for key in settings.KEYS}
+
+
+def test_what_the_file_switches_on_the_command_line_can_switch_off() -> None:
+    from gradsan.cli.run import command as run
+
+    flags = {p.name: p.secondary_opts for p in run.params if isinstance(p, click.Option) and p.is_flag}
+    switches = [key for key, check in settings.KEYS.items() if check is settings.KEYS["quiet"]]
+    for key in switches:
+        assert flags[key.replace("-", "_")] == [f"--no-{key}"]
 
 
 MISTAKES = {

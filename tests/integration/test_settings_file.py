@@ -65,6 +65,17 @@ def test_a_mistake_in_the_file_is_bad_usage(project: Sandbox, args: list[str], t
     assert words in seen.stderr
 
 
+def test_a_file_that_wants_repairs_verified_or_a_lock_is_no_mistake_where_there_is_none(
+    project: Sandbox,
+) -> None:
+    project.write("pyproject.toml", "[tool.gradsan]\nverify-fixes = true\nlocked = true\n")
+    seen = project.gradsan("run", "--no-locked", "-c", "pass")
+    assert seen.returncode == 0, seen.stderr
+    asked = project.gradsan("run", "--no-locked", "--verify-fixes", "-c", "pass")
+    assert asked.returncode == 2
+    assert "--verify-fixes is for --html and --format sarif" in asked.stderr
+
+
 def test_a_flag_on_the_command_line_takes_its_rival_of_the_file_away(project: Sandbox) -> None:
     seen = project.gradsan("run", "--live", "-c", "pass")
     assert seen.returncode == 0

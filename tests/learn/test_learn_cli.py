@@ -35,7 +35,7 @@ def test_the_list_shows_what_is_done(tmp_path: Path) -> None:
     output = learn("--list", str(tmp_path)).output
     assert "✓ requires_grad" in output
     assert "> slope" in output
-    assert f"1 of {len(course())}" in output
+    assert f"[#{'-' * 29}] 1 of {len(course())}" in output
 
 
 def test_a_check_says_what_is_wrong_then_that_it_is_right(tmp_path: Path) -> None:

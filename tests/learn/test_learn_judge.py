@@ -40,6 +40,12 @@ def test_an_error_is_said_with_the_line_and_its_meaning(write) -> None:
     assert "nothing to follow" in problem
 
 
+def test_a_long_error_is_cut_between_words(write) -> None:
+    text = solution(find("slope")) + f"\nraise ValueError('{'word ' * 60}')\n"
+    (problem, *_) = judge(find("slope"), write("slope", text)).problems
+    assert problem.endswith("word word …")
+
+
 def test_what_the_file_prints_is_kept(write) -> None:
     text = 'print("here I am")\n' + solution(find("slope"))
     verdict = judge(find("slope"), write("slope", text))

@@ -145,6 +145,23 @@ def test_a_check_that_never_ends_is_stopped_by_ctrl_c_and_the_course_goes_on(tmp
         terminal.expect("Press Enter")
 
 
+def test_keys_and_saves_are_heard_while_a_check_runs(tmp_path: Path) -> None:
+    with running(tmp_path) as terminal:
+        terminal.expect("q quit")
+        save(tmp_path, "requires_grad", "while True: pass")
+        terminal.expect("Checking")
+        terminal.press("h")
+        terminal.expect("Hint 1 of 3")
+        save(tmp_path, "requires_grad", solution(find("requires_grad")))
+        assert "✗" not in terminal.expect("requires_grad is right")
+        terminal.expect("Press Enter")
+        save(tmp_path, "requires_grad", "while True: pass")
+        terminal.expect("Checking")
+        terminal.press("q")
+        assert "✗" not in terminal.expect("Your progress is kept")
+        assert terminal.process.wait(PATIENCE) == 0
+
+
 def test_the_solution_is_shown_after_success_only_and_again_on_request(tmp_path: Path) -> None:
     with running(tmp_path) as terminal:
         terminal.expect("q quit")

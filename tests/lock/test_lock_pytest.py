@@ -57,6 +57,14 @@ def test_each_test_is_compared_with_its_own_entry(run, pytester):
     other.stdout.fnmatch_lines(["*`loss` of `train` is new: it trains `net`*"])
 
 
+def test_the_ini_file_may_ask_for_the_lock(run, pytester):
+    pytester.makeini("[pytest]\ngradsan_locked = true\ngradsan_lock = kept/flows.lock")
+    pytester.mkdir("kept")
+    run(TESTS, "--gradsan-write-lock").assert_outcomes(passed=2)
+    assert (pytester.path / "kept" / "flows.lock").exists()
+    run(TESTS.replace("constant=True", "constant=False")).assert_outcomes(passed=1, failed=1)
+
+
 @pytest.mark.parametrize("option", ["--gradsan-locked", "--gradsan-write-lock"])
 def test_a_test_that_could_not_be_compared_or_written_down_fails(run, pytester, monkeypatch, option):
     run(TESTS, "--gradsan-write-lock")

@@ -82,6 +82,16 @@ PROGRAMS = {
 """
     + STEP
     + "del log_p, entropy, loss\n",  # there is no NumPy array of them
+    "a scaled loss": HEAD.replace(
+        "seen = []", "seen, scaler = [], torch.amp.GradScaler('cpu', init_scale=256.0)"
+    )
+    + POLICY
+    + """
+    scaler.scale(loss).backward()
+    scaler.unscale_(opt)
+    scaler.step(opt)
+    scaler.update()
+""",
     IN_PLACE: HEAD
     + """
     dist = Categorical(logits=pi(body(s).tanh()))

@@ -83,14 +83,13 @@ class ProgramCommand(click.Command):
     "--include", multiple=True, metavar="PACKAGE", help="Count an installed package as your own code."
 )
 @click.option(
-    "--locked", is_flag=True, help="Fail where the gradient flows otherwise than the lock says (GS901)."
+    "--locked/--no-locked", help="Fail where the gradient flows otherwise than the lock says (GS901)."
 )
 @click.option(
     "--lock", metavar="FILE", help="The lock file; gradsan.lock in the working directory by default."
 )
 @click.option(
-    "--verify-fixes",
-    is_flag=True,
+    "--verify-fixes/--no-verify-fixes",
     help="Try the repairs that --html and --format sarif show, as `gradsan fix` does, and show verified ones only.",
 )
 @click.option("--quiet/--no-quiet", help="Say nothing while the script runs, and nothing if all is well.")
@@ -168,7 +167,7 @@ def _prepare(ctx: click.Context, given: dict[str, Any], words: tuple[str, ...]) 
     live = baseline.listener(publisher.live) if baseline and publisher.live else publisher.live
     engine = Engine(rules, live)
     lock = locks.chosen(given, program, engine)
-    trials = verifying.trials_of(given, words, include)
+    trials = verifying.trials_of(ctx, given, words, include)
     writer, follower = _writer(given, program)
     book = lock.sink if lock is not None else None
     watch = Watch(engine, writer, given["mode"], include, html is not None, baseline, refuses=True, lock=book)

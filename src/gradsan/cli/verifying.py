@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 from typing import Any
 
+import click
+from click.core import ParameterSource
+
 from gradsan.cli import options
 from gradsan.fix.trial import TrialProgram, Trials
 from gradsan.judge.findings import Report
@@ -13,10 +16,14 @@ from gradsan.processes.follower import Follower
 from gradsan.runner.bare import say
 
 
-def trials_of(given: dict[str, Any], words: tuple[str, ...], include: tuple[str, ...]) -> Trials | None:
+def trials_of(
+    ctx: click.Context, given: dict[str, Any], words: tuple[str, ...], include: tuple[str, ...]
+) -> Trials | None:
     if not given.get("verify_fixes"):
         return None
     if given["code"] is not None or (given["html"] is None and given["format_"] != "sarif"):
+        if ctx.get_parameter_source("verify_fixes") is not ParameterSource.COMMANDLINE:
+            return None  # a settings file speaks of the runs that have such a report
         options.stop("--verify-fixes is for --html and --format sarif, of a SCRIPT or of -m MODULE")
     return Trials(TrialProgram(words, given["module"], include, given["mode"], os.getcwd()))
 

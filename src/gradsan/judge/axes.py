@@ -45,11 +45,14 @@ KEEPS_PLACES = BY_SIZE | {"gather", "cat"}
 
 def roles(graph: Provenance, within: dict[ValueId, Op]) -> dict[ValueId, Roles]:
     """For every one of these values, one word per axis. Values are numbered in the order they were made."""
+    if graph.axis_roles is not None and graph.axis_roles[0] is within:  # two rules ask, one after the other
+        return graph.axis_roles[1]
     known: dict[ValueId, Roles] = {}
     for nid in sorted(within):
         op = within[nid]
         found = handed_on(graph, op, known) if op.kind == "operation" else ()
         known[nid] = found if len(found) == len(op.shape) else (UNKNOWN,) * len(op.shape)
+    graph.axis_roles = within, known
     return known
 
 

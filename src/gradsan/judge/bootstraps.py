@@ -11,6 +11,7 @@ from gradsan.judge.flow import SHAPING, TAKEN_OUT
 from gradsan.judge.history import History
 from gradsan.judge.numpy_targets import successors, takes_next_values
 from gradsan.judge.weighed import DIFFERENCES, Met, met_in, origin
+from gradsan.judge.windows import Window, discount_of, windows_behind
 from gradsan.record.events import Backward, Op, Site, Transition, ValueId
 
 SAME_ROWS = SHAPING | TAKEN_OUT | {"alias", "where", "neg"}
@@ -45,11 +46,14 @@ def bootstraps_in(history: History, event: Backward) -> Iterator[Bootstrap]:
         rows = book.rows_behind(met.live, len(met.numbers))
         if rows is None:
             continue
-        if (found := _rewards(history, met)) is None:
+        if (found := summed_rewards(history, met)) is None:
             if takes_next_values(history, met, rows):
                 yield Bootstrap(met, origin(history, met.constant), _rest_outside(met, rows))
             continue
         op, rewards = found
+        if windows := windows_behind(history, met.constant, rows):
+            yield from _over_several_steps(met, op, windows, rewards)
+            continue
         after = successors(history, met.constant, rows)
         rest, pairs = [], []
         for row, reward, number, next_row in zip(rows, rewards, met.numbers, after, strict=False):
@@ -58,6 +62,16 @@ def bootstraps_in(history: History, event: Backward) -> Iterator[Bootstrap]:
                 pairs += [] if row.end else [(row.reward, reward)]
         if _are_rewards(pairs):
             yield Bootstrap(met, op.site, rest)
+
+
+def _over_several_steps(
+    met: Met, op: Op, windows: list[Window | None], rewards: tuple[float, ...]
+) -> Iterator[Bootstrap]:
+    """Of windows within one episode, the last step tells whether anything follows."""
+    if discount_of(windows, rewards):
+        rows = zip(windows, met.numbers, rewards, strict=True)
+        whole = [(w, number, reward) for w, number, reward in rows if w is not None and w.is_whole]
+        yield Bootstrap(met, op.site, [Rest(w.last, _difference(n, r), True) for w, n, r in whole])
 
 
 def _rest_outside(met: Met, rows: list[Row]) -> list[Rest]:
@@ -72,7 +86,7 @@ def has_learned_target(history: History, event: Backward) -> bool:
     return any(target is not None and history.graph.value_params([target.nid]) for target in targets)
 
 
-def _rewards(history: History, met: Met) -> tuple[Op, tuple[float, ...]] | None:
+def summed_rewards(history: History, met: Met) -> tuple[Op, tuple[float, ...]] | None:
     """The summand of a target that no network had a part in, and where it was added."""
     graph, book = history.graph, history.experience
     assert met.constant is not None

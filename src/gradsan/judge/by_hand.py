@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from gradsan.judge.ledger import BY_HAND, Contribution
 from gradsan.record.events import NOWHERE, Op, ParamId, Site, Step, ValueId
@@ -32,6 +32,14 @@ class HandUpdate:
     empty: bool = False
 
 
+class Doubled(NamedTuple):
+    """What was put aside and is added again is that very `.grad`: it was kept by reference."""
+
+    pid: ParamId
+    kept: Site
+    added: Site
+
+
 class HandMade:
     def __init__(self, history: History) -> None:
         self._history = history
@@ -47,6 +55,9 @@ class HandMade:
         self.trained: set[ParamId] = set()
         self.missing: set[ParamId] = set()  # the script looked for a gradient and found none
         self.updates: list[HandUpdate] = []  # those of the operations that came last
+        self.doubled: list[Doubled] = []  # among these, too
+        self.erased: list[tuple[Site, Contribution, set[ParamId]]] = []  # by `p.grad.zero_()`, unspent
+        self._first_read: dict[ParamId, Site] = {}  # since the last step
 
     def lost_track(self) -> None:
         """Iterations were only counted: what their operations read is not what the ledger holds."""
@@ -58,6 +69,7 @@ class HandMade:
             return
         history, made = self._history, self._history.ledger.recent.get(op.facts.made_by)
         held = [made] if made is not None else list(history.ledger.parts.get(op.facts.pid, ()))
+        self._first_read.setdefault(op.facts.pid, op.site)
         self._read[op.nid] = held
         if len(self._read) > KEEP:
             for nid in list(self._read)[: KEEP // 2]:
@@ -73,6 +85,7 @@ class HandMade:
         self._set.difference_update(pids)
 
     def spent(self, pids: tuple[ParamId, ...]) -> None:
+        self._first_read.clear()
         self._set.difference_update(pids)
 
     def was_set(self, pid: ParamId) -> bool:
@@ -88,6 +101,11 @@ class HandMade:
         source = self._history.graph.get(op.inputs[0])
         if source is None:
             return
+        if source.name == "add" and len(source.inputs) == 2 and len(set(source.inputs)) == 1:
+            reading = self._history.graph.get(source.inputs[0])
+            kept_at = self._first_read.get(pid, NOWHERE)
+            if reading is not None and _is_reading(reading, pid) and kept_at not in (NOWHERE, reading.site):
+                self.doubled.append(Doubled(pid, kept_at, source.site))
         if (kept := self._kept_by_reference(source, pid)) is not None:
             self.kept_at[pid] = kept.site
             return
@@ -100,7 +118,10 @@ class HandMade:
             return
         if not held and source.name not in ERASING:
             return  # of unknown origin, as in light mode: an iteration that is only counted leaves no readings
-        if all(pid in part.consumed_pids() for part in held.values()):
+        if source.name in ERASING:
+            unspent = [part for part in held.values() if pid not in part.consumed_pids()]
+            self.erased += [(op.site, part, {pid}) for part in unspent]
+        if source.name in ERASING or all(pid in part.consumed_pids() for part in held.values()):
             held.clear()  # spent, and changed since: a trace that is kept on purpose
         self.kept_at.pop(pid, None)
         parts[pid] = list(held.values())

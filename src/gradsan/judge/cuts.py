@@ -27,6 +27,7 @@ STARVED_STEPS = 3
 # Where a constant meets what is trained, element by element.
 COMPARING = LIBRARY_LOSSES | {"mul", "div", "add", "sub", "rsub", "rdiv", "min", "max", "minimum", "maximum"}
 
+NORMALISING = {"softmax", "log_softmax", "logsumexp"}
 BOUNDING = {"min", "max", "minimum", "maximum"}
 
 
@@ -51,7 +52,7 @@ class CutFinder:
         """The cuts that matter in this loss."""
         if contribution.event.error or contribution.event.call != "backward":
             return []
-        found = self.dead_terms(contribution) or self.dead_bounds(contribution)
+        found = self.dead_terms(contribution) or self.dead_bounds(contribution) or self.draws(contribution)
         starved = self.starved(contribution, {pid for cut in found for pid in cut.pids})
         return found if starved is None else [*found, starved]
 
@@ -106,6 +107,15 @@ class CutFinder:
                 if clamped.intersection(i.nid for i in graph.inputs(cut)):
                     found.append(Cut(cut, pids, False))
         return found
+
+    def draws(self, contribution: Contribution) -> list[Cut]:
+        """`torch.bernoulli(p)` of a live value, and no other way from the loss to what it was made of: PyTorch gives
+        such a draw a gradient of zero, so that nothing seems to be missing."""
+        graph, roots = self.history.graph, [root.nid for root in contribution.event.roots]
+        drawn = [op for op in graph.ancestors(roots).values() if op.name in flow.DRAWING and not op.tags]
+        lost = self._trained_by(contribution) - graph.live_params(roots) if drawn else set()
+        found = [Cut(op, graph.value_params([op.nid]) & lost, True) for op in drawn]
+        return [cut for cut in found if cut.pids]
 
     def _trained_by(self, contribution: Contribution) -> set[ParamId]:
         """The parameters of the optimizers that step on this loss, targets left out."""
@@ -221,12 +231,14 @@ class CutFinder:
         return True
 
     def _compares(self, user: Op, within: dict[ValueId, Op], trained: set[ParamId]) -> bool:
-        """Element by element with what is trained, and no layer comes after it on the way to the loss."""
+        """Element by element with what is trained, and neither a layer nor a softmax comes after it on the way to the
+        loss: those would make it a part of the network, a gate say."""
         graph = self.history.graph
         if user.name not in COMPARING or not graph.live_params([user.nid]) & trained:
             return False
         onward = [within[nid] for nid in graph.descendants([user.nid], within)]
-        return not any(params_of(i) for op in onward for i in graph.inputs(op))
+        inside = any(op.name in NORMALISING for op in onward if op.nid != user.nid)
+        return not inside and not any(params_of(i) for op in onward for i in graph.inputs(op))
 
 
 def _masks(op: Op, user: Op) -> bool:

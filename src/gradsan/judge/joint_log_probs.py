@@ -6,14 +6,19 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from gradsan.judge.axes import LAYERS, RESHAPING, ROWS, Roles, onward
+from gradsan.judge.flow import SHAPING, TAKEN_OUT
 from gradsan.judge.provenance import Provenance
 from gradsan.record.events import NOTHING, Op, ValueId
 
-PASSING = RESHAPING | {"neg", "add", "sub", "rsub", "to", "float", "clone", "contiguous"}
+PASSING = RESHAPING | {"neg", "add", "sub", "rsub", "to", "float", "clone", "contiguous", "exp", "clamp"}
+ADDING = {"add", "sub", "rsub"}
+SCALING = PASSING | {"mul", "div", "detach"}
+DRAWING = frozenset({"sample", "rsample"})
+PASSED_ON = SHAPING | TAKEN_OUT | {"stack", "cat", "clamp", "tensor", "as_tensor", "from_numpy"}
 
 
 class SummedOver(NamedTuple):
-    """A log-probability of every sample that was summed to one number, and the weight per sample that it meets."""
+    """A log-probability of every sample that was summed to one number, and the value per sample that it meets."""
 
     log_prob: Op
     total: Op
@@ -53,19 +58,49 @@ def _features_of(graph: Provenance, log_prob: Op) -> ValueId:
 def summed_over_rows(
     graph: Provenance, within: dict[ValueId, Op], known: dict[ValueId, Roles]
 ) -> Iterator[SummedOver]:
-    """The log-probabilities of a whole batch, as one number, weighed with a constant for every sample."""
+    """The log-probabilities of a whole batch, as one number that meets something of every sample: a constant that
+    weighs it, or what the very actions were worth that it is the log-probability of."""
     for op in within.values():
-        if "log_prob" not in op.tags or not op.live or len(op.shape) < 2 or known[op.nid][0] != ROWS:
+        if "log_prob" not in op.tags or len(op.shape) < 2 or op.shape[0] < 2 or known[op.nid][0] != ROWS:
             continue
-        for total in onward(graph, op, within):
-            if total.name == "sum" and not total.shape and "log_prob" not in total.tags:
-                met = _weight_of_each(graph, total, within, op.shape[0])
-                if met is not None:
-                    yield SummedOver(op, total, *met)
+        drawn = drawn_in(graph, op)
+        for total in _totals(graph, op, within):
+            met = _weight_of_each(graph, total, within, op.shape[0], drawn)
+            if met is not None:
+                yield SummedOver(op, total, *met)
+
+
+def _totals(graph: Provenance, log_prob: Op, within: dict[ValueId, Op]) -> Iterator[Op]:
+    """Sums over everything, of the log-probability and what was added to it, element by element."""
+    stack, seen = [log_prob], set()
+    while stack:
+        for user in onward(graph, stack.pop(), within):
+            if user.nid in seen or "log_prob" in user.tags:
+                continue
+            seen.add(user.nid)
+            if user.name == "sum" and not user.shape:
+                yield user
+            elif user.name in PASSING and user.shape == log_prob.shape:
+                stack.append(user)
+
+
+def drawn_in(graph: Provenance, log_prob: Op, how: frozenset[str] = DRAWING) -> set[ValueId]:
+    """The samples that were scored."""
+    stack, seen, drawn = [log_prob], set(), set()
+    while stack:
+        op = stack.pop()
+        if op.nid in seen:
+            continue
+        seen.add(op.nid)
+        if how.intersection(op.tags):
+            drawn.add(op.nid)
+        elif "log_prob" in op.tags or op.name in PASSED_ON:
+            stack.extend(graph.inputs(op))
+    return drawn
 
 
 def _weight_of_each(
-    graph: Provenance, total: Op, within: dict[ValueId, Op], samples: int
+    graph: Provenance, total: Op, within: dict[ValueId, Op], samples: int, drawn: set[ValueId]
 ) -> tuple[Op, Op] | None:
     stack, seen = [total], set()
     while stack:
@@ -75,9 +110,13 @@ def _weight_of_each(
                 continue
             seen.add(user.nid)
             others = [i for i in graph.inputs(user) if i.nid != value.nid and i.floating]
-            weight = next((i for i in others if i.shape[:1] == (samples,) and not i.live), None)
-            if user.name == "mul" and weight is not None and samples > 1:
+            of_each = [i for i in others if i.shape[:1] == (samples,)]
+            weight = next((i for i in of_each if not i.live), None)
+            if user.name == "mul" and value.live and weight is not None:
                 return user, weight
-            if not user.shape and user.name in PASSING:
+            worth = next((i for i in of_each if drawn & graph.ancestors([i.nid]).keys()), None)
+            if user.name in ADDING and worth is not None:
+                return user, worth
+            if not user.shape and user.name in SCALING:
                 stack.append(user)
     return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from gradsan.judge.axes import COMPARING, UNITS, Roles, roles, varies_along
+from gradsan.judge.axes import COMPARING, SPREADING, UNITS, Roles, roles, varies_along
 from gradsan.judge.flow import SHAPING, TAKEN_OUT
 from gradsan.judge.provenance import Provenance
 from gradsan.judge.residuals import LIBRARY_LOSSES
@@ -23,6 +23,7 @@ class Meeting(NamedTuple):
     op: Op
     one: Op
     other: Op
+    made: Op | None = None  # what gave one of them its form, where that is the mistake
 
 
 def columns_against_all(graph: Provenance, within: dict[ValueId, Op]) -> Iterator[Meeting]:
@@ -81,9 +82,18 @@ def all_choices_for_all_rows(graph: Provenance, within: dict[ValueId, Op]) -> It
                 taken = source
             given = list(graph.inputs(taken)) if taken.name == "getitem" else []
             index = [i for i in given[1:] if not i.floating and i.shape == size]
-            single = [s for s in sides if s.shape in (size, (*size, 1))]
+            single = [
+                s for s in (_before_spreading(graph, s) for s in sides) if s.shape in (size, (*size, 1))
+            ]
             if index and given[0].shape[:1] == size and single:
-                yield Meeting(op, single[0], square)
+                yield Meeting(op, single[0], square, taken)
+
+
+def _before_spreading(graph: Provenance, op: Op) -> Op:
+    """What was made to fit by hand (`target.expand_as(q)`) is what it was before."""
+    while op.name in SPREADING and (source := next(graph.inputs(op), None)) is not None:
+        op = source
+    return op
 
 
 def are_pairs_in_vain(graph: Provenance, op: Op, within: dict[ValueId, Op]) -> bool:

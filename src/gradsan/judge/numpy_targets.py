@@ -20,7 +20,7 @@ SLOWEST, FASTEST = 1.0 + 1e-4, 0.3  # discounts
 
 
 def takes_next_values(history: History, met: Met, rows: list[Row]) -> bool:
-    if met.constant is None or not _arrived(history, met.constant):
+    if met.constant is None or arrival(history, met.constant) is None:
         return False
     rest = [
         None if row is None or row.end else number - row.reward
@@ -42,13 +42,14 @@ def successors(history: History, target: Op, rows: list[Row]) -> tuple[Row, ...]
     return ()
 
 
-def _arrived(history: History, op: Op) -> bool:
+def arrival(history: History, op: Op) -> Op | None:
+    """Where a value came into torch, if it did and nothing was added to it."""
     while op.name not in ARRIVING:
         sources = list(history.graph.inputs(op))
         if len(sources) != 1:
-            return False
+            return None
         op = sources[0]
-    return True
+    return op
 
 
 def _next_values(history: History, rows: list[Row]) -> Iterator[list[tuple[float, ...]]]:

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterable, Iterator
 from gradsan.record.events import NOTHING, Op, ParamId, ValueId
 
 KEEP = 60_000
-REMEMBERED = 8  # answers
+REMEMBERED = 16  # answers of each kind
 SOURCES = ("parameter", "data", "foreign")
+Answers = dict[tuple[ValueId, ...], dict[ValueId, Op]]  # by the roots that were asked for
 
 
 class Provenance:
@@ -22,10 +23,14 @@ class Provenance:
         self.iteration_of: dict[ValueId, int] = {}
         self.newest = NOTHING  # the number of the last value: they are counted upwards
         # The loss of a backward is asked for by a dozen rules, one after the other.
-        self._live_ancestors: dict[tuple[ValueId, ...], dict[ValueId, Op]] = {}
+        self._live_ancestors: Answers = {}
+        self._ancestors: Answers = {}
+        self.axis_roles: tuple[dict[ValueId, Op], dict[ValueId, tuple[str, ...]]] | None = (
+            None  # judge/axes.py's
+        )
 
     def add(self, op: Op, iteration: int) -> None:
-        self._live_ancestors.clear()
+        self._forget_answers()
         self.ops[op.nid] = op
         self.newest = max(self.newest, op.nid)
         self.iteration_of[op.nid] = iteration
@@ -35,8 +40,13 @@ class Provenance:
     def is_full(self) -> bool:
         return len(self.ops) >= KEEP or len(self.consumers) >= KEEP
 
-    def forget_before(self, iteration: int) -> None:
+    def _forget_answers(self) -> None:
         self._live_ancestors.clear()
+        self._ancestors.clear()
+        self.axis_roles = None
+
+    def forget_before(self, iteration: int) -> None:
+        self._forget_answers()
         kept = self._still_needed(iteration)
         old = [nid for nid, i in self.iteration_of.items() if i < iteration and nid not in kept]
         for nid in old:
@@ -71,7 +81,26 @@ class Provenance:
     def ancestors(
         self, roots: Iterable[ValueId], follow: Callable[[Op, Op], bool] | None = None
     ) -> dict[ValueId, Op]:
-        """Everything the roots were made from, the roots included; `follow(op, input)` may refuse an edge."""
+        """Everything the roots were made from, the roots included; `follow(op, input)` may refuse an edge. To be read,
+        not to be changed: the next one who asks gets the same."""
+        if follow is not None:
+            return self._walk(roots, follow)
+        key = tuple(roots)
+        found = self._ancestors.get(key)
+        return found if found is not None else _remember(self._ancestors, key, self._walk(key))
+
+    def live_ancestors(self, roots: Iterable[ValueId]) -> dict[ValueId, Op]:
+        key = tuple(roots)
+        found = self._live_ancestors.get(key)
+        if found is not None:
+            return found
+        return _remember(
+            self._live_ancestors, key, self._walk(key, lambda op, source: op.live and source.live)
+        )
+
+    def _walk(
+        self, roots: Iterable[ValueId], follow: Callable[[Op, Op], bool] | None = None
+    ) -> dict[ValueId, Op]:
         ops, found = self.ops, {r: self.ops[r] for r in roots if r in self.ops}
         stack = list(found.values())
         while stack:
@@ -82,17 +111,6 @@ class Provenance:
                 if follow is None or follow(op, source):
                     found[nid] = source
                     stack.append(source)
-        return found
-
-    def live_ancestors(self, roots: Iterable[ValueId]) -> dict[ValueId, Op]:
-        """To be read, not to be changed: the next one who asks gets the same."""
-        key = tuple(roots)
-        found = self._live_ancestors.get(key)
-        if found is None:
-            found = self.ancestors(key, lambda op, source: op.live and source.live)
-            if len(self._live_ancestors) >= REMEMBERED:
-                self._live_ancestors.clear()
-            self._live_ancestors[key] = found
         return found
 
     def live_params(self, roots: Iterable[ValueId]) -> set[ParamId]:
@@ -106,6 +124,7 @@ class Provenance:
             if "function" in op.tags and (behind := self.value_params([op.nid]) & pids):
                 facts = op.facts._replace(leads_to=tuple(sorted(behind)))
                 self.ops[op.nid] = op._replace(kind="foreign", facts=facts)
+        self._forget_answers()
 
     def is_hidden(self, roots: Iterable[ValueId]) -> bool:
         """Whether gradient of these values goes on into a graph that nobody saw being made: what comes out of a
@@ -127,6 +146,13 @@ class Provenance:
             found.add(nid)
             stack.extend(self.consumers.get(nid, ()))
         return found
+
+
+def _remember(answers: Answers, key: tuple[ValueId, ...], found: dict[ValueId, Op]) -> dict[ValueId, Op]:
+    if len(answers) >= REMEMBERED:
+        del answers[next(iter(answers))]
+    answers[key] = found
+    return found
 
 
 def params_of(op: Op) -> tuple[ParamId, ...]:

@@ -15,6 +15,8 @@ SAME = 1e-5  # log-probabilities that are computed alike differ by rounding
 DROPPING = {"dropout", "alpha_dropout", "feature_dropout"}
 PASSED_ON = flow.SHAPING | flow.SELECTING | flow.JOINING | flow.REDUCING | flow.TAKEN_OUT
 PASSED_ON = PASSED_ON | {"tensor", "as_tensor", "from_numpy", "clamp"}
+SURPRISES = {"cross_entropy", "nll_loss"}
+SCORING = SURPRISES | {"gather", "getitem", "log_softmax"}
 
 
 @dataclass(slots=True)
@@ -121,12 +123,34 @@ def made(graph: Provenance, op: Op) -> Op:
         if current.nid in seen:
             continue
         seen.add(current.nid)
-        if "log_prob" in current.tags or current.name not in PASSED_ON or _picks(graph, current):
+        compared = current.name in ("sub", "neg") and _are_scores(graph, current)
+        if (
+            "log_prob" in current.tags
+            or _picks(graph, current)
+            or not (compared or current.name in PASSED_ON)
+        ):
             found.append(current)
         else:
             stack.extend(i for i in graph.inputs(current) if i.floating)
-    scored = [o for o in found if "log_prob" in o.tags or o.name in ("gather", "getitem", "log_softmax")]
+    scored = [o for o in found if "log_prob" in o.tags or o.name in SCORING]
     return max(scored or found or [op], key=lambda o: o.nid)
+
+
+def _are_scores(graph: Provenance, op: Op) -> bool:
+    """What a network says of one thing, less what it says of another (a preference), or minus a cross-entropy."""
+    sources = list(graph.inputs(op))
+    if op.name == "neg":
+        return all(s.name in PASSED_ON | SURPRISES for s in sources)
+    return len(sources) == 2 and op.name == "sub" and all(_is_score(graph, s) for s in sources)
+
+
+def _is_score(graph: Provenance, op: Op) -> bool:
+    while op.name in PASSED_ON | {"neg"} and not _picks(graph, op) and "log_prob" not in op.tags:
+        source = next((i for i in graph.inputs(op) if i.floating), None)
+        if source is None:
+            return False
+        op = source
+    return "log_prob" in op.tags or op.name in SCORING
 
 
 def _picks(graph: Provenance, op: Op) -> bool:

@@ -116,6 +116,11 @@ class Checker:
             f"Ctrl-C stops it; after {self.limit:g} seconds the check stops by itself."
         )
 
+    def stop(self) -> None:
+        """End the check that another thread waits for: it is told that Python ended."""
+        if self._process:
+            self._process.kill()
+
     def renew(self) -> None:
         """A fresh process for the next check: nothing the answer did to torch carries over."""
         self.close()

@@ -1,4 +1,4 @@
-"""What the course waits for: a key, or a saved exercise."""
+"""What the course waits for: a key, a saved exercise, or the end of a check."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gradsan.learn import keys
+from gradsan.learn.catalogue import Exercise
+from gradsan.learn.checker import Checker
 from gradsan.learn.errors import CourseError
+from gradsan.learn.verdict import Grade
 
 
 @dataclass(frozen=True)
@@ -25,7 +28,28 @@ class Saved:
     files: frozenset[str]
 
 
-Event = Key | Saved | CourseError
+@dataclass(frozen=True)
+class Checked:
+    check: RunningCheck
+    grade: Grade
+
+
+Event = Key | Saved | Checked | CourseError
+
+
+class RunningCheck:
+    """A check in the background: keys and saves are heard meanwhile, and may be the end of it."""
+
+    def __init__(self, checker: Checker, exercise: Exercise, path: Path, events: queue.Queue[Event]) -> None:
+        self._checker = checker
+        checker.warm()  # here, where a missing PyTorch is told at once
+        self._thread = _start(events, lambda: events.put(Checked(self, checker.check(exercise, path))))
+
+    def abandon(self) -> None:
+        """Stop it. What it still puts into the queue is the end of a check that nobody asks about any more."""
+        while self._thread.is_alive():
+            self._checker.stop()
+            self._thread.join(timeout=0.1)  # again, should it be about to start another process
 
 
 @contextlib.contextmanager
@@ -63,6 +87,8 @@ def _start(events: queue.Queue[Event], work: Callable[[], None]) -> threading.Th
     def guarded() -> None:
         try:
             work()
+        except CourseError as error:
+            events.put(error)
         except Exception as error:  # a thread that died in silence would look like a course that hangs
             events.put(CourseError(f"The course can no longer listen: {error}"))
 

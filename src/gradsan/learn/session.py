@@ -12,37 +12,60 @@ from gradsan.learn import progress, reset, show
 from gradsan.learn.catalogue import Exercise, course
 from gradsan.learn.checker import Checker
 from gradsan.learn.errors import CourseError
-from gradsan.learn.events import Event, Key, listen
+from gradsan.learn.events import Checked, Event, Key, RunningCheck, Saved, listen
 from gradsan.learn.folder import answer, lay_out
 from gradsan.learn.keys import ENTER
+from gradsan.learn.verdict import Grade
 
 
 class CourseSession:
     """One sitting. Everything worth keeping is in `progress`, which is saved at each change."""
 
-    def __init__(self, folder: Path, console: Console, checker: Checker) -> None:
-        self.folder, self.console, self.checker = folder, console, checker
+    def __init__(self, folder: Path, console: Console, checker: Checker, events: Queue[Event]) -> None:
+        self.folder, self.console, self.checker, self.events = folder, console, checker, events
         self.progress = progress.load(folder)
         self.exercise = self.progress.exercise
         self._asked = False  # whether the next key answers "throw it away?"
+        self._running: RunningCheck | None = None
 
-    def run(self, events: Queue[Event]) -> None:
+    def run(self) -> None:
         """Until everything is solved or the learner leaves."""
-        self._open(self.exercise)
-        while self.exercise:
-            event = events.get()
-            if isinstance(event, CourseError):
-                raise event
-            if isinstance(event, Key):
-                if self._asked:
-                    self._on_answer(event.name, self.exercise)
-                elif event.name == "q":
+        try:
+            self._open(self.exercise)
+            while self.exercise:
+                event = self._next_event()
+                if event == Key("q") and not self._asked:
                     self.console.print("Your progress is kept. See you.")
                     return
-                else:
-                    self._on_key(event.name, self.exercise)
-            else:
-                self._on_save(event.files, self.exercise)
+                self._on_event(event, self.exercise)
+        finally:
+            if self._running:
+                self._running.abandon()
+
+    def _next_event(self) -> Event | None:
+        """None where Ctrl-C ended a check; without one, it ends the course."""
+        try:
+            return self.events.get()
+        except KeyboardInterrupt:
+            if not self._running:
+                raise
+            self._abandon()
+            self.console.print("You stopped the check. Ctrl-C once more, or q, leaves the course.")
+            self.console.print(Text(show.KEYS, style="dim"))
+            return None
+
+    def _on_event(self, event: Event | None, exercise: Exercise) -> None:
+        if isinstance(event, CourseError):
+            raise event
+        if isinstance(event, Checked):
+            if event.check is self._running:
+                self._on_verdict(event.grade, exercise)
+        elif isinstance(event, Saved):
+            self._on_save(event.files, exercise)
+        elif isinstance(event, Key) and self._asked:
+            self._on_answer(event.name, exercise)
+        elif isinstance(event, Key):
+            self._on_key(event.name, exercise)
 
     def _on_key(self, key: str, exercise: Exercise) -> None:
         solved = exercise.name in self.progress.done
@@ -110,17 +133,22 @@ class CourseSession:
         self._check(exercise)
 
     def _check(self, exercise: Exercise) -> None:
+        self._abandon()
         self.console.print(Text("Checking …", style="dim"))
-        try:
-            verdict = self.checker.check(exercise, self.folder / exercise.file)
-        except KeyboardInterrupt:
+        self._running = RunningCheck(self.checker, exercise, self.folder / exercise.file, self.events)
+
+    def _abandon(self) -> None:
+        """Stop the check that runs, if one does: nobody wants its verdict any more."""
+        if self._running:
+            self._running.abandon()
+            self._running = None
             self.checker.renew()
-            self.console.print("You stopped the check. Ctrl-C once more, or q, leaves the course.")
-            self.console.print(Text(show.KEYS, style="dim"))
-            return
+
+    def _on_verdict(self, grade: Grade, exercise: Exercise) -> None:
+        self._running = None
         self.checker.renew()
-        show.verdict(self.console, exercise, verdict)
-        if verdict.right:
+        show.verdict(self.console, exercise, grade)
+        if grade.right:
             self._right(exercise)
         else:
             self.console.print(Text(show.KEYS, style="dim"))
@@ -150,7 +178,9 @@ def learn(folder: Path, console: Console) -> None:
     made = lay_out(folder, course())
     if made:
         console.print(Text(f"{len(made)} exercises were put into {folder}. What was there is untouched."))
-    with Checker(lambda sentence: console.print(sentence, style="yellow", markup=False)) as checker:
-        session = CourseSession(folder, console, checker)
-        with listen(folder) as events:
-            session.run(events)
+
+    def slow(sentence: str) -> None:
+        console.print(f"{sentence} A save checks the file anew.", style="yellow", markup=False)
+
+    with Checker(slow) as checker, listen(folder) as events:
+        CourseSession(folder, console, checker, events).run()

@@ -81,7 +81,7 @@ def progress(console: Console, state: Progress) -> None:
     """A bar and a count; a skipped exercise is not counted."""
     total = len(course())
     done = sum(exercise.name in state.done for exercise in course())
-    filled = BAR * done // total
+    filled = max(BAR * done // total, min(done, 1))  # the first one shows, too
     console.print(Text(f"[{'#' * filled}{'-' * (BAR - filled)}] {done} of {total}", style="green"))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import traceback
 from pathlib import Path
+from textwrap import shorten
 
 import torch
 
@@ -41,7 +42,9 @@ def exception(error: BaseException, path: Path) -> str:
     text = str(error).strip().splitlines()
     first = text[0] if text else ""
     meaning = next((words for start, words in MEANINGS.items() if start in first), "")
-    said = f"{type(error).__name__}: {first[:160]}" if first else type(error).__name__
+    said = (
+        f"{type(error).__name__}: {shorten(first, 160, placeholder=' …')}" if first else type(error).__name__
+    )
     return f"{where} raised {said}" + (f"\n{meaning}" if meaning else "")
 
 

@@ -19,6 +19,7 @@ TAKING_BATCHES = {"linear", "matmul", "mm", "cat", "sub", "div", "mul"}
 MEETING = {"mul", "add", "sub", "rsub", "mse_loss", "smooth_l1_loss", "huber_loss", "l1_loss"}
 LOOKED_AT = TAKING_BATCHES | MEETING
 MOST_NUMBERS, MOST_VALUES, MOST_STEPS, MOST_BATCHES = 12_288, 2_048, 4_096, 16  # in one look
+LONGEST_WINDOW = 32  # steps that one target spans
 FIRST_LOOKS, THEN_EVERY, MOST_LOOKS = 24, 16, 48  # at a backward
 
 
@@ -106,6 +107,7 @@ class ExperienceTap:
                     continue
                 at = tuple([-1 if p is None else found.setdefault(p, len(found)) for p in places])
                 rows.append(Rows(number, "next observation" if leads_there else "observation", at))
+        self._add_between(rows, found)
         self._add_recent(found)
         if not found:
             return None
@@ -116,6 +118,21 @@ class ExperienceTap:
             for number, constant in self._constants.items()
         ]
         return Experience(tuple(transitions), tuple(rows), tuple(numbers))
+
+    def _add_between(self, rows: list[Rows], found: dict[TransitionKey, int]) -> None:
+        """The steps that lie between a row's own and the one that it takes its next value from."""
+        keys = list(found)
+        for part in rows:
+            for other in rows:
+                if part.part == other.part or part.part != "observation" or len(part.at) != len(other.at):
+                    continue
+                for begin, end in zip(part.at, other.at, strict=True):
+                    if begin < 0 or end < 0 or keys[begin][0] != keys[end][0]:
+                        continue
+                    stream, first, last = *keys[begin], keys[end][1]
+                    if 1 < last - first < LONGEST_WINDOW and len(found) < MOST_STEPS:
+                        for step in range(first + 1, last):
+                            found.setdefault((stream, step), len(found))
 
     def _add_recent(self, found: dict[TransitionKey, int]) -> None:
         """The transitions that were taken under our eyes since the last look: what chose their actions is known."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from gradsan.observe import mask_facts
 from gradsan.observe.opnames import AT_RISK
 from gradsan.observe.sites import Sites, variables_of
 from gradsan.observe.slots import SEQUENCES, is_float_of_numpy, items_of
@@ -30,7 +31,7 @@ WITH_SCALARS = {"add", "sub", "mul", "div", "rsub", "rdiv", "pow", "rpow", "clam
 DROPOUTS = {"dropout", "alpha_dropout", "feature_dropout"}
 COUNTING = {"cross_entropy": 4, "nll_loss": 4}  # where `ignore_index` stands among the arguments
 LIMITING = {"clamp", "min", "max", "minimum", "maximum"}
-NOTEWORTHY = WITH_SCALARS | AT_RISK | DROPOUTS | {"where"} | LIMITING | set(COUNTING)
+NOTEWORTHY = WITH_SCALARS | AT_RISK | DROPOUTS | {"where"} | LIMITING | set(COUNTING) | {"embedding"}
 ROWS = 8  # in so many a column must be cut off for it to be more than chance
 
 
@@ -41,6 +42,8 @@ def facts(
         chance, training = (*args[1:], *[None] * 2)[:2]
         idle = kwargs.get("p", chance) == 0.0 or kwargs.get("training", training) is False
         return OpFacts(settings=settings, idle=idle)
+    if name == "embedding":
+        return OpFacts(settings=settings, mask=mask_facts.of_tokens(inputs))
     if name in COUNTING:
         return OpFacts(settings=settings, valid=_valid_targets(name, args, kwargs))
     if name in LIMITING and name != "clamp":
@@ -61,7 +64,8 @@ def facts(
     if name in AT_RISK and outputs and outputs[0].dtype.is_floating_point and _are_dense(inputs, outputs):
         bad = non_finite_result(name, inputs, outputs[0])
     if (name == "div" or name == "mul") and len(inputs) == 2 and outputs and outputs[0].requires_grad:
-        return OpFacts(scalars, alpha, saturated, bad, settings, operand=_single_number(inputs))
+        mask = mask_facts.of_product(inputs) if name == "mul" and inputs[0].dim() == 2 else None
+        return OpFacts(scalars, alpha, saturated, bad, settings, operand=_single_number(inputs), mask=mask)
     return OpFacts(
         scalars, alpha, saturated, bad, settings, flat_units=_flat_units(inputs, outputs) if saturated else 0
     )

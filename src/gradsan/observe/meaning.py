@@ -52,8 +52,14 @@ PASSING = ASSEMBLING | {
     "squeeze", "unsqueeze", "view", "reshape", "flatten", "transpose", "permute", "contiguous", "to", "float",
     "double", "clone", "clamp", "ravel", "expand", "alias", "T", "nan_to_num",
 }  # fmt: skip
+SPREADING = {"masked_fill", "masked_scatter", "chunk", "split"}  # of what was scored token by token
 NOTEWORTHY = (
-    set(MAKING) | set(BOUNDS) | CHOOSING | PASSING | {"log", "exp", "neg", "mul", "sub", "rsub", "add", "div"}
+    set(MAKING)
+    | set(BOUNDS)
+    | CHOOSING
+    | PASSING
+    | SPREADING
+    | {"log", "exp", "neg", "mul", "sub", "rsub", "add", "div"}
 )
 OPEN_ENDED = {"sum", "stack", "cat", "hstack", "vstack"}
 
@@ -116,8 +122,12 @@ class Marks:
                 first is not None and second is not None and first.meaning == second.meaning == "log-prob"
             )
             return Mark("log-ratio", inputs[0]) if scored else None  # of two choices, as in a preference
+        if name == "masked_scatter":  # into a tensor of zeros
+            first = self.of(inputs[-1])
         if first is None:
             return None
+        if name in SPREADING:
+            return first._replace(inner=False) if first.meaning == "log-prob" else None
         if name in CHOOSING:
             meaning = CHOSEN.get(first.meaning) if len(inputs) > 1 else first.meaning
             # One of the columns, or some of the rows: still what it was.
@@ -143,7 +153,7 @@ class Marks:
 
 def _may_pass(mark: Mark, name: str) -> bool:
     """A sum over a policy is none, nor is a batch of minima looked at once more."""
-    if mark.meaning in ("log-prob", "prob"):
+    if mark.meaning in ("log-prob", "prob", "surprise"):
         return True
     return mark.meaning in ("policy", "log-policy") and name not in OPEN_ENDED
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from gradsan.observe import inspect_op, interruptions
+from gradsan.observe import fused_scores, inspect_op, interruptions
 from gradsan.observe.axes import WITH_AXES, axes_of
 from gradsan.observe.containment import Containment
 from gradsan.observe.experience import LOOKED_AT, ExperienceTap
@@ -38,6 +38,10 @@ DIFFERENCES = {"sub", "kl_div"}
 Read = tuple[list[Tensor], tuple[ValueId, ...], list[int]]  # the inputs, their numbers, their versions
 IGNORED = (IGNORE, "")
 NOTHING_TO_LEARN = 30_000  # operations without a graph: a long warm-up, or a search without gradients
+
+
+# What PyTorch gives a gradient of zero: a draw is a constant to whatever it was drawn with.
+DRAWING = {"normal", "bernoulli", "poisson"}
 
 
 class OperationTap(StackedMode):
@@ -221,7 +225,7 @@ class OperationTap(StackedMode):
     ) -> ValueId:  # fmt: skip
         if type(out) is not Tensor and not is_readable(out):
             raise Unreadable
-        nid, live = self.values.fresh(), out.requires_grad
+        nid, live = self.values.fresh(), out.requires_grad and name not in DRAWING
         site, tags, chain = place
         if not live and _have_gradient(inputs):
             tags += self._cut_tags(out)
@@ -310,11 +314,22 @@ class OperationTap(StackedMode):
         """A custom function: its results come from its arguments and from what its forward did inside."""
         place, inputs = self.sites.place(frame), tensors_in(args, {})
         name, facts = function.__name__, OpFacts(backward=backward_site(function, self.sites))
-        for out in filter(is_readable, tensors_in((result,), {})):
+        outputs = list(filter(is_readable, tensors_in((result,), {})))
+        scores = self._scores(args, inputs, outputs)
+        for at, out in enumerate(outputs):
             inside = self.values.find(out)
             sources = (*numbers, inside) if inside is not None else numbers
-            own = place._replace(tags=(*place.tags, "function"))
+            own = place._replace(tags=(*place.tags, "function", *scores.get(at, ())))
             self.define(name, out, sources, own, facts, inputs)
+
+    def _scores(self, args: Any, inputs: list[Tensor], outputs: list[Tensor]) -> dict[int, tuple[Tag, ...]]:
+        if not self.marks.active or dispatch_modes():  # a mode of the script's own would see it computed
+            return {}
+        self.pause()
+        try:
+            return fused_scores.tags_of(args, inputs, outputs)
+        finally:
+            self.resume()
 
     def _returned(self, tensor: Tensor) -> tuple[ValueId, ...]:
         self.pause()

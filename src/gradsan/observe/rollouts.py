@@ -30,8 +30,9 @@ Autoreset = Literal["", "next step", "same step"]
 class _Copies:
     """The streams of one environment, by the name of the agent or the number of the copy."""
 
-    def __init__(self, alone: bool, autoreset: Autoreset) -> None:
+    def __init__(self, alone: bool, autoreset: Autoreset, leaving: bool = False) -> None:
         self.alone = alone  # not several side by side
+        self.leaving = leaving  # an agent that is done is gone until `reset`, so what it saw last is an end
         self.autoreset = autoreset
         self.streams: dict[Any, Stream] = {}
 
@@ -105,8 +106,9 @@ class Rollouts:
             return None
         if len(self._environments) >= MOST_ENVIRONMENTS:
             self._forget_dead()
-        alone = type(result[1]) is not dict and not _is_batched(result[1])
-        copies = _Copies(alone, "" if alone else _autoreset(env))
+        alone = not _is_by_agent(result[1]) and not _is_batched(result[1])
+        bases = {base.__module__.partition(".")[0] for base in type(env).__mro__}
+        copies = _Copies(alone, "" if alone else _autoreset(env), "pettingzoo" in bases)
         waiting, self._waiting = self._waiting, None
         first = waiting[1] if waiting is not None and waiting[0]() is env else None
         for name in names[:MOST_COPIES]:
@@ -119,7 +121,6 @@ class Rollouts:
         if alone and type(result[0]).__name__ == "ndarray":
             kinds = {kind for kind in map(type, result[1:4]) if kind.__name__ in PLAIN}
             self._alone[id(env)] = known[0], copies.streams[0], type(result[0]), kinds
-        bases = {base.__module__.partition(".")[0] for base in type(env).__mro__}
         of_library = not bases.isdisjoint(LIBRARIES)
         self._emit(Environment(type(env).__name__, len(names), copies.autoreset, of_library))
         return known
@@ -142,23 +143,22 @@ class Rollouts:
                 stream.step(float(reward), end, digest_of(observation), clock)
             return
         flags = [_flags(part) for part in result[2 : 4 if len(result) == 5 else 3]]
-        rewards = dict(reward) if type(reward) is dict else dict(enumerate(numbers_of(reward)))
+        rewards = dict(reward) if _is_by_agent(reward) else dict(enumerate(numbers_of(reward)))
         for name, stream in copies.streams.items():
             if name in rewards:
                 truncated = flags[1].get(name, False) if len(flags) > 1 else None
                 end = _end(flags[0].get(name, False), truncated, _info_of(info, name))
-                self._note_copy(
-                    stream, copies.autoreset, float(rewards[name]), end, observation, info, name, clock
-                )
+                self._note_copy(stream, copies, float(rewards[name]), end, observation, info, name, clock)
 
     def _note_copy(
-        self, stream: Stream, autoreset: Autoreset, reward: float, end: int, observation: Any, info: Any, name: Any,
+        self, stream: Stream, copies: _Copies, reward: float, end: int, observation: Any, info: Any, name: Any,
         clock: int,
     ) -> None:  # fmt: skip
+        autoreset = copies.autoreset
         digest = digest_of(_of_copy(observation, name))
         if autoreset == "next step" and stream.ends and stream.ends[-1] in (kept.TRUNCATED, kept.TERMINATED):
             stream.step(reward, kept.RESET, digest, clock)
-        elif end == kept.GOES_ON or autoreset == "next step":
+        elif end == kept.GOES_ON or autoreset == "next step" or copies.leaving:
             stream.step(reward, end, digest, clock)
         else:  # what is returned belongs to the next episode already, or may do
             last = _last_observation(info, name) if autoreset == "same step" else None
@@ -183,7 +183,7 @@ def _width(observation: Any) -> int:
 
 def _names(reward: Any) -> list[Any]:
     """Of the copies: agents, or numbers; none where this is no reward."""
-    if type(reward) is dict:
+    if _is_by_agent(reward):
         return list(reward)
     if _is_batched(reward):
         return list(range(len(reward)))
@@ -194,12 +194,16 @@ def _names(reward: Any) -> list[Any]:
     return [0]
 
 
+def _is_by_agent(part: Any) -> bool:
+    return issubclass(type(part), dict)  # PettingZoo's own conversions give `defaultdict`
+
+
 def _is_batched(reward: Any) -> bool:
     return isinstance(reward, list | tuple) or len(getattr(reward, "shape", ())) == 1
 
 
 def _are_flags(done: Any) -> bool:
-    if type(done) is dict:
+    if _is_by_agent(done):
         return all(isinstance(flag, bool | int) for flag in done.values())
     kind = str(getattr(done, "dtype", type(done).__name__))
     return (
@@ -210,7 +214,7 @@ def _are_flags(done: Any) -> bool:
 
 
 def _flags(part: Any) -> dict[Any, bool]:
-    return part if type(part) is dict else dict(enumerate(numbers_of(part, bool)))
+    return part if _is_by_agent(part) else dict(enumerate(numbers_of(part, bool)))
 
 
 def _end(done: bool, truncated: bool | None, info: Any) -> int:

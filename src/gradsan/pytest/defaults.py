@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 SEVERITIES = ("error", "warning", "info", "never")
 MODES = ("adaptive", "deep", "light", "off")
 LISTS = ("select", "ignore", "include")
+FILES = ("baseline", "lock")
 CHOICES = {"mode": MODES[:3], "fail_on": SEVERITIES}
 
 
@@ -25,6 +26,7 @@ class Defaults:
     ignore: tuple[str, ...] = ()
     include: tuple[str, ...] = ()
     baseline: str | None = None
+    lock: str | None = None
 
 
 FOUND: pytest.StashKey[Defaults] = pytest.StashKey()
@@ -53,7 +55,8 @@ def add_options(parser: pytest.Parser) -> None:
     add("--gradsan-config", metavar="FILE", help="Take [tool.gradsan] from FILE.")
     add("--gradsan-no-config", action="store_true", help="Take no [tool.gradsan] from anywhere.")
     parser.addini("gradsan", "Run every test under the gradient sanitizer.", type="bool", default=False)
-    for name in ("mode", "fail_on", "baseline"):
+    parser.addini("gradsan_locked", "The default of --gradsan-locked.", type="bool", default=False)
+    for name in ("mode", "fail_on", "baseline", "lock"):
         parser.addini(f"gradsan_{name}", f"The default of --gradsan-{name.replace('_', '-')}.", default="")
     for name in LISTS:
         parser.addini(f"gradsan_{name}", f"The default of --gradsan-{name}.", type="args", default=[])
@@ -91,9 +94,10 @@ def _of_ini(config: pytest.Config) -> dict[str, Any]:
         if values[key] and values[key] not in words:
             given = f"gradsan_{key} = {values[key]}"
             raise pytest.UsageError(f"{config.inipath}: {given}: it must be one of {', '.join(words)}")
-    if values["baseline"]:
-        folder = config.inipath.parent if config.inipath is not None else config.rootpath
-        values["baseline"] = _near(config, folder / values["baseline"])
+    folder = config.inipath.parent if config.inipath is not None else config.rootpath
+    for key in FILES:
+        if values[key]:
+            values[key] = _near(config, folder / values[key])
     return values
 
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from gradsan.pytest.defaults import defaults_of
+
 if TYPE_CHECKING:
     from gradsan.api.report import WatchReport
     from gradsan.judge.engine import Engine
@@ -18,18 +20,27 @@ FILE: pytest.StashKey[LockFile] = pytest.StashKey()
 SINK: pytest.StashKey[LockSink] = pytest.StashKey()
 
 
+def wanted(config: pytest.Config) -> tuple[bool, bool]:
+    """Whether tests are compared with the lock, and whether it is written."""
+    return (
+        config.getoption("--gradsan-locked") or config.getini("gradsan_locked"),
+        config.getoption("--gradsan-write-lock"),
+    )
+
+
 def lock_of(config: pytest.Config) -> LockFile:
     if FILE not in config.stash:
         from gradsan.lock.file import NAME, LockFile
         from gradsan.lock.text import LockError
 
-        given = config.getoption("--gradsan-lock")
+        given = defaults_of(config).lock
         path = Path(given) if given else config.rootpath / NAME
         try:
             config.stash[FILE] = LockFile(path)
         except LockError as error:
             raise pytest.UsageError(str(error)) from None
-        if config.getoption("--gradsan-locked") and not config.stash[FILE].exists:
+        compares, writes = wanted(config)
+        if compares and not writes and not config.stash[FILE].exists:
             raise pytest.UsageError(f"there is no {path}; write it with --gradsan-write-lock")
     return config.stash[FILE]
 
@@ -38,7 +49,7 @@ def follower(item: pytest.Item) -> Callable[[Engine], LockSink] | None:
     """Makes the sink that follows this test, if one is wanted. A test that is not in the file has nothing to lose: all
     that it trains is new."""
     config = item.config
-    compares, writes = (config.getoption(f"--gradsan-{o}") for o in ("locked", "write-lock"))
+    compares, writes = wanted(config)
     if not compares and not writes:
         return None
     from gradsan.lock.file import test_entry

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from gradsan.pytest import locks
 from gradsan.pytest.defaults import LISTS, MODES, SEVERITIES, defaults_of
 
 MARK = (
@@ -31,8 +32,7 @@ def wish_of(item: pytest.Item) -> Wish | None:
     config = item.config
     given = _marked(item)
     asks_for_report = "gradsan_report" in getattr(item, "fixturenames", ())
-    asked = ("--gradsan", "--gradsan-locked", "--gradsan-write-lock")
-    everything = any(map(config.getoption, asked)) or config.getini("gradsan")
+    everything = config.getoption("--gradsan") or config.getini("gradsan") or any(locks.wanted(config))
     if not (everything or given is not None or asks_for_report):
         return None
     defaults = defaults_of(config)

@@ -376,6 +376,15 @@ class Scaling(NamedTuple):
 # -- operations -------------------------------------------------------------------------------------
 
 
+class MaskFacts(NamedTuple):
+    """What a table with one number for every place of every row holds: its smallest and largest number, and how many
+    zeros each row ends with (of tokens that are read in: how often the token that rows are filled up with)."""
+
+    low: float
+    high: float
+    tails: tuple[int, ...]
+
+
 class OpFacts(NamedTuple):
     """Small facts about one operation that only the observer can see, because it holds the tensors."""
 
@@ -404,6 +413,9 @@ class OpFacts(NamedTuple):
     operand: float = 0.0  # a single number without a graph that a live value was multiplied or divided by
     flat_units: int = 0  # columns that a limit cut off in every row
     valid: int = 0  # targets that a mean takes in, where it ignores others; -1 for a sum
+    mask: MaskFacts | None = (
+        None  # what a live value of the same form was multiplied by, or tokens that were read
+    )
 
 
 PLAIN = OpFacts()

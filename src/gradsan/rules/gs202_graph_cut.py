@@ -5,6 +5,7 @@ from __future__ import annotations
 from gradsan.judge.callers import cut_in
 from gradsan.judge.cuts import Cut, cause
 from gradsan.judge.flow import culprit_of, cut_off
+from gradsan.judge.frozen_parts import frozen_behind
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.wording import line, networks, value_at
 from gradsan.record.events import NOTHING, Backward, Failed, Op, Site, ValueId
@@ -257,7 +258,10 @@ class GraphCut(Rule):
         return [
             self._verdict(cut, contribution)
             for cut in contribution.cuts
-            if not cut.choice and cut.op.facts.grad_off not in known
+            if not cut.choice
+            and cut.op.facts.grad_off not in known
+            # What lies behind such a cut was frozen: GS207 says so.
+            and not (cut.op.name == "detach" and frozen_behind(self.history, cut))
         ]
 
     def _verdict(self, cut: Cut, contribution: Contribution) -> Verdict:

@@ -47,6 +47,18 @@ class UndifferentiableAction(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        import torch
+        gate, body, head = torch.nn.Linear(4, 8), torch.nn.Linear(4, 8), torch.nn.Linear(8, 1)
+        opt = torch.optim.SGD([*gate.parameters(), *body.parameters(), *head.parameters()], lr=0.1)
+        for _ in range(4):
+            x, y = torch.randn(8, 4), torch.randn(8, 1)
+            mask = torch.bernoulli(torch.sigmoid(gate(x)))  # BUG
+            loss = (head(mask * body(x)) - y).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """
@@ -80,6 +92,20 @@ class UndifferentiableAction(Rule):
         for _ in range(6):
             action = torch.nn.functional.gumbel_softmax(policy(torch.randn(8, 3)), hard=True)
             loss = -(action @ reward).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # The draw passes its gradient straight through.
+        import torch
+        gate, body, head = torch.nn.Linear(4, 8), torch.nn.Linear(4, 8), torch.nn.Linear(8, 1)
+        opt = torch.optim.SGD([*gate.parameters(), *body.parameters(), *head.parameters()], lr=0.1)
+        for _ in range(4):
+            x, y = torch.randn(8, 4), torch.randn(8, 1)
+            p = torch.sigmoid(gate(x))
+            mask = torch.bernoulli(p) - p.detach() + p
+            loss = (head(mask * body(x)) - y).pow(2).mean()
             opt.zero_grad()
             loss.backward()
             opt.step()

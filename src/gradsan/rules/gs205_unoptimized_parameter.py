@@ -69,6 +69,19 @@ class UnoptimizedParameter(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        import torch
+        trunk, actor = torch.nn.Linear(3, 4), torch.nn.Linear(4, 2)
+        opt = torch.optim.SGD([*trunk.parameters(), *actor.parameters()], lr=0.1)
+        for update in range(12):
+            if update == 5:  # a warm restart
+                opt = torch.optim.SGD(trunk.parameters(), lr=0.01)  # BUG
+            log_prob = actor(trunk(torch.randn(8, 3)).relu()).log_softmax(-1)[:, 0]
+            loss = -(log_prob * torch.randn(8)).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """
@@ -105,15 +118,36 @@ class UnoptimizedParameter(Rule):
                 scale -= 0.1 * scale.grad
                 scale.grad = None
         """,
+        """
+        # Trained with one loss; the second phase trains a new head on top, and has a loss of its own.
+        import torch
+        trunk, first, second = torch.nn.Linear(3, 4), torch.nn.Linear(4, 2), torch.nn.Linear(4, 2)
+        opt = torch.optim.SGD([*trunk.parameters(), *first.parameters()], lr=0.1)
+        for _ in range(6):
+            s = torch.randn(8, 3)
+            (first(trunk(s).relu()) - s[:, :2]).pow(2).mean().backward()
+            opt.step()
+            opt.zero_grad()
+        opt = torch.optim.SGD(second.parameters(), lr=0.1)
+        for _ in range(6):
+            s = torch.randn(8, 3)
+            (second(trunk(s).relu()) - s[:, :2]).pow(2).mean().backward()
+            opt.step()
+            opt.zero_grad()
+        """,
     )
 
     def __init__(self, history: History) -> None:
         super().__init__(history)
         self._seen: dict[int, int] = {}
+        self._trained: dict[Site, set[ParamId]] = {}  # by the line of the backward: what was stepped on it
 
     def on_settled(self, contribution: Contribution) -> Verdicts:
         history = self.history
-        homeless = {pid for pid in contribution.event.fed if self._is_homeless(pid)}
+        stepped = contribution.consumed_pids()
+        before = self._trained.setdefault(contribution.site, set())
+        homeless = {pid for pid in contribution.event.fed if self._is_homeless(pid, before - stepped)}
+        before |= stepped
         if not homeless or not contribution.consumed:
             return
         for pid in homeless:
@@ -141,10 +175,12 @@ class UnoptimizedParameter(Rule):
             unless_explained=ready,
         )  # fmt: skip
 
-    def _is_homeless(self, pid: ParamId) -> bool:
+    def _is_homeless(self, pid: ParamId, before: set[ParamId]) -> bool:
+        """Nobody owns it; or who did is gone, and the loss that it was trained with goes on without it."""
         history = self.history
+        left_out = pid in before and not history.can_be_stepped(pid)
         return (
-            not history.owner_of(pid)
+            (left_out or not history.owner_of(pid))
             and pid not in history.networks.copies
             and pid not in history.networks.written_by_hand
             and pid not in history.networks.loaded

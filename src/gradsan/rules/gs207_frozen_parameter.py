@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from gradsan.judge.callers import way
 from gradsan.judge.freezes import frozen_at, function_at
+from gradsan.judge.frozen_parts import frozen_behind
 from gradsan.judge.history import History, Param
+from gradsan.judge.ledger import Contribution
 from gradsan.judge.source import decided_by_caller
-from gradsan.judge.wording import networks
+from gradsan.judge.wording import line, networks
 from gradsan.record.events import NOWHERE, OptimizerId, ParamId, Site, Step
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
@@ -115,6 +117,23 @@ class FrozenParameter(Rule):
             if seen >= TIMES:
                 params = self.history.optimizers[oid].params
                 yield from self._verdict(oid, [p for p in params if not self.history.params[p].requires_grad])
+
+    def on_settled(self, contribution: Contribution) -> Verdicts:
+        """A part that no optimizer was given, and whose own loss is a constant because of that."""
+        history = self.history
+        for cut in contribution.cuts:
+            if cut.op.name != "detach" or not (frozen := frozen_behind(history, cut)):
+                continue
+            first = history.params[frozen[0]]
+            yield Verdict(
+                self._decided_at(first),
+                f"{networks(history, frozen)} was frozen and is in no optimizer, but has a loss of its own on the way "
+                f"to {line(history, contribution.site)}: nothing in it can learn, so it is a constant",
+                [("freeze", first.frozen_at), ("cut", cut.op.site), ("backward", contribution.site)],
+                frozen,
+                explains=cut.pids,
+                fix="leave it out of the freeze, and give it to the optimizer (`modules_to_save` of an adapter)",
+            )
 
     def _is_for_good(self, pid: ParamId) -> bool:
         """A network that was trained for a while may be left alone for a while: the critic warms up, the trunk waits.

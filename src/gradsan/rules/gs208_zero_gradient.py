@@ -152,6 +152,25 @@ class ZeroGradient(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        import torch
+        class Huber(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, error):
+                ctx.save_for_backward(error)
+                return torch.where(error.abs() < 1, 0.5 * error**2, error.abs() - 0.5)
+            @staticmethod  # BUG
+            def backward(ctx, grad):
+                (error,) = ctx.saved_tensors
+                return grad * torch.where(error.abs() < 1, error, 0.0)
+        q = torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(q.parameters(), lr=0.01)
+        for _ in range(8):
+            loss = Huber.apply(q(torch.randn(8, 3)) - 20.0).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """
@@ -281,7 +300,9 @@ class ZeroGradient(Rule):
             how = self._how(op, event, zero) if op is not None else ""
             if op is not None and how:
                 message = f"the gradient of {networks(self.history, zero)} is exactly zero: {how}"
-                yield Verdict(op.site, message, [("zeroing op", op.site), ("backward", event.site)], zero)
+                site = op.facts.backward or op.site  # of a custom function, what is to be changed
+                sites = [("zeroing op", site), ("used", op.site), ("backward", event.site)]
+                yield Verdict(site, message, sites if site != op.site else [sites[0], sites[2]], zero)
 
     def on_settled(self, contribution: Contribution) -> Verdicts:
         """A value that is rounded, and no other way from the loss to what it was made of."""
@@ -317,6 +338,8 @@ class ZeroGradient(Rule):
             return ""
         if op.name in FLAT - STEPWISE:
             return f"`{op.name}` is flat there"
+        if "function" in op.tags:
+            return f"`{op.name}.backward` gives back zeros"
         factors = [i for i in graph.inputs(op) if i.live]  # a constant factor has no gradient to lose
         if op.name in PRODUCTS and len(factors) > 1 and any(self._is_made_of(i, zero) for i in factors):
             return f"both factors of `{op.name}` are zero, and each is the other's gradient"

@@ -67,6 +67,23 @@ class CancellingGradient(Rule):
             opt.step()
         """,
         """
+        # Another term trains the policy; what was to hold it back is zero.
+        import torch
+        policy = torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        def score(s, a):
+            return policy(s).log_softmax(-1).gather(1, a)
+        for _ in range(5):
+            s, a, advantage = torch.randn(8, 3), torch.randint(2, (8, 1)), torch.randn(8, 1)
+            new = score(s, a)
+            reference = score(s, a)  # BUG
+            distance = (reference - new).exp() - (reference - new) - 1
+            loss = (0.1 * distance - new * advantage).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
         # The encoder learns from its commitment to the codes, and nothing from the decoder.
         import torch
         encoder, decoder, codes = torch.nn.Linear(3, 2), torch.nn.Linear(2, 3), torch.nn.Embedding(8, 2)
@@ -141,6 +158,19 @@ class CancellingGradient(Rule):
             opt.step()
         """,
         """
+        # Two passes over different things.
+        import torch
+        critic = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(critic.parameters(), lr=0.1)
+        for _ in range(5):
+            s = torch.randn(9, 3)
+            smooth = (critic(s[1:]) - critic(s[:-1])).pow(2).mean()
+            loss = (critic(s) - s[:, :1]).pow(2).mean() + 0.1 * smooth
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
         # The noise of an action, taken from it again: the mean cancels, and is trained by the critic.
         import torch
         mean, critic = torch.nn.Linear(3, 2), torch.nn.Linear(5, 1).requires_grad_(False)
@@ -178,6 +208,9 @@ class CancellingGradient(Rule):
                 yield self._verdict(
                     event, op, site, pids, twin, f"the gradient of {networks(self.history, pids)} is zero"
                 )
+            elif pids and self._are_apart(kept, twin):
+                what = f"what {networks(self.history, pids)} gets through it is zero, whatever it was to say"
+                yield self._verdict(event, op, site, pids, twin, what)
             elif pids and kept is twin and self._is_one_expression(op, live):
                 what = f"no gradient comes back to {networks(self.history, pids)} through it"
                 yield self._verdict(event, op, op.site, pids, twin, what)
@@ -195,6 +228,14 @@ class CancellingGradient(Rule):
                 return second, first
             seen.setdefault(number, term)
         return None
+
+    def _are_apart(self, kept: Op, twin: Op) -> bool:
+        """Whether the same was computed twice, from the parameters on: nobody runs a network a second time on the same
+        things, with gradients, to subtract the one from the other."""
+        live = self.history.graph.live_ancestors
+        return not any(
+            op.kind == "operation" and op.nid in live([twin.nid]) for op in live([kept.nid]).values()
+        )
 
     def _escapes(self, pair: tuple[Op, Op], op: Op, live: dict[ValueId, Op], roots: set[ValueId]) -> bool:
         """Whether gradient reaches these values by another way than through the cancelling sum."""

@@ -204,9 +204,11 @@ class TargetCarriesGradient(Rule):
             sides = [i for i in graph.inputs(op) if i.live] if op.name == "mul" else []
             for score, weight in (sides, sides[::-1]) if len(sides) == 2 else ():
                 made = self._distribution(weight) if self._is_log_softmax(score) else None
+                if made is None:
+                    continue
                 pids = graph.live_params([weight.nid]) & graph.live_params([score.nid]) & consumed
                 known = not graph.is_hidden([weight.nid, score.nid])
-                if made is not None and pids and known and self._own_pass(weight, score):
+                if pids and known and self._own_pass(weight, score):
                     yield Verdict(
                         made.site,
                         f"{value_at(history, made.site, 'this distribution')} is the target on "

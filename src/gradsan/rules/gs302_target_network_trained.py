@@ -5,7 +5,7 @@ from __future__ import annotations
 from gradsan.judge.callers import optimizer_made_at, used_in
 from gradsan.judge.effect import of_all
 from gradsan.judge.flow import param_users
-from gradsan.judge.history import History
+from gradsan.judge.history import History, Optimizer
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.wording import line, networks
 from gradsan.record.events import ParamId, Site, Step
@@ -110,8 +110,16 @@ class TargetNetworkTrained(Rule):
         self._used_at: dict[ParamId, Site] = {}
 
     def on_step(self, event: Step) -> Verdicts:
+        yield from self._owned(self.history.optimizers[event.oid], event.site)
+
+    def at_end(self) -> Verdicts:
+        """A sync that came late says so of an optimizer whose steps were only counted since."""
+        for optimizer in self.history.optimizers.values():
+            if optimizer.steps:
+                yield from self._owned(optimizer, optimizer.last_step)
+
+    def _owned(self, optimizer: Optimizer, step: Site) -> Verdicts:
         history = self.history
-        optimizer = history.optimizers[event.oid]
         targets = [pid for pid in optimizer.params if history.networks.is_target(pid)]
         if not targets:
             return
@@ -120,7 +128,7 @@ class TargetNetworkTrained(Rule):
             optimizer_made_at(self.history, optimizer),
             f"this optimizer owns {networks(history, targets)}, which is a target network: "
             f"{line(history, sync.site)} overwrites it from {networks(history, [sync.source])}",
-            [("optimizer", optimizer.site), ("sync", sync.site), ("step", event.site)],
+            [("optimizer", optimizer.site), ("sync", sync.site), ("step", step)],
             targets,
             explains=targets,
             measure=lambda: of_all(history, history.ledger.fresh(targets[0]), set(targets)),

@@ -7,6 +7,7 @@ from gradsan.judge.callers import caller_of
 from gradsan.judge.effect import share_through
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.meant_constant import meant_constant
+from gradsan.judge.own_weights import is_plain, normalised, weighs_own_choice
 from gradsan.judge.provenance import params_of
 from gradsan.judge.weighed import is_score
 from gradsan.judge.wording import line, networks, value_at
@@ -15,6 +16,7 @@ from gradsan.rules.base import Rule, Verdict, Verdicts
 
 BETWEEN = {"exp", "sub", "add", "rsub", "neg", "mul", "div", "clamp", "sum", "mean", "gather", "pow"}
 ELEMENTWISE = BETWEEN | {"squeeze", "stack", "cat", "getitem", "view", "unsqueeze"}
+PASSED_ON = {"squeeze", "unsqueeze", "view", "reshape", "getitem", "flatten", "stack", "mul", "div", "neg"}
 SUMMED = {"dot", "vdot", "inner", "matmul", "einsum"}
 
 
@@ -114,6 +116,21 @@ class AdvantageCarriesGradient(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # A reward with the policy's own divergence in it.
+        import torch
+        policy = torch.nn.Linear(3, 4)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(5):
+            s, a, score, reference = torch.randn(8, 3), torch.randint(4, (8, 1)), torch.randn(8, 1), -torch.rand(8, 1)
+            log_prob = policy(s).log_softmax(-1).gather(1, a)
+            reward = score - 0.1 * (log_prob - reference)  # BUG
+            advantage = (reward - reward.mean()) / (reward.std() + 1e-6)
+            loss = -(log_prob * advantage).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """
@@ -173,6 +190,38 @@ class AdvantageCarriesGradient(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # The divergence from a reference, expected under the policy that collected: both factors are live.
+        import torch
+        policy = torch.nn.Linear(3, 4)
+        reference = torch.nn.Linear(3, 4).requires_grad_(False)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(5):
+            s, a, advantage, old = torch.randn(8, 3), torch.randint(4, (8, 1)), torch.randn(8, 1), -torch.rand(8, 1)
+            log_prob = policy(s).log_softmax(-1).gather(1, a)
+            ratio = (log_prob - old).exp()
+            divergence = ratio * (log_prob - reference(s).log_softmax(-1).gather(1, a))
+            loss = (0.1 * divergence - ratio * advantage).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # A focal loss weighs what is hard, and a bonus for what is certain, with the probability itself.
+        import torch
+        policy = torch.nn.Linear(3, 4)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(5):
+            s, a, advantage = torch.randn(8, 3), torch.randint(4, (8, 1)), torch.randn(8, 1)
+            mask = torch.rand(8, 1) < 0.9
+            log_prob = policy(s).log_softmax(-1).gather(1, a)
+            focal = -((1 - log_prob.exp()).pow(2) * log_prob * mask.float()).mean()
+            entropy = -(log_prob.exp() * log_prob * mask.float()).mean()
+            loss = focal - 0.01 * entropy - (log_prob * advantage).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
 
     def on_failed(self, event: Failed) -> Verdicts:
@@ -202,6 +251,8 @@ class AdvantageCarriesGradient(Rule):
                 if score is None or weight is None or not (score.live and weight.live):
                     continue
                 pids = self._leaked(op, score, weight, consumed, live)
+                if not pids and weighs_own_choice(self.history, contribution, op, score, weight, live):
+                    pids = graph.live_params([weight.nid]) & consumed
                 if pids and graph.is_hidden([score.nid, weight.nid]):
                     continue
                 origin = self._origin(weight)
@@ -230,6 +281,8 @@ class AdvantageCarriesGradient(Rule):
         graph = self.history.graph
         own = {t.op.nid for t in flow.terms(graph, score) if t.op.live}
         ratio = weight
+        if not is_plain(graph, score):
+            return False
         while ratio.name in ("clamp", "min", "minimum", "mul", "clamp_max", *flow.SHAPING):
             live = [i for i in graph.inputs(ratio) if i.live]
             if len(live) != 1:
@@ -292,23 +345,12 @@ class AdvantageCarriesGradient(Rule):
         return is_score(self.history, op, ELEMENTWISE, is_picked)
 
     def _origin(self, weight: Op) -> Op:
-        """Back through reshaping to the expression that made the weight."""
+        """Back through reshaping and normalising to the expression that made the weight."""
         graph, op = self.history.graph, weight
-        while op.name in (
-            "squeeze",
-            "unsqueeze",
-            "view",
-            "reshape",
-            "getitem",
-            "flatten",
-            "stack",
-            "mul",
-            "div",
-            "neg",
-        ):
+        while op.name in PASSED_ON:
             live = [i for i in graph.inputs(op) if i.live and i.inputs]
             if len(live) != 1:
-                break
+                return normalised(graph, op) or op
             op = live[0]
         return op
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+
 from gradsan.judge import flow
+from gradsan.judge.by_hand import Doubled, HandUpdate
 from gradsan.judge.callers import used_in
 from gradsan.judge.effect import from_outside, share_added, share_through
 from gradsan.judge.findings import Effect
@@ -10,7 +13,7 @@ from gradsan.judge.history import History
 from gradsan.judge.ledger import BY_HAND, Contribution
 from gradsan.judge.provenance import params_of
 from gradsan.judge.wording import line, networks
-from gradsan.record.events import BackwardId, Op, OptimizerId, ParamId, Site, Step, ValueId
+from gradsan.record.events import BackwardId, Op, Ops, OptimizerId, ParamId, Site, Step, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 
@@ -84,6 +87,38 @@ class CrossLossGradient(Rule):
             (critic_loss + actor_loss).backward()
             opt.step()
         """,
+        """
+        import torch
+        actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(5, 1)
+        def descend(network):
+            with torch.no_grad():
+                for p in network.parameters():
+                    p -= 0.1 * p.grad
+        for _ in range(5):
+            s, a = torch.randn(8, 3), torch.randn(8, 2)
+            (critic(torch.cat([s, a], -1)) - 1.0).pow(2).mean().backward()
+            descend(critic)
+            for p in [*actor.parameters(), *critic.parameters()]:
+                p.grad = None
+            actor_loss = -critic(torch.cat([s, actor(s)], -1)).mean()  # BUG
+            actor_loss.backward()
+            descend(actor)
+        """,
+        """
+        import torch
+        critic = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(critic.parameters(), lr=0.1)
+        for _ in range(5):
+            s = torch.randn(8, 3)
+            opt.zero_grad()
+            (critic(s) - s[:, :1]).pow(2).mean().backward()
+            first = [p.grad for p in critic.parameters()]  # BUG
+            opt.zero_grad(set_to_none=False)
+            (critic(s) + s[:, 1:2]).pow(2).mean().backward()
+            for p, other in zip(critic.parameters(), first):
+                p.grad = p.grad + other
+            opt.step()
+        """,
     )
     good = (
         """
@@ -130,6 +165,38 @@ class CrossLossGradient(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        import torch
+        actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(5, 1)
+        def descend(network):
+            with torch.no_grad():
+                for p in network.parameters():
+                    p -= 0.1 * p.grad
+                    p.grad = None
+        for _ in range(5):
+            s, a = torch.randn(8, 3), torch.randn(8, 2)
+            (critic(torch.cat([s, a], -1)) - 1.0).pow(2).mean().backward()
+            descend(critic)
+            (-critic(torch.cat([s, actor(s)], -1)).mean()).backward()
+            descend(actor)
+            for p in critic.parameters():
+                p.grad = None
+        """,
+        """
+        import torch
+        critic = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(critic.parameters(), lr=0.1)
+        for _ in range(5):
+            s = torch.randn(8, 3)
+            opt.zero_grad()
+            (critic(s) - s[:, :1]).pow(2).mean().backward()
+            first = [p.grad.clone() for p in critic.parameters()]
+            opt.zero_grad(set_to_none=False)
+            (critic(s) + s[:, 1:2]).pow(2).mean().backward()
+            for p, other in zip(critic.parameters(), first):
+                p.grad = p.grad + other
+            opt.step()
+        """,
     )
 
     def __init__(self, history: History) -> None:
@@ -152,7 +219,43 @@ class CrossLossGradient(Rule):
         }
         if mixed:
             other = next(iter(foreign.values()))[0]
-            yield self._verdict(event, other, [p for p, _ in own.values()], mixed)
+            yield self._verdict(event.site, other, [p for p, _ in own.values()], mixed)
+
+    def on_ops(self, event: Ops) -> Verdicts:
+        """The same without an optimizer: what another loss left there is applied by hand."""
+        for site, updates in groupby(self.history.hand.updates, lambda update: update.site):
+            found = [(u, part) for u in updates for part in u.fresh if self._only_passes(part, u)]
+            if found:
+                update, foreign = found[0]
+                own = [part for part in update.fresh if part.site != foreign.site]
+                yield self._verdict(site, foreign, own, {u.pid for u, _ in found})
+
+        for kept, doubled in groupby(self.history.hand.doubled, lambda found: found.kept):
+            yield self._added_to_itself(kept, list(doubled))
+
+    def _added_to_itself(self, kept: Site, doubled: list[Doubled]) -> Verdict:
+        history, added = self.history, doubled[0].added
+        pids = [found.pid for found in doubled]
+        return Verdict(
+            kept,
+            f"this keeps the gradient of {networks(history, pids)} by reference: whatever clears or fills `.grad` "
+            f"afterwards does so with what was kept, and {line(history, added)} adds a gradient to itself",
+            [("kept by reference", kept), ("added", added)],
+            pids,
+            fix="keep a copy: `p.grad.clone()`",
+        )
+
+    def _only_passes(self, part: Contribution, update: HandUpdate) -> bool:
+        """Whether this backward goes through the parameter to others, which it was applied to, while another one, that
+        does not touch those, is applied here, too."""
+        others = [other for other in update.fresh if other.site != part.site]
+        touched = {pid for other in others for pid in other.event.fed}
+        beyond = set(part.by_hand) - touched - {update.pid}
+        if not others or not beyond:
+            return False
+        graph = self.history.graph
+        live = graph.live_ancestors(r.nid for r in part.event.roots)
+        return flow.is_upstream(graph, beyond, {update.pid}, live)
 
     def _belongs_elsewhere(
         self, part: Contribution, fresh: list[Contribution], pid: ParamId, oid: OptimizerId
@@ -226,7 +329,7 @@ class CrossLossGradient(Rule):
         )
 
     def _verdict(
-        self, event: Step, foreign: Contribution, own: list[Contribution], pids: set[ParamId]
+        self, step: Site, foreign: Contribution, own: list[Contribution], pids: set[ParamId]
     ) -> Verdict:
         history = self.history
         kept = {site for pid in pids if (site := history.hand.kept_at.get(pid))}
@@ -235,9 +338,9 @@ class CrossLossGradient(Rule):
                 (where := kept.pop()),
                 f"this keeps the gradient of {networks(history, pids)} by reference, and the backward on "
                 f"{line(history, foreign.site)} adds to that very tensor: putting it back takes nothing away again, "
-                f"and the step on {line(history, event.site)} applies both",
+                f"and the step on {line(history, step)} applies both",
                 [("kept by reference", where), ("other backward", foreign.site),
-                 *(("own backward", c.site) for c in own), ("step", event.site)],
+                 *(("own backward", c.site) for c in own), ("step", step)],
                 pids,
                 measure=lambda: self._effect(foreign, own, pids),
                 fix="keep a copy: `p.grad.clone()`",
@@ -246,9 +349,9 @@ class CrossLossGradient(Rule):
         return Verdict(
             use,
             f"the backward on {line(history, foreign.site)} also leaves gradient in {networks(history, pids)}, and the "
-            f"step on {line(history, event.site)} applies it; that loss belongs to another optimizer",
+            f"step on {line(history, step)} applies it; that loss belongs to another optimizer",
             [("live use", use), ("other backward", foreign.site), *(("own backward", c.site) for c in own),
-             ("step", event.site)],
+             ("step", step)],
             pids,
             measure=lambda: self._effect(foreign, own, pids),
         )  # fmt: skip

@@ -116,6 +116,22 @@ class GradientWiped(Rule):
             for theirs, ours in zip(shared.parameters(), local.parameters()):
                 theirs.grad = ours.grad.clone()
         """,
+        """
+        import torch
+        critic = torch.nn.Linear(3, 1)
+        def clear():
+            for p in critic.parameters():
+                if p.grad is not None:
+                    p.grad.zero_()  # BUG
+        for _ in range(6):
+            s = torch.randn(8, 3)
+            loss = (critic(s) - s[:, :1]).pow(2).mean()
+            loss.backward()
+            clear()
+            with torch.no_grad():
+                for p in critic.parameters():
+                    p -= 0.1 * p.grad
+        """,
     )
     good = (
         """
@@ -210,10 +226,27 @@ class GradientWiped(Rule):
             opt.step()
             opt.zero_grad()
         """,
+        """
+        import torch
+        critic = torch.nn.Linear(3, 1)
+        def clear():
+            for p in critic.parameters():
+                if p.grad is not None:
+                    p.grad.zero_()
+        for _ in range(6):
+            s = torch.randn(8, 3)
+            loss = (critic(s) - s[:, :1]).pow(2).mean()
+            clear()
+            loss.backward()
+            with torch.no_grad():
+                for p in critic.parameters():
+                    p -= 0.1 * p.grad
+        """,
     )
 
     def __init__(self, history: History) -> None:
         super().__init__(history)
+        self._erased: list[tuple[Site, Contribution, set[ParamId]]] = []  # by hand, one gradient at a time
         self._pending: list[tuple[Site, Contribution, set[ParamId]]] = []
         self._seen: dict[OptimizerId, dict[tuple[Site, Site], int]] = {}  # steps in a row
         self._routine: set[Site] = set()  # where there was nothing to lose, too: what runs for every update
@@ -343,8 +376,9 @@ class GradientWiped(Rule):
     def _wiped_before_update(self) -> Verdicts:
         """The same without an optimizer: the update finds zeros."""
         history = self.history
+        self._erased = [*self._erased, *history.hand.erased][-64:]
         empty = {update.pid: update.site for update in history.hand.updates if update.empty}
-        for site, part, pids in self._pending if empty else ():
+        for site, part, pids in [*self._pending, *self._erased] if empty else ():
             found = pids & empty.keys()
             update = next((empty[pid] for pid in sorted(found)), NOWHERE)
             times = self._by_hand[site, part.site] = self._by_hand.get((site, part.site), 0) + bool(found)
@@ -359,6 +393,7 @@ class GradientWiped(Rule):
                     explains=found,
                 )
         self._pending = [p for p in self._pending if not p[2] & empty.keys()]
+        self._erased = [p for p in self._erased if not p[2] & empty.keys()]
 
     def on_zero_grad(self, event: ZeroGrad) -> Verdicts:
         if not event.finite or event.by == "hand":

@@ -12,6 +12,7 @@ from gradsan.judge.meetings import (
     is_only_averaged,
     levels_along_targets,
 )
+from gradsan.judge.provenance import Provenance
 from gradsan.judge.residuals import LIBRARY_LOSSES
 from gradsan.judge.wording import line
 from gradsan.record.events import Backward, Op, ValueId
@@ -137,9 +138,18 @@ class BroadcastLoss(Rule):
         import torch
         q = torch.nn.Linear(3, 2)
         s, a, target = torch.randn(8, 3), torch.randint(2, (8,)), torch.randn(8)
-        chosen = q(s)[:, a]
-        loss = torch.nn.functional.smooth_l1_loss(chosen, target)  # BUG
+        chosen = q(s)[:, a]  # BUG
+        loss = torch.nn.functional.smooth_l1_loss(chosen, target)
         loss.backward()
+        """,
+        """
+        import torch
+        critic = torch.nn.Linear(3, 1)
+        chunk, reward, going = torch.randn(7, 6, 3), torch.randn(6, 6), torch.ones(6, 6)
+        values = critic(chunk)
+        with torch.no_grad():
+            target = reward.unsqueeze(-1) + going * values[1:]  # BUG
+        (values[:-1] - target).pow(2).mean().backward()
         """,
     )
     good = (
@@ -271,11 +281,12 @@ class BroadcastLoss(Rule):
 
     def _verdict(self, event: Backward, meeting: Meeting, what: str, fix: str) -> Verdict:
         shapes = [_shape(o.shape) for o in (meeting.one, meeting.other)]
+        culprit = (meeting.made or meeting.op).site
         return Verdict(
-            meeting.op.site,
+            culprit,
             f"in `{meeting.op.name}`, {shapes[0]} {what} {shapes[1]}, on the way to the loss on "
             f"{line(self.history, event.site)}",
-            [("broadcast", meeting.op.site), ("backward", event.site)],
+            [("made", culprit), ("broadcast", meeting.op.site), ("backward", event.site)],
             event.reached,
             measure=never_computed,
             fix=fix,
@@ -292,10 +303,17 @@ class BroadcastLoss(Rule):
                 if max(row.shape, default=1) < 2 or column.shape != (*row.shape, 1):
                     continue
                 # A column that was made on this very line was made for it, unless nothing comes of the pairs.
-                made_here = column.name in MAKES_COLUMN and column.site == op.site
+                made_here = column.site == op.site and _makes_column(graph, column)
                 if op.name in LIBRARY_LOSSES or not made_here or are_pairs_in_vain(graph, op, within):
                     return column, row
         return None
+
+
+def _makes_column(graph: Provenance, column: Op) -> bool:
+    """`x[:, None]`; not `x[1:]` of what was a column before."""
+    source = next(graph.inputs(column), None)
+    was_one = source is not None and source.shape[-1:] == (1,) and len(source.shape) == len(column.shape)
+    return column.name in MAKES_COLUMN and not was_one
 
 
 def _shape(shape: tuple[int, ...]) -> str:

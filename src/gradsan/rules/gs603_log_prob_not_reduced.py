@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from gradsan.judge.axes import BY_SIZE, ELEMENTWISE, RESHAPING, UNITS, Roles, onward, roles, varies_along
-from gradsan.judge.flow import SHAPING, TAKEN_OUT
-from gradsan.judge.joint_log_probs import SummedOver, stacked_branches, summed_over_rows
+from gradsan.judge.joint_log_probs import SummedOver, drawn_in, stacked_branches, summed_over_rows
 from gradsan.judge.wording import line, value_at
 from gradsan.record.events import Backward, Op, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
@@ -15,8 +14,10 @@ from gradsan.rules.base import Rule, Verdict, Verdicts
 LINEAR = {"add", "sub", "rsub", "neg", "mul", "div", "detach", "to", "float", "clone", "contiguous"}
 LINEAR |= RESHAPING | {"stack", "cat", "sum", "mean"}
 WEIGHING = {"mul", "div"}
+SAMPLED = frozenset(
+    {"sample"}
+)  # what a model is fitted to is not drawn, nor an action that is differentiated
 FOLLOWED = BY_SIZE | RESHAPING | {"stack", "cat", "sum", "mean"}
-PASSED_ON = SHAPING | TAKEN_OUT | {"stack", "cat", "clamp", "tensor", "as_tensor", "from_numpy"}
 
 
 class _Meeting(NamedTuple):
@@ -196,7 +197,7 @@ class LogProbNotReduced(Rule):
         return Verdict(
             summed.total.site,
             f"{value_at(self.history, summed.total.site, 'the log-probability')} is summed over all "
-            f"{summed.log_prob.shape[0]} samples, not only over the action dimensions, and every weight of "
+            f"{summed.log_prob.shape[0]} samples, not only over the action dimensions, and every value of "
             f"{list(summed.weight.shape)} on {line(self.history, summed.where.site)} meets the same number",
             [("log-prob", summed.total.site), ("meets", summed.where.site), ("backward", event.site)],
             event.reached,
@@ -225,7 +226,12 @@ class LogProbNotReduced(Rule):
                 seen.add((user.nid, way.bent))
                 if not self._is_apart(user, start, known):
                     averaged = user.name == "mean" and len(way.op.shape) == len(user.facts.axes)
-                    if averaged and way.weight is not None and not way.bent and self._is_sampled(start):
+                    if (
+                        averaged
+                        and way.weight is not None
+                        and not way.bent
+                        and drawn_in(graph, start, SAMPLED)
+                    ):
                         found.append(_Meeting(user, way.weight, "warning"))
                     continue
                 others = [i for i in graph.inputs(user) if i.nid != way.op.nid and i.floating]
@@ -243,20 +249,6 @@ class LogProbNotReduced(Rule):
         if start.name == "stack":
             return value.shape == start.shape
         return value.shape[-1:] == start.shape[-1:] and known[value.nid][-1] == UNITS
-
-    def _is_sampled(self, start: Op) -> bool:
-        """Whether what was scored is an action that was drawn, not the data that a model is fitted to."""
-        graph, stack, seen = self.history.graph, [start], set()
-        while stack:
-            op = stack.pop()
-            if op.nid in seen:
-                continue
-            seen.add(op.nid)
-            if "sample" in op.tags:
-                return True
-            if "log_prob" in op.tags or op.name in PASSED_ON:
-                stack.extend(graph.inputs(op))
-        return False
 
     def _is_per_sample(self, value: Op, user: Op, start: Op) -> bool:
         along = varies_along(value.shape, user.shape)

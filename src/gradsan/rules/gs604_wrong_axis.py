@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gradsan.judge.axes import BY_SIZE, RESHAPING, ROWS, UNITS, Roles, onward, roles
+from gradsan.judge.pooling import pooled_for_each_row
 from gradsan.judge.wording import line
 from gradsan.record.events import Backward, Op, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
@@ -104,6 +105,23 @@ class WrongAxis(Rule):
         penalty = torch.logsumexp(values, dim=0).mean() - values.gather(1, a).mean()  # BUG
         penalty.backward()
         """,
+        """
+        import torch
+        key, query, value = (torch.nn.Linear(4, 6) for _ in range(3))
+        head = torch.nn.Linear(6, 1)
+        own, others, target = torch.randn(8, 4), torch.randn(8, 3, 4), torch.randn(8)
+        weights = torch.bmm(key(others), query(own).unsqueeze(2)).squeeze(2).softmax(0)  # BUG
+        pooled = torch.bmm(weights.unsqueeze(1), value(others)).squeeze(1)
+        (head(pooled).squeeze(1) - target).pow(2).mean().backward()
+        """,
+        """
+        import torch
+        score, body, head = torch.nn.Linear(4, 1), torch.nn.Linear(4, 6), torch.nn.Linear(6, 1)
+        entities, target = torch.randn(8, 5, 4), torch.randn(8)
+        weights = torch.softmax(score(entities), dim=0)  # BUG
+        pooled = (weights * body(entities)).sum(1)
+        (head(pooled).squeeze(1) - target).pow(2).mean().backward()
+        """,
     )
     good = (
         """
@@ -198,6 +216,21 @@ class WrongAxis(Rule):
         batch = (x - x.mean(0)) / x.std(0)
         (layer - batch.detach()).pow(2).sum(-1).mean().backward()
         """,
+        """
+        import torch
+        score, body, head = torch.nn.Linear(4, 1), torch.nn.Linear(4, 6), torch.nn.Linear(6, 1)  # steps first
+        steps, target = torch.randn(5, 8, 4), torch.randn(8)
+        pooled = (score(steps).softmax(0) * body(steps)).sum(0)
+        (head(pooled).squeeze(1) - target).pow(2).mean().backward()
+        """,
+        """
+        import torch
+        slots, inputs, body = torch.randn(3, 6), torch.nn.Linear(4, 6), torch.nn.Linear(6, 2)  # slots compete
+        x = inputs(torch.randn(8, 5, 4))
+        weights = (slots @ x.transpose(1, 2)).softmax(1)
+        filled = (weights / weights.sum(-1, keepdim=True)) @ x
+        body(filled).pow(2).mean().backward()
+        """,
     )
 
     def on_backward(self, event: Backward) -> Verdicts:
@@ -213,9 +246,9 @@ class WrongAxis(Rule):
                 continue
             if op.live and _runs_over_one_unit(op, source, known):
                 yield self._constant(event, op, source)
-            if not _runs_over_rows(op, source, known):
-                continue
-            used = self._misused(op, source, within, known)
+            used = self._pooled(op, within)
+            if used is None and _runs_over_rows(op, source, known):
+                used = self._misused(op, source, within, known)
             if used is not None:
                 what = "one of the columns is chosen" if op.name == "logsumexp" else "its result is used"
                 yield Verdict(
@@ -238,6 +271,11 @@ class WrongAxis(Rule):
             severity="error" if len(source.shape) > 2 else "warning",
             fix="run it along the axis of what is compared (`dim=1` of scores `[B, N, 1]`); for one unit, `sigmoid`",
         )
+
+    def _pooled(self, op: Op, within: dict[ValueId, Op]) -> Op | None:
+        """Attention whose weights were normalised over the batch."""
+        over_rows = op.name == "softmax" and op.facts.axes == (0,) and len(op.shape) > 1
+        return pooled_for_each_row(self.history.graph, op, within) if over_rows else None
 
     def _misused(
         self, op: Op, source: Op, within: dict[ValueId, Op], known: dict[ValueId, Roles]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
+from itertools import pairwise
 
 from gradsan.judge import reasons
 from gradsan.judge.bootstraps import Bootstrap, bootstraps_in, has_learned_target
@@ -12,6 +13,7 @@ from gradsan.record.events import Backward, Site
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 ENOUGH = 3  # rows
+SHORTEST = 5  # steps of a horizon
 
 
 @dataclass(slots=True)
@@ -119,6 +121,9 @@ class BootstrapPastEnd(Rule):
     def __init__(self, *args: object) -> None:
         super().__init__(*args)  # type: ignore[arg-type]
         self._rows: dict[tuple[Site, str], _Rows] = defaultdict(_Rows)
+        self._ends: dict[Site, set[tuple[int, int]]] = defaultdict(
+            set
+        )  # the transitions that were terminated
         self._unknown = False  # there was a target whose rows are of unknown origin
 
     def on_backward(self, event: Backward) -> Verdicts:
@@ -133,10 +138,26 @@ class BootstrapPastEnd(Rule):
             going_on, truncated, terminated = kinds.values()
             if going_on.taken < 10 * max(1, going_on.left_out):
                 continue  # this target has no next value
-            if terminated.taken >= ENOUGH and not terminated.left_out:
+            if terminated.taken >= ENOUGH and not terminated.left_out and not self._is_a_horizon():
                 yield self._past_end(event, target, terminated.taken)
             elif truncated.left_out >= ENOUGH and not truncated.taken and not terminated.taken:
                 yield self._cut_short(event, target, truncated.left_out)
+
+    def _is_a_horizon(self) -> bool:
+        """Whether all episodes have the same length: then `terminated` may stand for a time limit, which a script that
+        knows better is right to ignore."""
+        steps: dict[int, list[int]] = defaultdict(list)
+        for (stream, step), transition in sorted(self.history.experience.transitions.items()):
+            if transition.end == "terminated":
+                steps[stream].append(step)
+        firsts = [own[0] + 1 for own in steps.values()]
+        later = [b - a for own in steps.values() for a, b in pairwise(own)]
+        shortest = min([*firsts, *later], default=0)
+        # An end that nobody has met leaves a multiple; a step that only starts anew makes all but the first one longer.
+        return shortest >= SHORTEST and any(
+            all(n % length == 0 for n in later) and all(n % length in (0, length - 1) for n in firsts)
+            for length in (shortest, shortest + 1)
+        )
 
     def could_not_look(self) -> str:
         return reasons.NOT_FOLLOWED if self._unknown and self.history.experience.was_lost else ""

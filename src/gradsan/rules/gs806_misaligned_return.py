@@ -6,9 +6,12 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from gradsan.judge import reasons
+from gradsan.judge.bootstraps import summed_rewards
+from gradsan.judge.numpy_targets import arrival
 from gradsan.judge.returns import SLOWEST, Law, ReturnRow, Series
 from gradsan.judge.rollout_sums import rollouts, values_alone
 from gradsan.judge.weighed import Met, entries, is_score, met_in, origin
+from gradsan.judge.windows import crossings, discount_of, windows_behind
 from gradsan.judge.wording import line, value_at
 from gradsan.record.events import Backward, Op, Site, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
@@ -154,6 +157,7 @@ class MisalignedReturn(Rule):
             yield from self._judge(event, met, Series(rows))
             if met.constant is not None and met.op.name != "mul":
                 yield from self._judge_rollout(event, met, rows)
+                yield from self._judge_windows(event, met, met.constant)
 
     def _at(self, culprit: Site, met: Met) -> _Seen:
         return self._seen[culprit, met.op.name == "mul"]
@@ -173,6 +177,35 @@ class MisalignedReturn(Rule):
             elif (found := _cut_beside(series)) is not None:
                 self._read.add(op.nid)
                 yield from self._beside(event, met, op.site, *found)
+
+    def _judge_windows(self, event: Backward, met: Met, target: Op) -> Verdicts:
+        """n-step targets of shuffled rows: whether the rewards of a window stop with its episode."""
+        book = self.history.experience
+        if not book.successors or (rows := book.rows_behind(met.live, len(met.numbers))) is None:
+            return
+        windows = windows_behind(self.history, target, rows)
+        if not windows or (found := summed_rewards(self.history, met)) is None:
+            return
+        op, totals = found
+        if not (discount := discount_of(windows, totals)):
+            return
+        data = next(
+            source for source in self.history.graph.inputs(op) if book.numbers.get(source.nid) == totals
+        )
+        culprit, arrived = origin(self.history, data), arrival(self.history, data)
+        if arrived is not None and culprit == arrived.site:
+            culprit = op.site  # where a batch came into torch is not where it was summed up: nobody saw that
+        seen = self._at(culprit, met)
+        crossed, stopped = crossings(windows, totals, discount)
+        seen.crossed += crossed
+        seen.stopped += stopped
+        if crossed and seen.crossed >= ENOUGH_BORDERS and not seen.stopped:
+            steps = max(len(w.rewards) for w in windows if w is not None)
+            yield self._verdict(
+                event, met, culprit,
+                f"sums up {steps} steps each, discounted by {discount:.4g}, also across the ends of episodes: at "
+                f"{seen.crossed} rows it holds rewards of the next episode",
+            )  # fmt: skip
 
     def could_not_look(self) -> str:
         book = self.history.experience

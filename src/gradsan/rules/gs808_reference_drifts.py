@@ -86,6 +86,25 @@ class ReferenceDrifts(Rule):
         for _ in range(8):
             update(policy, policy)
         """,
+        """
+        import torch
+        from torch.nn.functional import cross_entropy, logsigmoid
+        policy = torch.nn.Linear(3, 5)
+        reference = policy.eval()
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        def score(model, tokens, answer):
+            return -cross_entropy(model(tokens).transpose(1, 2), answer, reduction="none").sum(1)
+        for _ in range(8):
+            s, better, worse = torch.randn(8, 4, 3), torch.randint(5, (8, 4)), torch.randint(5, (8, 4))
+            with torch.no_grad():
+                ref_better = score(reference, s, better)
+                ref_worse = score(reference, s, worse)  # BUG
+            margin = score(policy, s, better) - score(policy, s, worse) - (ref_better - ref_worse)
+            loss = -logsigmoid(0.1 * margin).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """

@@ -112,7 +112,6 @@ class ReversedSync(Rule):
         super().__init__(history)
         self._reversed: dict[Site, int] = {}
         self._rewound: dict[int, int] = {}
-        self._watched: set[ParamId] = set()
         self._right: set[Way] = set()  # of syncs that write a network which no optimizer trains
         self._in_loss: set[ParamId] = set()
         self._mixed: dict[ParamId, tuple[int, int]] = {}  # in which iteration last, and how many in a row
@@ -149,14 +148,14 @@ class ReversedSync(Rule):
         weights so far looks the same, but those were saved while training, or no loss knows them."""
         copies = self.history.networks.copies
         times = self._rewound[pid] = self._rewound.get(pid, 0) + 1
-        self._watched.add(source)
         saved = source in copies and copies[source].after_training
         return times >= TIMES and not saved and source in self._in_loss
 
     def on_backward(self, event: Backward) -> Verdicts:
-        if self._watched:
-            values = self.history.graph.value_params(root.nid for root in event.roots)
-            self._in_loss |= self._watched & values
+        # A target is copied long before it is loaded for the first time, and by then nobody may look any more.
+        waiting = self.history.networks.copies.keys() - self._in_loss
+        if waiting:
+            self._in_loss |= waiting & self.history.graph.value_params(root.nid for root in event.roots)
         return ()
 
     def _wrong_way(self, path: Way, online: list[ParamId], target: list[ParamId]) -> Verdict:

@@ -1,0 +1,136 @@
+"""Log-probabilities of choices that are weighed with something that the same policy made, live: its ratio, its
+entropy, a reward with its own divergence in it.
+
+`-(weight * advantage * log_prob)` is a score function: what multiplies the log-probability is a number that says how
+good the choice was. Expectations under another policy (`ratio * (log_prob - reference)`), entropies and focal losses
+have two live factors, too, and are right: there no advantage takes part, or the score is a divergence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gradsan.judge import flow
+from gradsan.judge.history import History
+from gradsan.judge.ledger import Contribution
+from gradsan.judge.provenance import Provenance
+from gradsan.record.events import Op, ValueId
+
+CASTS = {"float", "to", "double", "type", "type_as", "half", "bfloat16"}
+LINEAR = (
+    flow.SHAPING | flow.REDUCING | {"add", "sub", "rsub", "neg", "mul", "div", "std", "var", "clamp", "stack"}
+)
+
+
+def weighs_own_choice(
+    history: History,
+    contribution: Contribution,
+    product: Op,
+    score: Op,
+    weight: Op,
+    within: dict[ValueId, Op],
+) -> bool:
+    """`score` is the log-probability of choices and nothing else, `weight` is made by the same parameters, and an
+    advantage that takes both signs has a part in it."""
+    graph = history.graph
+    chosen = list(_terms(graph, score))
+    if not chosen or not all(_is_choice(graph, op) for op in chosen):
+        return False
+    if not graph.live_params([score.nid]) & graph.live_params([weight.nid]):
+        return False
+    return _goes_both_ways(contribution, graph, score) and (
+        _is_multiplied(graph, product, within) or _has_factor(graph, weight) or _has_summand(graph, weight)
+    )
+
+
+def _terms(graph: Provenance, score: Op) -> Iterator[Op]:
+    """The summands of a score, before a part of them was taken."""
+    for term in flow.terms(graph, score):
+        op = term.op
+        while op.live and op.name in flow.SELECTING and len(op.inputs) == 1:
+            op = next(graph.inputs(op), op)
+        yield op
+
+
+def is_plain(graph: Provenance, score: Op) -> bool:
+    """Whether nothing is subtracted from it that a network made: that is a divergence."""
+    return all(op.live or not graph.value_params([op.nid]) for op in _terms(graph, score))
+
+
+def _is_choice(graph: Provenance, op: Op) -> bool:
+    """The log-probability of what was chosen, not those of all that could be."""
+    if not op.live or op.name == "exp":
+        return False
+    if "log_prob" in op.tags or op.name in ("cross_entropy", "nll_loss"):
+        return True
+    picked = op.name in ("gather", "take_along_dim", "getitem") and len(op.inputs) > 1
+    source = next(graph.inputs(op), None)
+    return picked and source is not None and source.name in ("log_softmax", "log", "sub")
+
+
+def _goes_both_ways(contribution: Contribution, graph: Provenance, score: Op) -> bool:
+    """In the user's own backward some choices were made likelier and others less likely."""
+    behind = graph.live_ancestors([score.nid])
+    return any(
+        probe.kind == "log-prob" and probe.value in behind and probe.positive and probe.negative
+        for probe in contribution.event.facts.probes
+    )
+
+
+def _is_multiplied(graph: Provenance, product: Op, within: dict[ValueId, Op]) -> bool:
+    """On the way to where it is averaged, by numbers from outside."""
+    op = product
+    while True:
+        if op.name in ("mul", "div") and any(_is_number(graph, i) for i in graph.inputs(op)):
+            return True
+        users = [within[n] for n in dict.fromkeys(graph.consumers.get(op.nid, ())) if n in within]
+        if len(users) != 1 or users[0].name not in flow.SHAPING | {"mul", "div", "neg"}:
+            return False
+        op = users[0]
+
+
+def _has_factor(graph: Provenance, weight: Op) -> bool:
+    op: Op | None = weight
+    while op is not None and op.name in flow.SHAPING | {"mul", "div", "neg"}:
+        if op.name == "mul" and any(_is_number(graph, i) for i in graph.inputs(op)):
+            return True
+        live = [i for i in graph.inputs(op) if i.live]
+        op = live[0] if len(live) == 1 else None
+    return False
+
+
+def _has_summand(graph: Provenance, weight: Op) -> bool:
+    """A reward among the live terms of the weight, normalised or not."""
+    behind = graph.ancestors([weight.nid], lambda op, source: op.live and op.name in LINEAR)
+    return any(
+        op.name in ("add", "sub", "rsub") and any(_is_number(graph, i) for i in graph.inputs(op))
+        for op in behind.values()
+        if op.live
+    )
+
+
+def normalised(graph: Provenance, op: Op) -> Op | None:
+    """What `(x - x.mean()) / (x.std() + eps)` was made of: x."""
+    here: Op | None = op
+    while here is not None and here.name in flow.SHAPING | {"div", "mul", "clamp"}:
+        here = next((i for i in graph.inputs(here) if i.live), None)
+    sides = list(graph.inputs(here)) if here is not None and here.name == "sub" else []
+    mean: Op | None = sides[1] if len(sides) == 2 else None
+    while mean is not None and mean.name in flow.SHAPING | flow.REDUCING | {"median"}:
+        mean = next(graph.inputs(mean), None)
+    return sides[0] if mean is not None and mean.nid == sides[0].nid else None
+
+
+def _is_number(graph: Provenance, op: Op) -> bool:
+    """Many numbers that no network made; not a mask, which only says what counts."""
+    if op.live or not op.floating or not any(n > 1 for n in op.shape):
+        return False
+    base: Op | None = op
+    while base is not None and base.name in flow.SHAPING | flow.SELECTING | CASTS:
+        source = next(graph.inputs(base), None)
+        if source is None:
+            break
+        if base.name in CASTS and not source.floating:
+            return False
+        base = source
+    return True

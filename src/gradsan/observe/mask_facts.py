@@ -1,0 +1,43 @@
+"""How the rows of a mask, and of the tokens that it belongs to, end. Small numbers only; no tensor is kept."""
+
+from __future__ import annotations
+
+import torch
+
+from gradsan.observe.unseen import is_dense
+from gradsan.observe.values import Tensor
+from gradsan.record.events import MaskFacts
+
+MOST, MOST_ROWS, FEWEST_ROWS, FEWEST_PLACES = 1 << 16, 256, 3, 4
+
+
+def of_product(inputs: list[Tensor]) -> MaskFacts | None:
+    """Of the one of two operands that has no graph, where both have the same form."""
+    one, other = inputs
+    if one.requires_grad == other.requires_grad or one.shape != other.shape or not _is_table(one):
+        return None
+    mask = (other if one.requires_grad else one).detach()
+    if not is_dense(mask) or mask.dtype.is_complex:
+        return None
+    low, high = (float(x) for x in torch.aminmax(mask))
+    return MaskFacts(low, high, _tails(mask != 0))
+
+
+def of_tokens(inputs: list[Tensor]) -> MaskFacts | None:
+    """Of what is looked up: the token that most rows end with is what they are filled up with."""
+    tokens = next((t for t in inputs if not t.dtype.is_floating_point), None)
+    if tokens is None or not is_dense(tokens) or not _is_table(tokens):
+        return None
+    low, high = (float(x) for x in torch.aminmax(tokens))
+    return MaskFacts(low, high, _tails(tokens != tokens[:, -1].mode().values))
+
+
+def _is_table(tensor: Tensor) -> bool:
+    if tensor.dim() != 2 or tensor.is_meta or tensor.numel() > MOST:
+        return False
+    rows, places = tensor.shape
+    return FEWEST_ROWS <= rows <= MOST_ROWS and places >= FEWEST_PLACES
+
+
+def _tails(kept: Tensor) -> tuple[int, ...]:
+    return tuple((kept.flip(1).cumsum(1) == 0).sum(1).tolist())

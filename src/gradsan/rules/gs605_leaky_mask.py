@@ -1,0 +1,176 @@
+"""GS605: padding counts in a loss, or what averages over a mask is given something else."""
+
+from __future__ import annotations
+
+from gradsan.judge.callers import way_of
+from gradsan.judge.masks import (
+    Masked,
+    divides_by_its_sum,
+    is_padding,
+    masked_in,
+    reaches_unmasked,
+    running_count,
+)
+from gradsan.judge.source import decided_by_caller
+from gradsan.judge.wording import line, value_at
+from gradsan.record.events import Backward, Op, Site
+from gradsan.rules.base import Rule, Verdict, Verdicts
+
+
+class LeakyMask(Rule):
+    code = "GS605"
+    name = "leaky-mask"
+    severity = "error"
+    needs_deep = True
+    what = """
+        A loss masks the padding of its sequences in one term and averages another over all places, padding included;
+        or a mean `(x * mask).sum() / mask.sum()` is given something that is no mask: numbers of both signs (the
+        advantages), or a running count of the tokens.
+    """
+    why = """
+        What is learned at padding is noise: it is the same token again and again, and the shorter a sequence, the
+        more it counts. A mean whose weights have both signs is divided by a number that may be anything, zero
+        and negative ones included: the sign of the whole loss changes from batch to batch.
+    """
+    symptom = "Results change with the longest sequence in the batch; or the loss jumps between huge and tiny values."
+    fix = "mask every term alike: `(term * mask).sum() / mask.sum()`, with a mask of zeros and ones"
+    deliberate = """
+        Weights that are not negative (importance weights, tokens that count double) are not reported, nor are terms
+        over tokens that are no padding: a prompt, what follows a first error. Padding that is to be learned: allow it
+        on the line.
+    """
+    bad = (
+        """
+        import torch
+        net, opt = torch.nn.Sequential(torch.nn.Embedding(9, 8), torch.nn.Linear(8, 9)), None
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(4):
+            tokens = torch.randint(1, 9, (6, 8)) * (torch.arange(8) < torch.randint(2, 9, (6, 1)))
+            mask = (tokens != 0).float()
+            dist = torch.distributions.Categorical(logits=net(tokens))
+            policy = -(dist.log_prob(dist.sample()) * torch.randn(6, 1) * mask).sum() / mask.sum()
+            bonus = dist.entropy().mean()  # BUG
+            opt.zero_grad()
+            (policy - 0.01 * bonus).backward()
+            opt.step()
+        """,
+        """
+        import torch
+        net = torch.nn.Sequential(torch.nn.Embedding(9, 8), torch.nn.Linear(8, 9))
+        opt = torch.optim.SGD(net.parameters(), lr=0.01)
+        for _ in range(4):
+            tokens, advantage = torch.randint(1, 9, (6, 8)), torch.randn(6, 8)
+            log_prob = net(tokens).log_softmax(-1).gather(-1, tokens.unsqueeze(-1)).squeeze(-1)
+            loss = -(log_prob * advantage).sum() / advantage.sum()  # BUG
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+    )
+    good = (
+        """
+        import torch
+        net = torch.nn.Sequential(torch.nn.Embedding(9, 8), torch.nn.Linear(8, 9))
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(4):
+            tokens = torch.randint(1, 9, (6, 8)) * (torch.arange(8) < torch.randint(2, 9, (6, 1)))
+            mask = (tokens != 0).float()
+            dist = torch.distributions.Categorical(logits=net(tokens))
+            policy = -(dist.log_prob(dist.sample()) * torch.randn(6, 1) * mask).sum() / mask.sum()
+            bonus = (dist.entropy() * mask).sum() / mask.sum()
+            opt.zero_grad()
+            (policy - 0.01 * bonus).backward()
+            opt.step()
+        """,
+        """
+        import torch
+        net = torch.nn.Sequential(torch.nn.Embedding(9, 8), torch.nn.Linear(8, 9))  # importance weights
+        opt = torch.optim.SGD(net.parameters(), lr=0.01)
+        for _ in range(4):
+            tokens, weight = torch.randint(1, 9, (6, 8)), torch.rand(6, 8) * 3
+            log_prob = net(tokens).log_softmax(-1).gather(-1, tokens.unsqueeze(-1)).squeeze(-1)
+            loss = -(log_prob * weight).sum() / weight.sum()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        import torch
+        net = torch.nn.Sequential(torch.nn.Embedding(9, 8), torch.nn.Linear(8, 9))  # up to a first mistake
+        opt = torch.optim.SGD(net.parameters(), lr=0.01)
+        for _ in range(4):
+            tokens = torch.randint(1, 9, (6, 8))
+            mask = (torch.arange(8) < torch.randint(2, 9, (6, 1))).float()
+            dist = torch.distributions.Categorical(logits=net(tokens))
+            loss = -(dist.log_prob(tokens) * mask).sum() / mask.sum() - 0.01 * dist.entropy().mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+    )
+
+    def on_backward(self, event: Backward) -> Verdicts:
+        graph = self.history.graph
+        within = graph.live_ancestors(root.nid for root in event.roots)
+        masked = list(masked_in(graph, within))
+        for one in masked:
+            mean = divides_by_its_sum(graph, one, within)
+            if mean is not None:
+                yield from self._weighed(event, one, mean)
+        padding = next((one for one in masked if is_padding(graph, one, within)), None)
+        if padding is not None:
+            for total in reaches_unmasked(graph, padding.product.shape, within):
+                yield self._reached(event, padding, total)
+
+    def _weighed(self, event: Backward, masked: Masked, mean: Op) -> Verdicts:
+        fact, where = masked.product.facts.mask, line(self.history, mean.site)
+        assert fact is not None
+        sites = [("made", masked.mask.site), ("division", mean.site), ("backward", event.site)]
+        if fact.low < 0.0 < fact.high:
+            culprit = self._handed_in(masked.product)
+            yield Verdict(
+                culprit,
+                f"what is averaged with as a mask on {where} has numbers from {fact.low:.3g} to {fact.high:.3g}: "
+                "weights of both signs make no mean",
+                [("mask", culprit), *sites],
+                event.reached,
+            )
+        elif fact.high > 1.0 and (counted := running_count(self.history.graph, masked.mask)) is not None:
+            yield Verdict(
+                counted.site,
+                f"{value_at(self.history, counted.site, 'the mask')} is a running count, up to {fact.high:.0f}, where "
+                f"{where} takes a mean with it: the last tokens of a row count {fact.high:.0f} times the first",
+                [("mask", counted.site), *sites],
+                event.reached,
+                severity="warning",
+                fix="compare the count to make a mask of it (`> 0`, `<= length`)",
+            )
+
+    def _reached(self, event: Backward, padding: Masked, total: Op) -> Verdict:
+        fact = padding.product.facts.mask
+        assert fact is not None
+        count = sum(fact.tails)
+        whole = padding.product.shape[0] * padding.product.shape[1]
+        return Verdict(
+            total.site,
+            f"{value_at(self.history, total.site, 'this term')} takes in all {whole} places, also the {count} of "
+            f"padding that the mask on {line(self.history, padding.product.site)} leaves out of another term of this "
+            f"loss",
+            [("term", total.site), ("mask", padding.product.site), ("backward", event.site)],
+            event.reached,
+            severity="warning",
+        )
+
+    def _handed_in(self, product: Op) -> Site:
+        """The product, or the line that handed the mask to a helper."""
+        path = way_of(self.history, product)
+        wanted: frozenset[str] = frozenset()
+        for site in path:
+            seen = self.history.sites.get(site)
+            wanted = decided_by_caller(seen.file, seen.line, wanted) if seen is not None else frozenset()
+            if not wanted:
+                return site
+        return path[-1]
+
+
+rule = LeakyMask
