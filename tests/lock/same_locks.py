@@ -10,6 +10,7 @@ MOMENT = "the same is computed at another moment"
 WRITTEN = "a value is overwritten where nobody sees it; what it flows into is the same"
 BY_HAND = "what the script itself does with gradients between backward and step is not followed"
 
+FITTED = "a cross-entropy counts as a fit, whichever sign its loss gives it"
 ALIASED = "plain tensors that share their memory with parameters are no network of their own"
 INSIDE = "what a backward of the script's own makes of its gradients is not followed"
 
@@ -61,7 +62,9 @@ SAME: dict[str, str] = {
     "ring_buffer_overwritten_under_the_graph": WRITTEN,
     "running_loss_kept_with_its_graph": MEMORY,
     "sigmoid_tower_of_a_value_network": NUMBERS,
+    "soft_target_entropy_outside_the_mask": EXPERIENCE,
     "stack_of_large_layers_explodes": NUMBERS,
+    "surprise_for_a_log_prob": FITTED,
     "tanh_policy_on_raw_observations": NUMBERS,
     "target_synced_in_the_warm_up_only": MOMENT,
     "target_synced_where_the_counter_is_equal": MOMENT,
