@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradsan.judge import flow
-from gradsan.judge.callers import used_in
+from gradsan.judge.callers import used_in, way_of
 from gradsan.judge.effect import from_outside, share_through
 from gradsan.judge.numbering import ValueNumbers
 from gradsan.judge.source import subtrahend_bound_at
@@ -98,6 +98,26 @@ class CancellingGradient(Rule):
             loss = (decoder(through) - s).pow(2).mean() + commitment
             opt.zero_grad()
             loss.backward()
+            opt.step()
+        """,
+        """
+        import torch
+        class Policy(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.pi, self.value = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+            def forward(self, s):
+                return torch.distributions.Categorical(logits=self.pi(s)), self.value(s).squeeze(1)
+        policy = Policy()
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(4):
+            batches = [(torch.randn(8, 3), torch.randn(8)) for _ in range(2)]
+            olds = [policy(s)[0] for s, _ in batches]  # BUG
+            opt.zero_grad()
+            for (s, returns), old in zip(batches, olds):
+                new, value = policy(s)
+                loss = (value - returns).pow(2).mean() + torch.distributions.kl_divergence(old, new).mean()
+                loss.backward()
             opt.step()
         """,
     )
@@ -260,9 +280,14 @@ class CancellingGradient(Rule):
         where = self.history.sites.get(op.site)
         if kept.site == twin.site and where is not None:
             asked = subtrahend_bound_at(where.file, where.line)
-            if asked:
+            calls = {
+                self.history.sites[site].line for side in (kept, twin) for site in way_of(self.history, side)
+            }
+            older, newer = (used_in(self.history, side, op) for side in sorted((kept, twin)))
+            # Something else may be subtracted on that line, too.
+            if asked and (asked in calls or older == newer):
                 return self.history.site_at(where.file, asked, where.function)
-            return used_in(self.history, twin, op)
+            return older if asked else used_in(self.history, twin, op)
         return twin.site
 
     def _verdict(
