@@ -31,6 +31,7 @@ FIRST_TRIES = (
     ("3", "20", "after the mends of that time", "16 of 20"),
     ("4", "31", "from the reports, before the mends that followed", "18 of 31"),
     ("5", "22", "after those mends, before the few that followed", "19 of 22"),
+    ("6", "19", "after those, before the mends that followed", "13 of 19"),
 )
 VERDICTS = ("code and line", "line only", "code only", "other finding", "silent")
 HEAD = ("class", "pairs", *VERDICTS, "twins with an alarm")
