@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gradsan.judge import flow
+from gradsan.judge.latents import drawn_latents
 from gradsan.judge.provenance import params_of
 from gradsan.judge.residuals import LIBRARY_LOSSES
 from gradsan.record.events import Op, ParamId, Site, ValueId
@@ -115,7 +116,8 @@ class CutFinder:
         drawn = [op for op in graph.ancestors(roots).values() if op.name in flow.DRAWING and not op.tags]
         lost = self._trained_by(contribution) - graph.live_params(roots) if drawn else set()
         found = [Cut(op, graph.value_params([op.nid]) & lost, True) for op in drawn]
-        return [cut for cut in found if cut.pids]
+        latents = drawn_latents(graph, roots, self._trained_by(contribution))
+        return [cut for cut in found if cut.pids] or [Cut(op, pids, True) for op, pids in latents]
 
     def _trained_by(self, contribution: Contribution) -> set[ParamId]:
         """The parameters of the optimizers that step on this loss, targets left out."""
