@@ -27,7 +27,7 @@ watch = GradientShares.watch
 
 
 def seconds(name: str, updates: int, measured: bool) -> float:
-    GradientShares.watch = watch if measured else (lambda *_: None)  # type: ignore[method-assign, assignment]
+    GradientShares.watch = watch if measured else (lambda *_: None)  # type: ignore[method-assign]
     torch.manual_seed(0)
     with Session(Recorder([Engine()]), "adaptive"):
         update = WORKLOADS[name]()

@@ -22,6 +22,7 @@ COPYING, SHARING = (
     {"detach", "data", "alias", "view", "reshape", "flatten"},
 )
 SCALING = {"mul", "div"}
+REBOUND = re.compile(r"\s*(?P<name>\w+)\s*=(?!=).*(?<![.\w])(?P=name)\b")  # `grad = grad * factor`
 
 
 class ClipWithoutEffect(Rule):
@@ -207,6 +208,18 @@ class ClipWithoutEffect(Rule):
                     grad.mul_(0.1 / norm)
             opt.step()
         """,
+        """
+        # A scaled copy is kept for a look at it after the step.
+        import torch
+        critic = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(critic.parameters(), lr=0.1)
+        for _ in range(5):
+            opt.zero_grad()
+            (critic(torch.randn(8, 3)) - 9.0).pow(2).mean().backward()
+            kept = critic.weight.grad / 8
+            opt.step()
+            print(kept.norm().item())
+        """,
     )
 
     def __init__(self, history: History) -> None:
@@ -274,8 +287,9 @@ class ClipWithoutEffect(Rule):
         """The parameter whose gradient is clamped here, or scaled by a number."""
         if op.name == "clamp":
             return op.facts.clipped or self._copied(op)
-        if op.name not in SCALING:
-            return NOBODY
+        seen = self.history.sites.get(op.site)
+        if op.name not in SCALING or seen is None or not REBOUND.match(line_of(seen.file, seen.line)):
+            return NOBODY  # a scaled copy may be kept for later
         source = self.history.graph.get(op.inputs[0]) if op.inputs else None
         scaled = source is not None and source.kind == "gradient read" and source.shape == op.shape
         others = [i for i in self.history.graph.inputs(op) if i is not source]
