@@ -1,9 +1,10 @@
-"""The measurements of two entries of docs/found-in-the-wild.md, without gradsan.
+"""The measurements of three entries of docs/found-in-the-wild.md, without gradsan.
 
     python benchmarks/found_in_the_wild.py
 
 A2C: the actor's gradient as public copies write it ([80] * [80, 1]) beside the one that is meant.
 ACER: the gradient of a mean over pairs beside that of a mean over samples.
+One-step actor-critic: the gradient with a live TD error beside the one where target and advantage are constants.
 """
 
 from __future__ import annotations
@@ -95,8 +96,50 @@ def acer() -> None:
     )
 
 
+class SharedTrunk(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.body = nn.Sequential(nn.Linear(4, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU())
+        self.logits, self.value = nn.Linear(64, 2), nn.Linear(64, 1)
+
+    def forward(self, state: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
+        trunk = self.body(torch.as_tensor(state, dtype=torch.float32))
+        return self.logits(trunk), self.value(trunk).squeeze(-1)
+
+
+def one_step(episodes: int = 40) -> None:
+    network = SharedTrunk()
+    optimizer = torch.optim.Adam(network.parameters(), lr=1e-3)
+    environment, rows = gymnasium.make("CartPole-v1"), []
+    for episode in range(episodes):
+        (state, _), done = environment.reset(seed=episode), False
+        while not done:
+            logits, value = network(state)
+            dist = torch.distributions.Categorical(logits=logits)
+            action = dist.sample()
+            state, reward, ended, cut, _ = environment.step(action.item())
+            done = ended or cut
+            following = network(state)[1] * (not done)
+            live = float(reward) + 0.99 * following - value
+            error = float(reward) + 0.99 * following.detach() - value
+            loss = live.pow(2) - dist.log_prob(action) * live
+            written = gradient(loss, network)
+            meant = gradient(error.pow(2) - dist.log_prob(action) * error.detach(), network)
+            cosine = torch.cosine_similarity(written, meant, dim=0)
+            rows.append([written.norm().item() / meant.norm().item(), cosine.item()])
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+    sizes, cosines = np.array(rows).T
+    print(
+        f"one step: {len(rows)} updates, median cosine {np.median(cosines):.2f}, below 0 in {(cosines < 0).sum()}; "
+        f"median size {np.median(sizes):.2f} of what is meant"
+    )
+
+
 if __name__ == "__main__":
     torch.manual_seed(0)
     torch.set_num_threads(1)
     a2c()
     acer()
+    one_step()
