@@ -4,7 +4,7 @@
 
 A2C: the actor's gradient as public copies write it ([80] * [80, 1]) beside the one that is meant.
 ACER: the gradient of a mean over pairs beside that of a mean over samples.
-One-step actor-critic: the gradient with a live TD error beside the one where target and advantage are constants.
+Online actor-critic: the gradient of a live temporal difference beside the one that is meant.
 """
 
 from __future__ import annotations
@@ -96,45 +96,42 @@ def acer() -> None:
     )
 
 
-class SharedTrunk(nn.Module):
+class Shared(nn.Module):
     def __init__(self) -> None:
         super().__init__()
-        self.body = nn.Sequential(nn.Linear(4, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU())
-        self.logits, self.value = nn.Linear(64, 2), nn.Linear(64, 1)
+        self.trunk = nn.Sequential(nn.Linear(4, 256), nn.ReLU(), nn.Linear(256, 256), nn.ReLU())
+        self.policy, self.value = nn.Linear(256, 2), nn.Linear(256, 1)
 
     def forward(self, state: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
-        trunk = self.body(torch.as_tensor(state, dtype=torch.float32))
-        return self.logits(trunk), self.value(trunk).squeeze(-1)
+        features = self.trunk(torch.as_tensor(state).unsqueeze(0))
+        return self.policy(features).log_softmax(-1), self.value(features).squeeze()
 
 
-def one_step(episodes: int = 40) -> None:
-    network = SharedTrunk()
-    optimizer = torch.optim.Adam(network.parameters(), lr=1e-3)
-    environment, rows = gymnasium.make("CartPole-v1"), []
-    for episode in range(episodes):
-        (state, _), done = environment.reset(seed=episode), False
-        while not done:
-            logits, value = network(state)
-            dist = torch.distributions.Categorical(logits=logits)
-            action = dist.sample()
-            state, reward, ended, cut, _ = environment.step(action.item())
-            done = ended or cut
-            following = network(state)[1] * (not done)
-            live = float(reward) + 0.99 * following - value
-            error = float(reward) + 0.99 * following.detach() - value
-            loss = live.pow(2) - dist.log_prob(action) * live
-            written = gradient(loss, network)
-            meant = gradient(error.pow(2) - dist.log_prob(action) * error.detach(), network)
-            cosine = torch.cosine_similarity(written, meant, dim=0)
-            rows.append([written.norm().item() / meant.norm().item(), cosine.item()])
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-    sizes, cosines = np.array(rows).T
-    print(
-        f"one step: {len(rows)} updates, median cosine {np.median(cosines):.2f}, below 0 in {(cosines < 0).sum()}; "
-        f"median size {np.median(sizes):.2f} of what is meant"
-    )
+def online_actor_critic(updates: int = 600) -> None:
+    """One step, one update. As written, nothing of the temporal difference is a constant."""
+    net, environment = Shared(), gymnasium.make("CartPole-v1")
+    optimizer = torch.optim.Adam(net.parameters(), lr=1e-4)
+    state, _ = environment.reset(seed=0)
+    cosines: dict[str, list[float]] = {"value": [], "trunk": []}
+    for _ in range(updates):
+        log_probs, value = net(state)
+        action = int(torch.distributions.Categorical(logits=log_probs).sample())
+        following, reward, terminated, truncated, _ = environment.step(action)
+        delta = reward + 0.99 * net(following)[1] * (not terminated) - value
+        score = log_probs[0, action]
+        written = -score * delta + delta**2
+        target = (delta + value).detach()
+        meant = -score * delta.detach() + (target - value) ** 2
+        for name, part in (("value", net.value), ("trunk", net.trunk)):
+            both = gradient(written, part), gradient(meant, part)
+            cosines[name].append(torch.cosine_similarity(*both, dim=0).item())
+        optimizer.zero_grad()
+        written.backward()
+        optimizer.step()
+        state = environment.reset()[0] if terminated or truncated else following
+    for name, found in cosines.items():
+        median = sorted(found)[len(found) // 2]
+        print(f"{name}: median cosine {median:.2f}, below 0 in {sum(c < 0 for c in found)} of {updates}")
 
 
 if __name__ == "__main__":
@@ -142,4 +139,4 @@ if __name__ == "__main__":
     torch.set_num_threads(1)
     a2c()
     acer()
-    one_step()
+    online_actor_critic()

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gradsan.judge import flow
+from gradsan.judge.latents import drawn_latents
 from gradsan.judge.provenance import params_of
 from gradsan.judge.residuals import LIBRARY_LOSSES
 from gradsan.record.events import Op, ParamId, Site, ValueId
@@ -88,6 +89,8 @@ class CutFinder:
                 cut = self.in_loss([term.op.nid], wanted) if wanted else None
                 if cut is None or self._is_reference(term, summands, cut) or self._is_forgotten(term, cut):
                     continue
+                if self._is_of_older_weights(cut, root.nid):
+                    continue
                 if not self._is_offset(term, cut, root.nid):
                     found.append(cut)
         return found
@@ -115,7 +118,8 @@ class CutFinder:
         drawn = [op for op in graph.ancestors(roots).values() if op.name in flow.DRAWING and not op.tags]
         lost = self._trained_by(contribution) - graph.live_params(roots) if drawn else set()
         found = [Cut(op, graph.value_params([op.nid]) & lost, True) for op in drawn]
-        return [cut for cut in found if cut.pids]
+        latents = drawn_latents(graph, roots, self._trained_by(contribution))
+        return [cut for cut in found if cut.pids] or [Cut(op, pids, True) for op, pids in latents]
 
     def _trained_by(self, contribution: Contribution) -> set[ParamId]:
         """The parameters of the optimizers that step on this loss, targets left out."""
@@ -141,6 +145,23 @@ class CutFinder:
             and cut.pids <= graph.live_params([other.op.nid])
             for other in summands
         )
+
+    def _is_of_older_weights(self, cut: Cut, root: ValueId) -> bool:
+        """What was computed before the last step (the loss before, as something to improve on) is a constant by right:
+        the weights that it was made with are no more."""
+        graph = self.history.graph
+        then, now = (
+            self._epochs(ops) for ops in (graph.ancestors([cut.op.nid]), graph.live_ancestors([root]))
+        )
+        return all(pid in then and pid in now and then[pid] < now[pid] for pid in cut.pids)
+
+    def _epochs(self, ops: dict[ValueId, Op]) -> dict[ParamId, int]:
+        """By parameter, after how many steps it was read last."""
+        found: dict[ParamId, int] = {}
+        for nid in ops:
+            if (read := self.history.param_nodes.get(nid)) is not None:
+                found[read[0]] = max(read[1], found.get(read[0], 0))
+        return found
 
     def _is_forgotten(self, term: flow.Term, cut: Cut) -> bool:
         """A regression that trains a network which no optimizer owns: its target is cut by right, and the network

@@ -59,6 +59,21 @@ class UndifferentiableAction(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        import torch
+        from torch.distributions import Normal, kl_divergence
+        encoder, decoder = torch.nn.Linear(6, 4), torch.nn.Linear(2, 6)
+        opt = torch.optim.SGD([*encoder.parameters(), *decoder.parameters()], lr=0.1)
+        for _ in range(4):
+            x = torch.randn(8, 6)
+            mean, log_std = encoder(x).chunk(2, -1)
+            posterior = Normal(mean, log_std.exp())
+            latent = posterior.sample()  # BUG
+            loss = (decoder(latent) - x).pow(2).mean() + kl_divergence(posterior, Normal(0.0, 1.0)).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """
@@ -106,6 +121,24 @@ class UndifferentiableAction(Rule):
             p = torch.sigmoid(gate(x))
             mask = torch.bernoulli(p) - p.detach() + p
             loss = (head(mask * body(x)) - y).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # A model that is fed its own draws, and learns from what came instead.
+        import torch
+        cell, head = torch.nn.GRUCell(3, 8), torch.nn.Linear(8, 6)
+        opt = torch.optim.SGD([*cell.parameters(), *head.parameters()], lr=0.1)
+        for _ in range(4):
+            steps, state, loss = torch.randn(5, 8, 3), torch.zeros(8, 8), 0.0
+            given = steps[0]
+            for following in steps[1:]:
+                state = cell(given, state)
+                mean, log_std = head(state).chunk(2, -1)
+                dist = torch.distributions.Normal(mean, log_std.exp())
+                loss = loss - dist.log_prob(following).mean()
+                given = dist.sample()
             opt.zero_grad()
             loss.backward()
             opt.step()

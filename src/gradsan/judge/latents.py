@@ -1,0 +1,52 @@
+"""Latents that are drawn without a gradient: a decoder learns from them, their encoder from its regulariser alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gradsan.judge.flow import is_choice, is_straight_through, terms
+from gradsan.judge.provenance import Provenance, params_of
+from gradsan.record.events import NOWHERE, Op, ParamId, ValueId
+
+
+def drawn_latents(
+    graph: Provenance, roots: list[ValueId], trained: set[ParamId]
+) -> Iterator[tuple[Op, set[ParamId]]]:
+    """Draws of real numbers that layers go on with, and the parameters they were drawn with, where the loss reaches
+    those in no term that knows the draw (it scores it, or passes it straight through) or a target."""
+    within = graph.ancestors(roots)
+    for draw in within.values():
+        on_purpose = draw.facts.grad_off not in (NOWHERE, draw.site)  # `sample` itself switches gradients off
+        if on_purpose or not draw.floating or not graph.is_cut(draw) or not is_choice(graph, draw):
+            continue
+        behind = graph.live_params([i.nid for i in graph.inputs(draw) if i.live]) & trained
+        if not behind or not _feeds_a_layer(graph, draw, within):
+            continue
+        if lost := behind - _taught(graph, draw, roots):
+            yield draw, lost
+
+
+def _feeds_a_layer(graph: Provenance, draw: Op, within: dict[ValueId, Op]) -> bool:
+    onward = [within[nid] for nid in graph.descendants([draw.nid], within)]
+    return any(params_of(i) for op in onward if op.live for i in graph.inputs(op))
+
+
+def _taught(graph: Provenance, draw: Op, roots: list[ValueId]) -> set[ParamId]:
+    """The parameters that some term reaches which is more than a regulariser of what was drawn from."""
+    found: set[ParamId] = set()
+    known = _data(graph.ancestors([draw.nid]))
+    for loss in filter(None, map(graph.get, roots)):
+        summands = terms(graph, loss)
+        through = is_straight_through(graph, summands)
+        for term in summands:
+            made_of = graph.ancestors([term.op.nid])
+            divergence = any("kl_divergence" in op.tags for op in made_of.values())
+            alone = draw.nid not in made_of and _data(made_of) <= known
+            if through or not (divergence or alone):
+                found |= graph.live_params([term.op.nid])
+    return found
+
+
+def _data(values: dict[ValueId, Op]) -> set[ValueId]:
+    """What came from outside, single numbers left out."""
+    return {nid for nid, op in values.items() if op.kind == "data" and op.shape}
