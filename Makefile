@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: run test check lint-precision test-torch test-torch-versions format picture programs accuracy reliability unseen unseen-check fix-check meaning bench bench-taps bench-memory bench-rl bench-averaging clean-agents faults hostile load third-party llm processes ray bench-distributed benchmark benchmark-full benchmark-peers docs docs-rules clean bench-seeds bench-curves llm-planted llm-callback llm-cost lock-check lock-torch bench-alternatives
+.PHONY: run test check lint-precision test-torch test-torch-versions format picture programs accuracy reliability unseen unseen-check fix-check meaning bench bench-taps bench-effect bench-memory bench-rl bench-averaging clean-agents faults hostile load third-party llm processes ray bench-distributed benchmark benchmark-full benchmark-peers docs docs-rules clean bench-seeds bench-curves llm-planted llm-callback llm-cost lock-check lock-torch bench-alternatives
 
 run: $(READY)
 	$(BIN)/gradsan run --fail-on never examples/leaky_dqn.py
@@ -44,9 +44,9 @@ accuracy: $(READY)
 unseen: $(READY)
 	$(BIN)/python benchmarks/unseen.py $(UNSEEN)
 
-# The pairs and the right programs of the 8xx rules, counted; writes docs/meaning.md.
+# The pairs and the right programs of the rules about meaning, counted; writes docs/meaning.md. MEANING="--minutes 8" stops then.
 meaning: $(READY)
-	$(BIN)/python -W ignore benchmarks/meaning.py
+	$(BIN)/python -W ignore benchmarks/meaning.py $(MEANING)
 
 # Runs with and without gradsan compared: output, status, weights, random state; RELIABILITY="jit_ fork_" picks.
 reliability: $(READY)
@@ -76,6 +76,9 @@ bench: $(READY)
 
 bench-taps: $(READY)
 	$(BIN)/python -W ignore benchmarks/taps.py
+
+bench-effect: $(READY)
+	$(BIN)/python -W ignore benchmarks/effect.py
 
 # What other tools cost (docs/alternatives.md), in an environment of their own that sees the project's torch.
 bench-alternatives: $(READY)
@@ -278,4 +281,4 @@ test-torch-versions:
 	touch $@
 
 clean:
-	rm -rf .venv-torch-* $(THIRD_PARTY) $(RAY_VENV) $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(VENV)-* build dist .mypy_cache .pytest_cache .ruff_cache

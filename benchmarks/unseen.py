@@ -31,6 +31,13 @@ FIRST_TRIES = (
     ("3", "20", "after the mends of that time", "16 of 20"),
     ("4", "31", "from the reports, before the mends that followed", "18 of 31"),
     ("5", "22", "after those mends, before the few that followed", "19 of 22"),
+    ("6", "19", "after those, before the mends that followed", "13 of 19"),
+    (
+        "7",
+        "18",
+        "after the last mend; only an alarm on a twin of this round was taken away since",
+        "16 of 18",
+    ),
 )
 VERDICTS = ("code and line", "line only", "code only", "other finding", "silent")
 HEAD = ("class", "pairs", *VERDICTS, "twins with an alarm")
@@ -163,7 +170,7 @@ about the held one is not listed here, so that mends are not made to measure.
 ## At the first try
 
 {markdown(("round", "pairs", "written", "code and line"), list(FIRST_TRIES))}
-The last round is the honest figure; `make unseen UNSEEN="--round 3 --held"` counts it again. The goal is nine in ten.
+The last round is the honest figure; `make unseen UNSEEN="--round 7 --held"` counts it again. The goal is nine in ten.
 
 ## Now
 

@@ -89,6 +89,8 @@ class CutFinder:
                 cut = self.in_loss([term.op.nid], wanted) if wanted else None
                 if cut is None or self._is_reference(term, summands, cut) or self._is_forgotten(term, cut):
                     continue
+                if self._is_of_older_weights(cut, root.nid):
+                    continue
                 if not self._is_offset(term, cut, root.nid):
                     found.append(cut)
         return found
@@ -143,6 +145,23 @@ class CutFinder:
             and cut.pids <= graph.live_params([other.op.nid])
             for other in summands
         )
+
+    def _is_of_older_weights(self, cut: Cut, root: ValueId) -> bool:
+        """What was computed before the last step (the loss before, as something to improve on) is a constant by right:
+        the weights that it was made with are no more."""
+        graph = self.history.graph
+        then, now = (
+            self._epochs(ops) for ops in (graph.ancestors([cut.op.nid]), graph.live_ancestors([root]))
+        )
+        return all(pid in then and pid in now and then[pid] < now[pid] for pid in cut.pids)
+
+    def _epochs(self, ops: dict[ValueId, Op]) -> dict[ParamId, int]:
+        """By parameter, after how many steps it was read last."""
+        found: dict[ParamId, int] = {}
+        for nid in ops:
+            if (read := self.history.param_nodes.get(nid)) is not None:
+                found[read[0]] = max(read[1], found.get(read[0], 0))
+        return found
 
     def _is_forgotten(self, term: flow.Term, cut: Cut) -> bool:
         """A regression that trains a network which no optimizer owns: its target is cut by right, and the network

@@ -190,10 +190,13 @@ class Engine:
 
     def _finding(self, rule: Rule, verdict: Verdict, iteration: int) -> Finding:
         culprit = location(self.history, verdict.culprit)
+        own = {
+            site for role, site in verdict.sites if role != "caller"
+        }  # called from its own line: by nobody
         sites = [
             RoleSite(role, where)
             for role, s in verdict.sites
-            if (where := location(self.history, s)) is not None
+            if (where := location(self.history, s)) is not None and (role != "caller" or s not in own)
         ]
         subjects = describe_params(self.history, verdict.subjects, self._most_subjects)
         severity = verdict.severity or rule.severity

@@ -16,6 +16,13 @@ def frozen_at(file: str, name: str) -> int:
     return max((line for line in lines if name in line_of(file, line)), default=0)
 
 
+def thaws(file: str) -> bool:
+    """Whether the source sets a `requires_grad` to true anywhere: then a freeze may be for a while only."""
+    tree = tree_of(file)
+    flags = (_flag(node) for node in ast.walk(tree)) if tree is not None else iter(())
+    return any(isinstance(flag, ast.Constant) and flag.value is True for flag in flags)
+
+
 def function_at(file: str, line: int) -> str:
     tree = tree_of(file)
     return (function_around(tree, line) if tree is not None else "") or "<module>"

@@ -35,6 +35,7 @@ from gradsan.record.events import (
     FlatShare,
     GradientNorm,
     HiddenWrite,
+    ParamId,
     ValueId,
 )
 from gradsan.record.torch_errors import kind_of
@@ -61,7 +62,7 @@ class BackwardDiagnosis:
         self._blind_spots = blind_spots
         self._line_recall = LineRecall()
         self._ladders = GradientLadders()
-        self._hunting_zeros = False
+        self._zero: set[ParamId] = set()  # gradients that were zero when they were last written
         self._probes = Probes(containment)
         self._shares = GradientShares(containment)
 
@@ -84,7 +85,9 @@ class BackwardDiagnosis:
             if packed:
                 self._blind_spots.add("packed", None)
         ladder = self._ladders.of(token, named)
-        watcher = GradientWatcher(self._containment, named, self._hunting_zeros, ladder)
+        # The next backward may be another loss's, and one after that this one's again.
+        hunting = bool(self._zero) and any(self._leaves.find(leaf) in self._zero for leaf in graph.leaves)
+        watcher = GradientWatcher(self._containment, named, hunting, ladder)
         watcher.probes = self._probes.watch(roots, named, marks)
         leaves = graph.leaves if accumulates else []
         watcher.shares = self._shares.watch(token, named, leaves) if is_traced(named) else None
@@ -110,7 +113,8 @@ class BackwardDiagnosis:
         bad = None
         if any(not math.isfinite(n) for n in norms):
             bad = watcher.bad or BadGradient()
-        self._hunting_zeros = 0.0 in norms
+        zero = {pid for pid, norm in zip(pids, norms, strict=True) if norm == 0.0}
+        self._zero = (self._zero - set(pids)) | zero
         probes, pairs = watcher.probes.results() if watcher.probes is not None else ((), ())
         junctions, overlaps = watcher.shares.results(self._leaves) if watcher.shares is not None else ((), ())
         return facts._replace(
@@ -120,7 +124,7 @@ class BackwardDiagnosis:
             probe_pairs=pairs,
             norms=tuple(map(GradientNorm, pids, norms)),
             bad_gradient=bad,
-            zeroed_by=tuple(watcher.zeroed.values()) if self._hunting_zeros else (),
+            zeroed_by=tuple(watcher.zeroed.values()) if zero else (),
             functions=watcher.functions.passes(self._leaves),
             flat=tuple(watcher.flat),
             faded=tuple(watcher.faded),

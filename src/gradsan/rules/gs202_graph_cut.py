@@ -202,6 +202,20 @@ class GraphCut(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # The loss before, as something to improve on.
+        import torch
+        model = torch.nn.Linear(3, 3)
+        opt = torch.optim.SGD(model.parameters(), lr=0.1)
+        before = torch.tensor(0.0)
+        for _ in range(6):
+            s = torch.randn(8, 3)
+            loss = (model(s) - s.roll(1, 1)).pow(2).mean()
+            opt.zero_grad()
+            (loss + 0.1 * (loss - before)).backward()
+            opt.step()
+            before = loss.detach()
+        """,
     )
 
     def on_backward(self, event: Backward) -> Verdicts:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradsan.judge.callers import way
-from gradsan.judge.freezes import frozen_at, function_at
+from gradsan.judge.freezes import frozen_at, function_at, thaws
 from gradsan.judge.frozen_parts import frozen_behind
 from gradsan.judge.history import History, Param
 from gradsan.judge.ledger import Contribution
@@ -94,6 +94,19 @@ class FrozenParameter(Rule):
                 theirs.grad = ours.grad.clone()
             opt.step()
         """,
+        """
+        # Thawed after a warm-up.
+        import torch
+        encoder, head = torch.nn.Linear(3, 4), torch.nn.Linear(4, 1)
+        encoder.requires_grad_(False)
+        opt = torch.optim.SGD([*encoder.parameters(), *head.parameters()], lr=0.1)
+        for update in range(40):
+            if update == 30:
+                encoder.requires_grad_(True)
+            opt.zero_grad()
+            (head(encoder(torch.randn(8, 3)).relu()) - 1.0).pow(2).mean().backward()
+            opt.step()
+        """,
     )
 
     def __init__(self, history: History) -> None:
@@ -139,6 +152,9 @@ class FrozenParameter(Rule):
         """A network that was trained for a while may be left alone for a while: the critic warms up, the trunk waits.
         Not for longer than it was trained."""
         param = self.history.params[pid]
+        seen = self.history.sites.get(param.frozen_at)
+        if seen is not None and thaws(seen.file):
+            return False  # the end of the run will tell
         trained = param.frozen_since - param.seen_at if param.epoch >= A_PHASE else 0
         return self.history.iteration - param.frozen_since >= trained
 

@@ -171,6 +171,22 @@ class ZeroGradient(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # Two losses take turns; the temperature's own gets nothing back.
+        import torch
+        policy, log_alpha = torch.nn.Linear(3, 4), torch.nn.Parameter(torch.tensor(-3.0))
+        opt, alpha_opt = torch.optim.SGD(policy.parameters(), lr=0.1), torch.optim.SGD([log_alpha], lr=0.1)
+        for _ in range(14):
+            dist = torch.distributions.Categorical(logits=policy(torch.randn(8, 3)))
+            loss = -(dist.log_prob(dist.sample()) * torch.randn(8)).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            temperature = log_alpha.clamp(min=-2.0).exp()  # BUG
+            alpha_opt.zero_grad()
+            (temperature * (dist.entropy().detach().mean() - 0.9)).backward()
+            alpha_opt.step()
+        """,
     )
     good = (
         """
@@ -275,6 +291,22 @@ class ZeroGradient(Rule):
             opt.zero_grad()
             loss.backward()
             opt.step()
+        """,
+        """
+        # Two losses take turns; the temperature's own gets nothing back.
+        import torch
+        policy, log_alpha = torch.nn.Linear(3, 4), torch.nn.Parameter(torch.tensor(-1.0))
+        opt, alpha_opt = torch.optim.SGD(policy.parameters(), lr=0.1), torch.optim.SGD([log_alpha], lr=0.1)
+        for _ in range(14):
+            dist = torch.distributions.Categorical(logits=policy(torch.randn(8, 3)))
+            loss = -(dist.log_prob(dist.sample()) * torch.randn(8)).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            temperature = log_alpha.clamp(min=-2.0).exp()
+            alpha_opt.zero_grad()
+            (temperature * (dist.entropy().detach().mean() - 0.9)).backward()
+            alpha_opt.step()
         """,
     )
 

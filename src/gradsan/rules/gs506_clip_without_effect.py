@@ -21,6 +21,8 @@ COPYING, SHARING = (
     {"clone", "float", "double", "cpu", "to"},
     {"detach", "data", "alias", "view", "reshape", "flatten"},
 )
+SCALING = {"mul", "div"}
+REBOUND = re.compile(r"\s*(?P<name>\w+)\s*=(?!=).*(?<![.\w])(?P=name)\b")  # `grad = grad * factor`
 
 
 class ClipWithoutEffect(Rule):
@@ -108,6 +110,20 @@ class ClipWithoutEffect(Rule):
         for _ in range(4):
             update(net, opt)
         """,
+        """
+        import torch
+        critic = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(critic.parameters(), lr=0.1)
+        for _ in range(5):
+            opt.zero_grad()
+            (critic(torch.randn(8, 3)) - 9.0).pow(2).mean().backward()
+            for p in critic.parameters():
+                grad = p.grad
+                norm = grad.norm()
+                if norm > 0.1:
+                    grad = grad * (0.1 / norm)  # BUG
+            opt.step()
+        """,
     )
     good = (
         """
@@ -178,6 +194,32 @@ class ClipWithoutEffect(Rule):
             norm = torch.nn.utils.clip_grad_norm_(net.parameters(), max_norm)
             opt.step()
         """,
+        """
+        import torch
+        critic = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(critic.parameters(), lr=0.1)
+        for _ in range(5):
+            opt.zero_grad()
+            (critic(torch.randn(8, 3)) - 9.0).pow(2).mean().backward()
+            for p in critic.parameters():
+                grad = p.grad
+                norm = grad.norm()
+                if norm > 0.1:
+                    grad.mul_(0.1 / norm)
+            opt.step()
+        """,
+        """
+        # A scaled copy is kept for a look at it after the step.
+        import torch
+        critic = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(critic.parameters(), lr=0.1)
+        for _ in range(5):
+            opt.zero_grad()
+            (critic(torch.randn(8, 3)) - 9.0).pow(2).mean().backward()
+            kept = critic.weight.grad / 8
+            opt.step()
+            print(kept.norm().item())
+        """,
     )
 
     def __init__(self, history: History) -> None:
@@ -231,7 +273,7 @@ class ClipWithoutEffect(Rule):
         for op in event.ops:
             if op.facts.dropped:
                 yield self._dropped(op, op.facts.clipped)
-            elif op.name == "clamp" and (pid := op.facts.clipped or self._copied(op)):
+            elif pid := self._limits(op):
                 self._bound.append((op, pid))
 
     def on_step(self, event: Step) -> Verdicts:
@@ -240,6 +282,18 @@ class ClipWithoutEffect(Rule):
         for op, pid in bound:
             if pid in event.held and not self.history.graph.consumers.get(op.nid):
                 yield self._dropped(op, pid)
+
+    def _limits(self, op: Op) -> ParamId:
+        """The parameter whose gradient is clamped here, or scaled by a number."""
+        if op.name == "clamp":
+            return op.facts.clipped or self._copied(op)
+        seen = self.history.sites.get(op.site)
+        if op.name not in SCALING or seen is None or not REBOUND.match(line_of(seen.file, seen.line)):
+            return NOBODY  # a scaled copy may be kept for later
+        source = self.history.graph.get(op.inputs[0]) if op.inputs else None
+        scaled = source is not None and source.kind == "gradient read" and source.shape == op.shape
+        others = [i for i in self.history.graph.inputs(op) if i is not source]
+        return source.facts.pid if source and scaled and not any(i.shape for i in others) else NOBODY
 
     def _copied(self, op: Op) -> ParamId:
         """The parameter whose gradient this value is a copy of."""
@@ -254,7 +308,8 @@ class ClipWithoutEffect(Rule):
         return NOBODY
 
     def _dropped(self, op: Op, pid: ParamId) -> Verdict:
-        what = "returns a new tensor" if op.facts.clipped else "changes a copy of the gradient"
+        new = op.facts.clipped or op.name in SCALING
+        what = "returns a new tensor" if new else "changes a copy of the gradient"
         return Verdict(
             op.site,
             f"`{op.name}` {what}, which is dropped; the gradient of `{name_of(self.history, pid)}` stays as it is",

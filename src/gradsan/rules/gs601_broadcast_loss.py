@@ -15,7 +15,7 @@ from gradsan.judge.meetings import (
 from gradsan.judge.provenance import Provenance
 from gradsan.judge.residuals import LIBRARY_LOSSES
 from gradsan.judge.wording import line
-from gradsan.record.events import Backward, Op, ValueId
+from gradsan.record.events import NOWHERE, Backward, Op, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 ELEMENTWISE = {"add", "sub", "rsub", "mul", "div", "rdiv", "minimum", "maximum", "min", "max", "where", "pow"}
@@ -286,7 +286,11 @@ class BroadcastLoss(Rule):
             culprit,
             f"in `{meeting.op.name}`, {shapes[0]} {what} {shapes[1]}, on the way to the loss on "
             f"{line(self.history, event.site)}",
-            [("made", culprit), ("broadcast", meeting.op.site), ("backward", event.site)],
+            [
+                ("made", meeting.made.site if meeting.made is not None else NOWHERE),
+                ("broadcast", meeting.op.site),
+                ("backward", event.site),
+            ],
             event.reached,
             measure=never_computed,
             fix=fix,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gradsan.judge.axes import BY_SIZE, RESHAPING, ROWS, UNITS, Roles, onward, roles
+from gradsan.judge.axes import BY_SIZE, RESHAPING, ROWS, SPREADING, UNITS, Roles, onward, roles
 from gradsan.judge.pooling import pooled_for_each_row
 from gradsan.judge.wording import line
 from gradsan.record.events import Backward, Op, ValueId
@@ -374,7 +374,7 @@ class WrongAxis(Rule):
                     ]
                     if others and not any(i.live for i in others):
                         return True
-                elif user.name in {"mul", "detach", "item", "float"} | RESHAPING:
+                elif user.name in {"mul", "detach", "item", "float"} | RESHAPING | SPREADING:
                     stack.append(user)
         return False
 
