@@ -44,9 +44,9 @@ accuracy: $(READY)
 unseen: $(READY)
 	$(BIN)/python benchmarks/unseen.py $(UNSEEN)
 
-# The pairs and the right programs of the 8xx rules, counted; writes docs/meaning.md.
+# The pairs and the right programs of the rules about meaning, counted; writes docs/meaning.md. MEANING="--minutes 8" stops then.
 meaning: $(READY)
-	$(BIN)/python -W ignore benchmarks/meaning.py
+	$(BIN)/python -W ignore benchmarks/meaning.py $(MEANING)
 
 # Runs with and without gradsan compared: output, status, weights, random state; RELIABILITY="jit_ fork_" picks.
 reliability: $(READY)
@@ -281,4 +281,4 @@ test-torch-versions:
 	touch $@
 
 clean:
-	rm -rf .venv-torch-* $(THIRD_PARTY) $(RAY_VENV) $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(VENV)-* build dist .mypy_cache .pytest_cache .ruff_cache

@@ -1,9 +1,10 @@
-"""The measurements of two entries of docs/found-in-the-wild.md, without gradsan.
+"""The measurements of three entries of docs/found-in-the-wild.md, without gradsan.
 
     python benchmarks/found_in_the_wild.py
 
 A2C: the actor's gradient as public copies write it ([80] * [80, 1]) beside the one that is meant.
 ACER: the gradient of a mean over pairs beside that of a mean over samples.
+Online actor-critic: the gradient of a live temporal difference beside the one that is meant.
 """
 
 from __future__ import annotations
@@ -95,8 +96,47 @@ def acer() -> None:
     )
 
 
+class Shared(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.trunk = nn.Sequential(nn.Linear(4, 256), nn.ReLU(), nn.Linear(256, 256), nn.ReLU())
+        self.policy, self.value = nn.Linear(256, 2), nn.Linear(256, 1)
+
+    def forward(self, state: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
+        features = self.trunk(torch.as_tensor(state).unsqueeze(0))
+        return self.policy(features).log_softmax(-1), self.value(features).squeeze()
+
+
+def online_actor_critic(updates: int = 600) -> None:
+    """One step, one update. As written, nothing of the temporal difference is a constant."""
+    net, environment = Shared(), gymnasium.make("CartPole-v1")
+    optimizer = torch.optim.Adam(net.parameters(), lr=1e-4)
+    state, _ = environment.reset(seed=0)
+    cosines: dict[str, list[float]] = {"value": [], "trunk": []}
+    for _ in range(updates):
+        log_probs, value = net(state)
+        action = int(torch.distributions.Categorical(logits=log_probs).sample())
+        following, reward, terminated, truncated, _ = environment.step(action)
+        delta = reward + 0.99 * net(following)[1] * (not terminated) - value
+        score = log_probs[0, action]
+        written = -score * delta + delta**2
+        target = (delta + value).detach()
+        meant = -score * delta.detach() + (target - value) ** 2
+        for name, part in (("value", net.value), ("trunk", net.trunk)):
+            both = gradient(written, part), gradient(meant, part)
+            cosines[name].append(torch.cosine_similarity(*both, dim=0).item())
+        optimizer.zero_grad()
+        written.backward()
+        optimizer.step()
+        state = environment.reset()[0] if terminated or truncated else following
+    for name, found in cosines.items():
+        median = sorted(found)[len(found) // 2]
+        print(f"{name}: median cosine {median:.2f}, below 0 in {sum(c < 0 for c in found)} of {updates}")
+
+
 if __name__ == "__main__":
     torch.manual_seed(0)
     torch.set_num_threads(1)
     a2c()
     acer()
+    online_actor_critic()

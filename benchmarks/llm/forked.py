@@ -42,20 +42,10 @@ def watched(case: str, mode: str, report: Path) -> Ran:
     return _measured(*attempted(case, mode, report, PROGRAM))
 
 
-def attempted(case: str, mode: str, report: Path, script: Path) -> tuple[int, str]:
-    """The status of a run that may fail, and what it printed."""
-    options = [
-        "--mode",
-        mode,
-        "--fail-on",
-        "never",
-        "--include",
-        "trl",
-        "--format",
-        "json",
-        "--output",
-        str(report),
-    ]
+def attempted(case: str, mode: str, report: Path, script: Path, include: str = "trl") -> tuple[int, str]:
+    """The status of a run that may fail, and what it printed. Lines of the library `include` count, too."""
+    options = ["--mode", mode, "--fail-on", "never", "--format", "json", "--output", str(report)]
+    options += ["--include", include] if include else []
     return _forked(lambda: _sanitized([*options, script.name, *case.split()]))
 
 

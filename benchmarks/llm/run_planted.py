@@ -41,7 +41,7 @@ def main() -> int:
             if sys.argv[1:] and not any(part in name for part in sys.argv[1:]):
                 continue
             for mode in MODES:
-                attempted(name, mode, report, SCRIPT)
+                attempted(name, mode, report, SCRIPT, include="")
                 told = json.loads(report.read_text(encoding="utf-8"))
                 right = [
                     f

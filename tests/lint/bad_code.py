@@ -130,6 +130,14 @@ for x in data:
     scheduler.step()
     print(loss.item())
 """,
+    "never cleared, because the method is only named": """
+def train(net, loader):
+    optimizer = optim.SGD(net.parameters(), 0.1)
+    for x in loader:
+        optimizer.zero_grad
+        net(x).mean().backward()
+        optimizer.step()  # BUG GS401
+""",
     "never cleared, in a function": """
 def train(net, loader):
     optimizer = optim.RMSprop(net.parameters())

@@ -77,6 +77,15 @@ def update(net, opt, scaler, loss, prepare):
     clip_grad_norm_(net.parameters(), 1.0)
     scaler.step(opt)
 """,
+    "cleared through the name of the method": """
+def train(net, loader):
+    optimizer = optim.SGD(net.parameters(), 0.1)
+    clear = optimizer.zero_grad
+    for x in loader:
+        clear()
+        net(x).mean().backward()
+        optimizer.step()
+""",
     "clip before the second backward": """
 def update(net, opt, one, two):
     opt.zero_grad()

@@ -10,10 +10,21 @@ MOMENT = "the same is computed at another moment"
 WRITTEN = "a value is overwritten where nobody sees it; what it flows into is the same"
 BY_HAND = "what the script itself does with gradients between backward and step is not followed"
 
+FITTED = "a cross-entropy counts as a fit, whichever sign its loss gives it"
 ALIASED = "plain tensors that share their memory with parameters are no network of their own"
 INSIDE = "what a backward of the script's own makes of its gradients is not followed"
 
+MASKS = "the same rows and tokens, weighed otherwise; the gradient flows the same way"
+MEMBERS = "the members of a list are one network, and what is constant is told by the network"
+
 SAME: dict[str, str] = {
+    "ensemble_minimum_of_one_member": MEMBERS,
+    "advantages_handed_in_as_the_mask": MASKS,
+    "penalty_counts_the_padding": MASKS,
+    "running_count_taken_for_a_mask": MASKS,
+    "n_step_queue_runs_into_the_next_episode": EXPERIENCE,
+    "n_step_sums_from_a_ring_buffer": EXPERIENCE,
+    "n_step_target_without_its_end": EXPERIENCE,
     "adapters_averaged_per_micro_batch": NUMBERS,
     "adapters_cast_to_bfloat16_with_the_model": NUMBERS,
     "functional_target_from_detached_parameters": ALIASED,
@@ -61,7 +72,9 @@ SAME: dict[str, str] = {
     "ring_buffer_overwritten_under_the_graph": WRITTEN,
     "running_loss_kept_with_its_graph": MEMORY,
     "sigmoid_tower_of_a_value_network": NUMBERS,
+    "soft_target_entropy_outside_the_mask": EXPERIENCE,
     "stack_of_large_layers_explodes": NUMBERS,
+    "surprise_for_a_log_prob": FITTED,
     "tanh_policy_on_raw_observations": NUMBERS,
     "target_synced_in_the_warm_up_only": MOMENT,
     "target_synced_where_the_counter_is_equal": MOMENT,
@@ -75,5 +88,7 @@ SAME: dict[str, str] = {
 }
 UNSTABLE: dict[str, str] = {
     "agent_cloned_by_evolution_keeps_the_parents_optimizer_fixed": "which agent is cloned is drawn by lot",
+    "phases_and_clones_with_their_own_optimizers": "the clones of the last generation are traced in deep mode only",
+    "numbers_that_come_back": "a factor is a number of the run, and its sign depends on the seed",
     "graphs_that_live_for_a_while": "a leaf that is made anew in every round is traced in deep mode only",
 }

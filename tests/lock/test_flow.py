@@ -125,3 +125,35 @@ def test_what_is_locked_is_silent():
 def test_a_program_that_broke_off_has_lost_nothing():
     locked = flow_of(ACTOR_CRITIC)
     assert not findings(ACTOR_CRITIC.replace("    dist = ", "    raise ValueError\n    dist = "), locked)
+
+
+def test_what_a_network_began_as_is_recognised_under_another_name():
+    code = """
+    import copy, torch
+    best = torch.nn.Linear(3, 1)
+    net = copy.deepcopy(best)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(4):
+        loss = net(torch.randn(8, 3)).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """
+    assert not unstable(code, variants=("other names and lines",))
+
+
+def test_a_head_that_is_used_late_is_in_the_lock():
+    code = """
+    import torch
+    torch.manual_seed(0)
+    heads = torch.nn.ModuleDict({name: torch.nn.Linear(3, 1) for name in "abcd"})
+    opt = torch.optim.SGD(heads.parameters(), lr=0.1)
+    for update in range(24):
+        name = "abc"[int(torch.randint(3, ()))] if update < 20 else "d"
+        loss = heads[name](torch.randn(8, 3)).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """
+    (loss,) = flow_of(code).losses
+    assert "reaches `heads.d`, fitted" in loss.deep

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gradsan.observe.patches import Patches, class_function
+from gradsan.observe.patches import Patches, class_function, stands_for
 
 
 class Plain:
@@ -36,6 +36,16 @@ def test_the_function_behind_a_class_method_takes_the_class(
     found = class_function(owner, name)(on, *args)
     assert found == expected
     assert type(found) is type(expected)
+
+
+@pytest.mark.parametrize(("owner", "name"), [(Plain, "make"), (Keys, "fromkeys"), (dict, "fromkeys")])
+def test_what_stands_for_a_class_method_has_the_names_that_a_caller_sees(owner: type, name: str) -> None:
+    @stands_for(owner, name)
+    def ours(cls: type, *args: Any) -> Any: ...
+
+    seen = getattr(owner, name)
+    for word in ("__name__", "__qualname__", "__module__", "__doc__"):
+        assert getattr(ours, word) == getattr(seen, word)
 
 
 def test_an_inherited_attribute_is_inherited_again_though_its_replacement_rests() -> None:

@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from gradsan.judge.flow import culprit_of, is_choice
+from gradsan.judge.source import around
 from gradsan.record.events import Chain, Op, Site
 
+COMPREHENSIONS = {"<listcomp>", "<dictcomp>", "<setcomp>", "<genexpr>"}
 NEW_TENSORS = {"tensor", "as_tensor", "FloatTensor", "Tensor", "new_tensor", "asarray", "from_numpy"}
 
 if TYPE_CHECKING:
@@ -120,4 +122,9 @@ def is_one_function(history: History, one: Site, other: Site) -> bool:
 
 def _function(history: History, site: Site) -> tuple[str, str]:
     seen = history.sites.get(site)
-    return ("", str(site)) if seen is None else (seen.file, seen.function)
+    if seen is None:
+        return "", str(site)
+    if seen.function in COMPREHENSIONS:  # a frame of its own, in the function that it stands in
+        function = around(seen.file, seen.line)[0]
+        return seen.file, "<module>" if function is None else function.name
+    return seen.file, seen.function

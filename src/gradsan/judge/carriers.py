@@ -18,15 +18,17 @@ def carried_by(history: History, op: Op) -> Site:
     that it is returned to, or its own."""
     for site in way_of(history, op):
         seen = history.sites[site]
-        function = around(seen.file, seen.line)[0]
+        function, statement = around(seen.file, seen.line)
         names = names_bound_at(seen.file, seen.line)
+        last = site
+        if isinstance(statement, ast.Return):  # whoever called it has it
+            continue
         if function is None or not names:
             return site
         if stored := _stored(function, names, seen.line):
             return history.site_at(seen.file, stored, seen.function)
         if not _is_returned(function, names):
             return site
-        last = site
     return last
 
 

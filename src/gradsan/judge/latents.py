@@ -20,12 +20,10 @@ def drawn_latents(
         if on_purpose or not draw.floating or not graph.is_cut(draw) or not is_choice(graph, draw):
             continue
         behind = graph.live_params([i.nid for i in graph.inputs(draw) if i.live]) & trained
-        if (
-            behind
-            and _feeds_a_layer(graph, draw, within)
-            and _is_only_regularised(graph, draw, behind, roots)
-        ):
-            yield draw, behind
+        if not behind or not _feeds_a_layer(graph, draw, within):
+            continue
+        if lost := behind - _taught(graph, draw, roots):
+            yield draw, lost
 
 
 def _feeds_a_layer(graph: Provenance, draw: Op, within: dict[ValueId, Op]) -> bool:
@@ -33,22 +31,20 @@ def _feeds_a_layer(graph: Provenance, draw: Op, within: dict[ValueId, Op]) -> bo
     return any(params_of(i) for op in onward if op.live for i in graph.inputs(op))
 
 
-def _is_only_regularised(graph: Provenance, draw: Op, behind: set[ParamId], roots: list[ValueId]) -> bool:
+def _taught(graph: Provenance, draw: Op, roots: list[ValueId]) -> set[ParamId]:
+    """The parameters that some term reaches which is more than a regulariser of what was drawn from."""
+    found: set[ParamId] = set()
     known = _data(graph.ancestors([draw.nid]))
-    for root in roots:
-        if (loss := graph.get(root)) is None:
-            return False
+    for loss in filter(None, map(graph.get, roots)):
         summands = terms(graph, loss)
-        if is_straight_through(graph, summands):
-            return False
+        through = is_straight_through(graph, summands)
         for term in summands:
-            if not term.op.live or not graph.live_params([term.op.nid]) & behind:
-                continue
             made_of = graph.ancestors([term.op.nid])
             divergence = any("kl_divergence" in op.tags for op in made_of.values())
-            if draw.nid in made_of or not (divergence or _data(made_of) <= known):
-                return False
-    return True
+            alone = draw.nid not in made_of and _data(made_of) <= known
+            if through or not (divergence or alone):
+                found |= graph.live_params([term.op.nid])
+    return found
 
 
 def _data(values: dict[ValueId, Op]) -> set[ValueId]:

@@ -6,8 +6,9 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from gradsan.judge.networks import Copying
+from gradsan.judge.provenance import params_of
 from gradsan.judge.source import happens_once
-from gradsan.record.events import NOWHERE, Backward, ParamId, Site
+from gradsan.record.events import NOWHERE, Backward, ParamId, Site, ValueId
 
 if TYPE_CHECKING:
     from gradsan.judge.history import History
@@ -46,12 +47,20 @@ class StandingTargets:
         if self._read[event.site] >= TOGETHER:
             return
         self._read[event.site] += 1
+        known = frozenset(pid for pid in self._history.params if networks.is_target(pid))
+        if not known:
+            return
         within = graph.ancestors(root.nid for root in event.roots)
-        constants = [op for op in within.values() if not op.live and len(op.inputs) > 1]
-        for op in constants:
-            targets = {pid for pid in graph.value_params([op.nid]) if networks.is_target(pid)}
-            for pid in targets:
-                self._beside.setdefault(pid, set()).update(targets - {pid})
+        # From the first value to the last, for a rollout has thousands of constants that are made of each other.
+        behind: dict[ValueId, frozenset[ParamId]] = {}
+        for nid in sorted(within):
+            op = within[nid]
+            parts = {behind[source] for source in op.inputs if source in behind}
+            parts.add(known.intersection(params_of(op)))
+            behind[nid] = targets = parts.pop() if len(parts) == 1 else frozenset[ParamId]().union(*parts)
+            if not op.live and len(op.inputs) > 1:
+                for pid in targets:
+                    self._beside.setdefault(pid, set()).update(targets - {pid})
 
     def forgotten(self) -> list[ParamId]:
         """Never synced in a long run, or since others of the same loss have been synced again and again."""

@@ -136,12 +136,14 @@ class FlowCollector:
         book = self._book(event)
         book.seen += 1
         book.site = event.site
-        book.fed.update(event.fed if event.call == "backward" else event.reached)
+        reached = set(event.fed if event.call == "backward" else event.reached)
+        meets_more = not reached <= book.fed  # a head that is used for the first time
+        book.fed |= reached
         book.trains |= contribution.consumed_pids() & (set(event.fed) | set(contribution.by_hand))
         book.optimizers |= contribution.consumers()
         book.by_hand = book.by_hand or bool(contribution.by_hand)
         is_new = event.nodes not in book.forms and len(book.forms) < FORMS
-        if book.looks < LOOKS or is_new or book.seen & (book.seen - 1) == 0:
+        if book.looks < LOOKS or is_new or meets_more or book.seen & (book.seen - 1) == 0:
             book.forms.add(event.nodes)
             self._look(book, event)
 

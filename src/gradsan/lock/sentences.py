@@ -33,9 +33,21 @@ class Wording:
         losses = [self._loss(book) for book in self._books]
         mentioned = {pid for book in self._books for pid in book.mentioned()}
         mentioned |= {pid for o in self._history.optimizers.values() for pid in o.params}
-        made = dict.fromkeys(self._labels[pid] for pid in sorted(mentioned) if pid in self._labels)
-        networks = [self._network(label) for label in made]
-        return Flow(networks, losses)
+        listed = self._with_originals({self._labels[pid] for pid in mentioned if pid in self._labels})
+        made = dict.fromkeys(self._labels[pid] for pid in sorted(self._labels) if self._labels[pid] in listed)
+        return Flow([self._network(label) for label in made], losses)
+
+    def _with_originals(self, labels: set[str]) -> set[str]:
+        """What a network is a copy of is listed, too: a name that nothing else is known of could not be recognised."""
+        waiting, found = list(labels), set(labels)
+        while waiting:
+            for pid in self._members[waiting.pop()]:
+                copy = self._history.networks.copies.get(pid)
+                label = self._labels.get(copy.source, "") if copy is not None else ""
+                if label and label not in found:
+                    found.add(label)
+                    waiting.append(label)
+        return found
 
     def members(self, label: str) -> set[ParamId]:
         return self._members.get(label, set())

@@ -11,7 +11,7 @@ import torch
 
 from gradsan.observe.containment import Containment
 from gradsan.observe.last_resort import attempt
-from gradsan.observe.patches import Parts, Patches, class_function
+from gradsan.observe.patches import Parts, Patches, class_function, stands_for
 from gradsan.observe.sites import Sites
 from gradsan.observe.special_calls import Call
 from gradsan.observe.switches import GradientSwitches
@@ -106,7 +106,7 @@ class InteropTap:
         contain, tracing, function = self._contain, self._tracing, torch.autograd.Function
         original = class_function(function, "apply")
 
-        @functools.wraps(original)
+        @stands_for(function, "apply")
         def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
             tap = tracing.tap
             numbers = contain("function", tap.read, args) if tap is not None else None

@@ -166,12 +166,12 @@ def _renamed(mark: Mark, table: dict[str, Meaning]) -> Mark | None:
 def apart(
     name: str, inputs: list[Tensor], numbers: tuple[ValueId, ...], out: Tensor, marks: Marks, log_target: bool
 ) -> tuple[float, ...]:
-    """How far a live log-probability (or a logarithm of a policy) and a constant lie apart; nothing where these
-    are not what is subtracted."""
-    if len(inputs) != 2 or len(numbers) != 2 or inputs[0].requires_grad == inputs[1].requires_grad:
+    """How far a live log-probability (or a logarithm of a policy) and a constant, or another live one, lie apart;
+    nothing where these are not what is subtracted."""
+    if len(inputs) != 2 or len(numbers) != 2:
         return ()
-    mark = marks.of(numbers[0] if inputs[0].requires_grad else numbers[1])
-    if mark is None or mark.meaning not in ("log-prob", "log-policy", "log-ratio"):
+    found = [marks.of(number) for number, side in zip(numbers, inputs, strict=True) if side.requires_grad]
+    if not found or any(m is None or m.meaning not in ("log-prob", "log-policy", "log-ratio") for m in found):
         return ()
     if name == "kl_div":
         target = inputs[1].detach() if log_target else inputs[1].detach().log()

@@ -180,6 +180,8 @@ class OperationTap(StackedMode):
         # `q / temperature`: the number may have left a tensor by `.item()`.
         if len(args) == 2 and len(inputs) == 1:
             numbers += self.departures.operand(args[1] if args[0] is inputs[0] else args[0])
+        elif len(args) == 3 and type(args[2]) is float:  # `scores[i] = score.item()`
+            numbers += self.departures.operand(args[2])
         settings = 0  # there are none where all arguments are tensors
         if kwargs or len(args) != len(inputs) or args[0] is not inputs[0] or args[-1] is not inputs[-1]:
             settings = inspect_op.settings(args, kwargs)

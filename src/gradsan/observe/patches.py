@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -96,3 +97,17 @@ def class_function(owner: type, name: str) -> Any:
     methods hold it; one that is written in C is called with the class itself."""
     found = inspect.getattr_static(owner, name)
     return getattr(found, "__func__", found)
+
+
+def stands_for(owner: type, name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """`functools.wraps` for a class method: the names are those that `owner.name` shows, because what is behind one
+    that is written in C has others, or none."""
+
+    def decorate(ours: Callable[..., Any]) -> Callable[..., Any]:
+        seen = getattr(owner, name)
+        functools.update_wrapper(ours, class_function(owner, name))
+        for word in ("__module__", "__name__", "__qualname__"):
+            setattr(ours, word, getattr(seen, word))
+        return ours
+
+    return decorate

@@ -99,6 +99,14 @@ class LossWithoutGraph(Rule):
             actor_opt.step()
             critic.requires_grad_(True)
         """,
+        """
+        import torch
+        net = torch.nn.Linear(3, 1)
+        x, scores = torch.randn(8, 3), torch.zeros(8)
+        for i in range(8):
+            scores[i] = net(x[i]).item()  # BUG
+        (scores - 1.0).pow(2).mean().backward()
+        """,
     )
     good = (
         """

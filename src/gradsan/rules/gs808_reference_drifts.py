@@ -158,6 +158,21 @@ class ReferenceDrifts(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # The reference is the model without its adapter, which nothing has moved yet.
+        import torch
+        base, adapter = torch.nn.Linear(3, 2).requires_grad_(False), torch.nn.Linear(3, 2, bias=False)
+        torch.nn.init.zeros_(adapter.weight)
+        opt = torch.optim.SGD(adapter.parameters(), lr=0.0)
+        for _ in range(6):
+            s, a = torch.randn(8, 3), torch.randint(2, (8, 1))
+            reference = base(s).log_softmax(-1).gather(1, a)
+            own = (base(s) + adapter(s)).log_softmax(-1).gather(1, a)
+            loss = ((reference - own).exp() - (reference - own) - 1).mean() - 0.1 * own.mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
 
     def __init__(self, history: History) -> None:
@@ -202,6 +217,10 @@ class ReferenceDrifts(Rule):
             self._apart.add(site)
             if self._disagrees(difference, learned, region):
                 yield self._noisy(event, difference, learned)
+            return
+        copies = history.networks.copies
+        followed = {copies[pid].source if pid in copies else pid for pid in scores.reads(history, region)}
+        if not followed & learned:  # it stands still, and so does the policy, for another reason
             return
         steps = self._same.setdefault(site, set())
         steps.add(max(history.params[pid].epoch for pid in learned))

@@ -24,8 +24,13 @@ def check(file: SourceFile) -> Iterator[Mistake]:
 
 
 def _clears(scope: Scope) -> bool:
-    """By `zero_grad`, through `.grad`, or by a helper whose name says so; also in the functions defined here."""
-    for node in scope.all_nodes():
+    """By `zero_grad`, through `.grad`, or by a helper whose name says so; also in the functions defined here. A method
+    that is named and not called clears nothing."""
+    nodes = list(scope.all_nodes())
+    idle = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    for node in nodes:
+        if id(node) in idle:
+            continue
         spelt = (
             node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
         )
