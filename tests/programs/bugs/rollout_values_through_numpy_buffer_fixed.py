@@ -32,7 +32,7 @@ for _ in range(8):
             "obs": obs.numpy(),
             "action": action.numpy(),
             "log_prob": dist.log_prob(action).detach().numpy(),
-            "value": agent.value(obs).detach().numpy(),  # BUG GS202
+            "value": agent.value(obs).detach().numpy(),
             "reward": np.random.default_rng(0).normal(size=4).astype(np.float32),
         }
         buffer.append(entry)

@@ -33,7 +33,7 @@ for update in range(60):
     value = critic(torch.cat([obs, actor(obs)], 1))
     actor_loss = -value.mean()
     actor_optimizer.zero_grad()
-    actor_loss.backward()  # BUG GS801
+    actor_loss.backward()
     actor_optimizer.step()
     with torch.no_grad():
         for old, new in zip(

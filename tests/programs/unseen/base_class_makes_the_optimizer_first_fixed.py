@@ -13,7 +13,7 @@ class BaseAgent(nn.Module):
     def __init__(self, lr):
         super().__init__()
         self.encoder = nn.Sequential(nn.Linear(5, 32), nn.ReLU())
-        self.optimizer = torch.optim.Adam(self.parameters(), lr=lr)  # BUG GS205
+        self.optimizer = torch.optim.Adam(self.parameters(), lr=lr)
 
     def learn(self, obs, goal):
         loss = (self(obs) - goal).pow(2).mean()
@@ -24,7 +24,7 @@ class BaseAgent(nn.Module):
 
 class ValueAgent(BaseAgent):
     def __init__(self):
-        super().__init__(1e-3)  # BUG GS205
+        super().__init__(1e-3)
         self.head = nn.Sequential(nn.Linear(32, 16), nn.ReLU(), nn.Linear(16, 1))
         self.optimizer.add_param_group({"params": self.head.parameters()})
 

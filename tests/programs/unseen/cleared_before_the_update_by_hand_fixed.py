@@ -21,7 +21,7 @@ class Learner:
     def zero(self):
         for p in self.params:
             if p.grad is not None:
-                p.grad.zero_()  # BUG GS405
+                p.grad.zero_()
 
     def apply(self, lr):
         with torch.no_grad():

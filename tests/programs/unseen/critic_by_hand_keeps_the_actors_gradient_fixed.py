@@ -31,7 +31,7 @@ class HandAgent:
         td.pow(2).mean().backward()
         self.descend(self.critic, 1e-2)
         self.clear(self.actor)
-        gain = self.critic(torch.cat([obs, self.actor(obs)], 1)).mean()  # BUG GS304 GS401
+        gain = self.critic(torch.cat([obs, self.actor(obs)], 1)).mean()
         (-gain).backward()
         self.descend(self.actor, 1e-2)
 

@@ -16,7 +16,7 @@ optimizer = torch.optim.RMSprop(critic.parameters(), lr=5e-4)
 
 def clip_weights(limit=0.05):
     for p in critic.parameters():
-        p.data.clamp_(-limit, limit)  # BUG GS104
+        p.data.clamp_(-limit, limit)
 
 
 for update in range(40):

@@ -14,7 +14,7 @@ torch.manual_seed(518)
 
 
 def flat(module):
-    return torch.cat([p.detach().reshape(-1) for p in module.parameters()])  # BUG GS202
+    return torch.cat([p.detach().reshape(-1) for p in module.parameters()])
 
 
 def distance(one, other):

@@ -18,7 +18,7 @@ optimizer = torch.optim.Adam(q.parameters(), lr=1e-3)
 
 
 def bounded(error):
-    return torch.clamp(error, -1.0, 1.0)  # BUG GS208
+    return torch.clamp(error, -1.0, 1.0)
 
 
 for update in range(60):

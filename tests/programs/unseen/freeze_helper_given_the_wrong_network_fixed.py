@@ -16,7 +16,7 @@ torch.manual_seed(427)
 
 def freeze(module):
     for p in module.parameters():
-        p.requires_grad_(False)  # BUG GS207 GS201
+        p.requires_grad_(False)
     return module
 
 

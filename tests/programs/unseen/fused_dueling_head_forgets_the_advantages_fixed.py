@@ -18,7 +18,7 @@ class Dueling(torch.autograd.Function):
         return hidden @ wv, hidden @ wa
 
     @staticmethod
-    def backward(ctx, for_value, for_advantage):  # BUG GS211
+    def backward(ctx, for_value, for_advantage):
         hidden, wv, wa = ctx.saved_tensors
         back = for_value @ wv.T + for_advantage @ wa.T
         return back, hidden.T @ for_value, hidden.T @ for_advantage

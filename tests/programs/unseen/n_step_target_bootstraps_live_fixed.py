@@ -19,7 +19,7 @@ class NStep:
     def targets(self, rewards, last):
         total, found = self.v(last).squeeze(-1), []
         for reward in reversed(rewards):
-            total = reward + 0.9 * total  # BUG GS301
+            total = reward + 0.9 * total
             found.append(total)
         return torch.stack(found[::-1]).detach()
 

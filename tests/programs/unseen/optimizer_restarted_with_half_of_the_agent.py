@@ -27,9 +27,8 @@ agent = Agent()
 optimizer = torch.optim.Adam(agent.parameters(), lr=3e-3)
 for update in range(90):
     if update == 45:
-        optimizer = torch.optim.Adam(
-            [*agent.trunk.parameters(), *agent.critic.parameters()], lr=1e-3
-        )  # BUG GS205
+        kept = [*agent.trunk.parameters(), *agent.critic.parameters()]  # BUG GS205
+        optimizer = torch.optim.Adam(kept, lr=1e-3)  # BUG GS205
     obs = torch.randn(40, 5)
     dist, value = agent(obs)
     action = dist.sample()

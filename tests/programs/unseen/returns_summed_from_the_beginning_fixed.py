@@ -41,9 +41,9 @@ for episode in range(25):
         over = terminated or truncated
     returns, total = [], 0.0
     for reward in reversed(rewards):
-        total = reward + 0.95 * total  # BUG GS806
+        total = reward + 0.95 * total
         returns.insert(0, total)
-    weight = torch.tensor(returns)  # BUG GS806
+    weight = torch.tensor(returns)
     loss = -(torch.stack(log_probs) * (weight - weight.mean())).mean()
     optimizer.zero_grad()
     loss.backward()

@@ -12,7 +12,7 @@ torch.manual_seed(425)
 
 
 def as_batch(items):
-    return torch.tensor(items, dtype=torch.float32)  # BUG GS202
+    return torch.tensor(items, dtype=torch.float32)
 
 
 class Imagination:

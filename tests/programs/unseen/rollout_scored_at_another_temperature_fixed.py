@@ -20,7 +20,7 @@ def rollout(prompts):
         tempered = model(prompts) / TEMPERATURE
         dist = torch.distributions.Categorical(logits=tempered)
         tokens = dist.sample()
-        return tokens, dist.log_prob(tokens)  # BUG GS803
+        return tokens, dist.log_prob(tokens)
 
 
 for update in range(15):

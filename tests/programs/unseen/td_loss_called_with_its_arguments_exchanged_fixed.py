@@ -15,7 +15,7 @@ torch.manual_seed(616)
 
 
 def td_loss(prediction, target):
-    return F.smooth_l1_loss(prediction, target.detach())  # BUG GS201 GS202
+    return F.smooth_l1_loss(prediction, target.detach())
 
 
 class Twin:

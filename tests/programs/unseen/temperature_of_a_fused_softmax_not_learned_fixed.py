@@ -19,7 +19,7 @@ class TemperedSoftmax(torch.autograd.Function):
         return out
 
     @staticmethod
-    def backward(ctx, grad):  # BUG GS211
+    def backward(ctx, grad):
         out, logits, temperature = ctx.saved_tensors
         inner = out * (grad - (grad * out).sum(-1, keepdim=True))
         return inner / temperature, -(inner * logits).sum() / temperature.pow(2)

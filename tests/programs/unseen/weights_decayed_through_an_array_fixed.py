@@ -17,7 +17,7 @@ optimizer = torch.optim.SGD(critic.parameters(), lr=1e-2)
 
 def decay(rate):
     for array in arrays:
-        array *= 1 - rate  # BUG GS104
+        array *= 1 - rate
 
 
 for _ in range(40):
