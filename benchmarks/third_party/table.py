@@ -8,7 +8,7 @@ from typing import Any
 MODES = ("deep", "default")
 TITLE = """# Strangers' code
 
-Written by `make strangers`. Every program is a published algorithm of a library that nobody here wrote, trained
+Written by `make third-party`. Every program is a published algorithm of a library that nobody here wrote, trained
 on the CPU three times with the same seed: bare, under `gradsan run --mode deep`, and under the default mode, each
 with `--include` for the library. *Same weights* means the same bits of every parameter and buffer at the end, the
 same number of updates and the same random state. *Slowdown* is processor time of the training, the environment's
