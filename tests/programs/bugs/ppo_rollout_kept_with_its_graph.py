@@ -25,7 +25,7 @@ for update in range(6):
     obs, actions, log_probs, values, rewards = [], [], [], [], []
     for step in range(16):
         obs.append(torch.randn(4))
-        action, log_prob, _, value = agent.evaluate(obs[-1])  # BUG GS102
+        action, log_prob, _, value = agent.evaluate(obs[-1])  # BUG GS102 GS209
         actions.append(action)
         log_probs.append(log_prob)  # BUG GS102
         values.append(value)
