@@ -23,7 +23,7 @@ class Kept:
 
     def __init__(self, given: argparse.Namespace) -> None:
         self._file: Path | None = given.keep.resolve() if given.keep else None
-        self._until = time.monotonic() + given.at_most
+        self._until: float = time.monotonic() + given.at_most
         self.results: dict[str, Any] = {}
         if self._file is not None and self._file.exists():
             for line in self._file.read_text(encoding="utf-8").splitlines():

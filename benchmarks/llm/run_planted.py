@@ -19,15 +19,15 @@ MARKED = re.compile(r"# BUG ((?:GS\d{3} ?)+)")
 MODES = ("adaptive", "deep")
 
 
-def marks() -> dict[str, tuple[int, list[str]]]:
-    """By name of a bug its line and the codes that are right there."""
+def marks() -> dict[str, dict[int, list[str]]]:
+    """By name of a bug its lines and the codes that are right there."""
     text = SCRIPT.read_text(encoding="utf-8")
-    lines, found = text.splitlines(), {}
+    lines, found = text.splitlines(), dict[str, dict[int, list[str]]]()
     for node in ast.parse(text).body:
         if isinstance(node, ast.FunctionDef):
             for number in range(node.lineno, (node.end_lineno or node.lineno) + 1):
                 if mark := MARKED.search(lines[number - 1]):
-                    found[node.name] = number, mark.group(1).split()
+                    found.setdefault(node.name, {})[number] = mark.group(1).split()
     return found
 
 
@@ -37,7 +37,7 @@ def main() -> int:
     print("| bug | mode | found | message |\n|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"
-        for name, (line, codes) in marks().items():
+        for name, right_there in marks().items():
             if sys.argv[1:] and not any(part in name for part in sys.argv[1:]):
                 continue
             for mode in MODES:
@@ -46,7 +46,7 @@ def main() -> int:
                 right = [
                     f
                     for f in told["findings"]
-                    if f["rule"] in codes and f["culprit"] and f["culprit"]["line"] == line
+                    if f["culprit"] and f["rule"] in right_there.get(f["culprit"]["line"], ())
                 ]
                 others = [
                     f"{f['rule']}:{(f['culprit'] or {}).get('line')}"

@@ -1,6 +1,6 @@
 """Trains strangers' algorithms bare, under `--mode deep` and under the default mode, and compares.
 
-`python run.py [--only TEXT] [--page FILE]`, in the environment that `make strangers` builds. What earlier
+`python run.py [--only TEXT] [--page FILE]`, in the environment that `make third-party` builds. What earlier
 runs with another `--only` found stays in the table.
 """
 

@@ -89,6 +89,7 @@ SAME: dict[str, str] = {
 UNSTABLE: dict[str, str] = {
     "agent_cloned_by_evolution_keeps_the_parents_optimizer_fixed": "which agent is cloned is drawn by lot",
     "phases_and_clones_with_their_own_optimizers": "the clones of the last generation are traced in deep mode only",
+    "workers_mean_applied_by_hand": "what is done by hand with copies of one round is seen in deep mode only",
     "numbers_that_come_back": "a factor is a number of the run, and its sign depends on the seed",
     "graphs_that_live_for_a_while": "a leaf that is made anew in every round is traced in deep mode only",
 }

@@ -40,12 +40,13 @@ def function(backward: str, use: str, forward: str = "pass") -> str:
 
 
 CHECKPOINTED = """
-from torch.utils.checkpoint import checkpoint
+from torch.utils.checkpoint import checkpoint, set_checkpoint_early_stop
 calls = []
 def layer(x):  # BUG
     calls.append(x)
     return {}
-y = checkpoint(layer, x, use_reentrant=False, early_stop={})
+with set_checkpoint_early_stop({}):
+    y = checkpoint(layer, x, use_reentrant=False)
 y.sum().backward()  # RAISES
 """
 

@@ -372,13 +372,20 @@ def _has_none(value: ast.expr | None) -> bool:
     return any(p is None or (isinstance(p, ast.Constant) and p.value is None) for p in parts)
 
 
+def arguments_at(file: str, line: int) -> set[str]:
+    """What the function around this line is given, itself left out."""
+    function = around(file, line)[0]
+    given = ast.walk(function.args) if function is not None else ()
+    return {a.arg for a in given if isinstance(a, ast.arg)} - {"self", "cls"}
+
+
 def decided_by_caller(file: str, line: int, among: frozenset[str] = frozenset()) -> frozenset[str]:
     """The arguments of its function that the statement on this line takes a value from (of those called as in
     `among`, if any are given): then the line that calls the function decides."""
     function, statement = around(file, line)
     if function is None or statement is None:
         return frozenset()
-    own = {a.arg for a in ast.walk(function.args) if isinstance(a, ast.arg)} - {"self", "cls"}
+    own = arguments_at(file, line)
     value = statement.value if isinstance(statement, ast.Assign | ast.Expr | ast.Return) else None
     parts = value.args + [k.value for k in value.keywords] if isinstance(value, ast.Call) else [value]
     used = {n.id for part in parts if part for n in ast.walk(part) if isinstance(n, ast.Name)}

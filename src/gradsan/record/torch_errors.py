@@ -231,9 +231,14 @@ TABLE = (
     TorchError(
         "no-inputs",
         "backward",
-        ("argument to `backward()` cannot be empty", "argument to `grad()` cannot be empty"),
+        (
+            "argument to `backward()` cannot be empty",
+            "argument to `grad()` cannot be empty",
+            "grad requires non-empty inputs",  # in 2.6
+        ),
         why="there is nothing to differentiate by: the list of inputs is empty, perhaps an iterator that was used up",
         fix="pass `list(net.parameters())`",
+        types=(RuntimeError, ValueError),
     ),
     TorchError(
         "inside-transform",

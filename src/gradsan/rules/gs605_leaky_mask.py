@@ -42,7 +42,7 @@ class LeakyMask(Rule):
     bad = (
         """
         import torch
-        net, opt = torch.nn.Sequential(torch.nn.Embedding(9, 8), torch.nn.Linear(8, 9)), None
+        net = torch.nn.Sequential(torch.nn.Embedding(9, 8), torch.nn.Linear(8, 9))
         opt = torch.optim.SGD(net.parameters(), lr=0.1)
         for _ in range(4):
             tokens = torch.randint(1, 9, (6, 8)) * (torch.arange(8) < torch.randint(2, 9, (6, 1)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gradsan.judge.callers import Way, caller_apart, way, way_of
 from gradsan.judge.history import History
 from gradsan.judge.mixtures import shares
+from gradsan.judge.source import arguments_at, looped_over
 from gradsan.judge.wording import networks
 from gradsan.record.events import Backward, Op, Ops, ParamId, Site, Sync
 from gradsan.rules.base import Rule, Verdict, Verdicts
@@ -12,6 +13,7 @@ from gradsan.rules.base import Rule, Verdict, Verdicts
 TIMES = 2
 IN_A_ROW = 3  # iterations with a sync in each: what is copied now and then may be copied nearly whole
 NEARLY_ALL = 0.9
+ROUNDING = 1e-6  # of `tau + (1 - tau)`
 
 
 class ReversedSync(Rule):
@@ -20,7 +22,7 @@ class ReversedSync(Rule):
     severity = "error"
     what = """
         The sync of a target network overwrites the online network with the target, or mixes the two with the weights
-        exchanged (`tau * target + (1 - tau) * online` with a small tau), or loads the target from itself.
+        exchanged (`tau * target + (1 - tau) * online` with a small tau), or takes the target from itself.
     """
     why = """
         In the wrong direction, every sync undoes what was learned. With the weights exchanged the target is a copy of
@@ -72,6 +74,23 @@ class ReversedSync(Rule):
             for p, t in zip(q.parameters(), target.parameters()):
                 t.data.copy_(0.005 * t.data + 0.995 * p.data)  # BUG
         """,
+        """
+        import copy, torch
+        q = torch.nn.Linear(3, 2)
+        target, opt = copy.deepcopy(q), torch.optim.SGD(q.parameters(), lr=0.1)
+        def soft_update(source, copied, tau):
+            for p, t in zip(source.parameters(), copied.parameters()):
+                t.data.copy_(tau * p.data + (1 - tau) * t.data)
+        for _ in range(6):
+            s, s2 = torch.randn(8, 3), torch.randn(8, 3)
+            with torch.no_grad():
+                y = 1.0 + 0.9 * target(s2).amax(1)
+            loss = (q(s)[:, 0] - y).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            soft_update(target, target, 0.1)  # BUG
+        """,
     )
     good = (
         """
@@ -112,6 +131,7 @@ class ReversedSync(Rule):
         super().__init__(history)
         self._reversed: dict[Site, int] = {}
         self._rewound: dict[int, int] = {}
+        self._kept: dict[ParamId, int] = {}
         self._right: set[Way] = set()  # of syncs that write a network which no optimizer trains
         self._in_loss: set[ParamId] = set()
         self._mixed: dict[ParamId, tuple[int, int]] = {}  # in which iteration last, and how many in a row
@@ -178,12 +198,34 @@ class ReversedSync(Rule):
     def on_ops(self, event: Ops) -> Verdicts:
         for op in event.ops:
             if op.kind == "written":
+                write = self.history.graph.get(op.inputs[0])
+                if write is not None and self._keeps_all(op.facts.pid, write):
+                    yield from self._mixed_with_itself(op.facts.pid, write)
+                    continue
                 if not self.history.owner_of(op.facts.pid):
                     self._right.add(self._way_of_write(op))
                 yield from self._written_backwards(op)
-                write = self.history.graph.get(op.inputs[0])
                 if write is not None:
                     yield from self._exchanged(op.facts.pid, write, op.site)
+
+    def _keeps_all(self, pid: ParamId, write: Op) -> bool:
+        """Whether a target was overwritten with a mixture of nothing but itself."""
+        history = self.history
+        if pid not in history.networks.copies or history.owner_of(pid):
+            return False
+        parts = shares(history, write)
+        return parts.keys() == {pid} and abs(parts[pid] - 1.0) < ROUNDING
+
+    def _mixed_with_itself(self, pid: ParamId, write: Op) -> Verdicts:
+        """A helper that was given one network twice is right by itself."""
+        history, path = self.history, way_of(self.history, write)
+        times = self._kept[pid] = self._kept.get(pid, 0) + 1
+        if times >= TIMES:
+            seen = history.sites[path[0]]
+            names = arguments_at(seen.file, seen.line) & {*looped_over(seen.file, seen.line)}
+            site = path[1] if names and len(path) > 1 else path[0]
+            message = f"{networks(history, [pid])} is mixed with itself: it stays as it was"
+            yield Verdict(site, message, [("sync", path[0]), ("caller", site)], [pid])
 
     def _written_backwards(self, op: Op) -> Verdicts:
         """A trained parameter is overwritten by hand with its target, which some loss has used."""
