@@ -12,15 +12,11 @@ from gradsan.record.events import (
     Backward,
     Event,
     IterationEnd,
-    Op,
-    OpFacts,
-    Ops,
     ParamReborn,
     Repeated,
     Step,
     StepDone,
     Turn,
-    ValueId,
     ZeroGrad,
 )
 from gradsan.record.iterations import TAKE_OVER, Iterations
@@ -129,15 +125,6 @@ def test_iterations_that_are_alike_are_counted_and_none_is_lost() -> None:
     ended = sum(isinstance(event, IterationEnd) for event in seen)
     assert ended + sum(event.times for event in seen if isinstance(event, Repeated)) == 100
     assert JUDGED_OFTEN_ENOUGH <= ended <= JUDGED_OFTEN_ENOUGH + 2
-
-
-def test_what_is_recalled_of_a_counted_iteration_comes_before_its_step() -> None:
-    """Else a value made before the step and one made after it seem to come from the same weights."""
-    reading = Ops((Op(ValueId(7), "", 0, (), True, (1,), facts=OpFacts(pid=POLICY), kind="parameter"),))
-    known = [[reading, *iteration(bid)] for bid in range(1, 40)]
-    seen = recorded([*known, [reading, backward(9, POLICY), Step(ACTOR, 8, (POLICY,)), StepDone(ACTOR)]])
-    last = [type(event) for event in seen][-8:]
-    assert last.index(Ops) < last.index(Repeated)
 
 
 def test_events_of_different_types_are_never_taken_for_the_same() -> None:

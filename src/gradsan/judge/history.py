@@ -293,9 +293,6 @@ class History:
         for optimizer in self.optimizers.values():
             if optimizer.steps:
                 optimizer.steps += event.times
-                for pid in optimizer.params:
-                    if self.params[pid].epoch:
-                        self.params[pid].epoch += max(event.times, 1)
 
     def _resumed(self, event: Resumed) -> None:
         self.ledger.parts.clear()

@@ -541,8 +541,7 @@ class IterationEnd(NamedTuple):
 
 
 class Repeated(NamedTuple):
-    """`times` further iterations went exactly like ones already recorded. With none: what was recalled of one of them
-    came before its end, which has been counted."""
+    """`times` further iterations went exactly like ones already recorded."""
 
     times: int
 

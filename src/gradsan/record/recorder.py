@@ -151,7 +151,7 @@ class Recorder:
         self._seen.clear()
         self._seen_lightly.clear()
         if self._repeats and time.monotonic() - self._flushed > FLUSH_SECONDS:
-            self._flush_repeats(but=1)
+            self._flush_repeats()
 
     def _forget_some(self) -> None:
         """A script of which no two iterations are alike has nothing to be recognised by."""
@@ -162,7 +162,7 @@ class Recorder:
     def _release(self) -> None:
         """This iteration takes a course of its own: judge what was held back of it, too."""
         self._released = True
-        self._flush_repeats(but=1)
+        self._flush_repeats()
         self._recall()
         for event in self._held:
             self.sinks.feed(event)
@@ -175,9 +175,6 @@ class Recorder:
             self.sinks.feed(Ops(tuple(self._sources.values())))
         for event in self._counted:
             self.sinks.feed(event)
-        if self._counted or self._repeats:  # their iteration ended, even if that was told before
-            times, self._repeats = self._repeats, 0
-            self.sinks.feed(Repeated(times))
         self._sources.clear()
         self._counted.clear()
 
@@ -185,11 +182,10 @@ class Recorder:
         """Pass on what is held back, though it may turn out to be a repetition."""
         self._release()
 
-    def _flush_repeats(self, but: int = 0) -> None:
-        """The last one stays back where its operations may be recalled: they came before its end, and its step."""
+    def _flush_repeats(self) -> None:
         self._flushed = time.monotonic()
-        if self._repeats > but:
-            times, self._repeats = self._repeats - but, but
+        if self._repeats:
+            times, self._repeats = self._repeats, 0
             self.sinks.feed(Repeated(times))
 
     def finish(self) -> None:
