@@ -94,12 +94,13 @@ def chooses(op: Op) -> bool:
     return "sample" in op.tags or op.name in flow.CHOOSING
 
 
-def reads(history: History, region: dict[ValueId, Op]) -> dict[ParamId, set[int]]:
-    """The parameters in a region, and after how many steps they were read."""
-    found: dict[ParamId, set[int]] = {}
+def reads(history: History, region: dict[ValueId, Op]) -> dict[ParamId, set[ValueId]]:
+    """The parameters in a region, and what was read of each: a step makes another value of it. (How many steps there
+    were is not known of iterations that were only counted.)"""
+    found: dict[ParamId, set[ValueId]] = {}
     for nid in region:
         if (read := history.param_nodes.get(nid)) is not None:
-            found.setdefault(read[0], set()).add(read[1])
+            found.setdefault(read[0], set()).add(nid)
     return found
 
 

@@ -131,7 +131,7 @@ class RatioNotOne(Rule):
         old_region = scores.scoring(graph, difference.constant)
         new_region = scores.scoring(graph, difference.live)
         old, new = scores.reads(history, old_region), scores.reads(history, new_region)
-        same_weights = bool(new) and old == new and all(len(epochs) == 1 for epochs in new.values())
+        same_weights = bool(new) and old == new and all(len(values) == 1 for values in new.values())
         if not same_weights or any(
             op.kind == "foreign" for op in (*old_region.values(), *new_region.values())
         ):
