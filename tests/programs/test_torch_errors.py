@@ -77,9 +77,14 @@ def test_in_light_mode_something_is_told_with_the_line_that_raised(program: Prog
     assert raised in told
 
 
+# One error in the words of the oldest release, and in those of the others.
+OLDEST, SINCE = "grad requires non-empty inputs", "argument to `grad()` cannot be empty"
+
+
 def test_all_words_of_the_table_are_raised_by_some_program() -> None:
     messages = [e.message for p in PROGRAMS for e in recorded(p, "light") if isinstance(e, Failed)]
-    assert [w for row in TABLE for w in row.words if not any(w in m for m in messages)] == []
+    unheard = [w for row in TABLE for w in row.words if not any(w in m for m in messages)]
+    assert unheard in ([OLDEST], [SINCE])
 
 
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row.kind)
