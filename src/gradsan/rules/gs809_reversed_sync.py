@@ -13,6 +13,7 @@ from gradsan.rules.base import Rule, Verdict, Verdicts
 TIMES = 2
 IN_A_ROW = 3  # iterations with a sync in each: what is copied now and then may be copied nearly whole
 NEARLY_ALL = 0.9
+MIXING = {"add", "sub", "lerp"}
 ROUNDING = 1e-6  # of `tau + (1 - tau)`
 
 
@@ -125,6 +126,22 @@ class ReversedSync(Rule):
             if i % 2:
                 q.load_state_dict(best.state_dict())
         """,
+        """
+        # A target's memory is moved now and then: what it holds stays the same.
+        import copy, torch
+        q = torch.nn.Linear(3, 2)
+        target, opt = copy.deepcopy(q), torch.optim.SGD(q.parameters(), lr=0.1)
+        for _ in range(6):
+            s, s2 = torch.randn(8, 3), torch.randn(8, 3)
+            with torch.no_grad():
+                y = 1.0 + 0.9 * target(s2).amax(1)
+            loss = (q(s)[:, 0] - y).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            for t in target.parameters():
+                t.data = t.data.clone()
+        """,
     )
 
     def __init__(self, history: History) -> None:
@@ -213,15 +230,18 @@ class ReversedSync(Rule):
         history = self.history
         if pid not in history.networks.copies or history.owner_of(pid):
             return False
-        parts = shares(history, write)
-        return parts.keys() == {pid} and abs(parts[pid] - 1.0) < ROUNDING
+        parts, made_of = shares(history, write), history.graph.ancestors([write.nid]).values()
+        mixes = any(
+            op.name in MIXING and len(op.inputs) == 2 for op in made_of
+        )  # else it was moved, or shared
+        return mixes and parts.keys() == {pid} and abs(parts[pid] - 1.0) < ROUNDING
 
     def _mixed_with_itself(self, pid: ParamId, write: Op) -> Verdicts:
         """A helper that was given one network twice is right by itself."""
         history, path = self.history, way_of(self.history, write)
-        times = self._kept[pid] = self._kept.get(pid, 0) + 1
-        if times >= TIMES:
-            seen = history.sites[path[0]]
+        times, seen = self._kept.get(pid, 0) + 1, history.sites.get(path[0])
+        self._kept[pid] = times
+        if times >= TIMES and seen is not None:
             names = arguments_at(seen.file, seen.line) & {*looped_over(seen.file, seen.line)}
             site = path[1] if names and len(path) > 1 else path[0]
             message = f"{networks(history, [pid])} is mixed with itself: it stays as it was"
