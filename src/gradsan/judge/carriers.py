@@ -17,7 +17,8 @@ def carried_by(history: History, op: Op) -> Site:
     """Where the value is put into an attribute, in its function or in one that it is returned to; else the last line
     that it is returned to, or its own."""
     for site in way_of(history, op):
-        seen = history.sites[site]
+        if (seen := history.sites.get(site)) is None:
+            return site
         function, statement = around(seen.file, seen.line)
         names = names_bound_at(seen.file, seen.line)
         last = site

@@ -310,9 +310,8 @@ class CancellingGradient(Rule):
         where = self.history.sites.get(op.site)
         if kept.site == twin.site and where is not None:
             asked = subtrahend_bound_at(where.file, where.line)
-            calls = {
-                self.history.sites[site].line for side in (kept, twin) for site in way_of(self.history, side)
-            }
+            ways = (site for side in (kept, twin) for site in way_of(self.history, side))
+            calls = {seen.line for site in ways if (seen := self.history.sites.get(site)) is not None}
             older, newer = (used_in(self.history, side, op) for side in sorted((kept, twin)))
             # Something else may be subtracted on that line, too.
             if asked and (asked in calls or older == newer):
