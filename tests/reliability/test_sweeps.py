@@ -9,11 +9,14 @@ from typing import Any
 
 import pytest
 
+import gradsan
 from gradsan.cli import main, run
 from gradsan.cli.publish import Publisher
 from gradsan.judge.findings import Report
 from gradsan.observe import last_resort
+from gradsan.observe.interruptions import Interruptions
 from gradsan.render.fresh_line import FreshLine
+from gradsan.runner import execute
 from gradsan.runner.execute import ProgramOutcome
 
 HERE = Path(__file__).parent
@@ -76,3 +79,30 @@ def test_a_fault_in_what_begins_a_line_costs_no_report(
     Publisher("train.py", "text", None).publish(Report())
     assert "gradsan: no findings" in capfd.readouterr().err
     assert "ValueError: ours" in last_resort.take()[0].traceback
+
+
+def test_a_fault_in_waiting_for_threads_is_told(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def fails() -> None:
+        raise ValueError("ours")
+
+    monkeypatch.setattr(execute, "_wait_for_threads", fails)
+    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
+    with pytest.raises(SystemExit) as end:
+        main(["run", "--processes", "main", "-c", "raise SystemExit(7)"], prog_name="gradsan")
+    assert end.value.code == 7
+    assert "ValueError: ours" in capfd.readouterr().err
+
+
+def test_a_fault_at_the_end_of_a_watch_is_in_its_report(monkeypatch: pytest.MonkeyPatch) -> None:
+    stop = Interruptions.stop
+
+    def fails(interruptions: Interruptions) -> None:
+        stop(interruptions)
+        raise ValueError("ours")
+
+    monkeypatch.setattr(Interruptions, "stop", fails)
+    with gradsan.watch() as report:
+        pass
+    assert any("ValueError: ours" in fault["traceback"] for fault in report.faults)

@@ -45,7 +45,7 @@ def execute(program: Program, course: Course, headroom: Headroom) -> ProgramOutc
             course.outcome = _told(error)
         # The interpreter waits for threads before it ends; they may still be training.
         with contextlib.suppress(BaseException):
-            _wait_for_threads()
+            attempt("threads", _wait_for_threads)
     with contextlib.suppress(Exception):
         sys.stdout.flush()
     return course.outcome

@@ -152,10 +152,11 @@ class Watch:
 
     def finish(self, error: BaseException | None = None, goes_on: bool = True) -> Report:
         """Take everything out again and judge what is left to be judged. `goes_on`: the script does."""
-        report = attempt("report", self._finish, error)
+        report = attempt("report", self._finish, error) or self._least()
         if goes_on:
             attempt("signals", self.interruptions.stop)
-        return report or self._least()
+            report.faults += [noted._asdict() for noted in take()]
+        return report
 
     def _finish(self, error: BaseException | None) -> Report:
         _open[:] = [watch for watch in _open if watch is not self]
