@@ -38,8 +38,9 @@ class ReusedBuffer:
 def _(attempt: Attempt) -> None:
     net = nn.Linear(3, 4)
     with torch.no_grad():
-        net.bias[2] = 2.0  # spreads on both sides of the clamp
-    before, states, actions = copy.deepcopy(net), torch.randn(6, 3), torch.randn(6, 2)
+        net.weight[2], net.bias[2] = 1.0, 2.0  # spreads on both sides of the clamp, as the states are of zero
+    half = torch.randn(3, 3)
+    before, states, actions = copy.deepcopy(net), torch.cat([half, -half]), torch.randn(6, 2)
 
     def loss() -> Tensor:
         mean, log_std = before(states).chunk(2, dim=-1)
