@@ -39,10 +39,16 @@ def is_kept(history: History, op: Op) -> bool:
     statement = around(seen.file, seen.line)[1] if seen is not None else None
     if isinstance(statement, ast.Assign):
         return isinstance(statement.targets[0], ast.Subscript) and _is_of_attribute(statement.targets[0])
+    container, _ = _put_into(statement)
+    return container is not None and _is_of_attribute(container)
+
+
+def _put_into(statement: ast.stmt | None) -> tuple[ast.expr | None, list[ast.expr]]:
+    """`container.append(values)`: the container, and the values."""
     call = statement.value if isinstance(statement, ast.Expr) else None
-    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
-        return False
-    return call.func.attr in STORING and _is_of_attribute(call.func.value)
+    if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in STORING:
+        return call.func.value, call.args
+    return None, []
 
 
 def _is_of_attribute(target: ast.expr) -> bool:
@@ -60,11 +66,8 @@ def _stored(function: ast.FunctionDef, names: set[str], line: int) -> int:
 def _stores(statement: ast.stmt, names: set[str]) -> bool:
     if isinstance(statement, ast.Assign):
         return _is_of_attribute(statement.targets[0]) and _holds(statement.value, names)
-    call = statement.value if isinstance(statement, ast.Expr) else None
-    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
-        return False
-    kept = call.func.attr in STORING and isinstance(call.func.value, ast.Attribute)
-    return kept and any(_holds(value, names) for value in call.args)
+    container, values = _put_into(statement)
+    return isinstance(container, ast.Attribute) and any(_holds(value, names) for value in values)
 
 
 def _holds(value: ast.expr | None, names: set[str]) -> bool:

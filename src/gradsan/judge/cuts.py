@@ -15,10 +15,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gradsan.judge import flow
+from gradsan.judge.callers import NEW_TENSORS
 from gradsan.judge.latents import drawn_latents
 from gradsan.judge.provenance import params_of
 from gradsan.judge.residuals import LIBRARY_LOSSES
-from gradsan.record.events import Op, ParamId, Site, ValueId
+from gradsan.record.events import DRAWING, Op, ParamId, Site, ValueId
 
 if TYPE_CHECKING:
     from gradsan.judge.history import History
@@ -115,10 +116,11 @@ class CutFinder:
         """`torch.bernoulli(p)` of a live value, and no other way from the loss to what it was made of: PyTorch gives
         such a draw a gradient of zero, so that nothing seems to be missing."""
         graph, roots = self.history.graph, [root.nid for root in contribution.event.roots]
-        drawn = [op for op in graph.ancestors(roots).values() if op.name in flow.DRAWING and not op.tags]
-        lost = self._trained_by(contribution) - graph.live_params(roots) if drawn else set()
+        trained = self._trained_by(contribution)
+        drawn = [op for op in graph.ancestors(roots).values() if op.name in DRAWING and not op.tags]
+        lost = trained - graph.live_params(roots) if drawn else set()
         found = [Cut(op, graph.value_params([op.nid]) & lost, True) for op in drawn]
-        latents = drawn_latents(graph, roots, self._trained_by(contribution))
+        latents = drawn_latents(graph, roots, trained)
         return [cut for cut in found if cut.pids] or [Cut(op, pids, True) for op, pids in latents]
 
     def _trained_by(self, contribution: Contribution) -> set[ParamId]:
@@ -298,7 +300,7 @@ def cause(history: History, cut: Cut) -> str:
     }
     if name in words:
         return words[name]
-    if name in ("tensor", "as_tensor", "FloatTensor", "Tensor", "new_tensor", "asarray", "from_numpy"):
+    if name in NEW_TENSORS:
         return f"`torch.{name}` copies the numbers into a new tensor, without their history"
     if not op.floating:
         return f"`{name}` has no derivative (its result is not a real number)"

@@ -49,7 +49,6 @@ CHOOSING = {
     "argmax", "argmin", "multinomial", "bernoulli", "sample", "one_hot", "randint", "poisson", "normal",
     "categorical", "topk", "sort", "argsort",
 }  # fmt: skip
-DRAWING = {"normal", "bernoulli", "poisson"}  # they have a node in the graph, and a gradient of zero
 
 
 def first_scalar(op: Op) -> float:

@@ -14,6 +14,7 @@ from gradsan.judge import flow
 from gradsan.judge.history import History
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.provenance import Provenance
+from gradsan.judge.scores import SURPRISES, picks_one_of_all
 from gradsan.record.events import Op, ValueId
 
 CASTS = {"float", "to", "double", "type", "type_as", "half", "bfloat16"}
@@ -61,11 +62,9 @@ def _is_choice(graph: Provenance, op: Op) -> bool:
     """The log-probability of what was chosen, not those of all that could be."""
     if not op.live or op.name == "exp":
         return False
-    if "log_prob" in op.tags or op.name in ("cross_entropy", "nll_loss"):
+    if "log_prob" in op.tags or op.name in SURPRISES:
         return True
-    picked = op.name in ("gather", "take_along_dim", "getitem") and len(op.inputs) > 1
-    source = next(graph.inputs(op), None)
-    return picked and source is not None and source.name in ("log_softmax", "log", "sub")
+    return len(op.inputs) > 1 and picks_one_of_all(graph, op)
 
 
 def _goes_both_ways(contribution: Contribution, graph: Provenance, score: Op) -> bool:

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from gradsan.judge.flow import JOINING, REDUCING, SELECTING, SHAPING, TAKEN_OUT, first_scalar
 from gradsan.judge.history import History
 from gradsan.judge.returns import ReturnRow, Series
+from gradsan.judge.scores import SURPRISES
 from gradsan.judge.weighed import Met, is_score, met_in
 from gradsan.record.events import NOWHERE, Backward, Op, Site, ValueId
 
 PLAIN = SHAPING | SELECTING | REDUCING | JOINING | TAKEN_OUT | {"exp", "clamp", "alias"}
 BOUNDS = {"min", "minimum", "max", "maximum"}  # rising in both of their values
-SURPRISE = {"cross_entropy", "nll_loss"}
 
 
 def weighed_scores(history: History, event: Backward) -> Iterator[tuple[Met, int]]:
@@ -61,7 +61,7 @@ def _turns(history: History, op: Op) -> list[Op] | None:
     graph, turns = history.graph, list[Op]()
     while "log_prob" not in op.tags and op.name != "log_softmax":
         live = [source for source in graph.inputs(op) if source.live]
-        if op.name in SURPRISE:
+        if op.name in SURPRISES:
             return [*turns, op]
         if op.name == "log" and live and live[0].name in PLAIN | {"softmax"}:
             return turns

@@ -127,7 +127,7 @@ def made(graph: Provenance, op: Op) -> Op:
         compared = current.name in ("sub", "neg") and _are_scores(graph, current)
         if (
             "log_prob" in current.tags
-            or _picks(graph, current)
+            or picks_one_of_all(graph, current)
             or not (compared or current.name in PASSED_ON)
         ):
             found.append(current)
@@ -146,7 +146,7 @@ def _are_scores(graph: Provenance, op: Op) -> bool:
 
 
 def _is_score(graph: Provenance, op: Op) -> bool:
-    while op.name in PASSED_ON | {"neg"} and not _picks(graph, op) and "log_prob" not in op.tags:
+    while op.name in PASSED_ON | {"neg"} and not picks_one_of_all(graph, op) and "log_prob" not in op.tags:
         source = next((i for i in graph.inputs(op) if i.floating), None)
         if source is None:
             return False
@@ -154,7 +154,7 @@ def _is_score(graph: Provenance, op: Op) -> bool:
     return "log_prob" in op.tags or op.name in SCORING
 
 
-def _picks(graph: Provenance, op: Op) -> bool:
+def picks_one_of_all(graph: Provenance, op: Op) -> bool:
     """Whether it picks the log-probability of a choice from those of all."""
     source = next(graph.inputs(op), None)
     picking = op.name in ("gather", "getitem", "take_along_dim")

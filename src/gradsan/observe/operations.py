@@ -32,16 +32,12 @@ from gradsan.observe.unseen import dispatch_modes, is_readable, is_traced, jit_t
 from gradsan.observe.values import Departures, Tensor, Unreadable, Values, is_floating, versions_of
 from gradsan.observe.writes import Writes
 from gradsan.record import torch_errors
-from gradsan.record.events import PLAIN, Failed, Op, OpFacts, OpKind, Ops, Site, Tag, ValueId
+from gradsan.record.events import DRAWING, PLAIN, Failed, Op, OpFacts, OpKind, Ops, Site, Tag, ValueId
 
 DIFFERENCES = {"sub", "kl_div"}
 Read = tuple[list[Tensor], tuple[ValueId, ...], list[int]]  # the inputs, their numbers, their versions
 IGNORED = (IGNORE, "")
 NOTHING_TO_LEARN = 30_000  # operations without a graph: a long warm-up, or a search without gradients
-
-
-# What PyTorch gives a gradient of zero: a draw is a constant to whatever it was drawn with.
-DRAWING = {"normal", "bernoulli", "poisson"}
 
 
 class OperationTap(StackedMode):

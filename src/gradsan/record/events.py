@@ -441,6 +441,9 @@ class Op(NamedTuple):
     chain: Chain = DIRECT
 
 
+# Operations that have a node in the graph and a gradient of zero: a draw is a constant to what it was drawn with.
+DRAWING = frozenset({"normal", "bernoulli", "poisson"})
+
 OpKind = Literal[
     "operation", "parameter", "data", "foreign", "written", "gradient read", "gradient set", "no gradient"
 ]

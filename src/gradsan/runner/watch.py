@@ -155,7 +155,7 @@ class Watch:
         report = attempt("report", self._finish, error) or self._least()
         if goes_on:
             attempt("signals", self.interruptions.stop)
-            report.faults += [noted._asdict() for noted in take()]
+            report.faults += _noted()
         return report
 
     def _finish(self, error: BaseException | None) -> Report:
@@ -204,15 +204,14 @@ class Watch:
 
     def _least(self) -> Report:
         """What was found is worth more than how it would have been told."""
-        faults = [noted._asdict() for noted in take()]
         found = list(self.engine.findings.values())
-        return Report(iterations=self.recorder.iteration, findings=found, faults=faults)
+        return Report(iterations=self.recorder.iteration, findings=found, faults=_noted())
 
     def report(self) -> Report:
         report = self.snapshot()
         if self.writer is not None and self.writer.failed:
             report.faults.append({"tap": "trace", "traceback": self.writer.failed})
-        report.faults += [noted._asdict() for noted in take()]
+        report.faults += _noted()
         return report
 
     def _take_out(self) -> None:
@@ -225,6 +224,11 @@ class Watch:
             self.recorder.emit(Fault(tap, traceback.format_exc()))
         except Exception:
             note(tap)
+
+
+def _noted() -> list[dict[str, str]]:
+    """Faults that nobody else could take down, once."""
+    return [noted._asdict() for noted in take()]
 
 
 def _picture_collector() -> PictureCollector:
