@@ -16,7 +16,7 @@ gym = pytest.importorskip("gymnasium")
 from gymnasium.vector import AutoresetMode, SyncVectorEnv  # noqa: E402
 
 from gradsan.observe.session import Session  # noqa: E402
-from gradsan.observe.transitions import ENDS  # noqa: E402
+from gradsan.observe.transitions import ENDS, GOES_ON, Index, Stream  # noqa: E402
 from gradsan.record.recorder import Recorder  # noqa: E402
 from harness import Events, run_code  # noqa: E402
 
@@ -249,6 +249,41 @@ def test_old_transitions_are_forgotten() -> None:
 
 
 LEARNING = Path(__file__).parents[1] / "programs" / "bugs" / "dqn_target_without_done_fixed.py"
+
+
+PLACES = [1, 2, 3, 4, 3, 2, 1, 2, 3, 4, 5, 6, 1, 2, 3, 4]
+
+
+def in_a_grid(*walks: list[int]) -> Index:
+    """An index of copies of an environment that were in these places, one after the other."""
+    streams = {number: Stream(number) for number in range(len(walks))}
+    for number, walk in enumerate(walks):
+        streams[number].was_reset(walk[0])
+        for place in [*walk[1:], 99]:
+            streams[number].step(0.0, GOES_ON, place, 0)
+    index = Index(streams)
+    index.catch_up()
+    return index
+
+
+def test_places_that_recur_are_told_apart_by_the_order_of_a_whole_rollout() -> None:
+    index = in_a_grid([7, *PLACES])
+    assert index.find(PLACES, False) == [(0, step) for step in range(1, 17)]
+    assert index.find(PLACES[1:], True)[0] is None  # not what was seen last
+    assert index.find([*PLACES[1:], 99], True) == [(0, step) for step in range(1, 17)]
+
+
+def test_places_of_several_copies_are_told_apart_in_either_order() -> None:
+    other = PLACES[::-1]
+    index = in_a_grid(PLACES, other)
+    by_step = [place for both in zip(PLACES, other, strict=True) for place in both]
+    assert index.find(by_step, False) == [(copy, step) for step in range(16) for copy in range(2)]
+    assert index.find(PLACES + other, False) == [(copy, step) for copy in range(2) for step in range(16)]
+
+
+def test_places_that_recur_in_another_order_are_nobodys() -> None:
+    index = in_a_grid([7, *PLACES])
+    assert index.find(sorted(PLACES), False)[:3] == [None, None, None]
 
 
 def test_learning_from_an_environment_stays_the_same_bit_for_bit() -> None:

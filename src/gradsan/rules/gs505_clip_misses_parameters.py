@@ -11,13 +11,14 @@ from gradsan.record.events import Clip, ParamId, Step
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 TIMES = 2
+MOST = 0.6  # actor and critic are about the same size: one of them alone is not most of what is stepped
 
 
 class ClipMissesParameters(Rule):
     code = "GS505"
     name = "clip-misses-parameters"
     severity = "warning"
-    what = "A clip covers none, or less than half, of what the following step applies."
+    what = "A clip covers none, or not much more than half, of what the following step applies."
     why = """
         The classic is `params = net.parameters()`: a generator, which the optimizer uses up, so that the
         clip gets an empty list. Or the clip names another network than the one that is stepped. The
@@ -66,8 +67,31 @@ class ClipMissesParameters(Rule):
             torch.nn.utils.clip_grad_norm_(next(net.parameters()), 0.1)  # BUG
             opt.step()
         """,
+        """
+        import torch
+        actor, critic = torch.nn.Linear(8, 1), torch.nn.Linear(8, 1)
+        opt = torch.optim.Adam([*actor.parameters(), *critic.parameters()], lr=1e-3)
+        for _ in range(8):
+            s = torch.randn(8, 8)
+            loss = (critic(s) - 1.0).pow(2).mean() + actor(s).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(actor.parameters(), 0.1)  # BUG
+            opt.step()
+        """,
     )
     good = (
+        """
+        import torch
+        memory, head = torch.nn.GRU(3, 8), torch.nn.Linear(8, 1)  # most of it, the part that can explode
+        opt = torch.optim.SGD([*memory.parameters(), *head.parameters()], lr=0.1)
+        for _ in range(4):
+            loss = (head(memory(torch.randn(5, 8, 3))[0]) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(memory.parameters(), 1.0)
+            opt.step()
+        """,
         """
         import torch
         net = torch.nn.Linear(3, 1)
@@ -131,7 +155,7 @@ class ClipMissesParameters(Rule):
         missed = applied - covered
         clip = mine[-1]
         path = way(self.history, clip.site, clip.chain)
-        if self._size(covered) * 2 >= self._size(applied) and not self._is_torn(covered, missed):
+        if self._size(covered) >= MOST * self._size(applied) and not self._is_torn(covered, missed):
             self._right.add(path)
             return
         seen = self._seen[clip.site] = self._seen.get(clip.site, 0) + 1
