@@ -32,12 +32,8 @@ FIRST_TRIES = (
     ("4", "31", "from the reports, before the mends that followed", "18 of 31"),
     ("5", "22", "after those mends, before the few that followed", "19 of 22"),
     ("6", "19", "after those, before the mends that followed", "13 of 19"),
-    (
-        "7",
-        "18",
-        "after the last mend; only an alarm on a twin of this round was taken away since",
-        "16 of 18",
-    ),
+    ("7", "18", "after those, before the few that followed", "16 of 18"),
+    ("8", "26", "after those, before the mends that followed", "20 of 26"),
 )
 VERDICTS = ("code and line", "line only", "code only", "other finding", "silent")
 HEAD = ("class", "pairs", *VERDICTS, "twins with an alarm")
