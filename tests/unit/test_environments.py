@@ -16,7 +16,7 @@ gym = pytest.importorskip("gymnasium")
 from gymnasium.vector import AutoresetMode, SyncVectorEnv  # noqa: E402
 
 from gradsan.observe.session import Session  # noqa: E402
-from gradsan.observe.transitions import ENDS, GOES_ON, Index, Stream  # noqa: E402
+from gradsan.observe.transitions import ENDS, GOES_ON, Index, Stream, digest_of  # noqa: E402
 from gradsan.record.recorder import Recorder  # noqa: E402
 from harness import Events, run_code  # noqa: E402
 
@@ -163,6 +163,23 @@ def test_copies_side_by_side_start_anew_as_gymnasium_says(mode: Any, ends: list[
         # Where an episode ended, the transition led to its own last state, not to the first of the next.
         assert stream.led_to[1] != stream.observed[2] or mode is AutoresetMode.NEXT_STEP
     assert len(last) == 4
+
+
+def test_copies_that_do_not_say_how_they_start_anew_led_to_what_they_returned() -> None:
+    class Copies:
+        def reset(self) -> Any:
+            return np.zeros((2, 2)), {}
+
+        def step(self, actions: Any) -> Any:
+            return np.eye(2), np.ones(2), np.array([True, False]), np.zeros(2, bool), {}
+
+    with Watched() as watched:
+        watched.follow(Copies)
+        env = Copies()
+        env.reset()
+        env.step(None)
+    first, second = watched.streams
+    assert [first.led_to[0], second.led_to[0]] == [digest_of(row) for row in np.eye(2)]
 
 
 def test_agents_in_dictionaries_are_streams_of_their_own() -> None:

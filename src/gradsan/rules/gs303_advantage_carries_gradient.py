@@ -340,7 +340,7 @@ class AdvantageCarriesGradient(Rule):
 
         def is_picked(current: Op) -> bool:
             picked = averaged and _is_picked(current)
-            return picked and next(graph.inputs(current), current).name == "softmax"
+            return picked and next(graph.inputs(current), current).name in ("softmax", "sigmoid")
 
         return is_score(self.history, op, ELEMENTWISE, is_picked)
 

@@ -14,7 +14,7 @@ NORMALISING = {"softmax", "log_softmax"}
 CHOOSING = {"max", "argmax", "amax"}
 CHOSEN = {"gather", "argmax", "max", "amax"}
 CONSUMING = CHOSEN | {"sum", "logsumexp"}
-CANDIDATES = NORMALISING | CHOOSING | {"gather", "mean", "logsumexp"}
+CANDIDATES = NORMALISING | CHOOSING | {"gather", "mean", "logsumexp", "cosine_similarity"}
 MIXING = {"matmul", "mm", "bmm", "einsum", "linear", "addmm"}
 COMBINING = {"add", "sub"}
 
@@ -122,8 +122,26 @@ class WrongAxis(Rule):
         pooled = (weights * body(entities)).sum(1)
         (head(pooled).squeeze(1) - target).pow(2).mean().backward()
         """,
+        """
+        import torch
+        model, encoder = torch.nn.Linear(4, 3), torch.nn.Linear(4, 3)
+        s, s2 = torch.randn(8, 4), torch.randn(8, 4)
+        with torch.no_grad():
+            latent = encoder(s2)
+        (1 - torch.nn.functional.cosine_similarity(model(s), latent, dim=0)).mean().backward()  # BUG
+        """,
     )
     good = (
+        """
+        import torch
+        model, encoder = torch.nn.Linear(4, 3), torch.nn.Linear(4, 3)
+        s, s2 = torch.randn(8, 4), torch.randn(8, 4)
+        with torch.no_grad():
+            latent = encoder(s2)
+        (1 - torch.nn.functional.cosine_similarity(model(s), latent)).mean().backward()
+        one = torch.cosine_similarity(model(s[0]), latent[0], 0)
+        (1 - one).backward()
+        """,
         """
         import torch
         net = torch.nn.Linear(4, 3)  # one state at a time
@@ -288,6 +306,8 @@ class WrongAxis(Rule):
             return self._dueling(op, source, within)
         if op.name == "logsumexp":
             return self._chosen_from(source, within)
+        if op.name == "cosine_similarity":
+            return next(iter(onward(self.history.graph, op, within)), None)
         return self._chosen_otherwise(op, source, within, known)
 
     def _used_along_units(self, op: Op, within: dict[ValueId, Op], known: dict[ValueId, Roles]) -> Op | None:
