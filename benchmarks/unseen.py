@@ -34,6 +34,7 @@ FIRST_TRIES = (
     ("6", "19", "after those, before the mends that followed", "13 of 19"),
     ("7", "18", "after those, before the few that followed", "16 of 18"),
     ("8", "26", "after those, before the mends that followed", "20 of 26"),
+    ("9", "24", "after those, before the mends that followed", "18 of 24"),
 )
 VERDICTS = ("code and line", "line only", "code only", "other finding", "silent")
 HEAD = ("class", "pairs", *VERDICTS, "twins with an alarm")
