@@ -13,6 +13,7 @@ from gradsan.judge.history import History
 from gradsan.judge.source import around, tree_of
 from gradsan.record.events import Site
 
+LEVELS = 2  # of assignments
 FILLING = {"append", "insert", "appendleft"}
 Function = ast.FunctionDef | ast.Module
 
@@ -35,15 +36,35 @@ def _carrying(file: str, line: int) -> tuple[int, str] | None:
     function: Function = inner or tree
     if statement is None:
         return None
-    lines = {(n, function) for n in _lines(function, statement)}
-    for call in (n for n in ast.walk(statement) if isinstance(n, ast.Call)):
-        for helper in _defined(tree, call):
-            for returned in (n for n in ast.walk(helper) if isinstance(n, ast.Return)):
-                lines |= {(n, helper) for n in _lines(helper, returned)}
+    lines: set[tuple[int, Function]] = set()
+    for part in _behind(function, statement):
+        lines |= {(n, function) for n in _lines(function, part)}
+        for call in (n for n in ast.walk(part) if isinstance(n, ast.Call)):
+            for helper in _defined(tree, call):
+                for returned in (n for n in ast.walk(helper) if isinstance(n, ast.Return)):
+                    lines |= {(n, helper) for n in _lines(helper, returned)}
     if len(lines) != 1:
         return None
     number, within = lines.pop()
     return number, within.name if isinstance(within, ast.FunctionDef) else "<module>"
+
+
+def _behind(function: Function, statement: ast.stmt) -> list[ast.stmt]:
+    """The statement, and the last ones that assigned what it is made of."""
+    found = [statement]
+    for _ in range(LEVELS):
+        for name in set().union(*map(_names, found)):
+            before = [
+                n for n in ast.walk(function) if isinstance(n, ast.Assign) and n.lineno < statement.lineno
+            ]
+            own = [n for n in before if any(name in _names(target) for target in n.targets if _binds(target))]
+            if own and (last := max(own, key=lambda n: n.lineno)) not in found:
+                found.append(last)
+    return found
+
+
+def _binds(target: ast.expr) -> bool:
+    return isinstance(target, ast.Name | ast.Tuple)
 
 
 def _lines(function: Function, statement: ast.stmt) -> Iterator[int]:
