@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gradsan.judge.axes import BY_SIZE, RESHAPING, ROWS, SPREADING, UNITS, Roles, onward, roles
+from gradsan.judge.normalised_otherwise import picked_along
 from gradsan.judge.pooling import pooled_for_each_row
 from gradsan.judge.wording import line
 from gradsan.record.events import Backward, Op, ValueId
@@ -130,8 +131,37 @@ class WrongAxis(Rule):
             latent = encoder(s2)
         (1 - torch.nn.functional.cosine_similarity(model(s), latent, dim=0)).mean().backward()  # BUG
         """,
+        """
+        import copy
+        import torch
+        net = torch.nn.Linear(4, 6)  # the value of two actions as a distribution over three atoms
+        old = copy.deepcopy(net)
+        s, s2, rows, a = torch.randn(8, 4), torch.randn(8, 4), torch.arange(8), torch.randint(2, (8,))
+        with torch.no_grad():
+            goal = old(s2).view(8, 2, 3).softmax(-1)[rows, a]
+        log_probs = net(s).view(8, 2, 3).log_softmax(1)  # BUG
+        (-(goal * log_probs[rows, a]).sum(-1).mean()).backward()
+        """,
     )
     good = (
+        """
+        import copy
+        import torch
+        net = torch.nn.Linear(4, 6)
+        old = copy.deepcopy(net)
+        s, s2, rows, a = torch.randn(8, 4), torch.randn(8, 4), torch.arange(8), torch.randint(2, (8,))
+        with torch.no_grad():
+            goal = old(s2).view(8, 2, 3).softmax(-1)[rows, a]
+        log_probs = net(s).view(8, 2, 3).log_softmax(-1)
+        (-(goal * log_probs[rows, a]).sum(-1).mean()).backward()
+        """,
+        """
+        import torch
+        branches = torch.nn.Linear(4, 6)  # three choices of two each: picked along what is normalised
+        s, a, advantage = torch.randn(8, 4), torch.randint(2, (8, 1, 3)), torch.randn(8)
+        log_probs = branches(s).view(8, 2, 3).log_softmax(1).gather(1, a)
+        (-(log_probs.sum((1, 2)) * advantage).mean()).backward()
+        """,
         """
         import torch
         model, encoder = torch.nn.Linear(4, 3), torch.nn.Linear(4, 3)
@@ -264,7 +294,7 @@ class WrongAxis(Rule):
                 continue
             if op.live and _runs_over_one_unit(op, source, known):
                 yield self._constant(event, op, source)
-            used = self._pooled(op, within)
+            used = self._pooled(op, within) or picked_along(self.history, op, within)
             if used is None and _runs_over_rows(op, source, known):
                 used = self._misused(op, source, within, known)
             if used is not None:
