@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from gradsan.judge.axes import BY_SIZE, RESHAPING, ROWS, SPREADING, UNITS, Roles, onward, roles
 from gradsan.judge.normalised_otherwise import picked_along
 from gradsan.judge.pooling import pooled_for_each_row
+from gradsan.judge.provenance import Provenance
 from gradsan.judge.wording import line
 from gradsan.record.events import Backward, Op, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
@@ -15,7 +16,8 @@ NORMALISING = {"softmax", "log_softmax"}
 CHOOSING = {"max", "argmax", "amax"}
 CHOSEN = {"gather", "argmax", "max", "amax"}
 CONSUMING = CHOSEN | {"sum", "logsumexp"}
-CANDIDATES = NORMALISING | CHOOSING | {"gather", "mean", "logsumexp", "cosine_similarity"}
+SMALLER = {"min", "amin", "max", "amax"}
+CANDIDATES = NORMALISING | CHOOSING | SMALLER | {"gather", "mean", "logsumexp", "cosine_similarity"}
 MIXING = {"matmul", "mm", "bmm", "einsum", "linear", "addmm"}
 COMBINING = {"add", "sub"}
 
@@ -142,8 +144,24 @@ class WrongAxis(Rule):
         log_probs = net(s).view(8, 2, 3).log_softmax(1)  # BUG
         (-(goal * log_probs[rows, a]).sum(-1).mean()).backward()
         """,
+        """
+        import torch
+        one, two = torch.nn.Linear(4, 1), torch.nn.Linear(4, 1)
+        s, s2, reward = torch.randn(8, 4), torch.randn(8, 4), torch.randn(8, 1)
+        with torch.no_grad():
+            target = reward + 0.9 * torch.cat([one(s2), two(s2)]).min(0).values  # BUG
+        ((one(s) - target).pow(2) + (two(s) - target).pow(2)).mean().backward()
+        """,
     )
     good = (
+        """
+        import torch
+        one, two = torch.nn.Linear(4, 1), torch.nn.Linear(4, 1)
+        s, s2, reward = torch.randn(8, 4), torch.randn(8, 4), torch.randn(8, 1)
+        with torch.no_grad():
+            target = reward + 0.9 * torch.cat([one(s2), two(s2)], 1).min(1, keepdim=True).values
+        ((one(s) - target).pow(2) + (two(s) - target).pow(2)).mean().backward()
+        """,
         """
         import copy
         import torch
@@ -295,6 +313,8 @@ class WrongAxis(Rule):
             if op.live and _runs_over_one_unit(op, source, known):
                 yield self._constant(event, op, source)
             used = self._pooled(op, within) or picked_along(self.history, op, within)
+            if used is None and op.name in SMALLER and _of_joined_columns(self.history.graph, op, source):
+                used = op if self._becomes_a_summand(op, source, within) else None
             if used is None and _runs_over_rows(op, source, known):
                 used = self._misused(op, source, within, known)
             if used is not None:
@@ -418,9 +438,7 @@ class WrongAxis(Rule):
                 seen.add(user.nid)
                 if user.name == "add":
                     others = [
-                        i
-                        for i in graph.inputs(user)
-                        if i.nid != value.nid and i.shape[:1] == source.shape[:1]
+                        i for i in graph.inputs(user) if i.nid != value.nid and _has_rows_of(i, source, graph)
                     ]
                     if others and not any(i.live for i in others):
                         return True
@@ -441,6 +459,19 @@ def _runs_over_rows(op: Op, source: Op, known: dict[ValueId, Roles]) -> bool:
     if op.name == "log_softmax" and len(axes) == 1:  # no attention: that needs the weights themselves
         return words[axes[0]] == ROWS and (shape[axes[0]] > 1 or len(shape) == 2)
     return 0 in axes and (op.name not in NORMALISING or len(shape) == 2)
+
+
+def _has_rows_of(other: Op, source: Op, graph: Provenance) -> bool:
+    parts = list(graph.inputs(source)) if source.name == "cat" else []
+    return any(other.shape[:1] == value.shape[:1] for value in (source, *parts))
+
+
+def _of_joined_columns(graph: Provenance, op: Op, source: Op) -> bool:
+    """The smallest of all rows of several columns that were joined, `torch.cat([q1, q2]).min(0)`: stacked, they would
+    have been compared row by row."""
+    joined = source.name == "cat" and source.facts.axes == (0,) and op.facts.axes == (0,)
+    parts = list(graph.inputs(source)) if joined else []
+    return len(parts) > 1 and len({part.shape for part in parts}) == 1 and parts[0].shape[1:] in ((), (1,))
 
 
 def _runs_over_one_unit(op: Op, source: Op, known: dict[ValueId, Roles]) -> bool:
