@@ -85,8 +85,8 @@ TABLE = (
         ("Can't call numpy() on Tensor that requires grad",),
         why="a NumPy array has no graph, so no gradient could come back through it. PyTorch makes you say that this is "
         "meant",
-        fix="for a plot, a log or the environment write `.detach().numpy()`; what the loss depends on has to stay a "
-        "tensor",
+        fix="for a plot, a log or the environment write `.item()` or `.detach().numpy()`; what the loss depends on has "
+        "to stay a tensor",
     ),
     # -- the flag requires_grad ---------------------------------------------------------------------
     TorchError(
