@@ -255,13 +255,18 @@ class CutFinder:
 
     def _compares(self, user: Op, within: dict[ValueId, Op], trained: set[ParamId]) -> bool:
         """Element by element with what is trained, and neither a layer nor a softmax comes after it on the way to the
-        loss: those would make it a part of the network, a gate say."""
+        loss: those would make it a part of the network, a gate say. What a lone parameter is multiplied with to be the
+        loss is what this multiplier (a temperature) is to weigh."""
         graph = self.history.graph
         if user.name not in COMPARING or not graph.live_params([user.nid]) & trained:
             return False
         onward = [within[nid] for nid in graph.descendants([user.nid], within)]
-        inside = any(op.name in NORMALISING for op in onward if op.nid != user.nid)
-        return not inside and not any(params_of(i) for op in onward for i in graph.inputs(op))
+        after = [op for op in onward if op.nid != user.nid]
+        if any(op.name in NORMALISING or any(map(params_of, graph.inputs(op))) for op in after):
+            return False
+        if not any(map(params_of, graph.inputs(user))):
+            return True
+        return user.name == "mul" and all(op.name in flow.LINEAR for op in after)
 
 
 def _masks(op: Op, user: Op) -> bool:

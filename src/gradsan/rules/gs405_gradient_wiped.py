@@ -82,11 +82,11 @@ class GradientWiped(Rule):
         """
         import torch
         net = torch.nn.Linear(3, 1)
-        opt = torch.optim.SGD(net.parameters(), lr=0.1)  # BUG
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
         for _ in range(10):
             loss = net(torch.randn(8, 3)).pow(2).mean()
             opt.zero_grad()
-            loss.backward()
+            loss.backward()  # BUG
         """,
         """
         # Behaviour cloning comes first, and forgets to step.
@@ -363,10 +363,10 @@ class GradientWiped(Rule):
             if any(other.steps for other in history.optimizers.values() if set(other.params) & mine):
                 continue
             yield Verdict(
-                optimizer.site,
-                f"this optimizer never steps: backward on {line(history, backward)} gives its parameters "
-                f"({networks(history, mine)}) gradient, and nothing applies it",
-                [("optimizer", optimizer.site), ("backward", backward)],
+                backward,
+                f"nothing applies the gradient that this backward gives {networks(history, mine)}: the optimizer of "
+                f"{line(history, optimizer.site)}, which owns them, never steps",
+                [("backward", backward), ("optimizer", optimizer.site)],
                 mine,
                 explains=mine,
                 unless_explained=mine,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gradsan.judge.history import History
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.meaning import ENOUGH, Head, bootstrapped, descends, head, joins, layer, sign_of, uphill
-from gradsan.judge.score_functions import turned_at, weighed_scores
+from gradsan.judge.score_functions import critics_of_rewards, turned_at, weighed_scores
 from gradsan.judge.scores import clipped_ratio
 from gradsan.judge.weighed import Met, origin
 from gradsan.judge.wording import line, networks, value_at
@@ -174,7 +174,9 @@ class ReversedObjective(Rule):
 
     def __init__(self, history: History) -> None:
         super().__init__(history)
-        self._critics: set[ParamId] = set()  # heads that are fitted to targets made with their own values
+        self._critics: set[ParamId] = (
+            set()
+        )  # heads that are fitted to targets made with their own values, or to rewards
         self._raised: set[ParamId] = set()  # critics whose value some actor raises
         self._lowers: dict[Head, int] = {}
         self._bounds: dict[Site, int] = {}
@@ -189,6 +191,8 @@ class ReversedObjective(Rule):
         if not way or event.call != "backward":
             return
         self._critics |= bootstrapped(self.history, [root.nid for root in event.roots])
+        if self.history.experience.gives_rewards:
+            self._critics |= critics_of_rewards(self.history, event)
         for probe in event.facts.probes:
             if probe.kind in ("minimum", "maximum"):
                 yield from self._surrogate(contribution, probe, way)

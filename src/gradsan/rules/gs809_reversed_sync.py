@@ -43,15 +43,13 @@ class ReversedSync(Rule):
     """
     bad = (
         """
-        import copy
-        import torch
+        import copy, torch
         q = torch.nn.Linear(3, 2)
-        target = copy.deepcopy(q)
-        opt = torch.optim.SGD(q.parameters(), lr=0.1)
+        target, opt = copy.deepcopy(q), torch.optim.SGD(q.parameters(), lr=0.1)
         for _ in range(6):
-            s, r, s2 = torch.randn(8, 3), torch.randn(8), torch.randn(8, 3)
+            s, s2 = torch.randn(8, 3), torch.randn(8, 3)
             with torch.no_grad():
-                y = r + 0.9 * target(s2).max(1).values
+                y = 1.0 + 0.9 * target(s2).amax(1)
             loss = (q(s)[:, 0] - y).pow(2).mean()
             opt.zero_grad()
             loss.backward()
@@ -59,15 +57,13 @@ class ReversedSync(Rule):
             q.load_state_dict(target.state_dict())  # BUG
         """,
         """
-        import copy
-        import torch
+        import copy, torch
         q = torch.nn.Linear(3, 2)
-        target = copy.deepcopy(q)
-        opt = torch.optim.SGD(q.parameters(), lr=0.1)
+        target, opt = copy.deepcopy(q), torch.optim.SGD(q.parameters(), lr=0.1)
         for _ in range(8):
-            s, r, s2 = torch.randn(8, 3), torch.randn(8), torch.randn(8, 3)
+            s, s2 = torch.randn(8, 3), torch.randn(8, 3)
             with torch.no_grad():
-                y = r + 0.9 * target(s2).max(1).values
+                y = 1.0 + 0.9 * target(s2).amax(1)
             loss = (q(s)[:, 0] - y).pow(2).mean()
             opt.zero_grad()
             loss.backward()
@@ -92,18 +88,32 @@ class ReversedSync(Rule):
             opt.step()
             soft_update(target, target, 0.1)  # BUG
         """,
+        """
+        import torch
+        q, target = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+        target.load_state_dict(target.state_dict())  # BUG
+        opt = torch.optim.SGD(q.parameters(), lr=0.1)
+        for _ in range(6):
+            s, s2 = torch.randn(8, 3), torch.randn(8, 3)
+            with torch.no_grad():
+                y = 1.0 + 0.9 * target(s2).amax(1)
+            loss = (q(s)[:, 0] - y).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            for p, t in zip(q.parameters(), target.parameters()):
+                t.data.lerp_(p.data, 0.005)
+        """,
     )
     good = (
         """
-        import copy
-        import torch
+        import copy, torch
         q = torch.nn.Linear(3, 2)
-        target = copy.deepcopy(q)
-        opt = torch.optim.SGD(q.parameters(), lr=0.1)
+        target, opt = copy.deepcopy(q), torch.optim.SGD(q.parameters(), lr=0.1)
         for _ in range(8):
-            s, r, s2 = torch.randn(8, 3), torch.randn(8), torch.randn(8, 3)
+            s, s2 = torch.randn(8, 3), torch.randn(8, 3)
             with torch.no_grad():
-                y = r + 0.9 * target(s2).max(1).values
+                y = 1.0 + 0.9 * target(s2).amax(1)
             loss = (q(s)[:, 0] - y).pow(2).mean()
             opt.zero_grad()
             loss.backward()
@@ -113,8 +123,7 @@ class ReversedSync(Rule):
         """,
         """
         # After a failed trial the weights go back to those that no loss has used.
-        import copy
-        import torch
+        import copy, torch
         q = torch.nn.Linear(3, 2)
         opt = torch.optim.SGD(q.parameters(), lr=0.1)
         for i in range(8):
@@ -127,10 +136,13 @@ class ReversedSync(Rule):
                 q.load_state_dict(best.state_dict())
         """,
         """
-        # A target's memory is moved now and then: what it holds stays the same.
+        # A target's memory is moved now and then: what it holds stays the same. What is a copy already, or trained,
+        # loses nothing when it is loaded from itself.
         import copy, torch
         q = torch.nn.Linear(3, 2)
+        q.load_state_dict(q.state_dict())
         target, opt = copy.deepcopy(q), torch.optim.SGD(q.parameters(), lr=0.1)
+        target.load_state_dict(target.state_dict())
         for _ in range(6):
             s, s2 = torch.randn(8, 3), torch.randn(8, 3)
             with torch.no_grad():
@@ -147,6 +159,9 @@ class ReversedSync(Rule):
     def __init__(self, history: History) -> None:
         super().__init__(history)
         self._reversed: dict[Site, int] = {}
+        self._unmatched: dict[
+            Site, list[ParamId]
+        ] = {}  # loaded from themselves while they were nobody's copy
         self._rewound: dict[int, int] = {}
         self._kept: dict[ParamId, int] = {}
         self._right: set[Way] = set()  # of syncs that write a network which no optimizer trains
@@ -209,8 +224,19 @@ class ReversedSync(Rule):
     def _from_itself(self, event: Sync, own: list[ParamId]) -> Verdicts:
         times = self._reversed[event.site] = self._reversed.get(event.site, 0) + 1
         if times >= TIMES:
-            message = f"{networks(self.history, own)} is loaded from itself: it stays as it was"
-            yield Verdict(event.site, message, [("sync", event.site)], own)
+            yield self._stays(event.site, own)
+        elif not self.history.networks.copies.keys() & set(own):
+            self._unmatched[event.site] = own
+
+    def at_end(self) -> Verdicts:
+        """Once, at the start: it was to begin with the weights of the network that it follows later."""
+        for site, own in self._unmatched.items():
+            if self._reversed[site] < TIMES and all(self.history.networks.is_target(pid) for pid in own):
+                yield self._stays(site, own)
+
+    def _stays(self, site: Site, own: list[ParamId]) -> Verdict:
+        message = f"{networks(self.history, own)} is loaded from itself: it stays as it was"
+        return Verdict(site, message, [("sync", site)], own)
 
     def on_ops(self, event: Ops) -> Verdicts:
         for op in event.ops:
