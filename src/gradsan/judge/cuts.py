@@ -30,7 +30,6 @@ STARVED_STEPS = 3
 COMPARING = LIBRARY_LOSSES | {"mul", "div", "add", "sub", "rsub", "rdiv", "min", "max", "minimum", "maximum"}
 
 NORMALISING = {"softmax", "log_softmax", "logsumexp"}
-BOUNDING = {"min", "max", "minimum", "maximum"}
 
 
 @dataclass(slots=True)
@@ -98,19 +97,31 @@ class CutFinder:
 
     def dead_bounds(self, contribution: Contribution) -> list[Cut]:
         """`min(ratio.detach() * a, ratio.clamp(…) * a)`: of two sides of which one only bounds the other, the one
-        that teaches beyond the bound is cut."""
+        that teaches beyond the bound is cut. Or one of twins that judge the same action, `min(q1(a), q2(a).data)`."""
         graph, found = self.history.graph, []
         for op in graph.live_ancestors(root.nid for root in contribution.event.roots).values():
-            sides = [i for i in graph.inputs(op) if i.floating] if op.name in BOUNDING else []
+            sides = [i for i in graph.inputs(op) if i.floating] if op.name in flow.BOUNDING else []
             if len(sides) != 2 or sides[0].live == sides[1].live:
                 continue
             dead, live = sides if sides[1].live else sides[::-1]
             behind = graph.live_ancestors([live.nid])
             clamped = {i.nid for o in behind.values() if o.name == "clamp" for i in graph.inputs(o)}
+            if self._is_twin(dead, live, contribution.consumed_pids()):
+                found.append(Cut(dead, graph.value_params([dead.nid]) & contribution.consumed_pids(), False))
             for cut, pids in flow.cuts_behind(graph, [dead.nid]).values():
                 if clamped.intersection(i.nid for i in graph.inputs(cut)):
                     found.append(Cut(cut, pids, False))
         return found
+
+    def _is_twin(self, dead: Op, live: Op, trained: set[ParamId]) -> bool:
+        """Whether a value was taken out of its graph, and the one beside it comes by the same operation from another
+        network that what is trained here goes through as well."""
+        graph = self.history.graph
+        source = next(graph.inputs(dead), None) if dead.name in flow.TAKEN_OUT else None
+        if source is None or (source.name, source.shape) != (live.name, live.shape):
+            return False
+        one, other = graph.live_params([live.nid]), graph.live_params([source.nid])
+        return bool(one & trained) and one & trained == other & trained and one != other
 
     def draws(self, contribution: Contribution) -> list[Cut]:
         """`torch.bernoulli(p)` of a live value, and no other way from the loss to what it was made of: PyTorch gives

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from gradsan.judge.axes import COMPARING, SPREADING, UNITS, Roles, roles, varies_along
-from gradsan.judge.flow import SHAPING, TAKEN_OUT
+from gradsan.judge.flow import BOUNDING, SHAPING, TAKEN_OUT
 from gradsan.judge.provenance import Provenance
 from gradsan.judge.residuals import LIBRARY_LOSSES
 from gradsan.record.events import Op, ValueId
@@ -108,7 +108,11 @@ def are_pairs_in_vain(graph: Provenance, op: Op, within: dict[ValueId, Op]) -> b
         users = [within[n] for n in dict.fromkeys(graph.consumers.get(here.nid, ())) if n in within]
         if len(users) != 1:
             return False
-        here = users[0]
+        before, here = here, users[0]
+        if here.name in BOUNDING:  # `min(x * w, y[:, None] * w)`: the other pairs the same, row by row
+            constant = sides[0] if sides[1].live else sides[1]
+            other = [i for i in graph.inputs(here) if i.nid != before.nid]
+            return any(i.shape == constant.shape and constant.nid in i.inputs for i in other)
         if here.name == "mean":
             return squared and not here.shape
         squared = squared or here.name in ("pow", "square")

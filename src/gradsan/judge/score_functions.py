@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gradsan.judge.flow import JOINING, REDUCING, SELECTING, SHAPING, TAKEN_OUT, first_scalar
+from gradsan.judge.flow import BOUNDING, JOINING, REDUCING, SELECTING, SHAPING, TAKEN_OUT, first_scalar
 from gradsan.judge.history import History
 from gradsan.judge.meaning import head
 from gradsan.judge.returns import ReturnRow, Series
@@ -16,7 +16,6 @@ from gradsan.judge.weighed import DIFFERENCES, Met, entries, is_score, met_in
 from gradsan.record.events import NOWHERE, Backward, Op, ParamId, Site, ValueId
 
 PLAIN = SHAPING | SELECTING | REDUCING | JOINING | TAKEN_OUT | {"exp", "clamp", "alias"}
-BOUNDS = {"min", "minimum", "max", "maximum"}  # rising in both of their values
 
 
 def weighed_scores(history: History, event: Backward) -> Iterator[tuple[Met, int]]:
@@ -53,7 +52,7 @@ def _rises_with_predictions(series: Series) -> bool:
 
 def sign_of_step(op: Op) -> int:
     """The sign of an operation with one value that counts; 0 where it is not known."""
-    if op.name in PLAIN | BOUNDS | {"add", "sub"}:
+    if op.name in PLAIN | BOUNDING | {"add", "sub"}:
         return 1
     if op.name in ("neg", "rsub"):
         return -1

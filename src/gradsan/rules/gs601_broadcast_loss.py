@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from gradsan.judge.axis_identity import rows_along_steps
+from gradsan.judge.callers import meeting as meeting_of
+from gradsan.judge.callers import way_of
 from gradsan.judge.effect import never_computed
 from gradsan.judge.meetings import (
     Meeting,
@@ -15,7 +17,7 @@ from gradsan.judge.meetings import (
 from gradsan.judge.provenance import Provenance
 from gradsan.judge.residuals import LIBRARY_LOSSES
 from gradsan.judge.wording import line
-from gradsan.record.events import NOWHERE, Backward, Op, ValueId
+from gradsan.record.events import NOWHERE, Backward, Op, Site, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 ELEMENTWISE = {"add", "sub", "rsub", "mul", "div", "rdiv", "minimum", "maximum", "min", "max", "where", "pow"}
@@ -273,11 +275,17 @@ class BroadcastLoss(Rule):
                     op.site,
                     f"`{op.name}` of {shapes[0]} and {shapes[1]} makes a [{size}, {size}] matrix of "
                     f"pairs on the way to the loss on {line(self.history, event.site)}{right}",
-                    [("broadcast", op.site), ("backward", event.site)],
+                    [*self._made(pair[0], op), ("broadcast", op.site), ("backward", event.site)],
                     event.reached,
                     measure=None if harmless else never_computed,
                     severity="info" if harmless else "",
                 )
+
+    def _made(self, column: Op, op: Op) -> list[tuple[str, Site]]:
+        """The lines that gave one of the two its form, up to the function in which they met."""
+        path = way_of(self.history, column)
+        above = meeting_of(self.history, path, way_of(self.history, op))
+        return [("made", site) for site in path[: above + 1] if site != op.site]
 
     def _verdict(self, event: Backward, meeting: Meeting, what: str, fix: str) -> Verdict:
         shapes = [_shape(o.shape) for o in (meeting.one, meeting.other)]

@@ -1,0 +1,107 @@
+"""Mechanisms that the benchmark's development half asked for: the mistake, and the nearest program that is right."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness import run_code
+
+SURROGATE = """
+import torch
+policy = torch.nn.Linear(3, 2)
+opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+for _ in range(4):
+    s, a, old, advantage = torch.randn(8, 3), torch.randint(2, (8,)), -torch.rand(8), torch.randn(8)
+    ratio = (torch.distributions.Categorical(logits=policy(s)).log_prob(a) - old).exp()
+    clipped = ratio.clamp(0.8, 1.2)
+    loss = {loss}
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("loss", "rules"),
+    [
+        ("-torch.minimum(ratio * advantage, clipped.unsqueeze(-1) * advantage).mean()", ["GS601"]),
+        ("-torch.minimum(ratio * advantage, clipped * advantage).mean()", []),
+        # Every ratio with every advantage, on purpose: nothing pairs them row by row beside it.
+        ("-torch.minimum(ratio[:, None] * advantage, clipped[:, None] * advantage).mean()", []),
+    ],
+)
+def test_a_column_beside_the_same_product_row_by_row(loss: str, rules: list[str]) -> None:
+    assert [f.rule for f in run_code(SURROGATE.format(loss=loss)).findings] == rules
+
+
+TWINS = """
+import torch
+actor, q1, q2 = torch.nn.Linear(3, 1), torch.nn.Linear(4, 1), torch.nn.Linear(4, 1)
+opt = torch.optim.SGD(actor.parameters(), lr=0.1)
+for _ in range(4):
+    s = torch.randn(8, 3)
+    pair = torch.cat([s, actor(s)], 1)
+    loss = -{value}.mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("value", "rules"),
+    [
+        ("torch.minimum(q1(pair), q2(pair).data)", ["GS202"]),
+        ("torch.minimum(q1(pair), q2(pair))", []),
+        # A bound that the action has no part in, and the value itself as its own bound.
+        ("torch.minimum(q1(pair), q2(torch.cat([s, actor(s).detach()], 1)))", []),
+        ("torch.minimum(q1(pair), q1(pair).detach() + 1.0)", []),
+    ],
+)
+def test_one_of_two_critics_of_an_action_is_taken_out_of_its_graph(value: str, rules: list[str]) -> None:
+    assert [f.rule for f in run_code(TWINS.format(value=value)).findings] == rules
+
+
+BROADCAST = """
+import torch
+net = torch.nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+def values(s):
+    return net(s)
+for _ in range(4):
+    s, returns = torch.randn(8, 3), torch.randn(8)
+    value = values(s)
+    loss = (value - returns).pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+
+
+def test_a_broadcast_names_the_lines_that_made_the_column() -> None:
+    (finding,) = run_code(BROADCAST).findings
+    made = [site.location.line for site in finding.sites if site.role == "made"]
+    assert (finding.rule, finding.culprit.line, made) == ("GS601", 10, [6, 9])
+
+
+TARGET_PREDICTS = """
+import copy, torch
+q = torch.nn.Linear(3, 2)
+slow = copy.deepcopy(q)
+opt = torch.optim.SGD(q.parameters(), lr=0.1)
+for _ in range(6):
+    s, s2 = torch.randn(8, 3), torch.randn(8, 3)
+    with torch.no_grad():
+        y = 1.0 + 0.9 * slow(s2).amax(1)
+    first, second = q(s)[:, 0], slow(s)[:, 0]
+    loss = (first - y).pow(2).mean() + (second - y).pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    slow.load_state_dict(q.state_dict())
+"""
+
+
+def test_a_target_that_is_trained_is_named_where_it_predicts() -> None:
+    (finding,) = [f for f in run_code(TARGET_PREDICTS).findings if f.rule == "GS302"]
+    assert finding.culprit.line == 10
