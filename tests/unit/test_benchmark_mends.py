@@ -21,6 +21,14 @@ for _ in range(4):
 """
 
 
+def test_a_surrogate_whose_sides_have_opposite_signs() -> None:
+    right = "torch.max(-ratio * advantage, -clipped * advantage).mean()"
+    assert not run_code(SURROGATE.format(loss=right)).findings
+    wrong = "torch.max(-ratio * advantage, clipped * advantage).mean()"
+    (finding,) = run_code(SURROGATE.format(loss=wrong)).findings
+    assert (finding.rule, finding.culprit.line) == ("GS801", 9)
+
+
 @pytest.mark.parametrize(
     ("loss", "rules"),
     [
@@ -105,3 +113,91 @@ for _ in range(6):
 def test_a_target_that_is_trained_is_named_where_it_predicts() -> None:
     (finding,) = [f for f in run_code(TARGET_PREDICTS).findings if f.rule == "GS302"]
     assert finding.culprit.line == 10
+
+
+SHARED = """
+import torch
+shared, local = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+opt = torch.optim.SGD(shared.parameters(), lr=0.1)
+for _ in range(6):
+    {sync}
+    local.zero_grad()
+    (local(torch.randn(8, 3)) - 1.0).pow(2).mean().backward()
+    for theirs, ours in zip(shared.parameters(), local.parameters()):
+        theirs.grad = ours.grad.clone()
+    opt.step()
+"""
+
+
+def test_a_worker_that_overwrites_what_it_is_to_follow() -> None:
+    assert not run_code(SHARED.format(sync="local.load_state_dict(shared.state_dict())")).findings
+    found = run_code(SHARED.format(sync="shared.load_state_dict(local.state_dict())")).findings
+    assert ("GS809", 6) in [(finding.rule, finding.culprit.line) for finding in found]
+
+
+LATE = """
+import torch
+net = torch.nn.Linear(3, 2)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(20):
+    opt.zero_grad()
+    net(torch.randn(8, 3)).pow(2).mean().backward()
+    opt.step()
+with torch.no_grad(): value = net(torch.randn(8, 3))
+loss = value.pow(2).mean()
+loss.backward()
+"""
+
+
+def test_a_switch_on_one_line_is_read_from_the_source() -> None:
+    (finding,) = run_code(LATE, mode="light", may_raise=True).findings
+    assert (finding.rule, finding.culprit.line) == ("GS201", 9)
+
+
+ROLLOUT = """
+import torch
+policy, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+opt = torch.optim.SGD([*policy.parameters(), *critic.parameters()], lr=0.1)
+state = torch.randn(8, 3)
+for _ in range(4):
+    log_probs, values, rewards = [], [], []
+    for _ in range(6):
+        dist = torch.distributions.Categorical(logits=policy(state))
+        action = dist.sample()
+        log_probs.append(dist.log_prob(action))
+        values.append(critic(state).squeeze(-1))
+        state = (0.9 * state + 0.1 * action[:, None]).detach()
+        rewards.append(state.sum(1))
+    following, advantage, advantages = critic(state).squeeze(-1).detach(), 0.0, []
+    for t in {order}:
+        value = values[t].detach()
+        advantage = rewards[t] + 0.9 * following - value + 0.8 * advantage
+        {keep}
+        following = value
+    advantages = torch.stack(advantages)
+    loss = -(torch.stack({scores}) * advantages).mean()
+    loss = loss + (torch.stack(values) - torch.stack(rewards)).pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+BACK, AHEAD = "reversed(range(6))", "range(6)"
+IN_FRONT, AT_THE_END = "advantages.insert(0, advantage)", "advantages.append(advantage)"
+
+
+@pytest.mark.parametrize(
+    ("order", "keep", "scores", "rules"),
+    [
+        (BACK, IN_FRONT, "log_probs", []),
+        (BACK, AT_THE_END, "log_probs", ["GS806"]),
+        (AHEAD, IN_FRONT, "log_probs", ["GS806"]),
+        (AHEAD, AT_THE_END, "log_probs", ["GS806"]),
+        (BACK, AT_THE_END, "log_probs[::-1]", []),
+    ],
+)
+def test_the_order_of_returns_that_a_loop_computed(
+    order: str, keep: str, scores: str, rules: list[str]
+) -> None:
+    found = run_code(ROLLOUT.format(order=order, keep=keep, scores=scores)).findings
+    assert [f.rule for f in found] == rules
+    assert [f.culprit.line for f in found] in ([], [21])

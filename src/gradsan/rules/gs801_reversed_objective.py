@@ -6,7 +6,7 @@ from gradsan.judge.history import History
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.meaning import ENOUGH, Head, bootstrapped, descends, head, joins, layer, sign_of, uphill
 from gradsan.judge.score_functions import critics_of_rewards, turned_at, weighed_scores
-from gradsan.judge.scores import clipped_ratio
+from gradsan.judge.scores import clipped_ratio, sides_apart
 from gradsan.judge.weighed import Met, origin
 from gradsan.judge.wording import line, networks, value_at
 from gradsan.record.events import NOWHERE, Op, ParamId, Probe, ProbePair, Site, ValueId
@@ -242,6 +242,9 @@ class ReversedObjective(Rule):
         ratio = clipped_ratio(history.graph, op) if op is not None and sign_of(probe) else None
         if op is None or ratio is None:
             return
+        if (side := sides_apart(history.graph, op, ratio)) is not None:
+            yield from self._half_turned(contribution, op, side)
+            return
         if sign_of(probe) * way != worse:
             yield from self._upside_down(contribution, op, ratio)
             return
@@ -254,6 +257,18 @@ class ReversedObjective(Rule):
                 f"{sign} in 100 % of {probe.samples} samples): a minus is missing, or was drawn into the {probe.kind}",
                 [("surrogate", op.site), ("backward", contribution.site)],
                 history.graph.live_params([op.nid]) & contribution.consumed_pids(),
+                key="surrogate",
+            )
+
+    def _half_turned(self, contribution: Contribution, op: Op, side: Op) -> Verdicts:
+        looks = self._bounds[side.site] = self._bounds.get(side.site, 0) + 1
+        if looks >= ENOUGH:
+            yield Verdict(
+                side.site,
+                "the clipped and the unclipped surrogate stand in one bound with opposite signs: a minus is missing in "
+                "one of them",
+                [("surrogate", op.site), ("backward", contribution.site)],
+                self.history.graph.live_params([op.nid]) & contribution.consumed_pids(),
                 key="surrogate",
             )
 

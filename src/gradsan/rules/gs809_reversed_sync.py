@@ -165,6 +165,7 @@ class ReversedSync(Rule):
         self._rewound: dict[int, int] = {}
         self._kept: dict[ParamId, int] = {}
         self._right: set[Way] = set()  # of syncs that write a network which no optimizer trains
+        self._sources: set[ParamId] = set()  # of syncs that overwrite what is trained
         self._in_loss: set[ParamId] = set()
         self._mixed: dict[ParamId, tuple[int, int]] = {}  # in which iteration last, and how many in a row
 
@@ -198,14 +199,16 @@ class ReversedSync(Rule):
     def _is_backwards(self, pid: ParamId, source: ParamId) -> bool:
         """Happened before, and the source serves as a target: some loss has used it. Going back to the best
         weights so far looks the same, but those were saved while training, or no loss knows them."""
-        copies = self.history.networks.copies
+        history, copies = self.history, self.history.networks.copies
         times = self._rewound[pid] = self._rewound.get(pid, 0) + 1
         saved = source in copies and copies[source].after_training
-        return times >= TIMES and not saved and source in self._in_loss
+        trained = source in history.hand.trained or source in history.networks.written_by_hand
+        self._sources.add(source)
+        return times >= TIMES and not saved and not trained and source in self._in_loss
 
     def on_backward(self, event: Backward) -> Verdicts:
         # A target is copied long before it is loaded for the first time, and by then nobody may look any more.
-        waiting = self.history.networks.copies.keys() - self._in_loss
+        waiting = (self.history.networks.copies.keys() | self._sources) - self._in_loss
         if waiting:
             self._in_loss |= waiting & self.history.graph.value_params(root.nid for root in event.roots)
         return ()
