@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from gradsan_benchmark.edits import Change, Source
 from gradsan_benchmark.operators.base import operator
-from gradsan_benchmark.syntax import called, dotted, forwards, lines, method, without_gradient
+from gradsan_benchmark.syntax import assigned, called, dotted, forwards, lines, method, without_gradient
 
 CUT = "GS201 GS202 GS203 GS208 GS209 GS404"
 SCORES = {"log_prob", "entropy"}
@@ -137,7 +137,18 @@ def rsample_to_sample(source: Source) -> Iterator[Change]:
 def round_value(source: Source) -> Iterator[Change]:
     """A prediction is rounded on its way to the loss."""
     for call in forwards(source):
+        # What is taken out of the graph may be rounded as well as not; of a lambda nobody knows.
+        parent = source.parents[call]
+        taken_out = isinstance(parent, ast.Attribute) and parent.attr in {"detach", "data"}
+        if taken_out or any(isinstance(a, ast.Lambda) for a in source.ancestors(call)):
+            continue
         yield Change((source.after(call, ".round()"),), lines(source.statement(call)))
+
+
+def is_of_loss(source: Source, node: ast.AST) -> bool:
+    """Not what is kept under the name of a variance or a deviation."""
+    names = [name.lower() for name in assigned(source.statement(node))]
+    return not any(name.startswith(("var", "std")) for name in names)
 
 
 @operator("clamp-error", "cut", "GS208 GS202")
@@ -146,6 +157,9 @@ def clamp_error(source: Source) -> Iterator[Change]:
     for call in method(source, "pow", "square"):
         assert isinstance(call.func, ast.Attribute)
         inner = call.func.value
+        # What is squared for a variance, or without a graph, teaches nothing in any case.
+        if without_gradient(source, call) or not is_of_loss(source, call):
+            continue
         if isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Sub):
             text = f"({source.text(inner)}).clamp(-0.1, 0.1)"
             bracket = source.span(inner)[0] - 1

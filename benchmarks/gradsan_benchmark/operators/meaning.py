@@ -8,7 +8,16 @@ from collections.abc import Iterator
 from gradsan_benchmark.edits import Change, Source
 from gradsan_benchmark.operators.base import operator
 from gradsan_benchmark.operators.leaks import statement_and_uses
-from gradsan_benchmark.syntax import called, dotted, has_environment, lines, method, uses
+from gradsan_benchmark.syntax import (
+    called,
+    dotted,
+    has_environment,
+    lines,
+    method,
+    names_environment,
+    uses,
+    without_gradient,
+)
 
 POLICY = ("actor", "policy", "pi_", "pg", "surrogate")
 ALIVE = ("not_done", "alive", "nonterminal", "non_terminal", "continues", "not_terminal")
@@ -29,11 +38,11 @@ def loss_lines(source: Source, statement: ast.stmt) -> tuple[int, ...]:
 
 
 def is_told_apart(source: Source, term: ast.AST) -> bool:
-    """Whether reward and cost can be told apart: an environment says which it is, or a pessimistic bound does. A
-    log-probability that is weighed with numbers of its own is right with either sign: clean/costs_instead_of_rewards
-    is the mutant of a program that maximises, and is no bug."""
+    """Whether reward and cost can be told apart: a library's environment says which it is, or a pessimistic bound
+    does. A log-probability that is weighed with numbers of its own, or with what a class of the script's own returns,
+    is right with either sign: clean/costs_instead_of_rewards is the mutant of a program that maximises, and no bug."""
     bounded = any(called(n) in {"min", "minimum", "clamp", "clip"} for n in ast.walk(term))
-    return bounded or has_environment(source)
+    return bounded or names_environment(source)
 
 
 @operator("flip-policy-sign", "meaning", "GS801")
@@ -61,7 +70,8 @@ def flip_entropy_sign(source: Source) -> Iterator[Change]:
             right = [
                 n for n in ast.walk(node.right) if called(n) == "entropy" or "entrop" in dotted(n).lower()
             ]
-            if right:
+            # The target of an entropy is a setting, and negative for many actions.
+            if right and not any("target" in dotted(n).lower() for n in right):
                 start, end = source.span(node.left)[1], source.span(node.right)[0]
                 sign = source.raw[start:end].decode().replace("-", "+", 1)
                 statement = source.statement(node)
@@ -119,6 +129,8 @@ def _is_one(node: ast.AST) -> bool:
 def drop_loss_mask(source: Source) -> Iterator[Change]:
     """The mask of padding is forgotten in the loss: padded steps are learnt from."""
     for node in source.nodes:
+        if without_gradient(source, node):  # of a statistic, not of the loss
+            continue
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) and "mask" in dotted(node.right):
             yield Change((source.tail(node.left, node),), statement_and_uses(source, node))
 

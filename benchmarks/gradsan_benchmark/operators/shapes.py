@@ -113,7 +113,9 @@ def wrong_axis(source: Source) -> Iterator[Change]:
         if called(call) not in {"softmax", "log_softmax", "Softmax", "argmax", "max", "logsumexp"}:
             continue
         given = [k.value for k in call.keywords if k.arg in ("dim", "axis")] + list(call.args[-1:])
-        if given and _is_number(given[0]) and source.text(given[0]) not in ("0", "0.0"):
+        # Of what is made up at random any axis is as good.
+        made_up = isinstance(call.func, ast.Attribute) and called(call.func.value) in {"rand", "randn"}
+        if given and not made_up and _is_number(given[0]) and source.text(given[0]) not in ("0", "0.0"):
             yield Change((source.put(given[0], "0"),), statement_and_uses(source, call))
 
 

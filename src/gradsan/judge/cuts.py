@@ -204,7 +204,8 @@ class CutFinder:
             if op.name in ("add", "sub", "rsub") and op.live:
                 joined = joined or (cut.pids <= graph.live_params([op.nid]) and self._scores(op, cut))
             elif op.name in ("mul", "div") and len(op.inputs) == 2 and op.shape:
-                return joined
+                if not (cut.op.name in flow.TAKEN_OUT and _only_masks(op)):
+                    return joined
             elif op.name not in flow.LINEAR:
                 return False
 
@@ -278,6 +279,12 @@ class CutFinder:
         if not any(map(params_of, graph.inputs(user))):
             return True
         return user.name == "mul" and all(op.name in flow.LINEAR for op in after)
+
+
+def _only_masks(product: Op) -> bool:
+    """Multiplied with zeros and ones: that leaves out, and weighs nothing."""
+    mask = product.facts.mask
+    return mask is not None and (mask.low, mask.high) == (0.0, 1.0)
 
 
 def _masks(op: Op, user: Op) -> bool:

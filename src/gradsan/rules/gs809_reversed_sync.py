@@ -11,7 +11,8 @@ from gradsan.record.events import Backward, Op, Ops, ParamId, Site, Sync
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 TIMES = 2
-IN_A_ROW = 3  # iterations with a sync in each: what is copied now and then may be copied nearly whole
+IN_A_ROW = 3  # syncs, one soon after the other: what is copied now and then may be copied nearly whole
+SOON = 4  # iterations; a delayed policy comes with its targets at every second or third update of the critic
 NEARLY_ALL = 0.9
 MIXING = {"add", "sub", "lerp"}
 ROUNDING = 1e-6  # of `tau + (1 - tau)`
@@ -39,7 +40,7 @@ class ReversedSync(Rule):
     )
     deliberate = """
         Going back to weights that were saved while training, lookahead, and averages that no loss uses are not
-        reported; nor is a mixture with a large weight that is not made in every update.
+        reported; nor is a mixture with a large weight that is made now and then, not every few updates.
     """
     bad = (
         """
@@ -304,12 +305,12 @@ class ReversedSync(Rule):
         last, times = self._mixed.get(pid, (-1, 0))
         if history.iteration == last:
             return
-        times = times + 1 if history.iteration == last + 1 else 1
+        times = times + 1 if history.iteration <= last + SOON else 1
         self._mixed[pid] = history.iteration, times
         if times >= IN_A_ROW:
             yield Verdict(
                 site,
-                f"every update gives {taken:.4g} of the online network to {networks(history, [pid])}, and leaves "
+                f"every sync gives {taken:.4g} of the online network to {networks(history, [pid])}, and leaves "
                 f"{kept:.4g} of it: the weights of the soft update are exchanged",
                 [("sync", site)],
                 [pid, source],
