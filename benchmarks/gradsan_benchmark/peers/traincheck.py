@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 import time
 from collections.abc import Iterator
@@ -18,31 +19,32 @@ from gradsan_benchmark.tools import Said
 
 @dataclass
 class TrainCheck:
-    """Minutes for each original and half a minute for each mutant: it is asked until its time is spent, and about
-    the rest by a later run. What it finds broken has no line, and counts unless the original breaks it, too."""
+    """Half a minute and more for each original and for each mutant: it is asked last, about two bugs of a program,
+    until its time is over, and about the rest by a later run. What it finds broken has no line, and counts unless the
+    original breaks it, too."""
 
     commands: Path
-    budget: float
     limit: float = 900.0
     name: str = "TrainCheck"
-    spent: float = 0.0
+    until: float = math.inf
+    """When its time is over, by the clock that all processes share."""
     known: dict[Path, Path | str] = field(default_factory=dict)
 
     @property
     def settings(self) -> str:
         return (
             "`traincheck-collect` and `traincheck-infer` on the original; `traincheck-collect --invariants … "
-            f"--sampling-interval 1` and `traincheck-check` on the mutant; asked for {self.budget:.0f} s"
+            "--sampling-interval 1` and `traincheck-check` on the mutant; asked about at most two bugs of a program, "
+            "as far as the time went"
         )
 
     def run(self, program: Path, original: Path) -> Said | None:
-        if self.spent > self.budget:
-            return None
         started = time.monotonic()
+        if started > self.until:
+            return None
         found, fault = self.check(program, original)
-        seconds = time.monotonic() - started
-        self.spent += seconds
-        return Said(found, seconds, fault)
+        ended = time.monotonic()
+        return None if ended > self.until and fault else Said(found, ended - started, fault)
 
     def check(self, program: Path, original: Path) -> tuple[list[Finding], str]:
         if original not in self.known:
@@ -67,12 +69,13 @@ class TrainCheck:
     def call(self, program: Path, part: str, *words: str) -> str:
         """Why it failed, "" where it did not."""
         command = [str(self.commands / f"traincheck-{part}"), *words]
+        limit = max(0.0, min(self.limit, self.until - time.monotonic()))
         try:
             done = subprocess.run(
-                command, cwd=program.parent, capture_output=True, text=True, timeout=self.limit, check=False
+                command, cwd=program.parent, capture_output=True, text=True, timeout=limit, check=False
             )
         except subprocess.TimeoutExpired:
-            return f"traincheck-{part} was not done after {self.limit:.0f} s"
+            return f"traincheck-{part} was not done after {limit:.0f} s"
         last = (done.stderr.strip().splitlines() or ["no word"])[-1]
         return f"traincheck-{part}: status {done.returncode}: {last[:200]}" if done.returncode else ""
 
