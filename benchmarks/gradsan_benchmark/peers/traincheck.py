@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import re
 import subprocess
 import time
 from collections.abc import Iterator
@@ -15,6 +17,8 @@ from gradsan_benchmark.edits import Source
 from gradsan_benchmark.sarif import Finding
 from gradsan_benchmark.syntax import networks
 from gradsan_benchmark.tools import Said
+
+COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
 @dataclass
@@ -69,20 +73,38 @@ class TrainCheck:
     def call(self, program: Path, part: str, *words: str) -> str:
         """Why it failed, "" where it did not."""
         command = [str(self.commands / f"traincheck-{part}"), *words]
+        # It runs a rewritten copy from a folder of its own: the modules beside the program have to be found.
+        environment = os.environ | {"PYTHONPATH": str(program.parent)}
         limit = max(0.0, min(self.limit, self.until - time.monotonic()))
         try:
             done = subprocess.run(
-                command, cwd=program.parent, capture_output=True, text=True, timeout=limit, check=False
+                command,
+                cwd=program.parent,
+                env=environment,
+                capture_output=True,
+                text=True,
+                timeout=limit,
+                check=False,
             )
         except subprocess.TimeoutExpired:
             return f"traincheck-{part} was not done after {limit:.0f} s"
-        last = (done.stderr.strip().splitlines() or ["no word"])[-1]
-        return f"traincheck-{part}: status {done.returncode}: {last[:200]}" if done.returncode else ""
+        return f"traincheck-{part}: status {done.returncode}: {_last_error(done)}" if done.returncode else ""
+
+
+def _last_error(done: subprocess.CompletedProcess[str]) -> str:
+    """What the program or the tool itself raised."""
+    lines = [COLOURS.sub("", line) for line in (done.stdout + done.stderr).strip().splitlines()]
+    raised = [line for line in lines if re.match(r"[\w.]*(Error|Exception)\b", line)]
+    return ([*lines, "no word", *raised][-1] if raised else (lines or ["no word"])[-1])[:200]
 
 
 def tracked(program: Path) -> list[str]:
-    names = sorted(n for n in networks(Source(program.read_text(encoding="utf-8"))) if "." not in n)
-    return ["--pyscript", program.name, *(["--models-to-track", *names] if names else [])]
+    """The program in a form that it takes: what it puts in front of the script must not come before this import."""
+    text = program.read_text(encoding="utf-8")
+    plain = program.with_name(f"plain_{program.name}")
+    plain.write_text(text.replace("from __future__ import annotations\n", "\n"), encoding="utf-8")
+    names = sorted(n for n in networks(Source(text)) if "." not in n)
+    return ["--pyscript", plain.name, *(["--models-to-track", *names] if names else [])]
 
 
 def violated(log: Path) -> Iterator[str]:

@@ -227,7 +227,9 @@ class CutFinder:
                 continue
             steps = max(o.steps for o in owners)
             first = self._steps_when_seen.setdefault(pid, steps)
-            if steps - first >= STARVED_STEPS and pid not in history.explained:
+            if steps - first < STARVED_STEPS or pid in history.explained:
+                continue
+            if not any(history.uncalled_backward(o.last_step) for o in owners):
                 hungry.add(pid)
         if not hungry:
             return None

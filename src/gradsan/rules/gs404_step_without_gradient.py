@@ -67,8 +67,8 @@ class StepWithoutGradient(Rule):
             alpha_opt.step()
             loss = (logp.exp() * (0.2 * logp - q)).sum(1).mean()
             opt.zero_grad()
-            loss.backward
-            opt.step()  # BUG
+            loss.backward  # BUG
+            opt.step()
         """,
     )
     good = (
@@ -192,10 +192,13 @@ class StepWithoutGradient(Rule):
                 and not self.history.explained & set(optimizer.params)
                 and not self._ever_fed(optimizer.params)
             ):
+                named = self.history.uncalled_backward(optimizer.last_step)
+                why = f": `backward` is named and not called on {line(self.history, named)}" if named else ""
                 yield Verdict(
-                    optimizer.last_step,
-                    f"{optimizer.steps} steps, and never a gradient for {networks(self.history, optimizer.params)}",
-                    [("step", optimizer.last_step), ("optimizer", optimizer.site)],
+                    named or optimizer.last_step,
+                    f"{optimizer.steps} steps, and never a gradient for "
+                    f"{networks(self.history, optimizer.params)}{why}",
+                    [("backward", named), ("step", optimizer.last_step), ("optimizer", optimizer.site)],
                     optimizer.params,
                 )
 
