@@ -201,3 +201,30 @@ def test_the_order_of_returns_that_a_loop_computed(
     found = run_code(ROLLOUT.format(order=order, keep=keep, scores=scores)).findings
     assert [f.rule for f in found] == rules
     assert [f.culprit.line for f in found] in ([], [21])
+
+
+STRETCHED = """
+import torch
+q = torch.nn.Linear(3, 2)
+opt = torch.optim.SGD(q.parameters(), lr=0.1)
+for _ in range(4):
+    s, a, target = torch.randn(8, 3), torch.randint(2, (8, 1)), torch.randn(8)
+    loss = torch.nn.functional.smooth_l1_loss({shapes})
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+
+
+@pytest.mark.filterwarnings("ignore:Using a target size")
+@pytest.mark.parametrize(
+    ("shapes", "rules"),
+    [
+        ("q(s).gather(1, a), (target.unsqueeze(-1) + target).unsqueeze(1)", ["GS601"]),
+        ("q(s).gather(1, a), target.unsqueeze(-1)", []),
+        ("q(s)[:, None, :].expand(8, 2, 2), q(s).detach()[:, :, None].expand(8, 2, 2)", []),
+        ("q(s)[:, None, :], q(s).detach()[:, :, None]", []),  # quantiles, pair by pair
+    ],
+)
+def test_a_loss_of_the_library_that_spreads_both_sides(shapes: str, rules: list[str]) -> None:
+    assert [f.rule for f in run_code(STRETCHED.format(shapes=shapes)).findings] == rules

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import zip_longest
+from math import prod
 from typing import NamedTuple
 
 from gradsan.judge.axes import COMPARING, SPREADING, UNITS, Roles, roles, varies_along
@@ -119,6 +121,17 @@ def are_pairs_in_vain(graph: Provenance, op: Op, within: dict[ValueId, Op]) -> b
         others = [i for i in graph.inputs(here) if i.shape and i.shape != here.shape]
         if here.name not in STAYING or others or len([i for i in graph.inputs(here) if i.shape]) > 1:
             return False
+
+
+def spread_both(graph: Provenance, op: Op) -> tuple[Op, Op] | None:
+    """What a loss of the library was given with another number of axes, where both are spread to fit: `[B, 1]` and
+    `[B, 1, B]`. Pairs that are meant have as many axes on either side."""
+    sides = [i for i in graph.inputs(op) if i.floating] if op.name in LIBRARY_LOSSES else []
+    if len(sides) != 2 or len(sides[0].shape) == len(sides[1].shape) or not all(s.shape for s in sides):
+        return None
+    full = [max(pair) for pair in zip_longest(*(reversed(s.shape) for s in sides), fillvalue=1)]
+    larger = all(prod(full) > prod(s.shape) > 1 for s in sides)
+    return (sides[0], sides[1]) if larger else None
 
 
 def levels_along_targets(graph: Provenance, within: dict[ValueId, Op]) -> Iterator[Meeting]:

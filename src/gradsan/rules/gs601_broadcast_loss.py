@@ -13,6 +13,7 @@ from gradsan.judge.meetings import (
     columns_against_all,
     is_only_averaged,
     levels_along_targets,
+    spread_both,
 )
 from gradsan.judge.provenance import Provenance
 from gradsan.judge.residuals import LIBRARY_LOSSES
@@ -262,6 +263,8 @@ class BroadcastLoss(Rule):
             yield self._verdict(event, meeting, what, self.fix_of_rows)
         for op in within.values():
             pair = self._pair(op, within)
+            if pair is None and (spread := spread_both(graph, op)) is not None:
+                yield self._spread(event, op, spread)
             if pair:
                 shapes = [_shape(s.shape) for s in sorted(pair, key=lambda side: op.inputs.index(side.nid))]
                 size = max(pair[1].shape)
@@ -280,6 +283,17 @@ class BroadcastLoss(Rule):
                     measure=None if harmless else never_computed,
                     severity="info" if harmless else "",
                 )
+
+    def _spread(self, event: Backward, op: Op, pair: tuple[Op, Op]) -> Verdict:
+        shapes = " and ".join(_shape(side.shape) for side in pair)
+        return Verdict(
+            op.site,
+            f"`{op.name}` of {shapes} spreads both: it pairs every row with others, on the way to the loss on "
+            f"{line(self.history, event.site)}",
+            [*self._made(pair[1], op), ("broadcast", op.site), ("backward", event.site)],
+            event.reached,
+            measure=never_computed,
+        )
 
     def _made(self, column: Op, op: Op) -> list[tuple[str, Site]]:
         """The lines that gave one of the two its form, up to the function in which they met."""
