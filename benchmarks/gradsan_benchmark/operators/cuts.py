@@ -67,7 +67,12 @@ def add_detach(source: Source) -> Iterator[Change]:
         yield Change((source.after(call, ".detach()"),), lines(source.statement(call)))
 
 
-@operator("add-detach-in-loss", "cut", CUT)
+@operator(
+    "add-detach-in-loss",
+    "cut",
+    CUT,
+    leaves="what is clamped, and what is fed to a network: a constant is as good there",
+)
 def add_detach_in_loss(source: Source) -> Iterator[Change]:
     """`.detach()` is put on an operand of the loss."""
     for name in live_operands(source):
@@ -133,7 +138,12 @@ def rsample_to_sample(source: Source) -> Iterator[Change]:
         yield Change(((end - len("rsample"), end, "sample"),), lines(source.statement(call)))
 
 
-@operator("round-value", "cut", CUT)
+@operator(
+    "round-value",
+    "cut",
+    CUT,
+    leaves="what is detached, and lambdas, of which nobody knows: a constant may be rounded",
+)
 def round_value(source: Source) -> Iterator[Change]:
     """A prediction is rounded on its way to the loss."""
     for call in forwards(source):
@@ -151,7 +161,12 @@ def is_of_loss(source: Source, node: ast.AST) -> bool:
     return not any(name.startswith(("var", "std")) for name in names)
 
 
-@operator("clamp-error", "cut", "GS208 GS202")
+@operator(
+    "clamp-error",
+    "cut",
+    "GS208 GS202",
+    leaves="variances, and what has no graph: nothing is learnt from it in any case",
+)
 def clamp_error(source: Source) -> Iterator[Change]:
     """The error is clamped before it is squared: beyond the limit nothing is learnt."""
     for call in method(source, "pow", "square"):

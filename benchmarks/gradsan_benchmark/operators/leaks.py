@@ -118,7 +118,9 @@ def drop_data(source: Source) -> Iterator[Change]:
             yield Change((source.tail(node.value, node),), statement_and_uses(source, node))
 
 
-@operator("keep-growing-list", "carry", "GS305 GS402 GS102 GS401")
+@operator(
+    "keep-growing-list", "carry", "GS305 GS402 GS102 GS401", leaves="lists of numbers, which may well be kept"
+)
 def keep_growing_list(source: Source) -> Iterator[Change]:
     """What was stored for one update is not cleared before the next: `log_probs.clear()` is forgotten."""
     for statement in source.simple:
@@ -140,7 +142,9 @@ def _readers(source: Source, statement: ast.stmt) -> tuple[int, ...]:
     return tuple(line for n in named for line in lines(source.statement(n)))
 
 
-@operator("carry-loop-list", "carry", "GS305 GS402 GS102 GS401")
+@operator(
+    "carry-loop-list", "carry", "GS305 GS402 GS102 GS401", leaves="lists of numbers, which may well be kept"
+)
 def carry_loop_list(source: Source) -> Iterator[Change]:
     """A list that belongs to one update lives on: `log_probs = []` no longer makes a new one."""
     for statement in source.simple:

@@ -45,7 +45,12 @@ def is_told_apart(source: Source, term: ast.AST) -> bool:
     return bounded or names_environment(source)
 
 
-@operator("flip-policy-sign", "meaning", "GS801")
+@operator(
+    "flip-policy-sign",
+    "meaning",
+    "GS801",
+    leaves="weights that come from no environment of a library and have no bound: costs and rewards look the same",
+)
 def flip_policy_sign(source: Source) -> Iterator[Change]:
     """The minus in front of the policy's loss is forgotten: what was rewarded becomes less likely."""
     for statement in losses(source, *POLICY, "loss"):
@@ -62,7 +67,7 @@ def flip_policy_sign(source: Source) -> Iterator[Change]:
                     break
 
 
-@operator("flip-entropy-sign", "meaning", "GS802")
+@operator("flip-entropy-sign", "meaning", "GS802", leaves="targets of an entropy: their sign is a setting")
 def flip_entropy_sign(source: Source) -> Iterator[Change]:
     """The entropy bonus is added to the loss: the policy is made to collapse."""
     for node in source.nodes:
@@ -125,7 +130,9 @@ def _is_one(node: ast.AST) -> bool:
     return isinstance(node, ast.Constant) and node.value in (1, 1.0)
 
 
-@operator("drop-loss-mask", "meaning", "GS805 GS806 GS407 GS604")
+@operator(
+    "drop-loss-mask", "meaning", "GS805 GS806 GS407 GS604", leaves="statistics that are taken without a graph"
+)
 def drop_loss_mask(source: Source) -> Iterator[Change]:
     """The mask of padding is forgotten in the loss: padded steps are learnt from."""
     for node in source.nodes:
@@ -135,7 +142,12 @@ def drop_loss_mask(source: Source) -> Iterator[Change]:
             yield Change((source.tail(node.left, node),), statement_and_uses(source, node))
 
 
-@operator("returns-forward", "meaning", "GS806")
+@operator(
+    "returns-forward",
+    "meaning",
+    "GS806",
+    leaves="programs without anything to act in: nothing says which way time runs",
+)
 def returns_forward(source: Source) -> Iterator[Change]:
     """The return is summed from the front: it depends on rewards that came before."""
     for call in source.calls if has_environment(source) else ():

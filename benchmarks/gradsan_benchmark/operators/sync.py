@@ -57,7 +57,7 @@ def alias_target(source: Source) -> Iterator[Change]:
         yield Change((source.put(call, original),), (*lines(statement), *also))
 
 
-@operator("reverse-sync", "sync", "GS809 GS307")
+@operator("reverse-sync", "sync", "GS809 GS307", leaves="the copy at the start: both networks are new then")
 def reverse_sync(source: Source) -> Iterator[Change]:
     """The online network is loaded from the target."""
     for call, given in hard_syncs(source):
@@ -92,7 +92,9 @@ def reverse_soft_sync(source: Source) -> Iterator[Change]:
             yield Change((source.put(given[0], second), source.put(given[1], first)), block_lines(loop))
 
 
-@operator("exchange-soft-weights", "sync", "GS809 GS307 GS306")
+@operator(
+    "exchange-soft-weights", "sync", "GS809 GS307 GS306", leaves="running means: their rate is a setting"
+)
 def exchange_soft_weights(source: Source) -> Iterator[Change]:
     """The rate and its complement are exchanged in the soft update: the target follows at once."""
     for call in method(source, "lerp_"):
