@@ -36,8 +36,8 @@ def arguments() -> argparse.ArgumentParser:
         default="pytorch",
         help=f"other tools on the same cases: {' '.join(peers.NAMES)}; or all, none",
     )
-    add("--sample", type=int, default=240, help="how many mutants; 0: all (default: %(default)s)")
-    add("--originals", type=int, default=32, help="of how many programs; 0: all (default: %(default)s)")
+    add("--sample", type=int, default=300, help="how many mutants; 0: all (default: %(default)s)")
+    add("--originals", type=int, default=36, help="of how many programs; 0: all (default: %(default)s)")
     add(
         "--sites", type=int, default=1, help="mutants per program and operator; 0: all (default: %(default)s)"
     )

@@ -152,8 +152,9 @@ TABLE = (
         "operation",
         ("optimizer got an empty parameter list",),
         why="there is no parameter in what the optimizer was given: the network keeps its layers in a plain list, or "
-        "the iterator was used up by an earlier call",
-        fix="keep layers in `nn.ModuleList`, and pass `list(net.parameters())` where it is used twice",
+        "plain tensors for parameters, or the iterator was used up by an earlier call",
+        fix="keep layers in `nn.ModuleList` and tensors in `nn.Parameter`, and pass `list(net.parameters())` where it "
+        "is used twice",
         types=(ValueError,),
     ),
     TorchError(
