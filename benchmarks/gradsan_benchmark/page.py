@@ -53,6 +53,7 @@ def write(
         "## Operators\n\n" + tables.operators_table(),
         "Excluded, because the difference is a legal choice that no tool could call wrong:\n\n"
         + tables.excluded_table(),
+        "Places that an operator leaves alone, for the same reason:\n\n" + tables.leaves_table(),
     ]
     path.write_text("\n".join(part for part in parts if part), encoding="utf-8")
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import hashlib
 import json
+import math
 import os
 import sys
 import traceback
@@ -57,8 +58,8 @@ class Recorder:
 
         if len(self.backwards) < self.updates:
             roots = [tensors] if isinstance(tensors, torch.Tensor) else list(tensors)
-            count, leaves = walk([t.grad_fn for t in roots if getattr(t, "grad_fn", None) is not None])
-            self.backwards.append([count, leaves, int(kept)])
+            found = walk([t.grad_fn for t in roots if getattr(t, "grad_fn", None) is not None])
+            self.backwards.append([*found, int(kept)])
 
     def before_step(self, optimizer: Any) -> None:
         number = self.order.setdefault(id(optimizer), len(self.order))
@@ -104,17 +105,19 @@ class Recorder:
         self.result.write_text(json.dumps(found), encoding="utf-8")
 
 
-def walk(roots: list[Any]) -> tuple[int, int]:
-    """How many nodes lie behind these, and how many of them are leaves that take a gradient."""
-    seen, waiting, leaves = set(roots), list(roots), 0
+def walk(roots: list[Any]) -> tuple[int, int, int]:
+    """How many nodes lie behind these, how many of them are leaves that take a gradient, and how many numbers the
+    gradients of all of them hold: a matrix of pairs in place of a vector is more work by the same nodes."""
+    seen, waiting, leaves, size = set(roots), list(roots), 0, 0
     while waiting and len(seen) < MOST_NODES:
         node = waiting.pop()
         leaves += hasattr(node, "variable")
+        size += sum(math.prod(part.shape) for part in getattr(node, "_input_metadata", ()))
         for following, _ in node.next_functions:
             if following is not None and following not in seen:
                 seen.add(following)
                 waiting.append(following)
-    return len(seen), leaves
+    return len(seen), leaves, size
 
 
 def graphs_alive() -> int:

@@ -154,8 +154,12 @@ def method(source: Source, *names: str) -> list[ast.Call]:
 
 def has_environment(source: Source) -> bool:
     """Whether there is something that says what a reward is."""
-    acts = any(c.args for c in method(source, "step"))
-    return acts or any(re.search(r"(^|[._])(env|envs|rollout\w*)($|[._])", dotted(n)) for n in source.nodes)
+    return any(c.args for c in method(source, "step")) or names_environment(source)
+
+
+def names_environment(source: Source) -> bool:
+    """Whether that is something that is called an environment, or what was collected in one."""
+    return any(re.search(r"(^|[._])(env|envs|rollout\w*)($|[._])", dotted(n)) for n in source.nodes)
 
 
 def steps(source: Source, optimizer: str = "") -> list[ast.Call]:

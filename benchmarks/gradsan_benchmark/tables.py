@@ -151,6 +151,12 @@ def operators_table() -> str:
                     [[o.name, o.family, o.what, " ".join(o.codes)] for o in listed])  # fmt: skip
 
 
+def leaves_table() -> str:
+    return markdown(
+        ["operator", "leaves alone"], [[o.name, o.leaves] for o in OPERATORS.values() if o.leaves]
+    )
+
+
 def excluded_table() -> str:
     listed = [o for o in OPERATORS.values() if o.excluded]
     return markdown(["operator", "the change", "why"], [[o.name, o.what, o.excluded] for o in listed])

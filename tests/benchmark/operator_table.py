@@ -171,7 +171,10 @@ TABLE: dict[str, Row] = {
         "for a, b in zip(t.parameters(), q.parameters()):\n    a.lerp_(b, 0.1)\n",
         [(1, "for a, b in zip(q.parameters(), t.parameters()):")],
     ),
-    "exchange-soft-weights": ("a.lerp_(b, TAU)\n", [(1, "a.lerp_(b, 1 - TAU)")]),
+    "exchange-soft-weights": (
+        "for a, b in zip(slow.parameters(), fast.parameters()):\n    a.lerp_(b, TAU)\n",
+        [(2, "    a.lerp_(b, 1 - TAU)")],
+    ),
     # excluded
     "drop-zeros-like": ("y = torch.zeros_like(x)\n", [(1, "y = x")]),
     "drop-clip": (ORDER, [(4, "pass")]),

@@ -45,7 +45,10 @@ def test_each_operator_says_what_it_is_and_which_codes_would_be_right():
 
 
 def test_sync_at_the_start_is_left_alone():
-    assert not OPERATORS["reverse-sync"].changes(Source("target.load_state_dict(online.state_dict())\n"))
+    sync = "self.target.load_state_dict(self.online.state_dict())\n"
+    for text in (sync, f"def build(self):\n    self.target = net()\n    {sync}"):
+        assert not OPERATORS["reverse-sync"].changes(Source(text))
+    assert OPERATORS["reverse-sync"].changes(Source(f"def train(self):\n    {sync}"))
 
 
 def test_what_is_no_bug_in_its_context_is_left_alone():
@@ -56,9 +59,24 @@ def test_what_is_no_bug_in_its_context_is_left_alone():
         ("returns-forward", "for t in reversed(range(9)):\n    x = t\n"),  # nor which way time runs
         ("add-detach-in-loss", "loss = torch.min(2, ratio.clamp(0.8, 1.2))\n"),  # constant where it counts
         ("backward-twice", "net(x).mean().backward()\n"),  # two graphs: twice the gradient
+        ("flip-policy-sign", "state, cost = world.step(a)\nloss = -(log_prob * cost).mean()\n"),
+        ("exchange-soft-weights", "mean.lerp_(bonus.mean(), 0.1)\n"),  # a running mean's rate is a setting
+        ("round-value", "net.parameters()\nx = net(s).detach()\n"),  # nothing flows there in any case
+        ("round-value", "net.parameters()\nf = lambda s: net(s)\n"),
+        ("clamp-error", "var = (x - mean).pow(2).mean()\n"),
+        ("wrong-axis", "x = torch.rand(3, 8).softmax(-1)\n"),  # made up: any axis is as good
+        ("flip-entropy-sign", "excess = -log_prob - target_entropy\n"),  # the target is a setting
+        ("drop-loss-mask", "with torch.no_grad():\n    mean = (x * mask).sum()\n"),
+        ("keep-growing-list", "rewards.clear()\n"),  # numbers may be kept
         ("decay-weights-live", optimizer + "net(x).mean().backward()\nopt.step()\n"),  # before the forward
     ):
         assert not OPERATORS[name].changes(Source(text)), name
+
+
+def test_the_use_of_an_argument_is_as_right_as_the_call():
+    text = "def f(a, reward):\n    x = a\n    y = reward + x\nf(s, r.sum(1))\n"
+    ((change, _),) = OPERATORS["add-keepdim"].changes(Source(text))
+    assert set(change.lines) == {4, 3}
 
 
 def test_columns_count_bytes_where_a_line_holds_more_than_ascii():

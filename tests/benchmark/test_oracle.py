@@ -9,6 +9,7 @@ import torch
 from gradsan_benchmark import forks, oracle, run
 from gradsan_benchmark.cases import cases
 from gradsan_benchmark.programs import Program
+from gradsan_benchmark.recorder import walk
 from gradsan_benchmark.sarif import Finding
 from gradsan_benchmark.tools import Said
 
@@ -111,3 +112,10 @@ def test_rows_say_what_was_right_and_are_not_made_twice(program):
     assert mutant["tools"]["parrot"]["outcome"] == "code and line"
     assert not list(run.work(run.Job(program, tuple(mutants), (tool,), tuple(first))))
     assert tool.asked == 2
+
+
+def test_a_matrix_of_pairs_is_more_work_by_the_same_nodes():
+    column = torch.ones(4, 1, requires_grad=True)
+    alike, pairs = (walk([(column * other).mean().grad_fn]) for other in (torch.ones(4, 1), torch.ones(4)))
+    assert alike[:2] == pairs[:2]
+    assert alike[2] < pairs[2]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +65,18 @@ def test_what_could_not_be_looked_at_is_told(full_report: Report) -> None:
     (blind,) = invocation["toolConfigurationNotifications"]
     assert blind["associatedRule"]["id"] == "GS202"
     assert "a compiled region" in blind["message"]["text"]
+
+
+def test_an_error_that_no_rule_is_about_is_a_result_of_its_own_kind() -> None:
+    raised, made = Location("train.py", 9, "", "np.mean(losses)"), Location("train.py", 5, "", "loss = f(x)")
+    told = {"kind": "numpy-of-graph-tensor", "message": "Can't", "why": "no graph", "fix": "detach it"}
+    places = {"where": asdict(raised), "raised": asdict(raised), "made": asdict(made), "stored": None}
+    run = sarif(Report(errors_explained=[told | places]))["runs"][0]
+    (result,) = run["results"]
+    assert run["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == "numpy-of-graph-tensor"
+    assert result["locations"][0]["physicalLocation"]["region"]["startLine"] == 9
+    steps = result["codeFlows"][0]["threadFlows"][0]["locations"]
+    assert [s["location"]["physicalLocation"]["region"]["startLine"] for s in steps] == [5, 9]
 
 
 def test_the_fingerprint_survives_lines_put_in_above(full_report: Report) -> None:

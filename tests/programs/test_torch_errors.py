@@ -115,3 +115,20 @@ except RuntimeError as error:
     )
     (told,) = judged(record_code(code)).errors_explained
     assert told["where"]["code"] == "x.numpy()"
+
+
+def test_a_tensor_that_was_logged_is_followed_to_where_it_was_put_away() -> None:
+    code = """
+import numpy as np
+import torch
+net = torch.nn.Linear(3, 1)
+losses = []
+for _ in range(2):
+    loss = net(torch.randn(4, 3)).mean()
+    losses.append(loss)
+    loss.backward()
+print(np.mean(losses))
+"""
+    (told,) = judged(record_code(code)).errors_explained
+    assert told["kind"] == "numpy-of-graph-tensor"
+    assert [told[role]["line"] for role in ("made", "stored", "raised")] == [7, 8, 10]

@@ -78,6 +78,30 @@ def test_a_step_through_several_wrappers_is_recorded_once() -> None:
     assert stream.observed[1:] == stream.led_to[:-1]
 
 
+def test_what_stands_in_front_of_an_environment_does_not_hide_it() -> None:
+    class Front:
+        """Returns a record of its own, as many vectorised loops do."""
+
+        def __init__(self) -> None:
+            self.env = gym.make("CartPole-v1")
+
+        def reset(self) -> Any:
+            return self.env.reset(seed=0)
+
+        def step(self, action: int) -> Any:
+            observation, reward, *_ = self.env.step(action)
+            return {"observation": observation, "reward": reward}
+
+    with Watched() as watched:
+        watched.follow(Front)
+        front = Front()
+        front.reset()
+        for _ in range(4):
+            front.step(0)
+    (stream,) = watched.streams
+    assert list(stream.rewards) == [1.0] * 3  # the first step taught that the front says nothing
+
+
 def test_an_environment_keeps_its_class_and_its_random_numbers() -> None:
     def run() -> list[float]:
         env = gym.make("CartPole-v1")

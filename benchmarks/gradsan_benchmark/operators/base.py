@@ -22,6 +22,8 @@ class Operator:
     find: Finder
     excluded: str = ""
     """Why no tool could call the difference wrong; such an operator makes no cases."""
+    leaves: str = ""
+    """Where it changes nothing, because the difference would be a legal choice there."""
     guard: bool = False
     """What it takes away acts only now and then: where it did not, the mutant is latent, not equivalent."""
 
@@ -37,14 +39,14 @@ class Operator:
 
 
 def operator(
-    name: str, family: str, codes: str, excluded: str = "", guard: bool = False
+    name: str, family: str, codes: str, excluded: str = "", guard: bool = False, leaves: str = ""
 ) -> Callable[[Finder], Finder]:
     """Registers a finder; its docstring says what the mistake is."""
 
     def register(find: Finder) -> Finder:
         what = " ".join((find.__doc__ or "").split())
         assert name not in OPERATORS, name
-        OPERATORS[name] = Operator(name, family, what, tuple(codes.split()), find, excluded, guard)
+        OPERATORS[name] = Operator(name, family, what, tuple(codes.split()), find, excluded, leaves, guard)
         return find
 
     return register

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from gradsan_benchmark.edits import Change, Source
 from gradsan_benchmark.operators.base import operator
-from gradsan_benchmark.syntax import called, dotted, forwards, lines, method, without_gradient
+from gradsan_benchmark.syntax import assigned, called, dotted, forwards, lines, method, without_gradient
 
 CUT = "GS201 GS202 GS203 GS208 GS209 GS404"
 SCORES = {"log_prob", "entropy"}
@@ -67,7 +67,12 @@ def add_detach(source: Source) -> Iterator[Change]:
         yield Change((source.after(call, ".detach()"),), lines(source.statement(call)))
 
 
-@operator("add-detach-in-loss", "cut", CUT)
+@operator(
+    "add-detach-in-loss",
+    "cut",
+    CUT,
+    leaves="what is clamped, and what is fed to a network: a constant is as good there",
+)
 def add_detach_in_loss(source: Source) -> Iterator[Change]:
     """`.detach()` is put on an operand of the loss."""
     for name in live_operands(source):
@@ -133,19 +138,43 @@ def rsample_to_sample(source: Source) -> Iterator[Change]:
         yield Change(((end - len("rsample"), end, "sample"),), lines(source.statement(call)))
 
 
-@operator("round-value", "cut", CUT)
+@operator(
+    "round-value",
+    "cut",
+    CUT,
+    leaves="what is detached, and lambdas, of which nobody knows: a constant may be rounded",
+)
 def round_value(source: Source) -> Iterator[Change]:
     """A prediction is rounded on its way to the loss."""
     for call in forwards(source):
+        # What is taken out of the graph may be rounded as well as not; of a lambda nobody knows.
+        parent = source.parents[call]
+        taken_out = isinstance(parent, ast.Attribute) and parent.attr in {"detach", "data"}
+        if taken_out or any(isinstance(a, ast.Lambda) for a in source.ancestors(call)):
+            continue
         yield Change((source.after(call, ".round()"),), lines(source.statement(call)))
 
 
-@operator("clamp-error", "cut", "GS208 GS202")
+def is_of_loss(source: Source, node: ast.AST) -> bool:
+    """Not what is kept under the name of a variance or a deviation."""
+    names = [name.lower() for name in assigned(source.statement(node))]
+    return not any(name.startswith(("var", "std")) for name in names)
+
+
+@operator(
+    "clamp-error",
+    "cut",
+    "GS208 GS202",
+    leaves="variances, and what has no graph: nothing is learnt from it in any case",
+)
 def clamp_error(source: Source) -> Iterator[Change]:
     """The error is clamped before it is squared: beyond the limit nothing is learnt."""
     for call in method(source, "pow", "square"):
         assert isinstance(call.func, ast.Attribute)
         inner = call.func.value
+        # What is squared for a variance, or without a graph, teaches nothing in any case.
+        if without_gradient(source, call) or not is_of_loss(source, call):
+            continue
         if isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Sub):
             text = f"({source.text(inner)}).clamp(-0.1, 0.1)"
             bracket = source.span(inner)[0] - 1

@@ -15,6 +15,7 @@ from gradsan_benchmark.syntax import (
     method,
     optimizers,
     owner,
+    scope,
     steps,
     without_gradient,
 )
@@ -77,15 +78,27 @@ def drop_clone(source: Source) -> Iterator[Change]:
             yield Change((source.tail(call.func.value, call),), statement_and_uses(source, call))
 
 
-@operator("decay-weights-live", "mutation", "GS103 GS102 GS101 GS104")
+def stepped_next(source: Source, call: ast.Call) -> str:
+    """The network of the optimizer that steps next in the same function; another's weights may well be scaled then."""
+    inside = scope(source, call)
+    later = [c for c in steps(source) if c.lineno > call.lineno and scope(source, c) is inside]
+    made = optimizers(source).get(owner(min(later, key=lambda c: c.lineno))) if later else None
+    given = made.args[0] if made is not None and made.args else None
+    return owner(given) if given is not None and called(given) == "parameters" else ""
+
+
+@operator(
+    "decay-weights-live",
+    "mutation",
+    "GS103 GS102 GS101 GS104",
+    leaves="networks that are not stepped next: their weights may well be scaled then",
+)
 def decay_weights_live(source: Source) -> Iterator[Change]:
     """Weights are scaled through `.data` between the loss and its backward."""
-    given = (call.args[0] for call in optimizers(source).values() if call.args)
-    names = sorted(owner(g) for g in given if called(g) == "parameters" and owner(g))
     for call in method(source, "backward"):
-        statement = source.statement(call)
+        statement, name = source.statement(call), stepped_next(source, call)
         # The loss is there already: `net(x).mean().backward()` would compute it from the new weights.
-        if names and owner(call) and isinstance(statement, ast.Expr) and steps(source):
+        if name and owner(call) and isinstance(statement, ast.Expr):
             start = source.span(statement)[0]
-            text = f"[p.data.mul_(0.9) for p in {names[0]}.parameters()]; "
+            text = f"[p.data.mul_(0.9) for p in {name}.parameters()]; "
             yield Change(((start, start, text),), lines(statement))

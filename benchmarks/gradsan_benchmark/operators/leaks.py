@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from gradsan_benchmark.edits import Change, Source
 from gradsan_benchmark.operators.base import operator
@@ -20,6 +21,7 @@ from gradsan_benchmark.syntax import (
 )
 
 # Which leak it is depends on where the value goes: a target, an advantage, another loss, the next iteration.
+GRAPHS = "prob|value|entrop|loss|hidden"
 LEAK = "GS301 GS302 GS303 GS304 GS305 GS209 GS402 GS102 GS101 GS804 GS808"
 
 
@@ -28,7 +30,23 @@ def statement_and_uses(source: Source, node: ast.AST) -> tuple[int, ...]:
     statement = source.statement(node)
     returned = isinstance(statement, ast.Return)
     callers = caller_lines(source, statement) if returned else ()
-    return (*lines(statement), *uses(source, statement), *callers)
+    return (*lines(statement), *uses(source, statement), *callers, *argument_uses(source, node))
+
+
+def argument_uses(source: Source, node: ast.AST) -> tuple[int, ...]:
+    """Where a function of this file reads what it is handed here."""
+    inside = [node, *source.ancestors(node)]
+    for inner, call in pairwise(inside):
+        if not isinstance(call, ast.Call) or inner not in call.args:
+            continue
+        for function in source.nodes:
+            if isinstance(function, ast.FunctionDef) and function.name == called(call):
+                names = [a.arg for a in function.args.args if a.arg != "self"]
+                place = call.args.index(inner)
+                name = names[place] if place < len(names) else ""
+                read = [n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == name]
+                return tuple(line for n in read for line in lines(source.statement(n)))
+    return ()
 
 
 def caller_lines(source: Source, statement: ast.stmt) -> tuple[int, ...]:
@@ -100,13 +118,16 @@ def drop_data(source: Source) -> Iterator[Change]:
             yield Change((source.tail(node.value, node),), statement_and_uses(source, node))
 
 
-@operator("keep-growing-list", "carry", "GS305 GS402 GS102 GS401")
+@operator(
+    "keep-growing-list", "carry", "GS305 GS402 GS102 GS401", leaves="lists of numbers, which may well be kept"
+)
 def keep_growing_list(source: Source) -> Iterator[Change]:
     """What was stored for one update is not cleared before the next: `log_probs.clear()` is forgotten."""
     for statement in source.simple:
         cleared = isinstance(statement, ast.Expr) and called(statement.value) == "clear"
         deleted = isinstance(statement, ast.Delete) and isinstance(statement.targets[0], ast.Subscript)
-        if cleared or deleted:
+        # What holds numbers may well be kept; what holds values of networks must not.
+        if (cleared or deleted) and re.search(GRAPHS, source.text(statement)):
             yield Change((source.put(statement, "pass"),), (*lines(statement), *_readers(source, statement)))
 
 
@@ -121,7 +142,9 @@ def _readers(source: Source, statement: ast.stmt) -> tuple[int, ...]:
     return tuple(line for n in named for line in lines(source.statement(n)))
 
 
-@operator("carry-loop-list", "carry", "GS305 GS402 GS102 GS401")
+@operator(
+    "carry-loop-list", "carry", "GS305 GS402 GS102 GS401", leaves="lists of numbers, which may well be kept"
+)
 def carry_loop_list(source: Source) -> Iterator[Change]:
     """A list that belongs to one update lives on: `log_probs = []` no longer makes a new one."""
     for statement in source.simple:
@@ -129,8 +152,7 @@ def carry_loop_list(source: Source) -> Iterator[Change]:
             continue
         target = statement.targets[0]
         looped = any(isinstance(a, ast.For | ast.While) for a in source.ancestors(statement))
-        # What holds numbers may well be kept; what holds values of networks must not.
-        graphs = isinstance(target, ast.Name) and re.search("prob|value|entrop|loss|hidden", target.id)
+        graphs = isinstance(target, ast.Name) and re.search(GRAPHS, target.id)
         if not statement.value.elts and isinstance(target, ast.Name) and graphs and looped:
             kept = f'locals().get("{target.id}", [])'
             reading = uses(source, statement)

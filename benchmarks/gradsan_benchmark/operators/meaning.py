@@ -8,7 +8,16 @@ from collections.abc import Iterator
 from gradsan_benchmark.edits import Change, Source
 from gradsan_benchmark.operators.base import operator
 from gradsan_benchmark.operators.leaks import statement_and_uses
-from gradsan_benchmark.syntax import called, dotted, has_environment, lines, method, uses
+from gradsan_benchmark.syntax import (
+    called,
+    dotted,
+    has_environment,
+    lines,
+    method,
+    names_environment,
+    uses,
+    without_gradient,
+)
 
 POLICY = ("actor", "policy", "pi_", "pg", "surrogate")
 ALIVE = ("not_done", "alive", "nonterminal", "non_terminal", "continues", "not_terminal")
@@ -29,14 +38,19 @@ def loss_lines(source: Source, statement: ast.stmt) -> tuple[int, ...]:
 
 
 def is_told_apart(source: Source, term: ast.AST) -> bool:
-    """Whether reward and cost can be told apart: an environment says which it is, or a pessimistic bound does. A
-    log-probability that is weighed with numbers of its own is right with either sign: clean/costs_instead_of_rewards
-    is the mutant of a program that maximises, and is no bug."""
+    """Whether reward and cost can be told apart: a library's environment says which it is, or a pessimistic bound
+    does. A log-probability that is weighed with numbers of its own, or with what a class of the script's own returns,
+    is right with either sign: clean/costs_instead_of_rewards is the mutant of a program that maximises, and no bug."""
     bounded = any(called(n) in {"min", "minimum", "clamp", "clip"} for n in ast.walk(term))
-    return bounded or has_environment(source)
+    return bounded or names_environment(source)
 
 
-@operator("flip-policy-sign", "meaning", "GS801")
+@operator(
+    "flip-policy-sign",
+    "meaning",
+    "GS801",
+    leaves="weights that come from no environment of a library and have no bound: costs and rewards look the same",
+)
 def flip_policy_sign(source: Source) -> Iterator[Change]:
     """The minus in front of the policy's loss is forgotten: what was rewarded becomes less likely."""
     for statement in losses(source, *POLICY, "loss"):
@@ -53,7 +67,7 @@ def flip_policy_sign(source: Source) -> Iterator[Change]:
                     break
 
 
-@operator("flip-entropy-sign", "meaning", "GS802")
+@operator("flip-entropy-sign", "meaning", "GS802", leaves="targets of an entropy: their sign is a setting")
 def flip_entropy_sign(source: Source) -> Iterator[Change]:
     """The entropy bonus is added to the loss: the policy is made to collapse."""
     for node in source.nodes:
@@ -61,7 +75,8 @@ def flip_entropy_sign(source: Source) -> Iterator[Change]:
             right = [
                 n for n in ast.walk(node.right) if called(n) == "entropy" or "entrop" in dotted(n).lower()
             ]
-            if right:
+            # The target of an entropy is a setting, and negative for many actions.
+            if right and not any("target" in dotted(n).lower() for n in right):
                 start, end = source.span(node.left)[1], source.span(node.right)[0]
                 sign = source.raw[start:end].decode().replace("-", "+", 1)
                 statement = source.statement(node)
@@ -115,15 +130,24 @@ def _is_one(node: ast.AST) -> bool:
     return isinstance(node, ast.Constant) and node.value in (1, 1.0)
 
 
-@operator("drop-loss-mask", "meaning", "GS805 GS806 GS407 GS604")
+@operator(
+    "drop-loss-mask", "meaning", "GS805 GS806 GS407 GS604", leaves="statistics that are taken without a graph"
+)
 def drop_loss_mask(source: Source) -> Iterator[Change]:
     """The mask of padding is forgotten in the loss: padded steps are learnt from."""
     for node in source.nodes:
+        if without_gradient(source, node):  # of a statistic, not of the loss
+            continue
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) and "mask" in dotted(node.right):
             yield Change((source.tail(node.left, node),), statement_and_uses(source, node))
 
 
-@operator("returns-forward", "meaning", "GS806")
+@operator(
+    "returns-forward",
+    "meaning",
+    "GS806",
+    leaves="programs without anything to act in: nothing says which way time runs",
+)
 def returns_forward(source: Source) -> Iterator[Change]:
     """The return is summed from the front: it depends on rewards that came before."""
     for call in source.calls if has_environment(source) else ():

@@ -106,14 +106,18 @@ def _scores(node: ast.AST) -> bool:
     return called(node) in {"log_prob", "entropy"} or "log_prob" in dotted(node)
 
 
-@operator("wrong-axis", "shape", "GS604 GS603 GS601 GS807")
+@operator(
+    "wrong-axis", "shape", "GS604 GS603 GS601 GS807", leaves="what is made up at random: any axis is as good"
+)
 def wrong_axis(source: Source) -> Iterator[Change]:
     """A softmax or a maximum runs over the batch: axis 0 in place of the last."""
     for call in source.calls:
         if called(call) not in {"softmax", "log_softmax", "Softmax", "argmax", "max", "logsumexp"}:
             continue
         given = [k.value for k in call.keywords if k.arg in ("dim", "axis")] + list(call.args[-1:])
-        if given and _is_number(given[0]) and source.text(given[0]) not in ("0", "0.0"):
+        # Of what is made up at random any axis is as good.
+        made_up = isinstance(call.func, ast.Attribute) and called(call.func.value) in {"rand", "randn"}
+        if given and not made_up and _is_number(given[0]) and source.text(given[0]) not in ("0", "0.0"):
             yield Change((source.put(given[0], "0"),), statement_and_uses(source, call))
 
 

@@ -7,7 +7,18 @@ from collections.abc import Iterator
 
 from gradsan_benchmark.edits import Change, Source
 from gradsan_benchmark.operators.base import operator
-from gradsan_benchmark.syntax import block_lines, called, copies, dotted, forwards, lines, method, owner, uses
+from gradsan_benchmark.syntax import (
+    assigned,
+    block_lines,
+    called,
+    copies,
+    dotted,
+    forwards,
+    lines,
+    method,
+    owner,
+    uses,
+)
 
 
 def hard_syncs(source: Source) -> Iterator[tuple[ast.Call, ast.Call]]:
@@ -15,17 +26,21 @@ def hard_syncs(source: Source) -> Iterator[tuple[ast.Call, ast.Call]]:
     for call in method(source, "load_state_dict"):
         given = call.args[0] if call.args else None
         named = isinstance(given, ast.Call) and called(given) == "state_dict" and owner(given) and owner(call)
-        if named and isinstance(given, ast.Call) and repeated(source, call):
+        if named and isinstance(given, ast.Call):
             yield call, given
 
 
-def repeated(source: Source, call: ast.Call) -> bool:
+def repeated(source: Source, call: ast.Call, given: ast.Call) -> bool:
     """Whether it runs again and again. The copy at the start may go either way: both networks are new then."""
     above = list(source.ancestors(call))
-    functions = [a.name for a in above if isinstance(a, ast.FunctionDef)]
-    return any(isinstance(a, ast.For | ast.While) for a in above) or bool(
-        functions and "__init__" not in functions
-    )
+    functions = [a for a in above if isinstance(a, ast.FunctionDef)]
+    if any(isinstance(a, ast.For | ast.While) for a in above):
+        return True
+    made = {
+        name for f in functions[:1] for s in ast.walk(f) if isinstance(s, ast.stmt) for name in assigned(s)
+    }
+    new = {owner(call), owner(given)} & made
+    return bool(functions) and not new and functions[0].name != "__init__"
 
 
 def target_uses(source: Source, target: str) -> tuple[int, ...]:
@@ -42,10 +57,12 @@ def alias_target(source: Source) -> Iterator[Change]:
         yield Change((source.put(call, original),), (*lines(statement), *also))
 
 
-@operator("reverse-sync", "sync", "GS809 GS307")
+@operator("reverse-sync", "sync", "GS809 GS307", leaves="the copy at the start: both networks are new then")
 def reverse_sync(source: Source) -> Iterator[Change]:
     """The online network is loaded from the target."""
     for call, given in hard_syncs(source):
+        if not repeated(source, call, given):
+            continue
         assert isinstance(call.func, ast.Attribute)
         assert isinstance(given.func, ast.Attribute)
         put = source.put(call.func.value, owner(given)), source.put(given.func.value, owner(call))
@@ -75,11 +92,14 @@ def reverse_soft_sync(source: Source) -> Iterator[Change]:
             yield Change((source.put(given[0], second), source.put(given[1], first)), block_lines(loop))
 
 
-@operator("exchange-soft-weights", "sync", "GS809 GS307 GS306")
+@operator(
+    "exchange-soft-weights", "sync", "GS809 GS307 GS306", leaves="running means: their rate is a setting"
+)
 def exchange_soft_weights(source: Source) -> Iterator[Change]:
     """The rate and its complement are exchanged in the soft update: the target follows at once."""
     for call in method(source, "lerp_"):
-        if len(call.args) == 2:
+        # The rate of a running mean is a setting.
+        if len(call.args) == 2 and over_parameters(source, call):
             weight = call.args[1]
             yield Change((source.put(weight, f"1 - {source.text(weight)}"),), _around(source, call))
     for call in method(source, "copy_"):
@@ -90,6 +110,14 @@ def exchange_soft_weights(source: Source) -> Iterator[Change]:
                 first, second = sides[0].left, sides[1].left
                 put = source.put(first, source.text(second)), source.put(second, source.text(first))
                 yield Change(put, _around(source, call))
+
+
+def over_parameters(source: Source, call: ast.Call) -> bool:
+    loops = [a.iter for a in source.ancestors(call) if isinstance(a, ast.For)]
+    loops += [g.iter for a in source.ancestors(call) for g in getattr(a, "generators", [])]
+    return any(
+        called(n) in {"parameters", "named_parameters", "items", "values"} for i in loops for n in ast.walk(i)
+    )
 
 
 def _around(source: Source, call: ast.Call) -> tuple[int, ...]:

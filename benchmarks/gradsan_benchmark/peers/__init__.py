@@ -17,7 +17,7 @@ ENVIRONMENT = ".venv-benchmark"
 ABSENT = {"trainlint": "could not be run: `pip install trainlint` finds no matching distribution"}
 
 
-def find(words: str, root: Path, budget: float) -> tuple[list[Tool], dict[str, str]]:
+def find(words: str, root: Path) -> tuple[list[Tool], dict[str, str]]:
     """The peers that were asked for, and why some of them cannot be run."""
     asked = NAMES if words == "all" else () if words == "none" else tuple(words.split())
     version = f"python{sys.version_info.major}.{sys.version_info.minor}"
@@ -33,7 +33,7 @@ def find(words: str, root: Path, budget: float) -> tuple[list[Tool], dict[str, s
         ),
         "mldoct": (packages / "mldoctor", Linter("mldoct", "mldoct", "`mldoctor check`", python)),
         "torch-audit": (packages / "torch_audit", TorchAudit(packages)),
-        "traincheck": (commands / "traincheck-collect", TrainCheck(commands, budget)),
+        "traincheck": (commands / "traincheck-collect", TrainCheck(commands)),
     }
     unknown = [name for name in asked if name not in made]
     if unknown:

@@ -30,7 +30,6 @@ STARVED_STEPS = 3
 COMPARING = LIBRARY_LOSSES | {"mul", "div", "add", "sub", "rsub", "rdiv", "min", "max", "minimum", "maximum"}
 
 NORMALISING = {"softmax", "log_softmax", "logsumexp"}
-BOUNDING = {"min", "max", "minimum", "maximum"}
 
 
 @dataclass(slots=True)
@@ -98,19 +97,31 @@ class CutFinder:
 
     def dead_bounds(self, contribution: Contribution) -> list[Cut]:
         """`min(ratio.detach() * a, ratio.clamp(…) * a)`: of two sides of which one only bounds the other, the one
-        that teaches beyond the bound is cut."""
+        that teaches beyond the bound is cut. Or one of twins that judge the same action, `min(q1(a), q2(a).data)`."""
         graph, found = self.history.graph, []
         for op in graph.live_ancestors(root.nid for root in contribution.event.roots).values():
-            sides = [i for i in graph.inputs(op) if i.floating] if op.name in BOUNDING else []
+            sides = [i for i in graph.inputs(op) if i.floating] if op.name in flow.BOUNDING else []
             if len(sides) != 2 or sides[0].live == sides[1].live:
                 continue
             dead, live = sides if sides[1].live else sides[::-1]
             behind = graph.live_ancestors([live.nid])
             clamped = {i.nid for o in behind.values() if o.name == "clamp" for i in graph.inputs(o)}
+            if self._is_twin(dead, live, contribution.consumed_pids()):
+                found.append(Cut(dead, graph.value_params([dead.nid]) & contribution.consumed_pids(), False))
             for cut, pids in flow.cuts_behind(graph, [dead.nid]).values():
                 if clamped.intersection(i.nid for i in graph.inputs(cut)):
                     found.append(Cut(cut, pids, False))
         return found
+
+    def _is_twin(self, dead: Op, live: Op, trained: set[ParamId]) -> bool:
+        """Whether a value was taken out of its graph, and the one beside it comes by the same operation from another
+        network that what is trained here goes through as well."""
+        graph = self.history.graph
+        source = next(graph.inputs(dead), None) if dead.name in flow.TAKEN_OUT else None
+        if source is None or (source.name, source.shape) != (live.name, live.shape):
+            return False
+        one, other = graph.live_params([live.nid]), graph.live_params([source.nid])
+        return bool(one & trained) and one & trained == other & trained and one != other
 
     def draws(self, contribution: Contribution) -> list[Cut]:
         """`torch.bernoulli(p)` of a live value, and no other way from the loss to what it was made of: PyTorch gives
@@ -193,7 +204,8 @@ class CutFinder:
             if op.name in ("add", "sub", "rsub") and op.live:
                 joined = joined or (cut.pids <= graph.live_params([op.nid]) and self._scores(op, cut))
             elif op.name in ("mul", "div") and len(op.inputs) == 2 and op.shape:
-                return joined
+                if not (cut.op.name in flow.TAKEN_OUT and _only_masks(op)):
+                    return joined
             elif op.name not in flow.LINEAR:
                 return False
 
@@ -215,7 +227,9 @@ class CutFinder:
                 continue
             steps = max(o.steps for o in owners)
             first = self._steps_when_seen.setdefault(pid, steps)
-            if steps - first >= STARVED_STEPS and pid not in history.explained:
+            if steps - first < STARVED_STEPS or pid in history.explained:
+                continue
+            if not any(history.uncalled_backward(o.last_step) for o in owners):
                 hungry.add(pid)
         if not hungry:
             return None
@@ -255,13 +269,24 @@ class CutFinder:
 
     def _compares(self, user: Op, within: dict[ValueId, Op], trained: set[ParamId]) -> bool:
         """Element by element with what is trained, and neither a layer nor a softmax comes after it on the way to the
-        loss: those would make it a part of the network, a gate say."""
+        loss: those would make it a part of the network, a gate say. What a lone parameter is multiplied with to be the
+        loss is what this multiplier (a temperature) is to weigh."""
         graph = self.history.graph
         if user.name not in COMPARING or not graph.live_params([user.nid]) & trained:
             return False
         onward = [within[nid] for nid in graph.descendants([user.nid], within)]
-        inside = any(op.name in NORMALISING for op in onward if op.nid != user.nid)
-        return not inside and not any(params_of(i) for op in onward for i in graph.inputs(op))
+        after = [op for op in onward if op.nid != user.nid]
+        if any(op.name in NORMALISING or any(map(params_of, graph.inputs(op))) for op in after):
+            return False
+        if not any(map(params_of, graph.inputs(user))):
+            return True
+        return user.name == "mul" and all(op.name in flow.LINEAR for op in after)
+
+
+def _only_masks(product: Op) -> bool:
+    """Multiplied with zeros and ones: that leaves out, and weighs nothing."""
+    mask = product.facts.mask
+    return mask is not None and (mask.low, mask.high) == (0.0, 1.0)
 
 
 def _masks(op: Op, user: Op) -> bool:

@@ -7,12 +7,14 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradsan.judge.findings import Finding, Location
+from gradsan.judge.source import stored_at
 from gradsan.judge.wording import line, location
+from gradsan.record.events import NOWHERE
 from gradsan.record.torch_errors import TorchError, row_called
 
 if TYPE_CHECKING:
     from gradsan.judge.history import History
-    from gradsan.record.events import Failed
+    from gradsan.record.events import Failed, Site
 
 SHOWN = 300  # characters of PyTorch's message
 UNUSED = "Parameter indices which did not receive grad for rank "
@@ -51,13 +53,27 @@ def _entry(
     message = event.message.split("\n", 1)[0]
     rule = rules.get(row.rules[0], RuleTexts("", "")) if row.rules else RuleTexts("", "")
     where, raised = (location(history, site) for site in (event.origin or event.site, event.site))
+    made, stored = (location(history, site) for site in _way(history, event))
     return {
+        "kind": row.kind,
         "message": message if len(message) <= SHOWN else message[: SHOWN - 1] + "…",
         "why": (row.why or rule.what) + _unused(event.message) + _raised(history, event),
         "fix": row.fix or rule.fix,
         "where": None if where is None else asdict(where),
         "raised": None if raised is None else asdict(raised),
+        "made": None if made is None else asdict(made),
+        "stored": None if stored is None else asdict(stored),
     }
+
+
+def _way(history: History, event: Failed) -> tuple[Site, Site]:
+    """Where the tensor was computed, and where it was put away until it was asked for; NOWHERE if not known."""
+    made = op.site if event.value and (op := history.graph.get(event.value)) is not None else NOWHERE
+    seen = history.sites.get(made)
+    if seen is None or made == event.site:
+        return NOWHERE, NOWHERE
+    at = stored_at(seen.file, seen.line)
+    return made, history.site_at(seen.file, at, seen.function) if at else NOWHERE
 
 
 def _raised(history: History, event: Failed) -> str:

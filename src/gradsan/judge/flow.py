@@ -43,6 +43,7 @@ JOINING = {
 }
 ADDITIVE = {"add", "sub", "rsub", "neg", "sum"}
 LINEAR = SHAPING | SELECTING | REDUCING | ADDITIVE | {"mul", "div", "min", "minimum", "amin"}
+BOUNDING = {"min", "max", "minimum", "maximum"}  # of two values: rising in both
 # A value as it is, taken out of its graph.
 TAKEN_OUT = {"detach", "data", "item", "float", "numpy", "array", "tolist"}
 CHOOSING = {

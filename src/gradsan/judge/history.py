@@ -13,6 +13,7 @@ from gradsan.judge.ledger import Contribution, Ledger
 from gradsan.judge.networks import Networks
 from gradsan.judge.provenance import Provenance
 from gradsan.judge.ranks import RankBook
+from gradsan.judge.source import uncalled_at
 from gradsan.record.events import (
     DIRECT,
     NOWHERE,
@@ -139,6 +140,12 @@ class History:
         site = Site(min(min(self.sites, default=0), 0) - 1)
         self.sites[site] = SiteSeen(site, file, line, function)
         return site
+
+    def uncalled_backward(self, step: Site) -> Site:
+        """Where `backward` is named and not called, in the function that steps here."""
+        seen = self.sites.get(step)
+        at = uncalled_at(seen.file, seen.line, "backward") if seen is not None else 0
+        return self.site_at(seen.file, at, seen.function) if seen is not None and at else NOWHERE
 
     def settle(self, everything: bool = False) -> Iterator[Contribution]:
         """The backwards of which it is known by now who consumed what they put into the gradients, once each."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import zip_longest
+from math import prod
 from typing import NamedTuple
 
 from gradsan.judge.axes import COMPARING, SPREADING, UNITS, Roles, roles, varies_along
-from gradsan.judge.flow import SHAPING, TAKEN_OUT
+from gradsan.judge.flow import BOUNDING, SHAPING, TAKEN_OUT
 from gradsan.judge.provenance import Provenance
 from gradsan.judge.residuals import LIBRARY_LOSSES
 from gradsan.record.events import Op, ValueId
@@ -108,13 +110,28 @@ def are_pairs_in_vain(graph: Provenance, op: Op, within: dict[ValueId, Op]) -> b
         users = [within[n] for n in dict.fromkeys(graph.consumers.get(here.nid, ())) if n in within]
         if len(users) != 1:
             return False
-        here = users[0]
+        before, here = here, users[0]
+        if here.name in BOUNDING:  # `min(x * w, y[:, None] * w)`: the other pairs the same, row by row
+            constant = sides[0] if sides[1].live else sides[1]
+            other = [i for i in graph.inputs(here) if i.nid != before.nid]
+            return any(i.shape == constant.shape and constant.nid in i.inputs for i in other)
         if here.name == "mean":
             return squared and not here.shape
         squared = squared or here.name in ("pow", "square")
         others = [i for i in graph.inputs(here) if i.shape and i.shape != here.shape]
         if here.name not in STAYING or others or len([i for i in graph.inputs(here) if i.shape]) > 1:
             return False
+
+
+def spread_both(graph: Provenance, op: Op) -> tuple[Op, Op] | None:
+    """What a loss of the library was given with another number of axes, where both are spread to fit: `[B, 1]` and
+    `[B, 1, B]`. Pairs that are meant have as many axes on either side."""
+    sides = [i for i in graph.inputs(op) if i.floating] if op.name in LIBRARY_LOSSES else []
+    if len(sides) != 2 or len(sides[0].shape) == len(sides[1].shape) or not all(s.shape for s in sides):
+        return None
+    full = [max(pair) for pair in zip_longest(*(reversed(s.shape) for s in sides), fillvalue=1)]
+    larger = all(prod(full) > prod(s.shape) > 1 for s in sides)
+    return (sides[0], sides[1]) if larger else None
 
 
 def levels_along_targets(graph: Provenance, within: dict[ValueId, Op]) -> Iterator[Meeting]:

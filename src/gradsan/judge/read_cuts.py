@@ -128,7 +128,7 @@ def _is_switched_off(place: _Place) -> bool:
     tree = tree_of(place.file)
     blocks = (n for n in ast.walk(tree or ast.Module([], [])) if isinstance(n, ast.With))
     return any(
-        b.lineno < place.line <= (b.end_lineno or 0) and any(_is_switch(i.context_expr) for i in b.items)
+        b.lineno <= place.line <= (b.end_lineno or 0) and any(_is_switch(i.context_expr) for i in b.items)
         for b in blocks
     )
 

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gradsan.judge.flow import JOINING, REDUCING, SELECTING, SHAPING, TAKEN_OUT, first_scalar
+from gradsan.judge.flow import BOUNDING, JOINING, REDUCING, SELECTING, SHAPING, TAKEN_OUT, first_scalar
 from gradsan.judge.history import History
+from gradsan.judge.meaning import head
 from gradsan.judge.returns import ReturnRow, Series
 from gradsan.judge.scores import SURPRISES
-from gradsan.judge.weighed import Met, is_score, met_in
-from gradsan.record.events import NOWHERE, Backward, Op, Site, ValueId
+from gradsan.judge.weighed import DIFFERENCES, Met, entries, is_score, met_in
+from gradsan.record.events import NOWHERE, Backward, Op, ParamId, Site, ValueId
 
 PLAIN = SHAPING | SELECTING | REDUCING | JOINING | TAKEN_OUT | {"exp", "clamp", "alias"}
-BOUNDS = {"min", "minimum", "max", "maximum"}  # rising in both of their values
 
 
 def weighed_scores(history: History, event: Backward) -> Iterator[tuple[Met, int]]:
@@ -30,9 +30,29 @@ def weighed_scores(history: History, event: Backward) -> Iterator[tuple[Met, int
             yield met, -signs
 
 
+def critics_of_rewards(history: History, event: Backward) -> set[ParamId]:
+    """Heads that are fitted to returns of the rewards that an environment gave: they are to be large."""
+    found: set[ParamId] = set()
+    for met in met_in(history, event):
+        if met.op.name in DIFFERENCES and met.constant is not None:
+            series = Series(entries(history, met))
+            if series.is_large_enough() and _rises_with_predictions(series):
+                found |= head(history.graph, met.live.nid)
+    return found
+
+
+def _rises_with_predictions(series: Series) -> bool:
+    """Whether each number is its reward and what is expected or known of the next step."""
+    law = series.backward_law(all(e.prediction is not None for e in series.entries.values()))
+    share = law.next + law.value
+    if not law.exact or not 0.05 < share < 1.0 + 1e-4 or min(law.next, law.value) < -1e-4:
+        return False
+    return law.reward > 0.0 if series.varied_rewards else series.adds_up_to_reward(law) and law.constant > 0.0
+
+
 def sign_of_step(op: Op) -> int:
     """The sign of an operation with one value that counts; 0 where it is not known."""
-    if op.name in PLAIN | BOUNDS | {"add", "sub"}:
+    if op.name in PLAIN | BOUNDING | {"add", "sub"}:
         return 1
     if op.name in ("neg", "rsub"):
         return -1

@@ -84,6 +84,30 @@ def clipped_ratio(graph: Provenance, bound: Op) -> Op | None:
     return max(shared, key=lambda o: o.nid) if shared and clipped.count(True) == 1 else None
 
 
+def sides_apart(graph: Provenance, bound: Op, ratio: Op) -> Op | None:
+    """The side of a surrogate's bound on which a minus was lost: both weigh the ratio with the same, and one turns its
+    sign."""
+    ways = [way for i in graph.inputs(bound) if (way := _weighed(graph, i, ratio)) is not None]
+    if len(ways) != 2 or ways[0][1] != ways[1][1] or ways[0][0] == ways[1][0]:
+        return None
+    return next(i for i, way in zip(graph.inputs(bound), ways, strict=True) if not way[0])
+
+
+def _weighed(graph: Provenance, op: Op, ratio: Op) -> tuple[bool, frozenset[ValueId]] | None:
+    """Whether the sign is turned between the ratio and this value, and what the ratio is multiplied with."""
+    turned, weights = False, set[ValueId]()
+    while op.nid != ratio.nid:
+        live = [i for i in graph.inputs(op) if i.live]
+        if len(live) != 1 or op.name not in ("neg", "mul", "clamp"):
+            return None
+        if op.name == "mul" and len(op.inputs) != 2:
+            return None
+        turned ^= op.name == "neg"
+        weights |= {nid for nid in op.inputs if nid != live[0].nid}
+        op = live[0]
+    return turned, frozenset(weights)
+
+
 def scoring(graph: Provenance, op: Op) -> dict[ValueId, Op]:
     """What a log-probability was computed from, up to the choice of what it scores: how the actions before came
     about is another matter."""

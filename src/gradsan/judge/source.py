@@ -122,6 +122,18 @@ STORING = {
 }
 
 
+def uncalled_at(file: str, line: int, method: str) -> int:
+    """Where, in the function around this line, a method stands as a statement without its parentheses; 0 if nowhere,
+    or in several places."""
+    scope: ast.AST | None = around(file, line)[0] or tree_of(file)
+    found = [
+        node.lineno
+        for node in ast.walk(scope or ast.Module([], []))
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Attribute) and node.value.attr == method
+    ]
+    return found[0] if len(found) == 1 else 0
+
+
 def stored_at(file: str, line: int) -> int:
     """Where what this line computes is put away as it is (`losses.append(loss)`, `self.last = loss`), in the same
     function; 0 where that cannot be told, the line itself where it does so."""

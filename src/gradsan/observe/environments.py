@@ -3,6 +3,7 @@
 An environment is known by its methods `step` and `reset`, and by what `step` returns. They are replaced in the classes,
 not in the objects: an environment keeps its class and its identity, and what calls the methods of a base class is seen,
 too. Environments are wrapped in environments, and only the outermost call counts: it is what the script learns from.
+A class whose `step` returns something else (a record of the script's own) only stands in front of one.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ class EnvironmentTap:
         self._inside = _Depth()
         self._met: set[type] = set()
         self._without_code: set[type] = set()  # classes that are not the script's, seen around it
+        self._unread: set[type] = set()  # what their `step` returns says nothing: whoever they call is asked
         self._libraries: set[str] = set()
         self._patches: Patches | None = None
 
@@ -133,7 +135,7 @@ class EnvironmentTap:
         self._met.add(kind)
         rollouts = self._rollouts
         for name, note, quickly in (
-            ("step", rollouts.stepped, rollouts.stepped_alone),
+            ("step", self._stepped, rollouts.stepped_alone),
             ("reset", rollouts.was_reset, None),
         ):
             original = vars(kind).get(name)
@@ -145,13 +147,17 @@ class EnvironmentTap:
 
     # -- what they say ----------------------------------------------------------------------------------
 
+    def _stepped(self, env: Any, result: Any) -> None:
+        if not self._rollouts.stepped(env, result):
+            self._unread.add(type(env))
+
     def _wrapped(self, original: Any, note: Note, quickly: Callable[[Any, Any], bool] | None) -> Any:
-        inside, containment = self._inside, self._containment
+        inside, containment, unread = self._inside, self._containment, self._unread
 
         # Wrappers lie around wrappers: what this costs is paid for each of them.
         @functools.wraps(original)
         def method(env: Any, *args: Any, **kwargs: Any) -> Any:
-            if inside.depth:
+            if inside.depth or type(env) in unread:
                 return original(env, *args, **kwargs)
             inside.depth = 1
             try:

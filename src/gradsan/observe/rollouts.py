@@ -64,22 +64,25 @@ class Rollouts:
         """Nobody knows yet whether it is an environment at all."""
         self._waiting = (_reference(env), _first(result))
 
-    def stepped(self, env: Any, result: Any) -> None:
+    def stepped(self, env: Any, result: Any) -> bool:
+        """Whether this is what a step of an environment returns."""
         if type(result) is not tuple or len(result) not in (4, 5):
-            return
+            return False
         known = self._environments.get(id(env))
         if known is None or known[0]() is not env:
             known = self._meet(env, result)
-        if known is not None:
-            try:
-                self._note(known[1], result)
-            except (
-                TypeError,
-                ValueError,
-                IndexError,
-            ):  # it is no environment, or says something else every time
-                known[1].streams.clear()
-                self._alone.pop(id(env), None)
+        if known is None:
+            return False
+        try:
+            self._note(known[1], result)
+        except (
+            TypeError,
+            ValueError,
+            IndexError,
+        ):  # it is no environment, or says something else every time
+            known[1].streams.clear()
+            self._alone.pop(id(env), None)
+        return True
 
     def stepped_alone(self, env: Any, result: Any) -> bool:
         """The same in a microsecond, for the usual case: one copy, known already, with an array for an observation.

@@ -85,8 +85,8 @@ TABLE = (
         ("Can't call numpy() on Tensor that requires grad",),
         why="a NumPy array has no graph, so no gradient could come back through it. PyTorch makes you say that this is "
         "meant",
-        fix="for a plot, a log or the environment write `.detach().numpy()`; what the loss depends on has to stay a "
-        "tensor",
+        fix="for a plot, a log or the environment write `.item()` or `.detach().numpy()`; what the loss depends on has "
+        "to stay a tensor",
     ),
     # -- the flag requires_grad ---------------------------------------------------------------------
     TorchError(
@@ -152,8 +152,9 @@ TABLE = (
         "operation",
         ("optimizer got an empty parameter list",),
         why="there is no parameter in what the optimizer was given: the network keeps its layers in a plain list, or "
-        "the iterator was used up by an earlier call",
-        fix="keep layers in `nn.ModuleList`, and pass `list(net.parameters())` where it is used twice",
+        "plain tensors for parameters, or the iterator was used up by an earlier call",
+        fix="keep layers in `nn.ModuleList` and tensors in `nn.Parameter`, and pass `list(net.parameters())` where it "
+        "is used twice",
         types=(ValueError,),
     ),
     TorchError(

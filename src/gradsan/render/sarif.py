@@ -36,13 +36,17 @@ def _run(report: Report) -> Json:
     named = {f.rule for f in report.findings} | {entry["rule"] for entry in report.not_evaluated}
     rules = [rule for code, rule in catalogue().items() if code in named]
     index = {rule.code: number for number, rule in enumerate(rules)}
-    driver = {"name": "gradsan", "version": __version__, "rules": [_rule(rule) for rule in rules]}
+    refusals = list({told["kind"]: told for told in report.errors_explained}.values())
+    index |= {told["kind"]: len(rules) + number for number, told in enumerate(refusals)}
+    described = [*(_rule(rule) for rule in rules), *(_refusal(told) for told in refusals)]
+    driver = {"name": "gradsan", "version": __version__, "rules": described}
     return {
         "tool": {"driver": driver},
         "originalUriBaseIds": {ROOT: {"description": _text("The working directory of the run.")}},
         "columnKind": "unicodeCodePoints",
         "invocations": [_invocation(report, index)],
-        "results": [_result(finding, index) for finding in report.findings],
+        "results": [_result(finding, index) for finding in report.findings]
+        + [_refused(told, index) for told in report.errors_explained],
         "properties": {
             "script": plain(report.script),
             "torch": report.torch,
@@ -66,6 +70,31 @@ def _rule(rule: type[Rule]) -> Json:
         "defaultConfiguration": {"level": LEVELS[rule.severity]},
         "properties": {"tags": ["gradient", "reinforcement-learning"], "precision": "high"},
     }
+
+
+def _refusal(told: Json) -> Json:
+    """An error of PyTorch's that no rule is about: its kind stands where a rule's code would."""
+    what = str(told["kind"]).replace("-", " ").capitalize()
+    return {"id": told["kind"], "shortDescription": _text(what), "defaultConfiguration": {"level": "error"}}
+
+
+def _refused(told: Json, index: dict[str, int]) -> Json:
+    """It ended the script, and is explained."""
+    result: Json = {
+        "ruleId": told["kind"],
+        "ruleIndex": index[told["kind"]],
+        "level": "error",
+        "message": _text(f"{told['message']}\n\n{told['why']}\n\nFix: {told['fix']}"),
+    }
+    if told["where"]:
+        result["locations"] = [_location(Location(**told["where"]))]
+    ways = [(role, Location(**told[role])) for role in ("made", "stored", "raised") if told[role]]
+    if ways:
+        steps = [
+            {"location": _location(where, ROLES.get(role, role)), "kinds": [role]} for role, where in ways
+        ]
+        result["codeFlows"] = [{"threadFlows": [{"locations": steps}]}]
+    return result
 
 
 def _help(rule: type[Rule]) -> str:

@@ -172,6 +172,10 @@ def _errors_explained(console: Console, report: Report) -> None:
             )
         notes = Table.grid(padding=(0, 2, 0, 0))
         notes.add_row(Text("why", "quiet"), Text(plain(told["why"])))
+        for role in ("made", "stored"):
+            if told[role]:
+                at = f"{told[role]['file']}:{told[role]['line']}  {told[role]['code']}"
+                notes.add_row(Text(role, "quiet"), Text(plain(at)))
         notes.add_row(Text("fix", "fix"), Text(plain(told["fix"])))
         console.print(Padding(notes, (0, 0, 1, 2)))
 

@@ -140,8 +140,9 @@ class TargetNetworkTrained(Rule):
         wasted -= history.networks.handed_over
         if not wasted:
             return
-        used = param_users(history.graph, history.graph.ancestors(r.nid for r in event.roots), wasted)
-        first = min((op for op in used if op.site), key=lambda op: op.nid, default=None)
+        # Its value in a target may stand before that: no gradient comes from there.
+        used = param_users(history.graph, history.graph.live_ancestors(r.nid for r in event.roots), wasted)
+        first = min((op for op in used if op.site and op.live), key=lambda op: op.nid, default=None)
         loss = history.graph.get(event.roots[0].nid) if event.roots else None
         if first is not None:
             where = first.site if loss is None else used_in(history, first, loss)

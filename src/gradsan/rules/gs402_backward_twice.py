@@ -151,6 +151,8 @@ class BackwardTwice(Rule):
             yield Verdict(event.site, message, sites, event.reached)
             return
         sites.insert(0, ("shared tensor", shared.site))
+        if (again := self._used_again(shared, event)) is not None:
+            sites.insert(1, ("use", again.site))
         assert first is not None
         made_in = self.history.graph.iteration_of.get(shared.nid, 0)
         old = made_in < self.history.iteration and bool(first.consumed_pids())
@@ -180,6 +182,13 @@ class BackwardTwice(Rule):
             sites,
             event.reached,
         )
+
+    def _used_again(self, shared: Op, event: Backward) -> Op | None:
+        """Where this loss takes the shared value up: the place for a `detach`."""
+        graph = self.history.graph
+        mine = graph.live_ancestors(root.nid for root in event.roots)
+        users = [mine[nid] for nid in graph.consumers.get(shared.nid, ()) if nid in mine]
+        return max(users, key=lambda op: op.nid, default=None)
 
     def _stored(self, shared: Op, event: Backward) -> Op | None:
         """The first write of a value with a graph into a buffer without one, among what the shared value was made

@@ -54,6 +54,22 @@ class StepWithoutGradient(Rule):
                 (net(torch.randn(8, 3)) - 1.0).pow(2).mean().backward()
             opt.step()  # BUG
         """,
+        """
+        # The temperature's loss looks at the policy, and does not train it.
+        import torch
+        policy, log_alpha = torch.nn.Linear(3, 2), torch.zeros(1, requires_grad=True)
+        opt, alpha_opt = torch.optim.SGD(policy.parameters(), lr=0.1), torch.optim.SGD([log_alpha], lr=0.1)
+        for _ in range(6):
+            logp, q = policy(torch.randn(8, 3)).log_softmax(1), torch.randn(8, 2)
+            alpha_loss = -(log_alpha * (logp.amax(1) + 1.0).detach()).mean()
+            alpha_opt.zero_grad()
+            alpha_loss.backward()
+            alpha_opt.step()
+            loss = (logp.exp() * (0.2 * logp - q)).sum(1).mean()
+            opt.zero_grad()
+            loss.backward  # BUG
+            opt.step()
+        """,
     )
     good = (
         """
@@ -176,10 +192,13 @@ class StepWithoutGradient(Rule):
                 and not self.history.explained & set(optimizer.params)
                 and not self._ever_fed(optimizer.params)
             ):
+                named = self.history.uncalled_backward(optimizer.last_step)
+                why = f": `backward` is named and not called on {line(self.history, named)}" if named else ""
                 yield Verdict(
-                    optimizer.last_step,
-                    f"{optimizer.steps} steps, and never a gradient for {networks(self.history, optimizer.params)}",
-                    [("step", optimizer.last_step), ("optimizer", optimizer.site)],
+                    named or optimizer.last_step,
+                    f"{optimizer.steps} steps, and never a gradient for "
+                    f"{networks(self.history, optimizer.params)}{why}",
+                    [("backward", named), ("step", optimizer.last_step), ("optimizer", optimizer.site)],
                     optimizer.params,
                 )
 

@@ -82,11 +82,11 @@ class GradientWiped(Rule):
         """
         import torch
         net = torch.nn.Linear(3, 1)
-        opt = torch.optim.SGD(net.parameters(), lr=0.1)  # BUG
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
         for _ in range(10):
             loss = net(torch.randn(8, 3)).pow(2).mean()
             opt.zero_grad()
-            loss.backward()
+            loss.backward()  # BUG
         """,
         """
         # Behaviour cloning comes first, and forgets to step.
@@ -306,14 +306,15 @@ class GradientWiped(Rule):
         return self._ever_used | history.hand.trained | history.networks.written_by_hand.keys()
 
     def _never_consumed(self) -> Verdicts:
-        """An optimizer steps at other times, not in this phase; what comes from this backward is cleared every time.
-        Where it steps in between, this is another's loss, and the clearing is right."""
+        """What comes from this backward is cleared every time: an optimizer steps at other times, not in this phase,
+        or takes the gradients of other backwards alone. Where this one feeds what no optimizer owns, it is there for
+        that, and the clearing is right."""
         history, used = self.history, self._used()
         for site, (times, fed) in self._wasted.items():
             owned = {pid for pid in fed if history.owner_of(pid)}
             first, last = self._steps_at[site]
             if (
-                first != last
+                (first != last and owned != fed)
                 or times < WASTED
                 or site in self._useful
                 or not self._has_looked
@@ -329,7 +330,9 @@ class GradientWiped(Rule):
                 owned,
                 explains=owned,
                 unless_explained=owned,
-                fix="call `step()` after backward",
+                fix="call `step()` after backward"
+                if first == last
+                else "clear the gradients before this backward",
             )
 
     def _never_applied(self) -> Verdicts:
@@ -363,10 +366,10 @@ class GradientWiped(Rule):
             if any(other.steps for other in history.optimizers.values() if set(other.params) & mine):
                 continue
             yield Verdict(
-                optimizer.site,
-                f"this optimizer never steps: backward on {line(history, backward)} gives its parameters "
-                f"({networks(history, mine)}) gradient, and nothing applies it",
-                [("optimizer", optimizer.site), ("backward", backward)],
+                backward,
+                f"nothing applies the gradient that this backward gives {networks(history, mine)}: the optimizer of "
+                f"{line(history, optimizer.site)}, which owns them, never steps",
+                [("backward", backward), ("optimizer", optimizer.site)],
                 mine,
                 explains=mine,
                 unless_explained=mine,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from gradsan.judge.axis_identity import rows_along_columns
+from gradsan.judge.callers import meeting as meeting_of
+from gradsan.judge.callers import way_of
 from gradsan.judge.effect import never_computed
 from gradsan.judge.meetings import (
     Meeting,
@@ -11,11 +13,12 @@ from gradsan.judge.meetings import (
     columns_against_all,
     is_only_averaged,
     levels_along_targets,
+    spread_both,
 )
 from gradsan.judge.provenance import Provenance
 from gradsan.judge.residuals import LIBRARY_LOSSES
 from gradsan.judge.wording import line
-from gradsan.record.events import NOWHERE, Backward, Op, ValueId
+from gradsan.record.events import NOWHERE, Backward, Op, Site, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 ELEMENTWISE = {"add", "sub", "rsub", "mul", "div", "rdiv", "minimum", "maximum", "min", "max", "where", "pow"}
@@ -280,6 +283,8 @@ class BroadcastLoss(Rule):
             yield self._verdict(event, meeting, what, self.fix_of_rows)
         for op in within.values():
             pair = self._pair(op, within)
+            if pair is None and (spread := spread_both(graph, op)) is not None:
+                yield self._spread(event, op, spread)
             if pair:
                 shapes = [_shape(s.shape) for s in sorted(pair, key=lambda side: op.inputs.index(side.nid))]
                 size = max(pair[1].shape)
@@ -293,11 +298,28 @@ class BroadcastLoss(Rule):
                     op.site,
                     f"`{op.name}` of {shapes[0]} and {shapes[1]} makes a [{size}, {size}] matrix of "
                     f"pairs on the way to the loss on {line(self.history, event.site)}{right}",
-                    [("broadcast", op.site), ("backward", event.site)],
+                    [*self._made(pair[0], op), ("broadcast", op.site), ("backward", event.site)],
                     event.reached,
                     measure=None if harmless else never_computed,
                     severity="info" if harmless else "",
                 )
+
+    def _spread(self, event: Backward, op: Op, pair: tuple[Op, Op]) -> Verdict:
+        shapes = " and ".join(_shape(side.shape) for side in pair)
+        return Verdict(
+            op.site,
+            f"`{op.name}` of {shapes} spreads both: it pairs every row with others, on the way to the loss on "
+            f"{line(self.history, event.site)}",
+            [*self._made(pair[1], op), ("broadcast", op.site), ("backward", event.site)],
+            event.reached,
+            measure=never_computed,
+        )
+
+    def _made(self, column: Op, op: Op) -> list[tuple[str, Site]]:
+        """The lines that gave one of the two its form, up to the function in which they met."""
+        path = way_of(self.history, column)
+        above = meeting_of(self.history, path, way_of(self.history, op))
+        return [("made", site) for site in path[: above + 1] if site != op.site]
 
     def _verdict(self, event: Backward, meeting: Meeting, what: str, fix: str) -> Verdict:
         shapes = [_shape(o.shape) for o in (meeting.one, meeting.other)]

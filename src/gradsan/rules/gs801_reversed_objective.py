@@ -5,8 +5,8 @@ from __future__ import annotations
 from gradsan.judge.history import History
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.meaning import ENOUGH, Head, bootstrapped, descends, head, joins, layer, sign_of, uphill
-from gradsan.judge.score_functions import turned_at, weighed_scores
-from gradsan.judge.scores import clipped_ratio
+from gradsan.judge.score_functions import critics_of_rewards, turned_at, weighed_scores
+from gradsan.judge.scores import clipped_ratio, sides_apart
 from gradsan.judge.weighed import Met, origin
 from gradsan.judge.wording import line, networks, value_at
 from gradsan.record.events import NOWHERE, Op, ParamId, Probe, ProbePair, Site, ValueId
@@ -174,7 +174,9 @@ class ReversedObjective(Rule):
 
     def __init__(self, history: History) -> None:
         super().__init__(history)
-        self._critics: set[ParamId] = set()  # heads that are fitted to targets made with their own values
+        self._critics: set[ParamId] = (
+            set()
+        )  # heads that are fitted to targets made with their own values, or to rewards
         self._raised: set[ParamId] = set()  # critics whose value some actor raises
         self._lowers: dict[Head, int] = {}
         self._bounds: dict[Site, int] = {}
@@ -189,6 +191,8 @@ class ReversedObjective(Rule):
         if not way or event.call != "backward":
             return
         self._critics |= bootstrapped(self.history, [root.nid for root in event.roots])
+        if self.history.experience.gives_rewards:
+            self._critics |= critics_of_rewards(self.history, event)
         for probe in event.facts.probes:
             if probe.kind in ("minimum", "maximum"):
                 yield from self._surrogate(contribution, probe, way)
@@ -238,6 +242,9 @@ class ReversedObjective(Rule):
         ratio = clipped_ratio(history.graph, op) if op is not None and sign_of(probe) else None
         if op is None or ratio is None:
             return
+        if (side := sides_apart(history.graph, op, ratio)) is not None:
+            yield from self._half_turned(contribution, op, side)
+            return
         if sign_of(probe) * way != worse:
             yield from self._upside_down(contribution, op, ratio)
             return
@@ -250,6 +257,18 @@ class ReversedObjective(Rule):
                 f"{sign} in 100 % of {probe.samples} samples): a minus is missing, or was drawn into the {probe.kind}",
                 [("surrogate", op.site), ("backward", contribution.site)],
                 history.graph.live_params([op.nid]) & contribution.consumed_pids(),
+                key="surrogate",
+            )
+
+    def _half_turned(self, contribution: Contribution, op: Op, side: Op) -> Verdicts:
+        looks = self._bounds[side.site] = self._bounds.get(side.site, 0) + 1
+        if looks >= ENOUGH:
+            yield Verdict(
+                side.site,
+                "the clipped and the unclipped surrogate stand in one bound with opposite signs: a minus is missing in "
+                "one of them",
+                [("surrogate", op.site), ("backward", contribution.site)],
+                self.history.graph.live_params([op.nid]) & contribution.consumed_pids(),
                 key="surrogate",
             )
 

@@ -9,6 +9,7 @@ from gradsan.judge import reasons
 from gradsan.judge.bootstraps import summed_rewards
 from gradsan.judge.numpy_targets import arrival
 from gradsan.judge.returns import SLOWEST, Law, ReturnRow, Series
+from gradsan.judge.rollout_order import Disorder, disorders
 from gradsan.judge.rollout_sums import rollouts, values_alone
 from gradsan.judge.running_sums import carried_on_at
 from gradsan.judge.weighed import Met, entries, is_score, met_in, origin
@@ -143,8 +144,11 @@ class MisalignedReturn(Rule):
         super().__init__(*args)  # type: ignore[arg-type]
         self._seen: dict[tuple[Site, bool], _Seen] = defaultdict(_Seen)  # weights and targets apart
         self._read: set[ValueId] = set()  # rollouts
+        self._disorders: dict[Site, int] = {}
 
     def on_backward(self, event: Backward) -> Verdicts:
+        for found in disorders(self.history, event):
+            yield from self._disorder(event, found)
         if not self.history.experience.was_followed:
             return
         series: dict[tuple[Site, int], tuple[Met, list[ReturnRow]]] = {}
@@ -159,6 +163,22 @@ class MisalignedReturn(Rule):
             if met.constant is not None and met.op.name != "mul":
                 yield from self._judge_rollout(event, met, rows)
                 yield from self._judge_windows(event, met, met.constant)
+
+    def _disorder(self, event: Backward, found: Disorder) -> Verdicts:
+        looks = self._disorders[found.joined.site] = self._disorders.get(found.joined.site, 0) + 1
+        if looks < ENOUGH_UPDATES:
+            return
+        what, steps = value_at(self.history, found.joined.site, "the return"), len(found.joined.inputs)
+        texts = {
+            "the other way round": "are put together from the last to the first, and meet what was done from the first "
+            "to the last",
+            "from the front": "are summed from the first to the last: each holds what came before it, not what follows",
+        }
+        yield Verdict(
+            found.joined.site,
+            f"the returns of {steps} steps in {what} {texts[found.how]} ({line(self.history, found.op.site)})",
+            [("return", found.joined.site), ("loss", found.op.site), ("backward", event.site)],
+        )
 
     def _at(self, culprit: Site, met: Met) -> _Seen:
         return self._seen[culprit, met.op.name == "mul"]

@@ -11,7 +11,8 @@ from gradsan.record.events import Backward, Op, Ops, ParamId, Site, Sync
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 TIMES = 2
-IN_A_ROW = 3  # iterations with a sync in each: what is copied now and then may be copied nearly whole
+IN_A_ROW = 3  # syncs, one soon after the other: what is copied now and then may be copied nearly whole
+SOON = 4  # iterations; a delayed policy comes with its targets at every second or third update of the critic
 NEARLY_ALL = 0.9
 MIXING = {"add", "sub", "lerp"}
 ROUNDING = 1e-6  # of `tau + (1 - tau)`
@@ -39,19 +40,17 @@ class ReversedSync(Rule):
     )
     deliberate = """
         Going back to weights that were saved while training, lookahead, and averages that no loss uses are not
-        reported; nor is a mixture with a large weight that is not made in every update.
+        reported; nor is a mixture with a large weight that is made now and then, not every few updates.
     """
     bad = (
         """
-        import copy
-        import torch
+        import copy, torch
         q = torch.nn.Linear(3, 2)
-        target = copy.deepcopy(q)
-        opt = torch.optim.SGD(q.parameters(), lr=0.1)
+        target, opt = copy.deepcopy(q), torch.optim.SGD(q.parameters(), lr=0.1)
         for _ in range(6):
-            s, r, s2 = torch.randn(8, 3), torch.randn(8), torch.randn(8, 3)
+            s, s2 = torch.randn(8, 3), torch.randn(8, 3)
             with torch.no_grad():
-                y = r + 0.9 * target(s2).max(1).values
+                y = 1.0 + 0.9 * target(s2).amax(1)
             loss = (q(s)[:, 0] - y).pow(2).mean()
             opt.zero_grad()
             loss.backward()
@@ -59,15 +58,13 @@ class ReversedSync(Rule):
             q.load_state_dict(target.state_dict())  # BUG
         """,
         """
-        import copy
-        import torch
+        import copy, torch
         q = torch.nn.Linear(3, 2)
-        target = copy.deepcopy(q)
-        opt = torch.optim.SGD(q.parameters(), lr=0.1)
+        target, opt = copy.deepcopy(q), torch.optim.SGD(q.parameters(), lr=0.1)
         for _ in range(8):
-            s, r, s2 = torch.randn(8, 3), torch.randn(8), torch.randn(8, 3)
+            s, s2 = torch.randn(8, 3), torch.randn(8, 3)
             with torch.no_grad():
-                y = r + 0.9 * target(s2).max(1).values
+                y = 1.0 + 0.9 * target(s2).amax(1)
             loss = (q(s)[:, 0] - y).pow(2).mean()
             opt.zero_grad()
             loss.backward()
@@ -92,18 +89,32 @@ class ReversedSync(Rule):
             opt.step()
             soft_update(target, target, 0.1)  # BUG
         """,
+        """
+        import torch
+        q, target = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+        target.load_state_dict(target.state_dict())  # BUG
+        opt = torch.optim.SGD(q.parameters(), lr=0.1)
+        for _ in range(6):
+            s, s2 = torch.randn(8, 3), torch.randn(8, 3)
+            with torch.no_grad():
+                y = 1.0 + 0.9 * target(s2).amax(1)
+            loss = (q(s)[:, 0] - y).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            for p, t in zip(q.parameters(), target.parameters()):
+                t.data.lerp_(p.data, 0.005)
+        """,
     )
     good = (
         """
-        import copy
-        import torch
+        import copy, torch
         q = torch.nn.Linear(3, 2)
-        target = copy.deepcopy(q)
-        opt = torch.optim.SGD(q.parameters(), lr=0.1)
+        target, opt = copy.deepcopy(q), torch.optim.SGD(q.parameters(), lr=0.1)
         for _ in range(8):
-            s, r, s2 = torch.randn(8, 3), torch.randn(8), torch.randn(8, 3)
+            s, s2 = torch.randn(8, 3), torch.randn(8, 3)
             with torch.no_grad():
-                y = r + 0.9 * target(s2).max(1).values
+                y = 1.0 + 0.9 * target(s2).amax(1)
             loss = (q(s)[:, 0] - y).pow(2).mean()
             opt.zero_grad()
             loss.backward()
@@ -113,8 +124,7 @@ class ReversedSync(Rule):
         """,
         """
         # After a failed trial the weights go back to those that no loss has used.
-        import copy
-        import torch
+        import copy, torch
         q = torch.nn.Linear(3, 2)
         opt = torch.optim.SGD(q.parameters(), lr=0.1)
         for i in range(8):
@@ -127,10 +137,13 @@ class ReversedSync(Rule):
                 q.load_state_dict(best.state_dict())
         """,
         """
-        # A target's memory is moved now and then: what it holds stays the same.
+        # A target's memory is moved now and then: what it holds stays the same. What is a copy already, or trained,
+        # loses nothing when it is loaded from itself.
         import copy, torch
         q = torch.nn.Linear(3, 2)
+        q.load_state_dict(q.state_dict())
         target, opt = copy.deepcopy(q), torch.optim.SGD(q.parameters(), lr=0.1)
+        target.load_state_dict(target.state_dict())
         for _ in range(6):
             s, s2 = torch.randn(8, 3), torch.randn(8, 3)
             with torch.no_grad():
@@ -147,9 +160,13 @@ class ReversedSync(Rule):
     def __init__(self, history: History) -> None:
         super().__init__(history)
         self._reversed: dict[Site, int] = {}
+        self._unmatched: dict[
+            Site, list[ParamId]
+        ] = {}  # loaded from themselves while they were nobody's copy
         self._rewound: dict[int, int] = {}
         self._kept: dict[ParamId, int] = {}
         self._right: set[Way] = set()  # of syncs that write a network which no optimizer trains
+        self._sources: set[ParamId] = set()  # of syncs that overwrite what is trained
         self._in_loss: set[ParamId] = set()
         self._mixed: dict[ParamId, tuple[int, int]] = {}  # in which iteration last, and how many in a row
 
@@ -183,14 +200,16 @@ class ReversedSync(Rule):
     def _is_backwards(self, pid: ParamId, source: ParamId) -> bool:
         """Happened before, and the source serves as a target: some loss has used it. Going back to the best
         weights so far looks the same, but those were saved while training, or no loss knows them."""
-        copies = self.history.networks.copies
+        history, copies = self.history, self.history.networks.copies
         times = self._rewound[pid] = self._rewound.get(pid, 0) + 1
         saved = source in copies and copies[source].after_training
-        return times >= TIMES and not saved and source in self._in_loss
+        trained = source in history.hand.trained or source in history.networks.written_by_hand
+        self._sources.add(source)
+        return times >= TIMES and not saved and not trained and source in self._in_loss
 
     def on_backward(self, event: Backward) -> Verdicts:
         # A target is copied long before it is loaded for the first time, and by then nobody may look any more.
-        waiting = self.history.networks.copies.keys() - self._in_loss
+        waiting = (self.history.networks.copies.keys() | self._sources) - self._in_loss
         if waiting:
             self._in_loss |= waiting & self.history.graph.value_params(root.nid for root in event.roots)
         return ()
@@ -209,8 +228,19 @@ class ReversedSync(Rule):
     def _from_itself(self, event: Sync, own: list[ParamId]) -> Verdicts:
         times = self._reversed[event.site] = self._reversed.get(event.site, 0) + 1
         if times >= TIMES:
-            message = f"{networks(self.history, own)} is loaded from itself: it stays as it was"
-            yield Verdict(event.site, message, [("sync", event.site)], own)
+            yield self._stays(event.site, own)
+        elif not self.history.networks.copies.keys() & set(own):
+            self._unmatched[event.site] = own
+
+    def at_end(self) -> Verdicts:
+        """Once, at the start: it was to begin with the weights of the network that it follows later."""
+        for site, own in self._unmatched.items():
+            if self._reversed[site] < TIMES and all(self.history.networks.is_target(pid) for pid in own):
+                yield self._stays(site, own)
+
+    def _stays(self, site: Site, own: list[ParamId]) -> Verdict:
+        message = f"{networks(self.history, own)} is loaded from itself: it stays as it was"
+        return Verdict(site, message, [("sync", site)], own)
 
     def on_ops(self, event: Ops) -> Verdicts:
         for op in event.ops:
@@ -275,12 +305,12 @@ class ReversedSync(Rule):
         last, times = self._mixed.get(pid, (-1, 0))
         if history.iteration == last:
             return
-        times = times + 1 if history.iteration == last + 1 else 1
+        times = times + 1 if history.iteration <= last + SOON else 1
         self._mixed[pid] = history.iteration, times
         if times >= IN_A_ROW:
             yield Verdict(
                 site,
-                f"every update gives {taken:.4g} of the online network to {networks(history, [pid])}, and leaves "
+                f"every sync gives {taken:.4g} of the online network to {networks(history, [pid])}, and leaves "
                 f"{kept:.4g} of it: the weights of the soft update are exchanged",
                 [("sync", site)],
                 [pid, source],
