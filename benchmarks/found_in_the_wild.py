@@ -1,10 +1,11 @@
-"""The measurements of three entries of docs/found-in-the-wild.md, without gradsan.
+"""The measurements of four entries of docs/found-in-the-wild.md, without gradsan.
 
     python benchmarks/found_in_the_wild.py
 
 A2C: the actor's gradient as public copies write it ([80] * [80, 1]) beside the one that is meant.
 ACER: the gradient of a mean over pairs beside that of a mean over samples.
 Online actor-critic: the gradient of a live temporal difference beside the one that is meant.
+A textbook's PPO: a critic fitted to all pairs of returns and values beside one fitted to its own returns.
 """
 
 from __future__ import annotations
@@ -134,9 +135,63 @@ def online_actor_critic(updates: int = 600) -> None:
         print(f"{name}: median cosine {median:.2f}, below 0 in {sum(c < 0 for c in found)} of {updates}")
 
 
+def played(
+    actor: nn.Module, environment: gymnasium.Env, state: np.ndarray, steps: int
+) -> tuple[np.ndarray, torch.Tensor, torch.Tensor, torch.Tensor]:
+    """The last state, and of each step the state, the action and the return, standardised."""
+    states, actions, rewards, ends = [], [], [], []
+    for _ in range(steps):
+        action = int(torch.distributions.Categorical(actor(torch.as_tensor(state).unsqueeze(0))).sample())
+        following, reward, terminated, truncated, _ = environment.step(action)
+        states.append(state)
+        actions.append(action)
+        rewards.append(float(reward))
+        ends.append(terminated or truncated)
+        state = environment.reset()[0] if ends[-1] else following
+    returns, running = [], 0.0
+    for reward, done in zip(reversed(rewards), reversed(ends), strict=True):
+        running = reward + (0.0 if done else 0.99 * running)
+        returns.insert(0, running)
+    goal = torch.tensor(returns)
+    goal = (goal - goal.mean()) / (goal.std() + 1e-5)
+    return state, torch.as_tensor(np.stack(states)), torch.tensor(actions), goal
+
+
+def textbook_ppo(updates: int = 60, size: int = 100, epochs: int = 4) -> None:
+    """Returns [100] minus values [100, 1]: two critics on the same data, as written and as meant."""
+    actor, environment = network(2, nn.Softmax(dim=1)), gymnasium.make("CartPole-v1")
+    written, meant = network(1), network(1)
+    meant.load_state_dict(written.state_dict())
+    optimizers = [torch.optim.Adam(part.parameters(), lr=3e-4) for part in (actor, written, meant)]
+    state, _ = environment.reset(seed=0)
+    explained: dict[str, list[float]] = {"as written": [], "as meant": []}
+    for _ in range(updates):
+        state, seen, taken, goal = played(actor, environment, state, size)
+        old = torch.distributions.Categorical(actor(seen)).log_prob(taken).detach()
+        for _ in range(epochs):
+            ratio = torch.exp(torch.distributions.Categorical(actor(seen)).log_prob(taken) - old)
+            advantage = goal - meant(seen).detach().squeeze(1)
+            surrogate = torch.min(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage).mean()
+            pairs = (goal - written(seen)).pow(2).mean()  # [100] − [100, 1]
+            own = (goal - meant(seen).squeeze(1)).pow(2).mean()
+            for optimizer in optimizers:
+                optimizer.zero_grad()
+            (pairs + own - surrogate).backward()
+            for optimizer in optimizers:
+                optimizer.step()
+        for name, critic in (("as written", written), ("as meant", meant)):
+            left = goal - critic(seen).detach().squeeze(1)
+            explained[name].append(1 - float(left.var() / goal.var()))
+    for name, found in explained.items():
+        print(
+            f"critic {name}: explains {100 * np.mean(found[updates // 2 :]):.0f} % of the returns' variance"
+        )
+
+
 if __name__ == "__main__":
     torch.manual_seed(0)
     torch.set_num_threads(1)
     a2c()
     acer()
     online_actor_critic()
+    textbook_ppo()

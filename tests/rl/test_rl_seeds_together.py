@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import io
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -18,6 +19,7 @@ from gradsan.rl.algorithms import build, preset
 from gradsan.rl.config import Sanitize
 from gradsan.rl.evaluate import evaluate
 from gradsan.rl.make import make_env, make_envs
+from gradsan.rl.networks import mlp, seeded
 from gradsan.rl.playing import load_agent
 from gradsan.rl.ppo_seeds import SeedsPPO
 from gradsan.rl.rollout import Samples
@@ -26,7 +28,7 @@ from gradsan.rl.seeds import SeedJob, SeedOutcome, SeedRunner, jobs_for
 from gradsan.rl.seeds_display import SeedsDisplay
 from gradsan.rl.seeds_together import Together, play_together, suits
 from gradsan.rl.signals import StopRequest
-from gradsan.rl.stacked import StackedTanh, clip_each_norm_
+from gradsan.rl.stacked import StackedPerceptron, clip_each_norm_
 from gradsan.rl.training import train
 
 # Both sides add the same float32 numbers in another order; Adam's first steps are at most the learning rate.
@@ -72,12 +74,9 @@ def assert_same_weights(one: Any, other: Any, within: dict[str, float]) -> None:
 
 def test_gradients_are_clipped_for_each_seed_by_itself() -> None:
     chance = torch.Generator().manual_seed(0)
-    shapes = [(3, 4, 2), (3, 4)]
-    gradients = [torch.randn(shape, generator=chance) for shape in shapes]
-    gradients = [
-        gradient * torch.tensor([0.01, 1.0, 5.0]).view(3, *[1] * (gradient.dim() - 1))
-        for gradient in gradients
-    ]
+    shapes = [(3, 8), (3, 4)]
+    louder = torch.tensor([[0.01], [1.0], [5.0]])
+    gradients = [louder * torch.randn(shape, generator=chance) for shape in shapes]
     parameters: list[Tensor] = [nn.Parameter(torch.zeros(shape)) for shape in shapes]
     for parameter, gradient in zip(parameters, gradients, strict=True):
         parameter.grad = gradient.clone()
@@ -92,12 +91,42 @@ def test_gradients_are_clipped_for_each_seed_by_itself() -> None:
             torch.testing.assert_close(stack.grad[seed], parameter.grad)
 
 
-def test_tanh_of_a_stack_is_tanh() -> None:
-    x = torch.cat([torch.linspace(-20, 20, 401), torch.tensor([0.0, 1e-4])]).requires_grad_()
-    for ours, theirs in ((StackedTanh(), torch.tanh),):
-        torch.testing.assert_close(ours(x), theirs(x), rtol=0, atol=2e-7)  # a few float32 steps near 1
-        one, other = (torch.autograd.grad(f(x).sum(), x)[0] for f in (ours, theirs))
-        torch.testing.assert_close(one, other, rtol=0, atol=1e-6)
+@pytest.mark.parametrize("sizes", [(4, 16, 16, 2), (9, 3, 1), (5, 2)])
+def test_a_stack_of_perceptrons_gives_what_each_gives_and_the_same_gradient(sizes: tuple[int, ...]) -> None:
+    """Wide and narrow layers, and inputs so large that tanh is flat: PyTorch's own layers are the judge."""
+    chance = torch.Generator().manual_seed(0)
+    with seeded(0):
+        networks = [mlp(sizes, nn.Tanh) for _ in range(3)]
+    alone = copy.deepcopy(networks)
+    stack = StackedPerceptron(networks)
+    x = torch.randn(3, 7, sizes[0], generator=chance) * torch.tensor([0.01, 1.0, 30.0]).view(3, 1, 1)
+    weight = torch.randn(3, 7, sizes[-1], generator=chance)
+    output = stack(x)
+    (output * weight).sum().backward()
+    with torch.no_grad():
+        torch.testing.assert_close(stack(x), output.detach(), rtol=0, atol=0)
+    for index, one in enumerate(alone):
+        expected = one(x[index])
+        torch.testing.assert_close(output[index], expected, rtol=1e-5, atol=1e-6)
+        (expected * weight[index]).sum().backward()
+        own = nn.utils.parameters_to_vector([p.grad for p in one.parameters() if p.grad is not None])
+        assert stack.rows.grad is not None
+        torch.testing.assert_close(stack.rows.grad[index], own, rtol=1e-4, atol=1e-5)
+
+
+def test_the_optimizer_of_all_becomes_the_optimizer_of_each() -> None:
+    """A seed that is resumed alone takes up where it was: moments lie where its parameters lie in the stack."""
+    group = together("toys/Reach-v0")
+    group.advance()
+    group.hand_over()
+    for index, one in enumerate(group.agents):
+        moments = {id(parameter): one.optimizer.state[parameter]["exp_avg"] for parameter in one.parameters}
+        critic = group.optimizer.state[group.networks.critic.rows]["exp_avg"][index]
+        own = [moments[id(parameter)] for parameter in one.networks.critic.parameters()]
+        torch.testing.assert_close(nn.utils.parameters_to_vector(own), critic, rtol=0, atol=0)
+        assert group.networks.log_std is not None
+        deviations = group.optimizer.state[group.networks.log_std]["exp_avg"][index]
+        torch.testing.assert_close(moments[id(one.networks.actor.head.log_std)], deviations, rtol=0, atol=0)
 
 
 def test_what_is_played_together_is_what_each_plays_alone() -> None:

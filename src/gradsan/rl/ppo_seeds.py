@@ -164,13 +164,14 @@ class SeedsPPO:
 
     def hand_over(self) -> None:
         """The optimizer's state to the optimizers of the agents, for a checkpoint."""
-        for index, agent in enumerate(self.agents):
-            own = {parameter.data_ptr(): parameter for parameter in agent.parameters}
-            for stack in self.parameters:
-                state = self.optimizer.state[stack]
-                parameter = own[stack[index].data_ptr()]  # a view of this very slice
+        stacks = {stack.untyped_storage().data_ptr(): stack for stack in self.parameters}
+        for agent in self.agents:
+            for parameter in agent.parameters:
+                state = self.optimizer.state[stacks[parameter.untyped_storage().data_ptr()]]
+                # Where the parameter lies in its stack, its state lies in the stack's.
+                place = parameter.shape, parameter.stride(), parameter.storage_offset()
                 agent.optimizer.state[parameter] = {
-                    name: value.clone() if value.dim() == 0 else value[index].clone()
+                    name: value.clone() if value.dim() == 0 else value.as_strided(*place).clone()
                     for name, value in state.items()
                 }
             set_learning_rate(agent.optimizer, self.optimizer.param_groups[0]["lr"])
