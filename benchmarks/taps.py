@@ -20,8 +20,8 @@ from torch.optim import optimizer as optim
 from workloads import WORKLOADS, Update
 
 from gradsan.judge.engine import Engine
-from gradsan.observe.fast_path import FastPath
-from gradsan.observe.patches import Patches
+from gradsan.observe.fast_path import FastPath, Node
+from gradsan.observe.patches import MISSING, Patches
 from gradsan.observe.session import Session
 from gradsan.record.recorder import Recorder
 
@@ -42,7 +42,7 @@ class Taps:
     def __init__(self, patches: Patches) -> None:
         first: dict[tuple[int, str], tuple[Any, str, Any, Any]] = {}
         for owner, name, before, _ in patches._saved:
-            first.setdefault((id(owner), name), (owner, name, vars(owner)[name], before))
+            first.setdefault((id(owner), name), (owner, name, vars(owner).get(name, MISSING), before))
         self._patched = list(first.values())
         self._hooks = (optim._global_optimizer_pre_hooks, optim._global_optimizer_post_hooks)
         self._hooked = [dict(hooks) for hooks in self._hooks]
@@ -65,15 +65,15 @@ class Taps:
 def expect_anything(fast_path: FastPath) -> None:
     """Every known boundary may follow every other: so that taps can be left out."""
 
-    def tokens(node: dict[int, Any]) -> set[int]:
+    def tokens(node: Node) -> set[int]:
         return {
             *node,
             *(t for following in node.values() if following is not fast_path.root for t in tokens(following)),
         }
 
-    anywhere: dict[int, Any] = {}
+    anywhere = Node()
     anywhere.update(dict.fromkeys(tokens(fast_path.root), anywhere))
-    fast_path.node, fast_path.root = anywhere, {}
+    fast_path.node, fast_path.root = anywhere, Node()
 
 
 def stretch(update: Update) -> float:

@@ -32,11 +32,15 @@ FIRST_TRIES = (
     ("4", "31", "from the reports, before the mends that followed", "18 of 31"),
     ("5", "22", "after those mends, before the few that followed", "19 of 22"),
     ("6", "19", "after those, before the mends that followed", "13 of 19"),
+    ("7", "18", "after those, before the few that followed", "16 of 18"),
+    ("8", "26", "after those, before the mends that followed", "20 of 26"),
+    ("9", "24", "after those, before the mends that followed", "18 of 24"),
+    ("10", "25", "after those, before the few that followed", "21 of 25"),
     (
-        "7",
-        "18",
-        "after the last mend; only an alarm on a twin of this round was taken away since",
-        "16 of 18",
+        "11",
+        "25",
+        "after those; since then an alarm on a twin of this round and the line of one bug were put right",
+        "20 of 25",
     ),
 )
 VERDICTS = ("code and line", "line only", "code only", "other finding", "silent")
@@ -170,7 +174,7 @@ about the held one is not listed here, so that mends are not made to measure.
 ## At the first try
 
 {markdown(("round", "pairs", "written", "code and line"), list(FIRST_TRIES))}
-The last round is the honest figure; `make unseen UNSEEN="--round 7 --held"` counts it again. The goal is nine in ten.
+The last round is the honest figure; `make unseen UNSEEN="--round 11 --held"` counts it again. The goal is nine in ten.
 
 ## Now
 

@@ -56,6 +56,7 @@ def run(path: Path) -> Run:
         except Exception as error:
             result.error = f"{type(error).__name__}: {str(error).splitlines()[0]}"
     hook.remove()
+    torch.set_grad_enabled(True)  # one program leaves gradients off: that is its bug
     gc.collect()
     found = [x for x in gc.get_objects() if issubclass(type(x), torch.Tensor)]  # isinstance wakes proxies
     tensors = [x for x in found if x.requires_grad]

@@ -106,3 +106,19 @@ def test_a_fault_at_the_end_of_a_watch_is_in_its_report(monkeypatch: pytest.Monk
     with gradsan.watch() as report:
         pass
     assert any("ValueError: ours" in fault["traceback"] for fault in report.faults)
+
+
+def test_no_room_for_a_temporary_folder_leaves_this_process_watched(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def fails() -> str:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("gradsan.processes.folder.scratch", fails)
+    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
+    with pytest.raises(SystemExit) as end:
+        main(["run", "-c", "raise SystemExit(7)"], prog_name="gradsan")
+    assert end.value.code == 7
+    told = capfd.readouterr().err
+    assert "No space left on device" in told
+    assert "processes" in told

@@ -94,6 +94,28 @@ def test_a_compiler_sees_nothing_of_ours_and_that_is_said(mode: str) -> None:
     assert "torch.compile" in report.not_evaluated[0]["reason"]
 
 
+def test_a_network_that_was_compiled_before_the_session_began_is_a_region_too() -> None:
+    torch._dynamo.reset()
+    seen.clear()
+    net = torch.nn.Linear(3, 1)
+    predict = torch.compile(net, backend=coarse)
+    with Session(Recorder([Engine()]), "deep"):
+        step(predict, net, torch.optim.SGD(net.parameters(), lr=0.1))
+    assert seen == [(0, 0, 0, True)]
+
+
+def test_where_nothing_is_compiled_the_compiler_is_left_alone() -> None:
+    torch._dynamo.reset()
+    compiler = sys.modules["torch._dynamo.eval_frame"]
+    before, net = compiler._maybe_set_eval_frame, torch.nn.Linear(3, 1)
+    with Session(Recorder([Engine()]), "deep"):
+        step(net, net, torch.optim.SGD(net.parameters(), lr=0.1))
+        assert compiler._maybe_set_eval_frame is before
+        torch.compile(net, backend="eager")
+        assert compiler._maybe_set_eval_frame is not before
+    assert compiler._maybe_set_eval_frame is before
+
+
 @pytest.mark.parametrize("mode", ["deep", "adaptive", "light"])
 def test_nothing_is_compiled_again_because_it_is_watched(mode: str) -> None:
     counts = []

@@ -16,7 +16,7 @@ gym = pytest.importorskip("gymnasium")
 from gymnasium.vector import AutoresetMode, SyncVectorEnv  # noqa: E402
 
 from gradsan.observe.session import Session  # noqa: E402
-from gradsan.observe.transitions import ENDS  # noqa: E402
+from gradsan.observe.transitions import ENDS, GOES_ON, Index, Stream, digest_of  # noqa: E402
 from gradsan.record.recorder import Recorder  # noqa: E402
 from harness import Events, run_code  # noqa: E402
 
@@ -189,6 +189,23 @@ def test_copies_side_by_side_start_anew_as_gymnasium_says(mode: Any, ends: list[
     assert len(last) == 4
 
 
+def test_copies_that_do_not_say_how_they_start_anew_led_to_what_they_returned() -> None:
+    class Copies:
+        def reset(self) -> Any:
+            return np.zeros((2, 2)), {}
+
+        def step(self, actions: Any) -> Any:
+            return np.eye(2), np.ones(2), np.array([True, False]), np.zeros(2, bool), {}
+
+    with Watched() as watched:
+        watched.follow(Copies)
+        env = Copies()
+        env.reset()
+        env.step(None)
+    first, second = watched.streams
+    assert [first.led_to[0], second.led_to[0]] == [digest_of(row) for row in np.eye(2)]
+
+
 def test_agents_in_dictionaries_are_streams_of_their_own() -> None:
     class Pair:
         def reset(self) -> Any:
@@ -273,6 +290,41 @@ def test_old_transitions_are_forgotten() -> None:
 
 
 LEARNING = Path(__file__).parents[1] / "programs" / "bugs" / "dqn_target_without_done_fixed.py"
+
+
+PLACES = [1, 2, 3, 4, 3, 2, 1, 2, 3, 4, 5, 6, 1, 2, 3, 4]
+
+
+def in_a_grid(*walks: list[int]) -> Index:
+    """An index of copies of an environment that were in these places, one after the other."""
+    streams = {number: Stream(number) for number in range(len(walks))}
+    for number, walk in enumerate(walks):
+        streams[number].was_reset(walk[0])
+        for place in [*walk[1:], 99]:
+            streams[number].step(0.0, GOES_ON, place, 0)
+    index = Index(streams)
+    index.catch_up()
+    return index
+
+
+def test_places_that_recur_are_told_apart_by_the_order_of_a_whole_rollout() -> None:
+    index = in_a_grid([7, *PLACES])
+    assert index.find(PLACES, False) == [(0, step) for step in range(1, 17)]
+    assert index.find(PLACES[1:], True)[0] is None  # not what was seen last
+    assert index.find([*PLACES[1:], 99], True) == [(0, step) for step in range(1, 17)]
+
+
+def test_places_of_several_copies_are_told_apart_in_either_order() -> None:
+    other = PLACES[::-1]
+    index = in_a_grid(PLACES, other)
+    by_step = [place for both in zip(PLACES, other, strict=True) for place in both]
+    assert index.find(by_step, False) == [(copy, step) for step in range(16) for copy in range(2)]
+    assert index.find(PLACES + other, False) == [(copy, step) for copy in range(2) for step in range(16)]
+
+
+def test_places_that_recur_in_another_order_are_nobodys() -> None:
+    index = in_a_grid([7, *PLACES])
+    assert index.find(sorted(PLACES), False)[:3] == [None, None, None]
 
 
 def test_learning_from_an_environment_stays_the_same_bit_for_bit() -> None:

@@ -22,7 +22,7 @@ from gradsan.observe import last_resort
 from gradsan.observe.last_resort import attempt
 from gradsan.processes import child
 from gradsan.processes.folder import open_trace
-from gradsan.processes.follower import Follower, abandon
+from gradsan.processes.follower import Follower, abandon, new_scratch
 from gradsan.processes.identity import identity, is_one_of_several
 from gradsan.processes.place import is_folder
 from gradsan.record.trace import TraceWriter
@@ -270,9 +270,11 @@ def _writer(given: dict[str, Any], program: programs.Program) -> tuple[TraceWrit
     about: dict[str, Any] = {"script": program.shown, "mode": given["mode"], "python": sys.version.split()[0]}
     if given["code"] is not None:
         about["code"] = given["code"]
+    # Where there is no room for a temporary folder, this process is watched all the same.
+    scratch = attempt("processes", new_scratch) if given["processes"] == "all" else None
     try:
-        if given["processes"] == "all":
-            follower = Follower(given["trace"], about)
+        if scratch is not None:
+            follower = Follower(given["trace"], about, scratch)
             return follower.writer, follower
         if given["trace"] is None:
             return None, None

@@ -106,6 +106,11 @@ def _reshaped(op: Op, first: Op, before: Roles) -> Roles:
         return tuple(UNKNOWN if n == 1 else next(left) for n in op.shape)
     if op.name in TAKING or not op.shape or not first.shape or op.shape[0] != first.shape[0]:
         return ()
+    kept = len(first.shape) - 1
+    if before[-1] == UNITS and len(op.shape) > kept + 1 and op.shape[:kept] == first.shape[:kept]:
+        return before[:-1] + (UNITS,) * (
+            len(op.shape) - kept
+        )  # the parts of an action, with the choices of each
     return (before[0],) + (UNKNOWN,) * (len(op.shape) - 1)
 
 

@@ -9,39 +9,45 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gradsan.judge.axes import BY_SIZE, LAYERS, ROWS, UNKNOWN, Roles, handed_on, roles
+from gradsan.judge.axes import BY_SIZE, LAYERS, ROWS, UNITS, UNKNOWN, Roles, handed_on, roles
 from gradsan.judge.meetings import Meeting
 from gradsan.judge.provenance import Provenance
 from gradsan.record.events import Op, ValueId
 
 
-def rows_along_steps(graph: Provenance, within: dict[ValueId, Op]) -> Iterator[Meeting]:
-    """A `[B]` that belongs to the rows of a `[B, T]` and is laid along its columns, which only fits as B is T. Both
-    axes of the `[B, T]` are rows that a layer was given: in a square of states each axis is all states."""
-    if not any(_is_square_with_one(graph, op) for op in within.values()):
+def rows_along_columns(graph: Provenance, within: dict[ValueId, Op]) -> Iterator[Meeting]:
+    """A `[B]` that belongs to the rows of a `[B, N]` and is laid along its columns, which only fits as B is N. The
+    columns are units (quantiles), or, of something live, steps: rows that a layer was given, too. In a square of states
+    each axis is all states."""
+    if not any(_square_with_one(graph, op) is not None for op in within.values()):
         return
     names, known = _AxisNames(graph), roles(graph, within)
+    along_units: list[tuple[Op, Op, Op]] = []
     for nid in sorted(within):
         op = within[nid]
-        pair = _square_with_one(graph, op)
-        if pair is not None and names.crossed(*pair) and known[pair[1].nid][-2:] == (ROWS, ROWS):
-            yield Meeting(op, *pair)
+        one, square = _square_with_one(graph, op) or (op, op)
+        columns = known[square.nid][-2:] if one is not op else ()
+        if columns == (ROWS, UNITS):
+            along_units.append((op, one, square))
+            names.take_from(op, square)
+        elif columns == (ROWS, ROWS) and square.live and names.crossed(one, square):
+            yield Meeting(op, one, square)
             names.begin(op)
         else:
             names.add(op)
-
-
-def _is_square_with_one(graph: Provenance, op: Op) -> bool:
-    return _square_with_one(graph, op) is not None
+    # Whose rows these are is often seen only where prediction and target meet.
+    for op, one, square in along_units:
+        if names.crossed(one, square):
+            yield Meeting(op, one, square)
 
 
 def _square_with_one(graph: Provenance, op: Op) -> tuple[Op, Op] | None:
-    """A value `[n]` and a live value `[…, n, n]` that it is spread to."""
+    """A value `[n]` and a value `[…, n, n]` that it is spread to."""
     if op.name not in BY_SIZE or len(op.shape) < 2 or op.shape[-1] != op.shape[-2] or op.shape[-1] < 2:
         return None
     sides = [i for i in graph.inputs(op) if i.floating]
     one = next((i for i in sides if i.shape == op.shape[-1:]), None)
-    square = next((i for i in sides if i.shape == op.shape and i.live), None)
+    square = next((i for i in sides if i.shape == op.shape), None)
     return (one, square) if one is not None and square is not None else None
 
 
@@ -61,6 +67,9 @@ class _AxisNames:
     def begin(self, op: Op) -> None:
         self._known[op.nid] = tuple(self._fresh() for _ in op.shape)
 
+    def take_from(self, op: Op, source: Op) -> None:
+        self._known[op.nid] = self._known[source.nid]
+
     def add(self, op: Op) -> None:
         inputs = [i for i in self._graph.inputs(op) if i.nid in self._known]
         found: Roles = ()
@@ -68,6 +77,8 @@ class _AxisNames:
             found = (*self._known[inputs[0].nid][:-1], UNKNOWN)
         elif op.name in BY_SIZE and op.kind == "operation":
             self._join(op, inputs)
+        elif (index := _index(op, inputs)) is not None:
+            found = (self._known[index.nid][0], *self._known[inputs[0].nid][1:])
         if op.kind == "operation" and not found:
             found = handed_on(self._graph, op, self._known)
         if len(found) != len(op.shape):
@@ -92,3 +103,12 @@ class _AxisNames:
         while name in self._same and self._same[name] != name:
             name = self._same[name]
         return name
+
+
+def _index(op: Op, inputs: list[Op]) -> Op | None:
+    """What rows were taken by: `rewards[batch]` and `states[batch]` have the same ones."""
+    if op.name not in ("getitem", "index_select") or len(inputs) != 2:
+        return None
+    source, index = inputs
+    fits = len(index.shape) == 1 and op.shape == (*index.shape, *source.shape[1:])
+    return index if fits and not index.floating and index.shape[0] > 1 else None

@@ -56,6 +56,7 @@ class HandMade:
         self.missing: set[ParamId] = set()  # the script looked for a gradient and found none
         self.updates: list[HandUpdate] = []  # those of the operations that came last
         self.doubled: list[Doubled] = []  # among these, too
+        self.added: list[tuple[ParamId, Site, Contribution]] = []  # to a gradient that a step has applied
         self.erased: list[tuple[Site, Contribution, set[ParamId]]] = []  # by `p.grad.zero_()`, unspent
         self._first_read: dict[ParamId, Site] = {}  # since the last step
 
@@ -121,11 +122,18 @@ class HandMade:
         if source.name in ERASING:
             unspent = [part for part in held.values() if pid not in part.consumed_pids()]
             self.erased += [(op.site, part, {pid}) for part in unspent]
-        if source.name in ERASING or all(pid in part.consumed_pids() for part in held.values()):
+        spent = all(pid in part.consumed_pids() for part in held.values())
+        if held and spent and self._adds_to_itself(source, pid):
+            self.added.append((pid, op.site, next(iter(held.values()))))
+        if source.name in ERASING or spent:
             held.clear()  # spent, and changed since: a trace that is kept on purpose
         self.kept_at.pop(pid, None)
         parts[pid] = list(held.values())
         self._set.add(pid)
+
+    def _adds_to_itself(self, source: Op, pid: ParamId) -> bool:
+        """`p.grad + g`; a share of the old one (`0.9 * p.grad + g`) is a momentum, or a trace."""
+        return source.name == "add" and any(_is_reading(i, pid) for i in self._history.graph.inputs(source))
 
     def _kept_by_reference(self, source: Op, pid: ParamId) -> Op | None:
         """The reading of this very `.grad`, where backward has added to the tensor since."""

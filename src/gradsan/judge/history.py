@@ -271,6 +271,7 @@ class History:
     def _ops(self, event: Ops) -> None:
         self.hand.updates.clear()
         self.hand.doubled.clear()
+        self.hand.added.clear()
         self.hand.erased.clear()
         for op in event.ops:
             self.graph.add(op, self.iteration)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from gradsan.judge.dropped_names import is_dropped
 from gradsan.judge.networks import Copying
 from gradsan.judge.provenance import params_of
 from gradsan.judge.source import happens_once
@@ -71,6 +72,27 @@ class StandingTargets:
         if self._history.iteration >= PATIENCE:
             return never
         return [p for p in never if copies[p].times == 1 and self._others_follow(p)]
+
+    def copied_past(self) -> dict[ParamId, Site]:
+        """Never synced, though the same network is copied again and again on one line (and which that is), for nobody:
+        the copies are bound to a name that nothing else knows."""
+        copies = self._history.networks.copies
+        found: dict[ParamId, Site] = {}
+        for pid in self._standing():
+            first = copies[pid]
+            if first.times > 1 or first.how != "deepcopy" or pid in self._history.networks.moved:
+                continue
+            later = [
+                c
+                for p, c in copies.items()
+                if c.source == first.source and p not in self.used and c is not first
+            ]
+            lines = Counter(c.site for c in later if c.how == "deepcopy" and c.after_training)
+            line, times = lines.most_common(1)[0] if lines else (NOWHERE, 0)
+            seen = self._history.sites.get(line)
+            if times > OFTEN and seen is not None and is_dropped(seen.file, seen.line):
+                found[pid] = line
+        return found
 
     def _has_moved_with_it(self, pid: ParamId) -> bool:
         """Another one of the network that was copied on the same line: a bias may well stay as it is."""

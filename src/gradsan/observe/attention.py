@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 
 import torch
 
@@ -21,8 +22,8 @@ from gradsan.observe.tracing import Tracing
 from gradsan.record import events
 
 FIRST_ITERATIONS = 12
-# Of iterations with thousands of operations fewer say as much; six are judged before one is only counted.
-MANY_VALUES, FEWER_ITERATIONS = 40_000, 6
+# Of iterations that hold so many values each, fewer say as much; six are judged before one is only counted.
+MANY_VALUES, FEWER_ITERATIONS = 250, 6
 FOR_NEWS = 4  # deep iterations when something new happens
 FAMILIAR_IN_A_ROW = 2
 BUDGET = 0.02  # share of iterations that news may make deep, beyond the first ones
@@ -44,6 +45,8 @@ class AttentionPolicy:
         self.fast_path = FastPath(lambda: containment.contain("fast path", self._look_again))
         self._deep_left = 0
         self._looked = 0  # iterations that were looked at closely
+        self._newest = 0  # value, when the last of them ended
+        self._smallest = sys.maxsize  # of them, in values
         self._familiar = 0
         self._full_left = 0
         self._dice = random.Random(0)  # our own: the script's random state is none of our business
@@ -133,6 +136,8 @@ class AttentionPolicy:
         self.fast_path.end_of_iteration(familiar)
         if self._tracing.tap is not None:
             self._looked += 1
+            newest = self._tap.values.newest
+            self._smallest, self._newest = min(self._smallest, newest - self._newest), newest
             self._tap.end_of_iteration()
             if self.mode == "adaptive":
                 self._deep_left -= 1
@@ -153,7 +158,8 @@ class AttentionPolicy:
             self._patches.rest()
 
     def _has_seen_enough(self) -> bool:
-        return FEWER_ITERATIONS <= self._looked < FIRST_ITERATIONS and self._tap.values.newest > MANY_VALUES
+        """Not where the first of them held a rollout, and the others learn from it bit by bit."""
+        return FEWER_ITERATIONS <= self._looked < FIRST_ITERATIONS and self._smallest > MANY_VALUES
 
     def backward(self, event: events.Backward) -> None:
         """A loss was met at full attention; those that come back now and then are to be traced, too."""

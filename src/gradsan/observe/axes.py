@@ -10,7 +10,9 @@ REDUCTIONS = {
     "sum", "mean", "nansum", "nanmean", "std", "var", "max", "min", "amax", "amin", "argmax", "argmin", "median",
     "prod", "logsumexp",
 }  # fmt: skip
-ALONG = {"softmax", "log_softmax", "gather", "cumsum", "cumprod", "sort", "argsort", "cat", "stack"}
+ALONG = {
+    "softmax", "log_softmax", "gather", "cumsum", "cumprod", "sort", "argsort", "cat", "stack", "cosine_similarity",
+}  # fmt: skip
 WITH_AXES = REDUCTIONS | ALONG | {"getitem", "select"}
 MAKES_AN_AXIS = {"stack"}
 ALONG_THE_FIRST = {"cat", "stack"}  # where nothing is said
@@ -22,7 +24,9 @@ def axes_of(name: str, args: Any, kwargs: Any, inputs: list[Tensor]) -> tuple[in
         return ()
     dims = inputs[0].dim() + (name in MAKES_AN_AXIS)
     given = kwargs.get("dim", kwargs.get("axis"))
-    if given is None:
+    if name == "cosine_similarity":  # of two
+        given = given if given is not None else args[2] if len(args) > 2 else 1
+    elif given is None:
         given = args[1] if len(args) > 1 else kwargs.get("other")
     if name == "getitem":
         return _taken_out(given)

@@ -16,16 +16,16 @@ from gradsan.observe.backward_diagnosis import BackwardDiagnosis, GradientWatche
 from gradsan.observe.containment import Containment
 from gradsan.observe.fast_path import FastPath
 from gradsan.observe.gradient_sketch import GradientSketch
-from gradsan.observe.graph import Graph, Shapes, walk
+from gradsan.observe.graph import Graph, walk
 from gradsan.observe.interruptions import is_the_scripts
 from gradsan.observe.last_resort import own
+from gradsan.observe.loss_lines import LossLines, as_tensors, token_of, value_of
 from gradsan.observe.magnitudes import Magnitudes
 from gradsan.observe.outlet import Outlet
 from gradsan.observe.patches import Parts, Patches
 from gradsan.observe.registry import GradState, Known, grad_state, shape_of
 from gradsan.observe.sharded import is_sharded
 from gradsan.observe.sites import Place
-from gradsan.observe.slots import SEQUENCES, items_of
 from gradsan.observe.tracing import Tracing
 from gradsan.observe.unseen import dispatch_modes, is_dense, is_readable
 from gradsan.record.events import (
@@ -45,9 +45,9 @@ from gradsan.record.events import (
 
 Tensor = torch.Tensor
 modes: Callable[[], int] = torch._C._len_torch_function_stack
-ENOUGH_LOSSES = 16  # before a loss can be out of its history
-OUTLIER = 10.0  # times the largest one so far
-GRAPH_EVERY = 31  # iterations in passing; a prime, so that it meets every phase of a loop with a rhythm
+# In passing, the whole graph and its last operation are looked at in every so many iterations: primes, so that they
+# meet every phase of a loop with a rhythm.
+GRAPH_EVERY, KIND_EVERY = 61, 3
 
 
 Call = Literal["backward", "grad"]
@@ -82,21 +82,16 @@ class BackwardTap:
         self._fast_path = fast_path
         self._diagnosis = diagnosis
         self._magnitudes = magnitudes
-        self._news = news
         self._inside = threading.local()
         self._count = 0
-        self._losses: dict[int, int] = {}  # how many each line has had
-        self._largest: dict[int, float] = {}
-        self._shapes = Shapes()
-        self._kinds: dict[int, set[type]] = {}  # the last operations that each line's losses have had
+        self._lines = LossLines(containment, known.sites, fast_path, news)
 
     @property
     def parts(self) -> Parts:
         return self._patch_backward, self._patch_grad
 
     def _patch_backward(self, patches: Patches) -> None:
-        tap, fast_path, sites, largest = self, self._fast_path, self._known.sites, self._largest
-        users, is_user, frame_above, kinds = sites.users, sites.is_user, sys._getframe, self._kinds
+        tap, fast_path, lines, frame_above = self, self._fast_path, self._lines, sys._getframe
         contain, run = self._contain, self._passage()
 
         # In passing, a call costs more than what it does: hence all in one piece, `FastPath.passes` included.
@@ -106,35 +101,37 @@ class BackwardTap:
             frame = frame_above(2 if len(args) == 3 else 1)
             passing = False
             try:
-                code = frame.f_code
-                while id(code) not in users and frame.f_back is not None and not is_user(code):
-                    frame = frame.f_back
-                    code = frame.f_code
-                token = id(code) * 31 + frame.f_lasti  # `_token`, written out
-                if fast_path.on and (node := fast_path.node.get(token)) is not None:
+                code, place, node, line = fast_path.node.backward
+                if frame.f_code is not code or frame.f_lasti != place or not fast_path.on:
+                    frame, line, node = lines.find(frame)
+                if node is None:
+                    lines.is_ordinary(tensors, line)
+                else:
                     try:
                         # Under a mode, or of another class, the value is read where nobody sees it.
                         plain = type(tensors) is Tensor and not (modes() or dispatch_modes())
-                        ordinary = plain and -(limit := largest[token]) <= tensors.item() <= limit
-                        usual = not plain or type(tensors.grad_fn) in kinds[token]
-                    except (AttributeError, KeyError, RuntimeError, TypeError) as error:
+                        ordinary = plain and -(limit := line.largest) <= tensors.item() <= limit
+                        usual = (
+                            fast_path.skipped % KIND_EVERY != 0
+                            or not plain
+                            or type(tensors.grad_fn) in line.kinds
+                        )
+                    except (AttributeError, RuntimeError, TypeError) as error:
                         if is_the_scripts(error):
                             raise
                         ordinary, usual = False, True  # several losses, or several values
-                    ordinary = ordinary or tap.is_ordinary(tensors, token)
+                    ordinary = ordinary or lines.is_ordinary(tensors, line)
                     if ordinary and (
                         (usual and (fast_path.skipped + 1) % GRAPH_EVERY)
-                        or tap.has_usual_graph(tensors, token)
+                        or lines.has_usual_graph(tensors, line)
                     ):
                         fast_path.node = node
                         passing = True
                         if node is fast_path.root:  # a loop without optimizers
                             fast_path.passed_iteration()
-                else:
-                    tap.is_ordinary(tensors, token)
                 if not passing:
                     fast_path.end()
-                    fast_path.note(token)
+                    fast_path.note(line.token)
             except Exception as error:
                 own("backward", error)
             if not passing:
@@ -156,7 +153,7 @@ class BackwardTap:
             frame, passing = sys._getframe(1), False
             try:
                 frame = user_frame(frame) or frame
-                passing = passes(_token(frame))
+                passing = passes(token_of(frame))
             except Exception as error:
                 own("backward", error)
             if not passing:
@@ -205,38 +202,14 @@ class BackwardTap:
 
     def _before_inner(self, outer: BeforeBackward, tensors: Any) -> None:
         """What it feeds, the one around it has fed."""
-        graph, leaves = walk(_as_tensors(tensors)), self._known.leaves
-        self._shapes.note(outer.token, graph)
+        graph, leaves = walk(as_tensors(tensors)), self._known.leaves
+        self._lines.note_inner_graph(outer.token, graph)
         seen = {id(leaf) for leaf in outer.graph.leaves} | {id(leaf) for leaf, _ in outer.within}
         for leaf in graph.leaves:
             # Not the stand-ins for its inputs, which are made anew each time.
             lasting = issubclass(type(leaf), torch.nn.Parameter) or leaves.find(leaf) is not None
             if lasting and id(leaf) not in seen:
                 outer.within.append((leaf, grad_state(leaf)))
-
-    def is_ordinary(self, loss: Any, token: int) -> bool:
-        """The one look at numbers that is taken even in passing: one value, no gradient tensors. A loss far
-        above all that this line has had so far often comes before one that is not finite."""
-        value = abs(self._contain("loss", value_of, loss) or 0.0)
-        seen, largest = self._losses.get(token, 0), self._largest.get(token, 0.0)
-        self._losses[token] = seen + 1
-        self._largest[token] = max(largest, value)
-        # Those that were ordinary in passing are not counted one by one.
-        enough = seen + self._fast_path.skipped >= ENOUGH_LOSSES
-        outlier = enough and value > OUTLIER * largest > 0.0
-        if outlier or not math.isfinite(value):
-            self._contain("attention", self._news, "odd loss")
-            return False
-        return True
-
-    def has_usual_graph(self, loss: Any, token: int) -> bool:
-        """The one look at a graph that is taken in passing, every so often."""
-        graph = self._contain("graph", lambda: walk(_as_tensors(loss)))
-        if graph is None or not self._shapes.is_new(token, graph):
-            self._kinds.setdefault(token, set()).update(type(root.grad_fn) for root in _as_tensors(loss))
-            return True
-        self._contain("attention", self._news, "other graph")
-        return False
 
     def failed_in_passing(
         self, frame: FrameType, tensors: Any, error: BaseException, call: Call = "backward"
@@ -248,14 +221,13 @@ class BackwardTap:
 
     def _before(self, call: Call, frame: FrameType, tensors: Any) -> BeforeBackward | None:
         self._tracing.step.look()
-        roots, place, token = _as_tensors(tensors), self._known.sites.place(frame), _token(frame)
+        roots, place, token = as_tensors(tensors), self._known.sites.place(frame), token_of(frame)
         graph = walk(roots)
         if not graph.whole:
             self._diagnosis.cannot_follow(frame)
             return None
         if call == "backward":
-            self._shapes.note(token, graph)
-            self._kinds.setdefault(token, set()).update(type(root.grad_fn) for root in roots)
+            self._lines.note_graph(token, roots, graph)
             self._notice_clearing_by_hand(graph.leaves)
         has_optimizers = bool(self._known.optimizers.alive())
         # Weights that are made anew by each update are no leaves; but the graph behind them grows.
@@ -337,7 +309,7 @@ class BackwardTap:
     def _hand_out(self, site: Site, args: Any, kwargs: Any, result: Any) -> None:
         """What `autograd.grad` returns is a gradient, though it lies in no `.grad`: what is made of it is followed. One
         with a graph of its own is a value like any other."""
-        tap, inputs = self._tracing.tap, _as_tensors(_argument(args, kwargs, 0, "inputs"))
+        tap, inputs = self._tracing.tap, as_tensors(_argument(args, kwargs, 0, "inputs"))
         gradients = (result,) if isinstance(result, torch.Tensor) else result
         for leaf, grad in zip(inputs, gradients, strict=False):
             if (
@@ -353,7 +325,7 @@ class BackwardTap:
         """With what `autograd.grad` was to differentiate by."""
         if call != "grad":
             return facts
-        inputs, tap = _as_tensors(_argument(args, kwargs, 0, "inputs")), self._tracing.tap
+        inputs, tap = as_tensors(_argument(args, kwargs, 0, "inputs")), self._tracing.tap
         pids = self._known.leaves.pids(t for t in inputs if t.is_leaf)
         values = [tap.values.find(t) for t in inputs] if tap is not None else []
         return facts._replace(asked=pids, asked_values=tuple([nid for nid in values if nid]))
@@ -373,11 +345,6 @@ class BackwardTap:
             self._emit(ZeroGrad(self._tracing.clearing_site(), "hand", tuple(cleared)))
 
 
-def _token(frame: FrameType) -> int:
-    """A number for the call that is running: the same in every mode."""
-    return id(frame.f_code) * 31 + frame.f_lasti
-
-
 def _stamp(leaves: list[torch.Tensor]) -> int:
     """A number that changes when the leaves are written, moved or replaced (but for writes through `.data`)."""
     return hash(
@@ -391,21 +358,11 @@ def _stamp(leaves: list[torch.Tensor]) -> int:
     )
 
 
-def _as_tensors(tensors: Any) -> tuple[torch.Tensor, ...]:
-    """Those among them that can be read. PyTorch takes any iterable; only lists and tuples are looked into, for
-    others may do something when they are iterated."""
-    if issubclass(type(tensors), Tensor):
-        return (tensors,) if is_readable(tensors) else ()
-    if issubclass(type(tensors), SEQUENCES):
-        return tuple(t for t in items_of(tensors) if issubclass(type(t), Tensor) and is_readable(t))
-    return ()
-
-
 def _can_be_followed(tensors: Any) -> bool:
     """On the meta device there are no gradients, only their shapes; of a wrapper only its class knows more."""
     if issubclass(type(tensors), Tensor) and not is_readable(tensors):
         return False
-    return not any(t.is_meta for t in _as_tensors(tensors))
+    return not any(t.is_meta for t in as_tensors(tensors))
 
 
 def _has_norm(leaf: Tensor) -> bool:
@@ -416,14 +373,6 @@ def _is_zero(grad: Tensor) -> bool:
     if grad.is_sparse:
         return not bool(grad._values().any())
     return grad.layout is torch.strided and not bool(grad.any())
-
-
-def value_of(loss: Any) -> float:
-    """The value of a loss that has just one."""
-    if not issubclass(type(loss), Tensor) or not is_readable(loss) or not is_dense(loss) or loss.numel() != 1:
-        return 0.0
-    value = loss.item()
-    return abs(value) if isinstance(value, complex) else float(value)
 
 
 def _argument(args: tuple[Any, ...], kwargs: dict[str, Any], index: int, name: str) -> Any:

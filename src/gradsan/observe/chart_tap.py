@@ -15,8 +15,8 @@ from typing import Any
 import torch
 from torch.optim import optimizer as optim
 
-from gradsan.observe.backward import value_of
 from gradsan.observe.containment import Containment
+from gradsan.observe.loss_lines import value_of
 from gradsan.observe.magnitudes import Magnitudes, StepReading, for_charts, has_dense_gradient
 from gradsan.observe.outlet import Recording
 from gradsan.observe.patches import Parts, Patches

@@ -61,7 +61,26 @@ class Compiled:
         self._import.start()
 
     def _watch_regions(self, patches: Patches) -> None:
-        """The one function that a region calls on its way in and on its way out."""
+        """Most programs import the compiler (every optimizer does) and compile nothing; so wait until one does."""
+        module = sys.modules[COMPILER]
+        if _has_compiled(module):
+            self._bracket_regions(patches)
+            return
+        wrapping = getattr(module, "_TorchDynamoContext")  # noqa: B009 - torch's own, and not exported
+        wrap, bracket = wrapping.__call__, functools.partial(self._bracket_regions, patches)
+        waiting = [bracket]
+
+        @functools.wraps(wrap)
+        def wrap_region(context: Any, function: Any) -> Any:
+            if waiting:
+                self._contain("compile", waiting.pop())
+            return wrap(context, function)
+
+        patches.set(wrapping, "__call__", wrap_region, stays=True)
+
+    def _bracket_regions(self, patches: Patches) -> None:
+        """The one function that a region calls on its way in and on its way out. So does code that is not to be
+        compiled, such as every `zero_grad`."""
         module = sys.modules[COMPILER]
         original = getattr(module, "_maybe_set_eval_frame")  # noqa: B009 - torch's own, and not exported
         inside = self._inside
@@ -97,6 +116,12 @@ class Compiled:
         if self._tracing.tap is not None:
             self._contain("compile", self._tracing.tap.come_back)
         self._contain("compile", self._after_region, frame)
+
+
+def _has_compiled(compiler: Any) -> bool:
+    """Whether a function was wrapped already, before we came. What is not to be compiled has no backend."""
+    backends = getattr(compiler, "cached_backends", None)
+    return backends is None or any(backend is not None for backend in list(backends.values()))
 
 
 def _is_region(frame: FrameType) -> bool:

@@ -42,6 +42,7 @@ class EnvironmentTap:
         self._inside = _Depth()
         self._met: set[type] = set()
         self._unread: set[type] = set()  # what their `step` returns says nothing: whoever they call is asked
+        self._without_code: set[type] = set()  # classes that are not the script's, seen around it
         self._libraries: set[str] = set()
         self._patches: Patches | None = None
 
@@ -108,8 +109,17 @@ class EnvironmentTap:
             if self._looks_like_one(kind):
                 for base in kind.__mro__:
                     self.follow(base)
-            elif kind is not value and _has_code(kind, self._sites.is_user):  # an agent, with one inside
+            elif kind is not value and self._has_code(kind):  # an agent, with one inside
                 self._look_at([v for _, v in pairs_of(attributes_of(value)) if self._looks_like_one(type(v))])
+
+    def _has_code(self, kind: type) -> bool:
+        if kind in self._without_code:
+            return False
+        functions = [value for value in vars(kind).values() if isinstance(value, types.FunctionType)]
+        found = any(self._sites.is_user(function.__code__) for function in functions)
+        if not found:
+            self._without_code.add(kind)
+        return found
 
     def _looks_like_one(self, kind: type) -> bool:
         return (
@@ -185,11 +195,6 @@ class _Method:
     @property
     def __isabstractmethod__(self) -> bool:
         return getattr(self._original, "__isabstractmethod__", False)
-
-
-def _has_code(kind: type, is_user: Callable[[types.CodeType], bool]) -> bool:
-    functions = [value for value in vars(kind).values() if isinstance(value, types.FunctionType)]
-    return any(is_user(function.__code__) for function in functions)
 
 
 def _family(base: Any) -> Iterator[type]:

@@ -13,17 +13,32 @@ an iteration back to the root.
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import CodeType
 from typing import Any
 
 MEMORY = 2_000  # boundaries that are remembered
 FULL_LENGTH = 2  # iterations of a full look: one to find out where things stand, one to judge if need be
 LEAST_BETWEEN_LOOKS, MOST_BETWEEN_LOOKS = 256, 1_024
-Node = dict[int, Any]
+
+
+class Node(dict[int, "Node"]):
+    """What has followed a boundary, by number."""
+
+    __slots__ = ("backward",)
+
+    def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        self.clear()
+        # The backward that has followed most recently: its code, its place there, what follows it, and whatever
+        # its tap wants to keep. Comparing two of them is half as dear as making a number and looking it up.
+        self.backward: tuple[CodeType | None, int, Node | None, Any] = (None, 0, None, None)
 
 
 def between_looks(iterations: int) -> int:
     """Ever more rarely as the run gets longer."""
-    return max(LEAST_BETWEEN_LOOKS, min(iterations // 8, MOST_BETWEEN_LOOKS))
+    return max(LEAST_BETWEEN_LOOKS, min(iterations, MOST_BETWEEN_LOOKS))
 
 
 class FastPath:
@@ -33,7 +48,7 @@ class FastPath:
         self.on = False
         self.skipped = 0  # iterations let through since the last full look
         self.due = LEAST_BETWEEN_LOOKS  # after so many it is time for one
-        self.root: Node = {}
+        self.root = Node()
         self.node = self.root  # where the present iteration has got to
         self._size = 0
         self._path: list[int] = []
@@ -54,7 +69,7 @@ class FastPath:
     def end_of_iteration(self, familiar: bool) -> None:
         """`familiar`: this iteration went like others that have been judged often enough."""
         if self._size > MEMORY:  # objects that come and go bring courses that never return
-            self.root.clear()
+            self.root.forget()
             self._size = 0
         if familiar and 0 < len(self._path) <= MEMORY:
             node = self.root
@@ -62,7 +77,7 @@ class FastPath:
                 if node.get(token) is self.root:  # a shorter course ends here, and goes first
                     break
                 if token not in node:
-                    node[token] = {}
+                    node[token] = Node()
                     self._size += 1
                 node = node[token]
             else:

@@ -134,13 +134,12 @@ class OptimizerTap:
     # -- step -------------------------------------------------------------------------------------
 
     def _hook_steps(self, patches: Patches) -> None:
-        contain, fast_path = self._contain, self._fast_path
-        in_passing: set[int] = set()  # the threads whose step is running
+        contain, fast_path, running = self._contain, self._fast_path, self._running
 
+        # In passing, a call costs more than what it does: hence `FastPath.passes` written out.
         def before(opt: Any, args: Any, kwargs: Any, frame: FrameType | None = None) -> None:
             node = fast_path.node.get(id(opt) + STEP) if fast_path.on else None
             if node is None:
-                in_passing.discard(get_ident())
                 try:
                     contain("step", self._stepping, opt, frame or sys._getframe(1), args, kwargs)
                 except BaseException:
@@ -148,16 +147,14 @@ class OptimizerTap:
                     contain("step", self._tracing.step.give_up)
                     raise
                 return
-            in_passing.add(get_ident())
-            # `FastPath.passes` written out: the iteration is over when the step is, not before.
             fast_path.node = node
             if node is fast_path.root:
                 fast_path.skipped += 1
-                if fast_path.skipped >= fast_path.due:
+                if fast_path.skipped >= fast_path.due:  # the iteration is over when the step is, not before
                     contain("step", self._after_steps, after)
 
         def after(opt: Any, args: Any, kwargs: Any) -> None:
-            if get_ident() not in in_passing:
+            if (get_ident(), id(opt)) in running:
                 contain("step", self._stepped, opt)
             elif fast_path.skipped >= fast_path.due:
                 contain("step", fast_path.on_due)
@@ -295,17 +292,24 @@ class OptimizerTap:
     # -- zero_grad --------------------------------------------------------------------------------
 
     def _patch_clearing(self, patches: Patches) -> None:
-        contain, passes, tracing = self._contain, self._fast_path.passes, self._tracing
+        contain, fast_path, tracing = self._contain, self._fast_path, self._tracing
+        passes, passed_iteration = fast_path.passes, fast_path.passed_iteration
         by_optimizer, by_module = torch.optim.Optimizer.zero_grad, torch.nn.Module.zero_grad
         inner = getattr(by_optimizer, "__wrapped__", by_optimizer)
 
         @functools.wraps(by_optimizer)
         def optimizer_zero_grad(opt: Any, *args: Any, **kwargs: Any) -> None:
+            passing = True
             try:
-                passing = passes(id(opt) + CLEAR)
+                node = fast_path.node.get(id(opt) + CLEAR) if fast_path.on else None
+                if node is None:
+                    passing = passes(id(opt) + CLEAR)
+                else:  # `FastPath.passes`, written out
+                    fast_path.node = node
+                    if node is fast_path.root:
+                        passed_iteration()
             except Exception as error:
                 own("zero_grad", error)
-                passing = True
             if passing:
                 # What PyTorch's own outermost wrapper does from its second call on: ours takes its place.
                 getattr(inner, "__dynamo_disable", by_optimizer)(opt, *args, **kwargs)

@@ -165,7 +165,8 @@ class Rollouts:
             stream.step(reward, end, digest, clock)
         else:  # what is returned belongs to the next episode already, or may do
             last = _last_observation(info, name) if autoreset == "same step" else None
-            final = digest_of(last) if last is not None else kept.UNKNOWN
+            # Where nobody says, it is at least what the script was given for the next one.
+            final = digest_of(last) if last is not None else kept.UNKNOWN if autoreset else digest
             stream.step(reward, end, final, clock, begins_with=digest)
 
 

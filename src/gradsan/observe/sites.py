@@ -166,7 +166,7 @@ class Sites:
             # Code from a string has a source only where somebody registered it: `-c`, a notebook cell. What
             # dataclasses and the like generate has none, and is nobody's to change.
             return (USER if linecache.getline(file, 1) or file == "<stdin>" else LIBRARY), None
-        path = os.path.realpath(file)
+        path = _real(file)
         if os.path.basename(path) in LAUNCHERS:
             return LIBRARY, None
         if any(part in path for part in self._include):
@@ -176,6 +176,12 @@ class Sites:
         if any(part in path for part in INSTALLED) or path.startswith(STDLIB):
             return LIBRARY, _tag(path, function)
         return USER, None
+
+
+@functools.lru_cache(maxsize=1024)
+def _real(file: str) -> str:
+    """Asked once for each file, not for each of its functions."""
+    return os.path.realpath(file)
 
 
 def _tag(path: str, function: str) -> Tag | None:

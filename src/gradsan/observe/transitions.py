@@ -21,6 +21,7 @@ LARGEST = (
 ENDS: tuple[End, ...] = ("", "truncated", "terminated", "ended", "reset")
 GOES_ON, TRUNCATED, TERMINATED, ENDED, RESET = range(5)
 UNKNOWN = 0  # a digest
+FEWEST_IN_ORDER, DIFFERENT = 12, 4  # rows that are a rollout, and not by chance
 
 TransitionKey = tuple[int, int]  # the number of a stream, and of a transition in it
 
@@ -76,7 +77,8 @@ class Stream:
 
 
 class Index:
-    """Finds transitions by the observation they start from, or lead to. One that was met twice finds nothing."""
+    """Finds transitions by the observation they start from, or lead to. One that was met twice finds nothing, unless
+    the whole batch is what was seen last, in its order."""
 
     def __init__(self, streams: dict[int, Stream]) -> None:
         self._streams = streams
@@ -86,7 +88,25 @@ class Index:
     def find(self, digests: list[int], leads_there: bool) -> list[TransitionKey | None]:
         table, streams = (self._to if leads_there else self._from), self._streams
         found = [table.get(digest) for digest in digests]
-        return [place if place and streams[place[0]].first <= place[1] else None for place in found]
+        found = [place if place and streams[place[0]].first <= place[1] else None for place in found]
+        return (None in found and self._newest_in_order(digests, leads_there)) or found
+
+    def _newest_in_order(self, digests: list[int], leads_there: bool) -> list[TransitionKey | None]:
+        """In a grid world places recur, but not a whole rollout: of one copy, or of all of them, step by step or copy
+        by copy."""
+        streams = list(self._streams.values())
+        steps, rest = divmod(len(digests), len(streams))
+        if rest or steps < FEWEST_IN_ORDER or len(set(digests)) < DIFFERENT:
+            return []
+        columns = [(s.led_to if leads_there else s.observed)[-steps:].tolist() for s in streams]
+        places = [[(s.number, s.first + len(s.ends) - steps + at) for at in range(steps)] for s in streams]
+        if any(len(column) < steps for column in columns):
+            return []
+        if [digest for row in zip(*columns, strict=True) for digest in row] == digests:
+            return [place for row in zip(*places, strict=True) for place in row]
+        if [digest for column in columns for digest in column] == digests:
+            return [place for column in places for place in column]
+        return []
 
     def catch_up(self) -> None:
         if len(self._from) > 4 * KEPT:  # what has been forgotten must not be found for ever

@@ -26,10 +26,8 @@ from gradsan.runner.watch import Watch
 class Follower:
     """`waits`: this is one rank of several, and others are still running: the last one will report."""
 
-    def __init__(self, trace: str | None, about: dict[str, Any]) -> None:
-        self._several = is_one_of_several()
-        self._scratch = folder.scratch_of_ranks() if self._several else folder.scratch()
-        _scratches.append(self._scratch)
+    def __init__(self, trace: str | None, about: dict[str, Any], scratch: str) -> None:
+        self._several, self._scratch = is_one_of_several(), scratch
         self._run = run_of_ranks() if self._several else os.path.basename(self._scratch)
         self._about = about | {"run": self._run, "began": time.time()}
         self._place, self._pid = place_of(trace, self._scratch), os.getpid()
@@ -98,6 +96,13 @@ class Follower:
 
 
 _scratches: list[str] = []
+
+
+def new_scratch() -> str:
+    """A temporary folder for this run, which is in the way of nobody."""
+    scratch = folder.scratch_of_ranks() if is_one_of_several() else folder.scratch()
+    _scratches.append(scratch)
+    return scratch
 
 
 def abandon() -> None:

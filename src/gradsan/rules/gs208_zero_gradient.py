@@ -7,6 +7,7 @@ from gradsan.judge.history import History
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.limited_units import LimitedUnits
 from gradsan.judge.provenance import params_of
+from gradsan.judge.source import backward_at
 from gradsan.judge.wording import networks
 from gradsan.record.events import Backward, Op, ParamId, Site, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
@@ -159,10 +160,10 @@ class ZeroGradient(Rule):
             def forward(ctx, error):
                 ctx.save_for_backward(error)
                 return torch.where(error.abs() < 1, 0.5 * error**2, error.abs() - 0.5)
-            @staticmethod  # BUG
+            @staticmethod
             def backward(ctx, grad):
                 (error,) = ctx.saved_tensors
-                return grad * torch.where(error.abs() < 1, error, 0.0)
+                return grad * torch.where(error.abs() < 1, error, 0.0)  # BUG
         q = torch.nn.Linear(3, 2)
         opt = torch.optim.SGD(q.parameters(), lr=0.01)
         for _ in range(8):
@@ -332,7 +333,7 @@ class ZeroGradient(Rule):
             how = self._how(op, event, zero) if op is not None else ""
             if op is not None and how:
                 message = f"the gradient of {networks(self.history, zero)} is exactly zero: {how}"
-                site = op.facts.backward or op.site  # of a custom function, what is to be changed
+                site = self._result_of(op.facts.backward) if op.facts.backward else op.site
                 sites = [("zeroing op", site), ("used", op.site), ("backward", event.site)]
                 yield Verdict(site, message, sites if site != op.site else [sites[0], sites[2]], zero)
 
@@ -378,6 +379,14 @@ class ZeroGradient(Rule):
         if op.name in MASKING and self._is_used_again(op, event, behind):
             return f"`{op.name}` clears every row of a state that the same parameters go on with"
         return ""
+
+    def _result_of(self, backward: Site) -> Site:
+        """What a custom function's own backward returns: that is to be changed."""
+        where = self.history.sites.get(backward)
+        source = backward_at(where.file, where.line) if where is not None else None
+        if where is None or source is None:
+            return backward
+        return self.history.site_at(where.file, source.returns, where.function)
 
     def _is_made_of(self, factor: Op, pids: set[ParamId]) -> bool:
         """Of these parameters and of no others, be it by way of a transposition."""

@@ -6,6 +6,7 @@ from gradsan.judge import flow
 from gradsan.judge.callers import used_in, way_of
 from gradsan.judge.effect import from_outside, share_through
 from gradsan.judge.numbering import ValueNumbers
+from gradsan.judge.own_weights import is_plain
 from gradsan.judge.scores import SAME, made
 from gradsan.judge.source import subtrahend_bound_at
 from gradsan.judge.wording import line, networks, value_at
@@ -140,6 +141,25 @@ class CancellingGradient(Rule):
     )
     good = (
         """
+        # Preferences: both differences from the reference are zero before the first step.
+        import copy, torch
+        policy = torch.nn.Linear(4, 5)
+        reference = copy.deepcopy(policy)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        def score(net, s, a):
+            return net(s).log_softmax(-1).gather(1, a).squeeze(1)
+        for _ in range(3):
+            good, bad = torch.randn(8, 4), torch.randn(8, 4)
+            a, b = torch.randint(5, (8, 1)), torch.randint(5, (8, 1))
+            with torch.no_grad():
+                fixed, fixed2 = score(reference, good, a), score(reference, bad, b)
+            margin = (score(policy, good, a) - fixed) - (score(policy, bad, b) - fixed2)
+            loss = -torch.nn.functional.logsigmoid(margin).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
         import torch
         policy = torch.nn.Linear(3, 2)
         opt = torch.optim.SGD(policy.parameters(), lr=0.1)
@@ -271,8 +291,8 @@ class CancellingGradient(Rule):
         equal to the last digits."""
         graph = self.history.graph
         sides = list(graph.inputs(op)) if len(op.facts.apart) == 3 else []
-        if len(sides) != 2 or not all(side.live for side in sides):
-            return None
+        if len(sides) != 2 or not all(side.live and is_plain(graph, side) for side in sides):
+            return None  # two differences from a reference are both zero at first
         low, high, _ = op.facts.apart
         same = max(abs(low), abs(high)) < SAME
         new, old = (made(graph, side) for side in sides)

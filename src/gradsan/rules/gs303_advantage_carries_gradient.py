@@ -5,6 +5,7 @@ from __future__ import annotations
 from gradsan.judge import flow
 from gradsan.judge.callers import caller_of
 from gradsan.judge.effect import share_through
+from gradsan.judge.expectations import is_fitted, weighs_fitted_values
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.meant_constant import meant_constant
 from gradsan.judge.own_weights import is_plain, normalised, weighs_own_choice
@@ -131,8 +132,35 @@ class AdvantageCarriesGradient(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        import torch
+        pi, q = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD([*pi.parameters(), *q.parameters()], lr=0.1)
+        for _ in range(4):
+            s, a, target = torch.randn(8, 3), torch.randint(2, (8, 1)), torch.randn(8, 1)
+            values = q(s)
+            expected = (pi(s).softmax(-1) * values).sum(-1)  # BUG
+            loss = (values.gather(1, a) - target).pow(2).mean() - expected.mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
+        """
+        # Experts whose errors are weighed by a gate; and an expectation that is fitted as a whole.
+        import torch
+        gate, experts, mixed = torch.nn.Linear(3, 4), torch.nn.Linear(3, 4), torch.nn.Linear(3, 4)
+        opt = torch.optim.SGD([*gate.parameters(), *experts.parameters(), *mixed.parameters()], lr=0.1)
+        for _ in range(4):
+            s, target = torch.randn(8, 3), torch.randn(8, 1)
+            weights = gate(s).softmax(-1)
+            value = (weights * mixed(s)).sum(-1, keepdim=True)
+            loss = (weights * (experts(s) - target).pow(2)).sum(-1).mean() + (value - target).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
         """
         import torch
         actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
@@ -258,7 +286,9 @@ class AdvantageCarriesGradient(Rule):
                 origin = self._origin(weight)
                 if pids and origin.site not in reported:
                     reported.add(origin.site)
-                    yield self._verdict(op, weight, origin, pids, contribution)
+                    is_value = origin.name not in flow.ADDITIVE and is_fitted(graph, origin, live)
+                    wrong = op if is_value else origin
+                    yield self._verdict(op, weight, wrong, pids, contribution)
 
     def _leaked(
         self, product: Op, score: Op, weight: Op, consumed: set[ParamId], live: dict[ValueId, Op]
@@ -267,7 +297,8 @@ class AdvantageCarriesGradient(Rule):
         graph = self.history.graph
         # A probability times something is a policy term only where the loss is an average of it: gates are not.
         averaged = product.name in ("mul", "dot") and flow.is_averaged(graph, product, live)
-        if not self._is_score(score, averaged):
+        over_all = averaged and weighs_fitted_values(graph, score, weight, live)
+        if not over_all and not self._is_score(score, averaged):
             return set()
         if self._is_score(weight, averaged):
             return graph.live_params([weight.nid]) & consumed if self._weighs_itself(score, weight) else set()
@@ -340,7 +371,7 @@ class AdvantageCarriesGradient(Rule):
 
         def is_picked(current: Op) -> bool:
             picked = averaged and _is_picked(current)
-            return picked and next(graph.inputs(current), current).name == "softmax"
+            return picked and next(graph.inputs(current), current).name in ("softmax", "sigmoid")
 
         return is_score(self.history, op, ELEMENTWISE, is_picked)
 

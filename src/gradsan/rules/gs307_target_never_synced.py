@@ -55,8 +55,58 @@ class TargetNeverSynced(Rule):
             for p, t in zip(q.parameters(), target.parameters()):
                 t = 0.01 * p + 0.99 * t  # BUG
         """,
+        """
+        import copy
+        import torch
+        class Agent:
+            def __init__(self):
+                self.q = torch.nn.Linear(3, 2)
+                self.target = copy.deepcopy(self.q)
+                self.opt = torch.optim.SGD(self.q.parameters(), lr=0.1)
+            def sync(self):
+                target = copy.deepcopy(self.q)  # BUG
+                target.eval()
+            def learn(self, s, r, s2):
+                with torch.no_grad():
+                    y = r + 0.9 * self.target(s2).max(1).values
+                loss = (self.q(s)[:, 0] - y).pow(2).mean()
+                self.opt.zero_grad()
+                loss.backward()
+                self.opt.step()
+        agent = Agent()
+        for step in range(16):
+            agent.learn(torch.randn(8, 3), torch.randn(8), torch.randn(8, 3))
+            if step % 2 == 1:
+                agent.sync()
+        """,
     )
     good = (
+        """
+        import copy
+        import torch
+        class Agent:
+            def __init__(self):
+                self.q = torch.nn.Linear(3, 2)
+                self.target = copy.deepcopy(self.q)
+                self.opt = torch.optim.SGD(self.q.parameters(), lr=0.1)
+            def sync(self):
+                target = copy.deepcopy(self.q)
+                target.eval()
+                self.target = target
+            def learn(self, s, r, s2):
+                with torch.no_grad():
+                    y = r + 0.9 * self.target(s2).max(1).values
+                loss = (self.q(s)[:, 0] - y).pow(2).mean()
+                self.opt.zero_grad()
+                loss.backward()
+                self.opt.step()
+        agent, best = Agent(), []
+        for step in range(16):
+            agent.learn(torch.randn(8, 3), torch.randn(8), torch.randn(8, 3))
+            if step % 2 == 1:
+                agent.sync()
+                best.append(copy.deepcopy(agent.q))
+        """,
         """
         import copy
         import torch
@@ -143,6 +193,15 @@ class TargetNeverSynced(Rule):
                 f"{history.iteration} updates (copied once on {line(history, copied)})",
                 [("first use", site), ("copy", copied)],
                 still,
+            )
+        elif past := standing.copied_past():
+            site, use = past[next(iter(past))], standing.used[next(iter(past))]
+            yield Verdict(
+                site,
+                f"this copy is used by nobody: {networks(history, past)}, which the loss takes its targets from since "
+                f"{line(history, use)}, stays what it was for {history.iteration} updates",
+                [("sync", site), ("first use", use)],
+                list(past),
             )
         if late := standing.left_behind():
             site, use, copy = standing.synced_at(late[0]), standing.used[late[0]], copies[late[0]]

@@ -8,7 +8,7 @@ from gradsan.judge.effect import share_added
 from gradsan.judge.history import History
 from gradsan.judge.left_over import LeftOver, LeftOverBook
 from gradsan.judge.wording import line, networks
-from gradsan.record.events import Ops, Step
+from gradsan.record.events import NOWHERE, Ops, ParamId, Site, Step
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 
@@ -68,8 +68,45 @@ class StaleGradient(Rule):
                 for p in net.parameters():
                     p -= 0.1 * p.grad  # BUG
         """,
+        """
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(6):
+            for p in net.parameters():
+                estimate = torch.randn_like(p)  # of an evolution strategy
+                p.grad = estimate if p.grad is None else p.grad + estimate  # BUG
+            opt.step()
+        """,
     )
     good = (
+        """
+        import torch
+        net, other = torch.nn.Linear(3, 1), torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD([*net.parameters(), *other.parameters()], lr=0.1)
+        for _ in range(6):
+            for p in net.parameters():
+                if p.grad is None:
+                    p.grad = torch.zeros_like(p)
+                p.grad.zero_()
+                for _ in range(3):
+                    p.grad += torch.randn_like(p)
+            for p in other.parameters():
+                p.grad = torch.randn_like(p) if p.grad is None else 0.9 * p.grad + torch.randn_like(p)
+            opt.step()
+        """,
+        """
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for p in net.parameters():
+            p.grad = torch.zeros_like(p)
+        for _ in range(6):
+            torch._foreach_zero_([p.grad for p in net.parameters()])
+            for p in net.parameters():
+                p.grad.add_(torch.randn_like(p))
+            opt.step()
+        """,
         """
         import torch
         net = torch.nn.Linear(3, 1)
@@ -133,6 +170,25 @@ class StaleGradient(Rule):
                 pids,
                 measure=partial(share_added, history, new[0], set(pids), by_this=False),
                 fix="clear the gradients after each update: `p.grad = None`",
+            )
+        yield from self._estimates()
+
+    def _estimates(self) -> Verdicts:
+        """What the script itself puts into `.grad` (evolution, finite differences), added to what was stepped with."""
+        found: dict[Site, list[ParamId]] = {}
+        steps: dict[Site, Site] = {}
+        for pid, site, spent in self.history.hand.added:
+            found.setdefault(site, []).append(pid)
+            steps[site] = spent.consumed[-1].site if spent.consumed else NOWHERE
+        for site, pids in found.items():
+            step = steps[site]
+            yield Verdict(
+                site,
+                f"this adds to the gradient of {networks(self.history, pids)} that the step on "
+                f"{line(self.history, step)} has applied already: the next one applies it once more",
+                [("gradient", site), ("step", step)],
+                pids,
+                fix="put the new gradient in its place: `p.grad = g`",
             )
 
     def __init__(self, history: History) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gradsan.judge.callers import Way, caller_apart, way
 from gradsan.judge.history import History
+from gradsan.judge.idle_clips import IdleClips
 from gradsan.judge.wording import line, networks
 from gradsan.record.events import NOWHERE, Backward, Clip, ParamId, Step
 from gradsan.rules.base import Rule, Verdict, Verdicts
@@ -67,6 +68,7 @@ class ClipMisplaced(Rule):
     def __init__(self, history: History) -> None:
         super().__init__(history)
         self._early: list[Clip] = []
+        self._idle = IdleClips(history)
         self._fed_since: set[ParamId] = set()
         self._right: set[Way] = set()  # through a helper that clips what was just computed
 
@@ -78,6 +80,8 @@ class ClipMisplaced(Rule):
             self._early.clear()
             self._right.add(path)
             return
+        if self._idle.is_idle(event):
+            return  # of another network than the one that is to be stepped: GS505
         stale = [pid for pid in event.held if ledger.stale(pid)]
         if stale:
             part = ledger.stale(stale[0])[-1]
@@ -95,9 +99,11 @@ class ClipMisplaced(Rule):
 
     def on_backward(self, event: Backward) -> Verdicts:
         self._fed_since.update(event.fed)
+        self._idle.backward(event)
         return ()
 
     def on_step(self, event: Step) -> Verdicts:
+        self._idle.step(event)
         for clip in self._early:
             hit = set(clip.params) & set(event.held) & self._fed_since
             if hit:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradsan.judge.axis_identity import rows_along_steps
+from gradsan.judge.axis_identity import rows_along_columns
 from gradsan.judge.callers import meeting as meeting_of
 from gradsan.judge.callers import way_of
 from gradsan.judge.effect import never_computed
@@ -117,6 +117,16 @@ class BroadcastLoss(Rule):
         """,
         """
         import torch
+        net, old = torch.nn.Linear(3, 8), torch.nn.Linear(3, 8)  # eight quantiles, a batch of eight
+        states, rewards = torch.randn(50, 3), torch.randn(50)
+        batch = torch.randint(50, (8,))
+        with torch.no_grad():
+            goal = rewards[batch] + 0.9 * old(states[batch])  # BUG
+        error = goal.unsqueeze(1) - net(states[batch]).unsqueeze(2)
+        error.abs().mean().backward()
+        """,
+        """
+        import torch
         q = torch.nn.Linear(3, 1)
         prediction, target = q(torch.randn(8, 3)), torch.randn(8, 1)
         loss = torch.nn.functional.mse_loss(prediction, target.unsqueeze(-1))  # BUG
@@ -219,6 +229,16 @@ class BroadcastLoss(Rule):
         ((centred * x.std(0)).sum(0) - centred[0].detach()).pow(2).mean().backward()
         """,
         """
+        import torch
+        net, old = torch.nn.Linear(3, 8), torch.nn.Linear(3, 8)
+        states, rewards, cost = torch.randn(50, 3), torch.randn(50), torch.linspace(0, 1, 8)
+        batch = torch.randint(50, (8,))
+        with torch.no_grad():
+            goal = rewards[batch].unsqueeze(1) + 0.9 * old(states[batch]) - cost  # one of each unit, on purpose
+        error = goal.unsqueeze(1) - net(states[batch]).unsqueeze(2)
+        error.abs().mean().backward()
+        """,
+        """
         # A sum of pairs, averaged over all of them, is the sum of both means: costly, not wrong.
         import torch
         net = torch.nn.Linear(4, 1)
@@ -258,7 +278,7 @@ class BroadcastLoss(Rule):
         for meeting in levels_along_targets(graph, within):
             what = "varies along the targets, not along the predictions, of the pairs"
             yield self._verdict(event, meeting, what, self.fix_of_levels)
-        for meeting in rows_along_steps(graph, within):
+        for meeting in rows_along_columns(graph, within):
             what = "belongs to the rows and is laid along the columns of"
             yield self._verdict(event, meeting, what, self.fix_of_rows)
         for op in within.values():

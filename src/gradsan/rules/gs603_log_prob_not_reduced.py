@@ -107,8 +107,43 @@ class LogProbNotReduced(Rule):
             log_probs.append(dist.log_prob(dist.sample()))  # BUG
         (-(torch.stack(log_probs) * returns).mean()).backward()
         """,
+        """
+        import torch
+        net = torch.nn.Linear(4, 6)  # an action of two parts, with three choices each
+        s, advantage = torch.randn(8, 4), torch.randn(8, 1)
+        with torch.no_grad():
+            dist = torch.distributions.Categorical(logits=net(s).view(8, 2, 3))
+            action = dist.sample()
+            old = dist.log_prob(action)  # BUG
+        new = torch.distributions.Categorical(logits=net(s).view(8, 2, 3)).log_prob(action)  # BUG
+        ratio = (new - old).exp()
+        (-torch.min(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage).mean()).backward()
+        """,
     )
     good = (
+        """
+        import torch
+        net = torch.nn.Linear(4, 6)
+        s, advantage = torch.randn(8, 4), torch.randn(8)
+        with torch.no_grad():
+            dist = torch.distributions.Categorical(logits=net(s).view(8, 2, 3))
+            action = dist.sample()
+            old = dist.log_prob(action).sum(-1)
+        new = torch.distributions.Categorical(logits=net(s).view(8, 2, 3)).log_prob(action).sum(-1)
+        ratio = (new - old).exp()
+        (-torch.min(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage).mean()).backward()
+        """,
+        """
+        import torch
+        net = torch.nn.Linear(4, 3)  # three agents of one network, each with a log-probability of its own
+        s, advantage = torch.randn(8, 2, 4), torch.randn(8, 1)
+        with torch.no_grad():
+            dist = torch.distributions.Categorical(logits=net(s))
+            action = dist.sample()
+            old = dist.log_prob(action)
+        ratio = (torch.distributions.Categorical(logits=net(s)).log_prob(action) - old).exp()
+        (-torch.min(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage).mean()).backward()
+        """,
         """
         import torch
         actor, critic = torch.nn.Linear(4, 3), torch.nn.Linear(7, 1)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gradsan.judge.axes import BY_SIZE, RESHAPING, ROWS, SPREADING, UNITS, Roles, onward, roles
+from gradsan.judge.normalised_otherwise import picked_along
 from gradsan.judge.pooling import pooled_for_each_row
+from gradsan.judge.provenance import Provenance
 from gradsan.judge.wording import line
 from gradsan.record.events import Backward, Op, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
@@ -14,7 +16,8 @@ NORMALISING = {"softmax", "log_softmax"}
 CHOOSING = {"max", "argmax", "amax"}
 CHOSEN = {"gather", "argmax", "max", "amax"}
 CONSUMING = CHOSEN | {"sum", "logsumexp"}
-CANDIDATES = NORMALISING | CHOOSING | {"gather", "mean", "logsumexp"}
+SMALLER = {"min", "amin", "max", "amax"}
+CANDIDATES = NORMALISING | CHOOSING | SMALLER | {"gather", "mean", "logsumexp", "cosine_similarity"}
 MIXING = {"matmul", "mm", "bmm", "einsum", "linear", "addmm"}
 COMBINING = {"add", "sub"}
 
@@ -122,8 +125,71 @@ class WrongAxis(Rule):
         pooled = (weights * body(entities)).sum(1)
         (head(pooled).squeeze(1) - target).pow(2).mean().backward()
         """,
+        """
+        import torch
+        model, encoder = torch.nn.Linear(4, 3), torch.nn.Linear(4, 3)
+        s, s2 = torch.randn(8, 4), torch.randn(8, 4)
+        with torch.no_grad():
+            latent = encoder(s2)
+        (1 - torch.nn.functional.cosine_similarity(model(s), latent, dim=0)).mean().backward()  # BUG
+        """,
+        """
+        import copy
+        import torch
+        net = torch.nn.Linear(4, 6)  # the value of two actions as a distribution over three atoms
+        old = copy.deepcopy(net)
+        s, s2, rows, a = torch.randn(8, 4), torch.randn(8, 4), torch.arange(8), torch.randint(2, (8,))
+        with torch.no_grad():
+            goal = old(s2).view(8, 2, 3).softmax(-1)[rows, a]
+        log_probs = net(s).view(8, 2, 3).log_softmax(1)  # BUG
+        (-(goal * log_probs[rows, a]).sum(-1).mean()).backward()
+        """,
+        """
+        import torch
+        one, two = torch.nn.Linear(4, 1), torch.nn.Linear(4, 1)
+        s, s2, reward = torch.randn(8, 4), torch.randn(8, 4), torch.randn(8, 1)
+        with torch.no_grad():
+            target = reward + 0.9 * torch.cat([one(s2), two(s2)]).min(0).values  # BUG
+        ((one(s) - target).pow(2) + (two(s) - target).pow(2)).mean().backward()
+        """,
     )
     good = (
+        """
+        import torch
+        one, two = torch.nn.Linear(4, 1), torch.nn.Linear(4, 1)
+        s, s2, reward = torch.randn(8, 4), torch.randn(8, 4), torch.randn(8, 1)
+        with torch.no_grad():
+            target = reward + 0.9 * torch.cat([one(s2), two(s2)], 1).min(1, keepdim=True).values
+        ((one(s) - target).pow(2) + (two(s) - target).pow(2)).mean().backward()
+        """,
+        """
+        import copy
+        import torch
+        net = torch.nn.Linear(4, 6)
+        old = copy.deepcopy(net)
+        s, s2, rows, a = torch.randn(8, 4), torch.randn(8, 4), torch.arange(8), torch.randint(2, (8,))
+        with torch.no_grad():
+            goal = old(s2).view(8, 2, 3).softmax(-1)[rows, a]
+        log_probs = net(s).view(8, 2, 3).log_softmax(-1)
+        (-(goal * log_probs[rows, a]).sum(-1).mean()).backward()
+        """,
+        """
+        import torch
+        branches = torch.nn.Linear(4, 6)  # three choices of two each: picked along what is normalised
+        s, a, advantage = torch.randn(8, 4), torch.randint(2, (8, 1, 3)), torch.randn(8)
+        log_probs = branches(s).view(8, 2, 3).log_softmax(1).gather(1, a)
+        (-(log_probs.sum((1, 2)) * advantage).mean()).backward()
+        """,
+        """
+        import torch
+        model, encoder = torch.nn.Linear(4, 3), torch.nn.Linear(4, 3)
+        s, s2 = torch.randn(8, 4), torch.randn(8, 4)
+        with torch.no_grad():
+            latent = encoder(s2)
+        (1 - torch.nn.functional.cosine_similarity(model(s), latent)).mean().backward()
+        one = torch.cosine_similarity(model(s[0]), latent[0], 0)
+        (1 - one).backward()
+        """,
         """
         import torch
         net = torch.nn.Linear(4, 3)  # one state at a time
@@ -246,7 +312,9 @@ class WrongAxis(Rule):
                 continue
             if op.live and _runs_over_one_unit(op, source, known):
                 yield self._constant(event, op, source)
-            used = self._pooled(op, within)
+            used = self._pooled(op, within) or picked_along(self.history, op, within)
+            if used is None and op.name in SMALLER and _of_joined_columns(self.history.graph, op, source):
+                used = op if self._becomes_a_summand(op, source, within) else None
             if used is None and _runs_over_rows(op, source, known):
                 used = self._misused(op, source, within, known)
             if used is not None:
@@ -288,6 +356,8 @@ class WrongAxis(Rule):
             return self._dueling(op, source, within)
         if op.name == "logsumexp":
             return self._chosen_from(source, within)
+        if op.name == "cosine_similarity":
+            return next(iter(onward(self.history.graph, op, within)), None)
         return self._chosen_otherwise(op, source, within, known)
 
     def _used_along_units(self, op: Op, within: dict[ValueId, Op], known: dict[ValueId, Roles]) -> Op | None:
@@ -368,9 +438,7 @@ class WrongAxis(Rule):
                 seen.add(user.nid)
                 if user.name == "add":
                     others = [
-                        i
-                        for i in graph.inputs(user)
-                        if i.nid != value.nid and i.shape[:1] == source.shape[:1]
+                        i for i in graph.inputs(user) if i.nid != value.nid and _has_rows_of(i, source, graph)
                     ]
                     if others and not any(i.live for i in others):
                         return True
@@ -391,6 +459,19 @@ def _runs_over_rows(op: Op, source: Op, known: dict[ValueId, Roles]) -> bool:
     if op.name == "log_softmax" and len(axes) == 1:  # no attention: that needs the weights themselves
         return words[axes[0]] == ROWS and (shape[axes[0]] > 1 or len(shape) == 2)
     return 0 in axes and (op.name not in NORMALISING or len(shape) == 2)
+
+
+def _has_rows_of(other: Op, source: Op, graph: Provenance) -> bool:
+    parts = list(graph.inputs(source)) if source.name == "cat" else []
+    return any(other.shape[:1] == value.shape[:1] for value in (source, *parts))
+
+
+def _of_joined_columns(graph: Provenance, op: Op, source: Op) -> bool:
+    """The smallest of all rows of several columns that were joined, `torch.cat([q1, q2]).min(0)`: stacked, they would
+    have been compared row by row."""
+    joined = source.name == "cat" and source.facts.axes == (0,) and op.facts.axes == (0,)
+    parts = list(graph.inputs(source)) if joined else []
+    return len(parts) > 1 and len({part.shape for part in parts}) == 1 and parts[0].shape[1:] in ((), (1,))
 
 
 def _runs_over_one_unit(op: Op, source: Op, known: dict[ValueId, Roles]) -> bool:

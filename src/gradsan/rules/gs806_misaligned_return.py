@@ -11,10 +11,11 @@ from gradsan.judge.numpy_targets import arrival
 from gradsan.judge.returns import SLOWEST, Law, ReturnRow, Series
 from gradsan.judge.rollout_order import Disorder, disorders
 from gradsan.judge.rollout_sums import rollouts, values_alone
+from gradsan.judge.running_sums import carried_on_at
 from gradsan.judge.weighed import Met, entries, is_score, met_in, origin
 from gradsan.judge.windows import crossings, discount_of, windows_behind
 from gradsan.judge.wording import line, value_at
-from gradsan.record.events import Backward, Op, Site, ValueId
+from gradsan.record.events import NOWHERE, Backward, Op, Site, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 ENOUGH_BORDERS = 3  # ends of episodes that a return ran across
@@ -86,9 +87,9 @@ class MisalignedReturn(Rule):
                     obs, _ = env.reset()
             running, returns = 0.0, []
             for reward in reversed(rewards):
-                running = reward + 0.9 * running
+                running = reward + 0.9 * running  # BUG
                 returns.insert(0, running)
-            returns = torch.tensor(returns)  # BUG
+            returns = torch.tensor(returns)
             dist = torch.distributions.Categorical(logits=policy(torch.tensor(numpy.array(seen))))
             loss = -(dist.log_prob(torch.stack(actions)) * returns).mean()
             opt.zero_grad()
@@ -286,15 +287,17 @@ class MisalignedReturn(Rule):
         seen.crossed += crossed
         seen.stopped += stopped
         if crossed and seen.crossed >= ENOUGH_BORDERS and not seen.stopped:
-            yield self._verdict(event, met, culprit, _across(law, seen.crossed))
+            yield self._verdict(
+                event, met, culprit, _across(law, seen.crossed), carried_on_at(self.history, culprit)
+            )
 
-    def _verdict(self, event: Backward, met: Met, culprit: Site, text: str) -> Verdict:
-        what = value_at(self.history, culprit, "the return")
+    def _verdict(self, event: Backward, met: Met, made: Site, text: str, culprit: Site = NOWHERE) -> Verdict:
+        what = value_at(self.history, made, "the return")
         used = "weighs a log-probability" if met.op.name == "mul" else "is what the value learns"
         return Verdict(
-            culprit,
+            culprit or made,
             f"{what} {used} on {line(self.history, met.op.site)} and {text}",
-            [("return", culprit), ("loss", met.op.site), ("backward", event.site)],
+            [("return", made), ("loss", met.op.site), ("backward", event.site)],
         )
 
 

@@ -1,0 +1,40 @@
+"""Expectations over all actions, `(probs * q).sum(-1)`, that are what the policy is to make large: there the values are
+numbers. Gates and mixtures of experts are products of probabilities and values, too, and learn both sides; but nothing
+else fits what they mix, or what they mix is a loss already."""
+
+from __future__ import annotations
+
+from gradsan.judge import flow
+from gradsan.judge.provenance import Provenance
+from gradsan.judge.residuals import LIBRARY_LOSSES
+from gradsan.record.events import Op, ValueId
+
+BENDING = {"pow", "square", *LIBRARY_LOSSES}
+ON_THE_WAY = flow.SHAPING | flow.SELECTING | {"add", "sub", "rsub", "neg"}
+
+
+def weighs_fitted_values(graph: Provenance, score: Op, weight: Op, within: dict[ValueId, Op]) -> bool:
+    """Whether `score` are the probabilities of all actions, and `weight` is made of values, by sums, that another term
+    of the same loss fits."""
+    while score.name in flow.SHAPING and (source := next(graph.inputs(score), None)) is not None:
+        score = source
+    if score.name != "softmax" or score.shape[-1:] != weight.shape[-1:]:
+        return False
+    values = [term.op for term in flow.terms(graph, weight) if term.op.live]
+    return any(is_fitted(graph, value, within) for value in values)
+
+
+def is_fitted(graph: Provenance, value: Op, within: dict[ValueId, Op]) -> bool:
+    """Whether the loss learns this value: then it may be live, and only a use of it is wrong."""
+    stack, seen = [value.nid], set[ValueId]()
+    while stack:
+        for nid in graph.consumers.get(stack.pop(), ()):
+            user = within.get(nid)
+            if user is None or nid in seen:
+                continue
+            seen.add(nid)
+            if user.name in BENDING:
+                return True
+            if user.name in ON_THE_WAY:
+                stack.append(nid)
+    return False

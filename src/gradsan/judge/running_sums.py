@@ -1,0 +1,104 @@
+"""The line of a loop that carries a return from step to step: `running = reward + gamma * running`.
+
+Numbers that a loop has put into a list or an array reach torch as a whole, on another line; the one to change is the
+one that lets the sum run on."""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections.abc import Iterator
+
+from gradsan.judge.history import History
+from gradsan.judge.source import around, tree_of
+from gradsan.record.events import Site
+
+LEVELS = 2  # of assignments
+FILLING = {"append", "insert", "appendleft"}
+Function = ast.FunctionDef | ast.Module
+
+
+def carried_on_at(history: History, site: Site) -> Site:
+    """The one line that carries on what this line hands over; the line itself, where the source does not tell."""
+    seen = history.sites.get(site)
+    found = _carrying(seen.file, seen.line) if seen is not None else None
+    if seen is None or found is None:
+        return site
+    return history.site_at(seen.file, found[0], found[1])
+
+
+@functools.lru_cache(maxsize=64)
+def _carrying(file: str, line: int) -> tuple[int, str] | None:
+    tree = tree_of(file)
+    if tree is None:
+        return None
+    inner, statement = around(file, line)
+    function: Function = inner or tree
+    if statement is None:
+        return None
+    lines: set[tuple[int, Function]] = set()
+    for part in _behind(function, statement):
+        lines |= {(n, function) for n in _lines(function, part)}
+        for call in (n for n in ast.walk(part) if isinstance(n, ast.Call)):
+            for helper in _defined(tree, call):
+                for returned in (n for n in ast.walk(helper) if isinstance(n, ast.Return)):
+                    lines |= {(n, helper) for n in _lines(helper, returned)}
+    if len(lines) != 1:
+        return None
+    number, within = lines.pop()
+    return number, within.name if isinstance(within, ast.FunctionDef) else "<module>"
+
+
+def _behind(function: Function, statement: ast.stmt) -> list[ast.stmt]:
+    """The statement, and the last ones that assigned what it is made of."""
+    found = [statement]
+    for _ in range(LEVELS):
+        for name in set().union(*map(_names, found)):
+            before = [
+                n for n in ast.walk(function) if isinstance(n, ast.Assign) and n.lineno < statement.lineno
+            ]
+            own = [n for n in before if any(name in _names(target) for target in n.targets if _binds(target))]
+            if own and (last := max(own, key=lambda n: n.lineno)) not in found:
+                found.append(last)
+    return found
+
+
+def _binds(target: ast.expr) -> bool:
+    return isinstance(target, ast.Name | ast.Tuple)
+
+
+def _lines(function: Function, statement: ast.stmt) -> Iterator[int]:
+    """Of the sums that run on into what the names of this statement were filled with."""
+    wanted = _names(statement)
+    loops = [
+        n for n in ast.walk(function) if isinstance(n, ast.For | ast.While) and n.lineno < statement.lineno
+    ]
+    for loop in loops:
+        put = {name for target, value in _fillings(loop) if target in wanted for name in _names(value)}
+        for step in loop.body:
+            if isinstance(step, ast.Assign) and isinstance(step.targets[0], ast.Name):
+                own = step.targets[0].id
+                if own in put and own in _names(step.value):
+                    yield step.lineno
+
+
+def _fillings(loop: ast.For | ast.While) -> Iterator[tuple[str, ast.expr]]:
+    """Which variable is filled with what."""
+    for node in ast.walk(loop):
+        if isinstance(node, ast.Assign) and isinstance(target := node.targets[0], ast.Subscript):
+            yield _name(target.value), node.value
+        elif isinstance(node, ast.Call) and isinstance(called := node.func, ast.Attribute):
+            yield from [(_name(called.value), value) for value in node.args[-1:] if called.attr in FILLING]
+
+
+def _name(expression: ast.expr) -> str:
+    return expression.id if isinstance(expression, ast.Name) else ""
+
+
+def _defined(tree: ast.Module, call: ast.Call) -> list[ast.FunctionDef]:
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    return [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and n.name == name]
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
