@@ -78,7 +78,11 @@ def classify(original: dict[str, Any], mutant: dict[str, Any] | None, guard: boo
     mine, theirs = original["steps"], mutant["steps"]
     for place, (a, b) in enumerate(zip(mine, theirs, strict=False)):
         if a["optimizer"] != b["optimizer"] or a["digest"] != b["digest"]:
-            return _differing(mine[place:], theirs[place:], place)
+            verdict = _differing(mine[place:], theirs[place:], place)
+            if verdict.kind == EQUIVALENT and original["backwards"] != mutant["backwards"]:
+                # A term that is cut and hardly counts is not the rounding of another order of operations.
+                return Verdict(LATENT, f"{verdict.reason}, by other backward passes")
+            return verdict
     if len(mine) != len(theirs):
         return Verdict(REAL, f"{len(theirs)} steps in place of {len(mine)}")
     if len(mine) >= UPDATES:

@@ -119,3 +119,11 @@ def test_a_matrix_of_pairs_is_more_work_by_the_same_nodes():
     alike, pairs = (walk([(column * other).mean().grad_fn]) for other in (torch.ones(4, 1), torch.ones(4)))
     assert alike[:2] == pairs[:2]
     assert alike[2] < pairs[2]
+
+
+def test_last_digits_by_another_graph_are_latent():
+    digits = [1.0] * 8
+    steps = [{"optimizer": 0, "digest": d, "sketch": digits} for d in ("a", "b")]
+    one, other = ({"steps": [step], "backwards": [[2, 1, 4, 0]], "kept": [], "error": None} for step in steps)
+    assert oracle.classify(one, other).kind == "equivalent"
+    assert oracle.classify(one, other | {"backwards": [[1, 1, 4, 0]]}).kind == "latent"
