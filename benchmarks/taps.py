@@ -20,7 +20,7 @@ from torch.optim import optimizer as optim
 from workloads import WORKLOADS, Update
 
 from gradsan.judge.engine import Engine
-from gradsan.observe.fast_path import FastPath, Node
+from gradsan.observe.fast_path import FastPath, KnownBoundary
 from gradsan.observe.patches import MISSING, Patches
 from gradsan.observe.session import Session
 from gradsan.record.recorder import Recorder
@@ -65,15 +65,15 @@ class Taps:
 def expect_anything(fast_path: FastPath) -> None:
     """Every known boundary may follow every other: so that taps can be left out."""
 
-    def tokens(node: Node) -> set[int]:
+    def tokens(node: KnownBoundary) -> set[int]:
         return {
             *node,
             *(t for following in node.values() if following is not fast_path.root for t in tokens(following)),
         }
 
-    anywhere = Node()
+    anywhere = KnownBoundary()
     anywhere.update(dict.fromkeys(tokens(fast_path.root), anywhere))
-    fast_path.node, fast_path.root = anywhere, Node()
+    fast_path.node, fast_path.root = anywhere, KnownBoundary()
 
 
 def stretch(update: Update) -> float:

@@ -21,7 +21,7 @@ FULL_LENGTH = 2  # iterations of a full look: one to find out where things stand
 LEAST_BETWEEN_LOOKS, MOST_BETWEEN_LOOKS = 256, 1_024
 
 
-class Node(dict[int, "Node"]):
+class KnownBoundary(dict[int, "KnownBoundary"]):
     """What has followed a boundary, by number."""
 
     __slots__ = ("backward",)
@@ -33,7 +33,7 @@ class Node(dict[int, "Node"]):
         self.clear()
         # The backward that has followed most recently: its code, its place there, what follows it, and whatever
         # its tap wants to keep. Comparing two of them is half as dear as making a number and looking it up.
-        self.backward: tuple[CodeType | None, int, Node | None, Any] = (None, 0, None, None)
+        self.backward: tuple[CodeType | None, int, KnownBoundary | None, Any] = (None, 0, None, None)
 
 
 def between_looks(iterations: int) -> int:
@@ -48,7 +48,7 @@ class FastPath:
         self.on = False
         self.skipped = 0  # iterations let through since the last full look
         self.due = LEAST_BETWEEN_LOOKS  # after so many it is time for one
-        self.root = Node()
+        self.root = KnownBoundary()
         self.node = self.root  # where the present iteration has got to
         self._size = 0
         self._path: list[int] = []
@@ -77,7 +77,7 @@ class FastPath:
                 if node.get(token) is self.root:  # a shorter course ends here, and goes first
                     break
                 if token not in node:
-                    node[token] = Node()
+                    node[token] = KnownBoundary()
                     self._size += 1
                 node = node[token]
             else:

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from gradsan.observe.containment import Containment
-from gradsan.observe.fast_path import FastPath, Node
+from gradsan.observe.fast_path import FastPath, KnownBoundary
 from gradsan.observe.graph import Graph, Shapes, walk
 from gradsan.observe.sites import Sites
 from gradsan.observe.slots import SEQUENCES, items_of
@@ -42,7 +42,7 @@ class LossLines:
         self._lines: dict[int, LossLine] = {}
         self._shapes = Shapes()
 
-    def find(self, frame: FrameType) -> tuple[FrameType, LossLine, Node | None]:
+    def find(self, frame: FrameType) -> tuple[FrameType, LossLine, KnownBoundary | None]:
         """The script's frame, its line, and what is expected after it, if it is expected here."""
         fast_path, called = self._fast_path, frame
         while not self._sites.is_user(frame.f_code) and frame.f_back is not None:
