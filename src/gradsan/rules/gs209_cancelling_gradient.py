@@ -141,25 +141,6 @@ class CancellingGradient(Rule):
     )
     good = (
         """
-        # Preferences: both differences from the reference are zero before the first step.
-        import copy, torch
-        policy = torch.nn.Linear(4, 5)
-        reference = copy.deepcopy(policy)
-        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
-        def score(net, s, a):
-            return net(s).log_softmax(-1).gather(1, a).squeeze(1)
-        for _ in range(3):
-            good, bad = torch.randn(8, 4), torch.randn(8, 4)
-            a, b = torch.randint(5, (8, 1)), torch.randint(5, (8, 1))
-            with torch.no_grad():
-                fixed, fixed2 = score(reference, good, a), score(reference, bad, b)
-            margin = (score(policy, good, a) - fixed) - (score(policy, bad, b) - fixed2)
-            loss = -torch.nn.functional.logsigmoid(margin).mean()
-            opt.zero_grad()
-            loss.backward()
-            opt.step()
-        """,
-        """
         import torch
         policy = torch.nn.Linear(3, 2)
         opt = torch.optim.SGD(policy.parameters(), lr=0.1)
@@ -236,6 +217,25 @@ class CancellingGradient(Rule):
             s = torch.randn(8, 3)
             centre = mean(s)
             loss = (centre + 0.1 * torch.randn(8, 2) - centre).pow(2).mean() - critic(torch.cat([s, centre], -1)).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # Preferences: both differences from the reference are zero before the first step.
+        import copy, torch
+        policy = torch.nn.Linear(4, 5)
+        reference = copy.deepcopy(policy)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        def score(net, s, a):
+            return net(s).log_softmax(-1).gather(1, a).squeeze(1)
+        for _ in range(3):
+            good, bad = torch.randn(8, 4), torch.randn(8, 4)
+            a, b = torch.randint(5, (8, 1)), torch.randint(5, (8, 1))
+            with torch.no_grad():
+                fixed, fixed2 = score(reference, good, a), score(reference, bad, b)
+            margin = (score(policy, good, a) - fixed) - (score(policy, bad, b) - fixed2)
+            loss = -torch.nn.functional.logsigmoid(margin).mean()
             opt.zero_grad()
             loss.backward()
             opt.step()

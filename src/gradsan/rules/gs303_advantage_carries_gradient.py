@@ -148,20 +148,6 @@ class AdvantageCarriesGradient(Rule):
     )
     good = (
         """
-        # Experts whose errors are weighed by a gate; and an expectation that is fitted as a whole.
-        import torch
-        gate, experts, mixed = torch.nn.Linear(3, 4), torch.nn.Linear(3, 4), torch.nn.Linear(3, 4)
-        opt = torch.optim.SGD([*gate.parameters(), *experts.parameters(), *mixed.parameters()], lr=0.1)
-        for _ in range(4):
-            s, target = torch.randn(8, 3), torch.randn(8, 1)
-            weights = gate(s).softmax(-1)
-            value = (weights * mixed(s)).sum(-1, keepdim=True)
-            loss = (weights * (experts(s) - target).pow(2)).sum(-1).mean() + (value - target).pow(2).mean()
-            opt.zero_grad()
-            loss.backward()
-            opt.step()
-        """,
-        """
         import torch
         actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
         opt = torch.optim.SGD([*actor.parameters(), *critic.parameters()], lr=0.1)
@@ -246,6 +232,20 @@ class AdvantageCarriesGradient(Rule):
             focal = -((1 - log_prob.exp()).pow(2) * log_prob * mask.float()).mean()
             entropy = -(log_prob.exp() * log_prob * mask.float()).mean()
             loss = focal - 0.01 * entropy - (log_prob * advantage).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # Experts whose errors are weighed by a gate; and an expectation that is fitted as a whole.
+        import torch
+        gate, experts, mixed = torch.nn.Linear(3, 4), torch.nn.Linear(3, 4), torch.nn.Linear(3, 4)
+        opt = torch.optim.SGD([*gate.parameters(), *experts.parameters(), *mixed.parameters()], lr=0.1)
+        for _ in range(4):
+            s, target = torch.randn(8, 3), torch.randn(8, 1)
+            weights = gate(s).softmax(-1)
+            value = (weights * mixed(s)).sum(-1, keepdim=True)
+            loss = (weights * (experts(s) - target).pow(2)).sum(-1).mean() + (value - target).pow(2).mean()
             opt.zero_grad()
             loss.backward()
             opt.step()

@@ -84,6 +84,23 @@ class TargetNeverSynced(Rule):
         """
         import copy
         import torch
+        q = torch.nn.Linear(3, 2)
+        target = copy.deepcopy(q)
+        opt = torch.optim.SGD(q.parameters(), lr=0.1)
+        for _ in range(6):
+            s, r, s2 = torch.randn(8, 3), torch.randn(8), torch.randn(8, 3)
+            with torch.no_grad():
+                y = r + 0.9 * target(s2).max(1).values
+            loss = (q(s)[:, 0] - y).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            for p, t in zip(q.parameters(), target.parameters()):
+                t.data.copy_(0.01 * p.data + 0.99 * t.data)
+        """,
+        """
+        import copy
+        import torch
         class Agent:
             def __init__(self):
                 self.q = torch.nn.Linear(3, 2)
@@ -106,23 +123,6 @@ class TargetNeverSynced(Rule):
             if step % 2 == 1:
                 agent.sync()
                 best.append(copy.deepcopy(agent.q))
-        """,
-        """
-        import copy
-        import torch
-        q = torch.nn.Linear(3, 2)
-        target = copy.deepcopy(q)
-        opt = torch.optim.SGD(q.parameters(), lr=0.1)
-        for _ in range(6):
-            s, r, s2 = torch.randn(8, 3), torch.randn(8), torch.randn(8, 3)
-            with torch.no_grad():
-                y = r + 0.9 * target(s2).max(1).values
-            loss = (q(s)[:, 0] - y).pow(2).mean()
-            opt.zero_grad()
-            loss.backward()
-            opt.step()
-            for p, t in zip(q.parameters(), target.parameters()):
-                t.data.copy_(0.01 * p.data + 0.99 * t.data)
         """,
     )
 

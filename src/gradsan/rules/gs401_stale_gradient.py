@@ -82,33 +82,6 @@ class StaleGradient(Rule):
     good = (
         """
         import torch
-        net, other = torch.nn.Linear(3, 1), torch.nn.Linear(3, 1)
-        opt = torch.optim.SGD([*net.parameters(), *other.parameters()], lr=0.1)
-        for _ in range(6):
-            for p in net.parameters():
-                if p.grad is None:
-                    p.grad = torch.zeros_like(p)
-                p.grad.zero_()
-                for _ in range(3):
-                    p.grad += torch.randn_like(p)
-            for p in other.parameters():
-                p.grad = torch.randn_like(p) if p.grad is None else 0.9 * p.grad + torch.randn_like(p)
-            opt.step()
-        """,
-        """
-        import torch
-        net = torch.nn.Linear(3, 1)
-        opt = torch.optim.SGD(net.parameters(), lr=0.1)
-        for p in net.parameters():
-            p.grad = torch.zeros_like(p)
-        for _ in range(6):
-            torch._foreach_zero_([p.grad for p in net.parameters()])
-            for p in net.parameters():
-                p.grad.add_(torch.randn_like(p))
-            opt.step()
-        """,
-        """
-        import torch
         net = torch.nn.Linear(3, 1)
         opt = torch.optim.SGD(net.parameters(), lr=0.1)
         for _ in range(4):
@@ -149,6 +122,33 @@ class StaleGradient(Rule):
                 if p.grad is not None:
                     p.grad.data.zero_()
             loss.backward()
+            opt.step()
+        """,
+        """
+        import torch
+        net, other = torch.nn.Linear(3, 1), torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD([*net.parameters(), *other.parameters()], lr=0.1)
+        for _ in range(6):
+            for p in net.parameters():
+                if p.grad is None:
+                    p.grad = torch.zeros_like(p)
+                p.grad.zero_()
+                for _ in range(3):
+                    p.grad += torch.randn_like(p)
+            for p in other.parameters():
+                p.grad = torch.randn_like(p) if p.grad is None else 0.9 * p.grad + torch.randn_like(p)
+            opt.step()
+        """,
+        """
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for p in net.parameters():
+            p.grad = torch.zeros_like(p)
+        for _ in range(6):
+            torch._foreach_zero_([p.grad for p in net.parameters()])
+            for p in net.parameters():
+                p.grad.add_(torch.randn_like(p))
             opt.step()
         """,
     )

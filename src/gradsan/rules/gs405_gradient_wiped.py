@@ -306,15 +306,14 @@ class GradientWiped(Rule):
         return self._ever_used | history.hand.trained | history.networks.written_by_hand.keys()
 
     def _never_consumed(self) -> Verdicts:
-        """What comes from this backward is cleared every time: an optimizer steps at other times, not in this phase,
-        or takes the gradients of other backwards alone. Where this one feeds what no optimizer owns, it is there for
-        that, and the clearing is right."""
+        """An optimizer steps at other times, not in this phase; what comes from this backward is cleared every time.
+        Where it steps in between, this is another's loss, and the clearing is right."""
         history, used = self.history, self._used()
         for site, (times, fed) in self._wasted.items():
             owned = {pid for pid in fed if history.owner_of(pid)}
             first, last = self._steps_at[site]
             if (
-                (first != last and owned != fed)
+                first != last
                 or times < WASTED
                 or site in self._useful
                 or not self._has_looked
@@ -330,9 +329,7 @@ class GradientWiped(Rule):
                 owned,
                 explains=owned,
                 unless_explained=owned,
-                fix="call `step()` after backward"
-                if first == last
-                else "clear the gradients before this backward",
+                fix="call `step()` after backward",
             )
 
     def _never_applied(self) -> Verdicts:

@@ -98,17 +98,6 @@ class ClipMissesParameters(Rule):
     good = (
         """
         import torch
-        memory, head = torch.nn.GRU(3, 8), torch.nn.Linear(8, 1)  # most of it, the part that can explode
-        opt = torch.optim.SGD([*memory.parameters(), *head.parameters()], lr=0.1)
-        for _ in range(4):
-            loss = (head(memory(torch.randn(5, 8, 3))[0]) - 1.0).pow(2).mean()
-            opt.zero_grad()
-            loss.backward()
-            torch.nn.utils.clip_grad_norm_(memory.parameters(), 1.0)
-            opt.step()
-        """,
-        """
-        import torch
         net = torch.nn.Linear(3, 1)
         params = list(net.parameters())
         opt = torch.optim.SGD(params, lr=0.1)
@@ -145,6 +134,17 @@ class ClipMissesParameters(Rule):
             (other(torch.randn(8, 3)) - 1.0).pow(2).mean().backward()
             torch.nn.utils.clip_grad_norm_(other.parameters(), 1.0)
             opt2.step()
+        """,
+        """
+        import torch
+        memory, head = torch.nn.GRU(3, 8), torch.nn.Linear(8, 1)  # most of it, the part that can explode
+        opt = torch.optim.SGD([*memory.parameters(), *head.parameters()], lr=0.1)
+        for _ in range(4):
+            loss = (head(memory(torch.randn(5, 8, 3))[0]) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(memory.parameters(), 1.0)
+            opt.step()
         """,
     )
 

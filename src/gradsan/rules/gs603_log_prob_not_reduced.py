@@ -123,29 +123,6 @@ class LogProbNotReduced(Rule):
     good = (
         """
         import torch
-        net = torch.nn.Linear(4, 6)
-        s, advantage = torch.randn(8, 4), torch.randn(8)
-        with torch.no_grad():
-            dist = torch.distributions.Categorical(logits=net(s).view(8, 2, 3))
-            action = dist.sample()
-            old = dist.log_prob(action).sum(-1)
-        new = torch.distributions.Categorical(logits=net(s).view(8, 2, 3)).log_prob(action).sum(-1)
-        ratio = (new - old).exp()
-        (-torch.min(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage).mean()).backward()
-        """,
-        """
-        import torch
-        net = torch.nn.Linear(4, 3)  # three agents of one network, each with a log-probability of its own
-        s, advantage = torch.randn(8, 2, 4), torch.randn(8, 1)
-        with torch.no_grad():
-            dist = torch.distributions.Categorical(logits=net(s))
-            action = dist.sample()
-            old = dist.log_prob(action)
-        ratio = (torch.distributions.Categorical(logits=net(s)).log_prob(action) - old).exp()
-        (-torch.min(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage).mean()).backward()
-        """,
-        """
-        import torch
         actor, critic = torch.nn.Linear(4, 3), torch.nn.Linear(7, 1)
         s = torch.randn(8, 4)
         dist = torch.distributions.Normal(actor(s), 0.5)
@@ -201,6 +178,29 @@ class LogProbNotReduced(Rule):
         s, x, temperature = torch.randn(8, 4), torch.randn(8, 1), torch.rand(8, 1)
         parts = torch.distributions.Normal(means(s), 1.0).log_prob(x) + torch.log_softmax(weights(s), -1)
         (-(parts.logsumexp(-1, keepdim=True) * temperature).mean()).backward()
+        """,
+        """
+        import torch
+        net = torch.nn.Linear(4, 6)
+        s, advantage = torch.randn(8, 4), torch.randn(8)
+        with torch.no_grad():
+            dist = torch.distributions.Categorical(logits=net(s).view(8, 2, 3))
+            action = dist.sample()
+            old = dist.log_prob(action).sum(-1)
+        new = torch.distributions.Categorical(logits=net(s).view(8, 2, 3)).log_prob(action).sum(-1)
+        ratio = (new - old).exp()
+        (-torch.min(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage).mean()).backward()
+        """,
+        """
+        import torch
+        net = torch.nn.Linear(4, 3)  # three agents of one network, each with a log-probability of its own
+        s, advantage = torch.randn(8, 2, 4), torch.randn(8, 1)
+        with torch.no_grad():
+            dist = torch.distributions.Categorical(logits=net(s))
+            action = dist.sample()
+            old = dist.log_prob(action)
+        ratio = (torch.distributions.Categorical(logits=net(s)).log_prob(action) - old).exp()
+        (-torch.min(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage).mean()).backward()
         """,
     )
 

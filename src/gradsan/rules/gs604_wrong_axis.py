@@ -156,42 +156,6 @@ class WrongAxis(Rule):
     good = (
         """
         import torch
-        one, two = torch.nn.Linear(4, 1), torch.nn.Linear(4, 1)
-        s, s2, reward = torch.randn(8, 4), torch.randn(8, 4), torch.randn(8, 1)
-        with torch.no_grad():
-            target = reward + 0.9 * torch.cat([one(s2), two(s2)], 1).min(1, keepdim=True).values
-        ((one(s) - target).pow(2) + (two(s) - target).pow(2)).mean().backward()
-        """,
-        """
-        import copy
-        import torch
-        net = torch.nn.Linear(4, 6)
-        old = copy.deepcopy(net)
-        s, s2, rows, a = torch.randn(8, 4), torch.randn(8, 4), torch.arange(8), torch.randint(2, (8,))
-        with torch.no_grad():
-            goal = old(s2).view(8, 2, 3).softmax(-1)[rows, a]
-        log_probs = net(s).view(8, 2, 3).log_softmax(-1)
-        (-(goal * log_probs[rows, a]).sum(-1).mean()).backward()
-        """,
-        """
-        import torch
-        branches = torch.nn.Linear(4, 6)  # three choices of two each: picked along what is normalised
-        s, a, advantage = torch.randn(8, 4), torch.randint(2, (8, 1, 3)), torch.randn(8)
-        log_probs = branches(s).view(8, 2, 3).log_softmax(1).gather(1, a)
-        (-(log_probs.sum((1, 2)) * advantage).mean()).backward()
-        """,
-        """
-        import torch
-        model, encoder = torch.nn.Linear(4, 3), torch.nn.Linear(4, 3)
-        s, s2 = torch.randn(8, 4), torch.randn(8, 4)
-        with torch.no_grad():
-            latent = encoder(s2)
-        (1 - torch.nn.functional.cosine_similarity(model(s), latent)).mean().backward()
-        one = torch.cosine_similarity(model(s[0]), latent[0], 0)
-        (1 - one).backward()
-        """,
-        """
-        import torch
         net = torch.nn.Linear(4, 3)  # one state at a time
         log_probs = []
         for _ in range(4):
@@ -296,6 +260,42 @@ class WrongAxis(Rule):
         weights = (slots @ x.transpose(1, 2)).softmax(1)
         filled = (weights / weights.sum(-1, keepdim=True)) @ x
         body(filled).pow(2).mean().backward()
+        """,
+        """
+        import torch
+        one, two = torch.nn.Linear(4, 1), torch.nn.Linear(4, 1)
+        s, s2, reward = torch.randn(8, 4), torch.randn(8, 4), torch.randn(8, 1)
+        with torch.no_grad():
+            target = reward + 0.9 * torch.cat([one(s2), two(s2)], 1).min(1, keepdim=True).values
+        ((one(s) - target).pow(2) + (two(s) - target).pow(2)).mean().backward()
+        """,
+        """
+        import copy
+        import torch
+        net = torch.nn.Linear(4, 6)
+        old = copy.deepcopy(net)
+        s, s2, rows, a = torch.randn(8, 4), torch.randn(8, 4), torch.arange(8), torch.randint(2, (8,))
+        with torch.no_grad():
+            goal = old(s2).view(8, 2, 3).softmax(-1)[rows, a]
+        log_probs = net(s).view(8, 2, 3).log_softmax(-1)
+        (-(goal * log_probs[rows, a]).sum(-1).mean()).backward()
+        """,
+        """
+        import torch
+        branches = torch.nn.Linear(4, 6)  # three choices of two each: picked along what is normalised
+        s, a, advantage = torch.randn(8, 4), torch.randint(2, (8, 1, 3)), torch.randn(8)
+        log_probs = branches(s).view(8, 2, 3).log_softmax(1).gather(1, a)
+        (-(log_probs.sum((1, 2)) * advantage).mean()).backward()
+        """,
+        """
+        import torch
+        model, encoder = torch.nn.Linear(4, 3), torch.nn.Linear(4, 3)
+        s, s2 = torch.randn(8, 4), torch.randn(8, 4)
+        with torch.no_grad():
+            latent = encoder(s2)
+        (1 - torch.nn.functional.cosine_similarity(model(s), latent)).mean().backward()
+        one = torch.cosine_similarity(model(s[0]), latent[0], 0)
+        (1 - one).backward()
         """,
     )
 

@@ -143,7 +143,8 @@ class ReversedSync(Rule):
         q = torch.nn.Linear(3, 2)
         q.load_state_dict(q.state_dict())
         target, opt = copy.deepcopy(q), torch.optim.SGD(q.parameters(), lr=0.1)
-        target.load_state_dict(target.state_dict())
+        weights = target.state_dict()
+        target.load_state_dict(weights)
         for _ in range(6):
             s, s2 = torch.randn(8, 3), torch.randn(8, 3)
             with torch.no_grad():
