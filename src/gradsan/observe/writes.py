@@ -165,9 +165,10 @@ def content_of(tensor: Tensor) -> int:
         return 0
     plain = tensor.detach()
     try:
-        return _digest(_hash(plain).item())
+        value = _hash(plain).item()
     except (RuntimeError, NotImplementedError):
-        return _digest(_sum(plain).item())
+        value = _sum(plain).item()
+    return _digest(value)
 
 
 def _digest(value: float) -> int:
