@@ -41,7 +41,11 @@ def bootstraps_in(history: History, event: Backward) -> Iterator[Bootstrap]:
     if not book.successors:
         return
     for met in met_in(history, event):
-        if met.op.name not in DIFFERENCES or met.constant is None:
+        if (
+            met.op.name not in DIFFERENCES
+            or met.constant is None
+            or _adds_other_values(history, met.constant)
+        ):
             continue
         rows = book.rows_behind(met.live, len(met.numbers))
         if rows is None:
@@ -86,11 +90,9 @@ def has_learned_target(history: History, event: Backward) -> bool:
     return any(target is not None and history.graph.value_params([target.nid]) for target in targets)
 
 
-def summed_rewards(history: History, met: Met) -> tuple[Op, tuple[float, ...]] | None:
-    """The summand of a target that no network had a part in, and where it was added."""
-    graph, book = history.graph, history.experience
-    assert met.constant is not None
-    stack, seen, found = [met.constant], set[ValueId](), dict[ValueId, Op]()
+def _sums_in(history: History, target: Op) -> Iterator[tuple[Op, list[Op], list[bool]]]:
+    """The sums of two that a target is made by, with what they add, and whether that is learned."""
+    graph, stack, seen = history.graph, [target], set[ValueId]()
     while stack:
         op = stack.pop()
         if op.nid in seen:
@@ -99,13 +101,27 @@ def summed_rewards(history: History, met: Met) -> tuple[Op, tuple[float, ...]] |
         inputs = [source for source in graph.inputs(op) if source.floating]
         if op.name in ("add", "sub") and len(inputs) == 2:
             learned = [bool(graph.value_params([source.nid])) for source in inputs]
-            if sum(learned) == 1:
-                data = inputs[learned.index(False)]
-                if op.name == "add" or data is inputs[0]:
-                    found[data.nid] = op
+            yield op, inputs, learned
             stack += [source for source, is_learned in zip(inputs, learned, strict=True) if is_learned]
         elif op.name in SAME_ROWS:
             stack += inputs
+
+
+def _adds_other_values(history: History, target: Op) -> bool:
+    """Whether more than one summand is learned: a gap between actions, the log-probability of the one taken, a bonus
+    for the unknown. Then the target is more than the reward at an end, too."""
+    return any(all(learned) for _, _, learned in _sums_in(history, target))
+
+
+def summed_rewards(history: History, met: Met) -> tuple[Op, tuple[float, ...]] | None:
+    """The summand of a target that no network had a part in, and where it was added."""
+    book, found = history.experience, dict[ValueId, Op]()
+    assert met.constant is not None
+    for op, inputs, learned in _sums_in(history, met.constant):
+        if sum(learned) == 1:
+            data = inputs[learned.index(False)]
+            if op.name == "add" or data is inputs[0]:
+                found[data.nid] = op
     numbers = [(op, book.numbers.get(nid, ())) for nid, op in found.items()]
     fitting = [(op, values) for op, values in numbers if len(values) == len(met.numbers)]
     return fitting[0] if len(found) == len(fitting) == 1 else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gradsan.judge.callers import Way, way
+from gradsan.judge.first_steps import FirstSteps
 from gradsan.judge.history import History
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.wording import line, networks
@@ -70,6 +71,20 @@ class StepWithoutGradient(Rule):
             loss.backward  # BUG
             opt.step()
         """,
+        """
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(4):  # a first phase that is right
+            opt.zero_grad()
+            net(torch.randn(8, 3)).pow(2).mean().backward()
+            opt.step()
+        for _ in range(8):
+            loss = (net(torch.randn(8, 3)) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            opt.step()  # BUG
+            loss.backward()
+        """,
     )
     good = (
         """
@@ -102,6 +117,7 @@ class StepWithoutGradient(Rule):
         self._filled_ways: set[tuple[OptimizerId, Way]] = set()
         self._in_vain: dict[BackwardId, Step] = {}  # by the backward before it
         self._times: dict[tuple[OptimizerId, Way], int] = {}
+        self._first = FirstSteps(history)
 
     def on_ops(self, event: Ops) -> Verdicts:
         """The same without an optimizer: one gradient, applied by the same line again and again."""
@@ -119,7 +135,7 @@ class StepWithoutGradient(Rule):
             )
 
     def on_step(self, event: Step) -> Verdicts:
-        ledger = self.history.ledger
+        ledger, began_empty = self.history.ledger, self._first.began_empty(event)
         if any(ledger.fresh(pid) for pid in event.held):
             self._empty[event.oid] = 0
             self._filled.add(event.oid)
@@ -140,7 +156,8 @@ class StepWithoutGradient(Rule):
             self._in_vain = {bid: step for bid, step in self._in_vain.items() if bid in ledger.recent}
             self._in_vain[next(reversed(ledger.recent))] = event
         empty = self._empty[event.oid] = self._empty.get(event.oid, 0) + 1
-        if empty >= EMPTY_STEPS and optimizer.began_empty and self._only_ever_wiped(optimizer.params):
+        always = optimizer.began_empty and self._only_ever_wiped(optimizer.params)
+        if empty >= EMPTY_STEPS and (always or (began_empty and self._first.only_wiped_since(event))):
             yield Verdict(
                 event.site,
                 f"this step runs before backward: in {empty} iterations it has found no gradient for "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gradsan.judge.first_steps import FirstSteps
 from gradsan.judge.history import History
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.wording import line, networks
@@ -246,6 +247,7 @@ class GradientWiped(Rule):
 
     def __init__(self, history: History) -> None:
         super().__init__(history)
+        self._first = FirstSteps(history)
         self._erased: list[tuple[Site, Contribution, set[ParamId]]] = []  # by hand, one gradient at a time
         self._pending: list[tuple[Site, Contribution, set[ParamId]]] = []
         self._seen: dict[OptimizerId, dict[tuple[Site, Site], int]] = {}  # steps in a row
@@ -421,7 +423,7 @@ class GradientWiped(Rule):
         owned = set(optimizer.params)
         mine = [p for p in self._pending if p[2] & owned]
         self._pending = [p for p in self._pending if not p[2] & owned]
-        if optimizer.began_empty or optimizer.stepping:
+        if self._first.began_empty(event) or optimizer.began_empty or optimizer.stepping:
             return
         fresh = {part.site for pid in event.held for part in self.history.ledger.fresh(pid)}
         mine = [p for p in mine if not p[1].consumed and (not fresh or p[1].site in fresh)]
