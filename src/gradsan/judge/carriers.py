@@ -15,10 +15,15 @@ if TYPE_CHECKING:
 
 def carried_by(history: History, op: Op) -> Site:
     """Where the value is put into an attribute, in its function or in one that it is returned to; else the last line
-    that it is returned to, or its own."""
+    that it is returned to, or its own. Where a library calls the function (a loader its collator), nobody can see
+    what becomes of it."""
+    called, last = "", op.site
     for site in way_of(history, op):
         if (seen := history.sites.get(site)) is None:
             return site
+        if called and not _calls(seen.file, seen.line, called):
+            return last
+        called = seen.function.rpartition(".")[2]
         function, statement = around(seen.file, seen.line)
         names = names_bound_at(seen.file, seen.line)
         last = site
@@ -31,6 +36,15 @@ def carried_by(history: History, op: Op) -> Site:
         if not _is_returned(function, names):
             return site
     return last
+
+
+def _calls(file: str, line: int, function: str) -> bool:
+    """Whether the statement calls the function; those that go by other names are taken to be called there."""
+    statement = around(file, line)[1]
+    if statement is None or function.startswith(("<", "__")) or function == "forward":
+        return True
+    called = [node.func for node in ast.walk(statement) if isinstance(node, ast.Call)]
+    return function in {c.id if isinstance(c, ast.Name) else getattr(c, "attr", "") for c in called}
 
 
 def is_kept(history: History, op: Op) -> bool:
