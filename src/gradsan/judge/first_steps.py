@@ -6,6 +6,8 @@ from gradsan.judge.history import History
 from gradsan.judge.ledger import Contribution
 from gradsan.record.events import BackwardId, OptimizerId, ParamId, Site, Step
 
+BEFORE_ALL = BackwardId(0)
+
 
 class FirstSteps:
     def __init__(self, history: History) -> None:
@@ -20,9 +22,11 @@ class FirstSteps:
         return self._began[key] is not None
 
     def only_wiped_since(self, event: Step) -> bool:
-        """Backwards have fed its parameters since that first step, and nobody has consumed what they put there."""
-        begun = self._began.get((event.oid, event.site))
-        fed = [c for c in self._feeding(event) if begun is not None and c.bid > begun]
+        return self.only_wiped(event, self._began.get((event.oid, event.site)) or BEFORE_ALL)
+
+    def only_wiped(self, event: Step, after: BackwardId = BEFORE_ALL) -> bool:
+        """Backwards have fed its parameters since then, and nobody has consumed what they put there."""
+        fed = [c for c in self._feeding(event) if c.bid > after]
         return bool(fed) and not any(c.consumed_pids() & self._owned(event) for c in fed)
 
     def _has_lost(self, event: Step) -> bool:
@@ -36,4 +40,4 @@ class FirstSteps:
         return set(self._history.optimizers[event.oid].params)
 
     def _latest(self) -> BackwardId:
-        return max(self._history.ledger.recent, default=BackwardId(0))
+        return max(self._history.ledger.recent, default=BEFORE_ALL)

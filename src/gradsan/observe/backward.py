@@ -203,7 +203,7 @@ class BackwardTap:
     def _before_inner(self, outer: BeforeBackward, tensors: Any) -> None:
         """What it feeds, the one around it has fed."""
         graph, leaves = walk(as_tensors(tensors)), self._known.leaves
-        self._lines.note_inner_graph(outer.token, graph)
+        self._lines.note_graph(outer.token, (), graph)
         seen = {id(leaf) for leaf in outer.graph.leaves} | {id(leaf) for leaf, _ in outer.within}
         for leaf in graph.leaves:
             # Not the stand-ins for its inputs, which are made anew each time.

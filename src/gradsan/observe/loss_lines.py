@@ -63,9 +63,6 @@ class LossLines:
         self._shapes.note(token, graph)
         self.of(token).kinds.update(type(root.grad_fn) for root in roots)
 
-    def note_inner_graph(self, token: int, graph: Graph) -> None:
-        self._shapes.note(token, graph)
-
     def is_ordinary(self, loss: Any, line: LossLine) -> bool:
         """One value, no gradient tensors. A loss far above all that this line has had so far often comes before one
         that is not finite."""

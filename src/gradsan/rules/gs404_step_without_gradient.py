@@ -156,7 +156,7 @@ class StepWithoutGradient(Rule):
             self._in_vain = {bid: step for bid, step in self._in_vain.items() if bid in ledger.recent}
             self._in_vain[next(reversed(ledger.recent))] = event
         empty = self._empty[event.oid] = self._empty.get(event.oid, 0) + 1
-        always = optimizer.began_empty and self._only_ever_wiped(optimizer.params)
+        always = optimizer.began_empty and self._first.only_wiped(event)
         if empty >= EMPTY_STEPS and (always or (began_empty and self._first.only_wiped_since(event))):
             yield Verdict(
                 event.site,
@@ -168,12 +168,6 @@ class StepWithoutGradient(Rule):
 
     def _ever_fed(self, pids: list[ParamId]) -> bool:
         return any(pid in self.history.ever_fed for pid in pids)
-
-    def _only_ever_wiped(self, pids: list[ParamId]) -> bool:
-        """Backwards do feed these parameters, and nobody consumes what they put there."""
-        owned = set(pids)
-        fed = [c for c in self.history.ledger.recent.values() if owned & set(c.event.fed)]
-        return bool(fed) and not any(owned & c.consumed_pids() for c in fed)
 
     def on_settled(self, contribution: Contribution) -> Verdicts:
         """The helper that ran this backward was given an optimizer that owns nothing of what it fed."""
