@@ -9,7 +9,7 @@ import ast
 import functools
 
 from gradsan.judge.history import History
-from gradsan.judge.source import tree_of
+from gradsan.judge.source import names_in, tree_of
 from gradsan.record.events import Op, Site, ValueId
 
 ARRIVING = {
@@ -52,7 +52,7 @@ def _line(file: str, line: int, name: str) -> int:
     tree = tree_of(file)
     found = _assignments(_around(tree, line), name, line) if tree is not None else []
     for assignment in reversed(found):
-        if name not in {n.id for n in ast.walk(assignment.value) if isinstance(n, ast.Name)}:
+        if name not in names_in(assignment.value):
             return assignment.lineno
     return found[0].lineno if found else line
 

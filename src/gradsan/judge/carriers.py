@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from gradsan.judge.callers import way_of
-from gradsan.judge.source import STORING, around, names_bound_at
+from gradsan.judge.source import STORING, around, called_name, names_bound_at
 from gradsan.record.events import Op, Site
 
 if TYPE_CHECKING:
@@ -43,8 +43,7 @@ def _calls(file: str, line: int, function: str) -> bool:
     statement = around(file, line)[1]
     if statement is None or function.startswith(("<", "__")) or function == "forward":
         return True
-    called = [node.func for node in ast.walk(statement) if isinstance(node, ast.Call)]
-    return function in {c.id if isinstance(c, ast.Name) else getattr(c, "attr", "") for c in called}
+    return any(isinstance(node, ast.Call) and called_name(node) == function for node in ast.walk(statement))
 
 
 def is_kept(history: History, op: Op) -> bool:

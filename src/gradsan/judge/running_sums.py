@@ -10,7 +10,7 @@ import functools
 from collections.abc import Iterator
 
 from gradsan.judge.history import History
-from gradsan.judge.source import around, tree_of
+from gradsan.judge.source import around, called_name, names_in, tree_of
 from gradsan.record.events import Site
 
 LEVELS = 2  # of assignments
@@ -53,11 +53,13 @@ def _behind(function: Function, statement: ast.stmt) -> list[ast.stmt]:
     """The statement, and the last ones that assigned what it is made of."""
     found = [statement]
     for _ in range(LEVELS):
-        for name in set().union(*map(_names, found)):
+        for name in set().union(*map(names_in, found)):
             before = [
                 n for n in ast.walk(function) if isinstance(n, ast.Assign) and n.lineno < statement.lineno
             ]
-            own = [n for n in before if any(name in _names(target) for target in n.targets if _binds(target))]
+            own = [
+                n for n in before if any(name in names_in(target) for target in n.targets if _binds(target))
+            ]
             if own and (last := max(own, key=lambda n: n.lineno)) not in found:
                 found.append(last)
     return found
@@ -69,16 +71,16 @@ def _binds(target: ast.expr) -> bool:
 
 def _lines(function: Function, statement: ast.stmt) -> Iterator[int]:
     """Of the sums that run on into what the names of this statement were filled with."""
-    wanted = _names(statement)
+    wanted = names_in(statement)
     loops = [
         n for n in ast.walk(function) if isinstance(n, ast.For | ast.While) and n.lineno < statement.lineno
     ]
     for loop in loops:
-        put = {name for target, value in _fillings(loop) if target in wanted for name in _names(value)}
+        put = {name for target, value in _fillings(loop) if target in wanted for name in names_in(value)}
         for step in loop.body:
             if isinstance(step, ast.Assign) and isinstance(step.targets[0], ast.Name):
                 own = step.targets[0].id
-                if own in put and own in _names(step.value):
+                if own in put and own in names_in(step.value):
                     yield step.lineno
 
 
@@ -96,9 +98,4 @@ def _name(expression: ast.expr) -> str:
 
 
 def _defined(tree: ast.Module, call: ast.Call) -> list[ast.FunctionDef]:
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-    return [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and n.name == name]
-
-
-def _names(node: ast.AST) -> set[str]:
-    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+    return [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and n.name == called_name(call)]

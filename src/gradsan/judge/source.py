@@ -157,7 +157,11 @@ def _stores(statement: ast.stmt, names: set[str] | None) -> bool:
     """Whether it hands one of the names, as it is, to a container, an attribute or an item; without names, any."""
     for node in ast.walk(statement):
         given: list[ast.expr] = []
-        if isinstance(node, ast.Call) and _called(node) in STORING and isinstance(node.func, ast.Attribute):
+        if (
+            isinstance(node, ast.Call)
+            and called_name(node) in STORING
+            and isinstance(node.func, ast.Attribute)
+        ):
             given = [*node.args, *(keyword.value for keyword in node.keywords)]
         elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Attribute | ast.Subscript):
             given = [node.value]
@@ -174,7 +178,7 @@ def _parts(value: ast.expr) -> list[ast.expr]:
         inner = value.elts
     elif isinstance(value, ast.Dict):
         inner = value.values
-    elif isinstance(value, ast.Call) and _called(value)[:1].isupper():  # a class
+    elif isinstance(value, ast.Call) and called_name(value)[:1].isupper():  # a class
         inner = [*value.args, *(keyword.value for keyword in value.keywords)]
     return [value, *(part for item in inner for part in _parts(item))]
 
@@ -197,7 +201,7 @@ def happens_once(file: str, line: int) -> bool:
         return False
     conditions = _conditions_of(tree, line)
     if not conditions and (name := function_around(tree, line)):
-        calls = [n.lineno for n in ast.walk(tree) if isinstance(n, ast.Call) and _called(n) == name]
+        calls = [n.lineno for n in ast.walk(tree) if isinstance(n, ast.Call) and called_name(n) == name]
         ways = [way for at in calls if (way := _conditions_of(tree, at))]
         return bool(ways) and all(_only_once(way) for way in ways)
     return _only_once(conditions)
@@ -240,7 +244,11 @@ def function_around(tree: ast.AST, line: int) -> str:
     return around[-1] if around else ""
 
 
-def _called(call: ast.Call) -> str:
+def names_in(node: ast.AST) -> set[str]:
+    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+
+
+def called_name(call: ast.Call) -> str:
     function = call.func
     return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
 
@@ -400,7 +408,7 @@ def decided_by_caller(file: str, line: int, among: frozenset[str] = frozenset())
     own = arguments_at(file, line)
     value = statement.value if isinstance(statement, ast.Assign | ast.Expr | ast.Return) else None
     parts = value.args + [k.value for k in value.keywords] if isinstance(value, ast.Call) else [value]
-    used = {n.id for part in parts if part for n in ast.walk(part) if isinstance(n, ast.Name)}
+    used = set[str]().union(*(names_in(part) for part in parts if part))
     return frozenset(used & own & among if among else used & own)
 
 
