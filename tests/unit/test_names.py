@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from harness import run_code
+from gradsan.observe import names
+from gradsan.record.events import ParamNamed
+from harness import record_code, run_code
 
 STALE = """
 import torch
@@ -70,3 +72,32 @@ class Wrapper(torch.nn.Module):
 """
     network = "net = Wrapper(torch.nn.Sequential(torch.nn.Linear(3, 1)))"
     assert subjects(network, classes) == ["net.0.weight", "net.0.bias"]
+
+
+MADE_IN_EVERY_ITERATION = """
+import torch
+net = torch.nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+def forward(x):
+    inside = x.detach().requires_grad_()  # as a checkpoint makes it: nobody holds it any more when a name is looked for
+    return net(inside)
+for update in range(20):
+    if update == 12:
+        late = torch.nn.Linear(3, 1)
+        opt.add_param_group({"params": late.parameters()})
+    x = torch.randn(8, 3)
+    loss = forward(x).pow(2).mean()
+    if update >= 12:
+        loss = loss + late(x).pow(2).mean()
+    loss.backward()
+    opt.step()
+"""
+
+
+def test_leaves_without_a_name_are_not_looked_for_in_every_iteration(monkeypatch):
+    searches: list[object] = []
+    find = names.find_names
+    monkeypatch.setattr(names, "find_names", lambda *args: searches.append(args) or find(*args))
+    events = record_code(MADE_IN_EVERY_ITERATION)
+    assert len(searches) < 12  # there are two chances in each of twenty iterations
+    assert {"net.weight", "late.weight"} <= {e.name for e in events if isinstance(e, ParamNamed)}

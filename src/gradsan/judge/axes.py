@@ -45,20 +45,21 @@ KEEPS_PLACES = BY_SIZE | {"gather", "cat"}
 
 def roles(graph: Provenance, within: dict[ValueId, Op]) -> dict[ValueId, Roles]:
     """For every one of these values, one word per axis. Values are numbered in the order they were made."""
-    if graph.axis_roles is not None and graph.axis_roles[0] is within:  # two rules ask, one after the other
-        return graph.axis_roles[1]
+    asked: tuple[dict[ValueId, Op], dict[ValueId, Roles]] | None = graph.remembered.get("axes")
+    if asked is not None and asked[0] is within:  # two rules ask, one after the other
+        return asked[1]
     known: dict[ValueId, Roles] = {}
     for nid in sorted(within):
         op = within[nid]
         found = handed_on(graph, op, known) if op.kind == "operation" else ()
         known[nid] = found if len(found) == len(op.shape) else (UNKNOWN,) * len(op.shape)
-    graph.axis_roles = within, known
+    graph.remembered["axes"] = within, known
     return known
 
 
 def handed_on(graph: Provenance, op: Op, known: dict[ValueId, Roles]) -> Roles:
     """The words for the axes of a result, from those of what it was made of."""
-    inputs = [i for i in graph.inputs(op) if i.nid in known]
+    inputs = [graph.ops[nid] for nid in op.inputs if nid in known]
     if op.name in LAYERS and any(i.kind == "parameter" and len(i.shape) == 2 for i in inputs):
         return (ROWS,) * (len(op.shape) - 1) + (UNITS,)
     if not inputs:
@@ -67,6 +68,8 @@ def handed_on(graph: Provenance, op: Op, known: dict[ValueId, Roles]) -> Roles:
     if op.facts.axes and (op.name not in KEEPS_PLACES or len(first.shape) != len(op.shape)):
         return _after_running(op, first, before)
     if op.name in BY_SIZE:
+        if all(i.shape == op.shape and known[i.nid] == before for i in inputs):
+            return before
         return tuple(_agreed(op, inputs, known))
     if op.name in ("gather", "cat"):
         return tuple(
@@ -74,7 +77,7 @@ def handed_on(graph: Provenance, op: Op, known: dict[ValueId, Roles]) -> Roles:
         )
     if op.name in TAKING and len(first.shape) == len(op.shape):
         return before
-    return _reshaped(op, first, before) if op.name in RESHAPING | TAKING else ()
+    return _reshaped(op, first, before) if op.name in RESHAPING or op.name in TAKING else ()
 
 
 def _after_running(op: Op, first: Op, before: Roles) -> Roles:

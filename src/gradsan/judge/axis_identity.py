@@ -19,7 +19,7 @@ def rows_along_columns(graph: Provenance, within: dict[ValueId, Op]) -> Iterator
     """A `[B]` that belongs to the rows of a `[B, N]` and is laid along its columns, which only fits as B is N. The
     columns are units (quantiles), or, of something live, steps: rows that a layer was given, too. In a square of states
     each axis is all states."""
-    if not any(_square_with_one(graph, op) is not None for op in within.values()):
+    if not any(_square_with_one(graph, op) is not None for op in graph.named(within, BY_SIZE)):
         return
     names, known = _AxisNames(graph), roles(graph, within)
     along_units: list[tuple[Op, Op, Op]] = []

@@ -99,8 +99,9 @@ class CutFinder:
         """`min(ratio.detach() * a, ratio.clamp(…) * a)`: of two sides of which one only bounds the other, the one
         that teaches beyond the bound is cut. Or one of twins that judge the same action, `min(q1(a), q2(a).data)`."""
         graph, found = self.history.graph, []
-        for op in graph.live_ancestors(root.nid for root in contribution.event.roots).values():
-            sides = [i for i in graph.inputs(op) if i.floating] if op.name in flow.BOUNDING else []
+        live_values = graph.live_ancestors(root.nid for root in contribution.event.roots)
+        for op in graph.named(live_values, flow.BOUNDING):
+            sides = [i for i in graph.inputs(op) if i.floating]
             if len(sides) != 2 or sides[0].live == sides[1].live:
                 continue
             dead, live = sides if sides[1].live else sides[::-1]
@@ -128,7 +129,7 @@ class CutFinder:
         such a draw a gradient of zero, so that nothing seems to be missing."""
         graph, roots = self.history.graph, [root.nid for root in contribution.event.roots]
         trained = self._trained_by(contribution)
-        drawn = [op for op in graph.ancestors(roots).values() if op.name in DRAWING and not op.tags]
+        drawn = [op for op in graph.named(graph.ancestors(roots), DRAWING) if not op.tags]
         lost = trained - graph.live_params(roots) if drawn else set()
         found = [Cut(op, graph.value_params([op.nid]) & lost, True) for op in drawn]
         latents = drawn_latents(graph, roots, trained)

@@ -43,6 +43,8 @@ JOINING = {
 }
 ADDITIVE = {"add", "sub", "rsub", "neg", "sum"}
 LINEAR = SHAPING | SELECTING | REDUCING | ADDITIVE | {"mul", "div", "min", "minimum", "amin"}
+SCALING = SHAPING | REDUCING | {"mul", "div", "neg"}
+AVERAGING = LINEAR | JOINING | {"clamp", "max", "maximum"}
 BOUNDING = {"min", "max", "minimum", "maximum"}  # of two values: rising in both
 # A value as it is, taken out of its graph.
 TAKEN_OUT = {"detach", "data", "item", "float", "numpy", "array", "tolist"}
@@ -59,7 +61,7 @@ def first_scalar(op: Op) -> float:
 
 def weighs_nothing(graph: Provenance, op: Op | None) -> bool:
     """Multiplied by the number zero: a term that somebody has switched off."""
-    while op is not None and (op.name in SAME or op.name in SHAPING | REDUCING | {"mul", "div", "neg"}):
+    while op is not None and (op.name in SAME or op.name in SCALING):
         inputs = list(graph.inputs(op))
         if op.name == "mul" and len(inputs) == 1 and first_scalar(op) == 0:
             return True
@@ -142,7 +144,7 @@ def _product_parts(op: Op, known: list[Op], term: Term) -> list[Term] | None:
 def inner(graph: Provenance, term: Term) -> Term:
     """What a constant term consists of, behind signs, averages and factors."""
     op, sign = term.op, term.sign
-    while op.name in REDUCING | SHAPING | TAKEN_OUT | {"neg", "mul", "div"} and op.inputs:
+    while (op.name in SCALING or op.name in TAKEN_OUT) and op.inputs:
         source = graph.get(op.inputs[0])
         if source is None or source.live or (op.name in ("mul", "div") and len(op.inputs) > 1):
             break
@@ -243,7 +245,7 @@ def is_averaged(graph: Provenance, op: Op, within: dict[ValueId, Op]) -> bool:
             continue
         seen.add(nid)
         onward = [within[n] for n in graph.consumers.get(nid, ()) if n in within]
-        if any(o.name not in LINEAR | JOINING | {"clamp", "max", "maximum"} for o in onward):
+        if any(o.name not in AVERAGING for o in onward):
             return False
         stack.extend(o.nid for o in onward)
     return True

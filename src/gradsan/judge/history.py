@@ -32,6 +32,7 @@ from gradsan.record.events import (
     Fault,
     Group,
     IterationEnd,
+    Op,
     Ops,
     OptimizerGone,
     OptimizerId,
@@ -273,23 +274,33 @@ class History:
         self.hand.doubled.clear()
         self.hand.added.clear()
         self.hand.erased.clear()
+        self.graph.begin()
+        add = self.graph.add
         for op in event.ops:
-            self.graph.add(op, self.iteration)
-            if op.kind == "parameter":
+            add(op, self.iteration)
+            if op.kind == "operation":
+                if op.name == "requires_grad_" and op.facts.pid:
+                    self.networks.revived(op)
+                    self.graph.begin()
+            elif op.kind == "parameter":
                 pid = op.facts.pid
                 self.param_nodes[op.nid] = (pid, self.params[pid].epoch)
-            elif op.name == "requires_grad_" and op.facts.pid:
-                self.networks.revived(op)
-            elif op.kind == "written":
-                self.networks.written(op)
-                self.hand.written(op)
             elif op.kind == "gradient read":
                 self.hand.read(op)
             elif op.kind == "no gradient":
                 self.hand.missed(op.facts.pid)
-            elif op.kind == "gradient set":
-                self.networks.gradient_set(op)
-                self.hand.gradient_set(op)
+            elif op.kind == "written" or op.kind == "gradient set":
+                self._told(op)
+
+    def _told(self, op: Op) -> None:
+        """A remark about a parameter; what is asked about the graph on the way holds until it grows."""
+        if op.kind == "written":
+            self.networks.written(op)
+            self.hand.written(op)
+        else:
+            self.networks.gradient_set(op)
+            self.hand.gradient_set(op)
+        self.graph.begin()
 
     def _sync(self, event: Sync) -> None:
         self.networks.synced(event)

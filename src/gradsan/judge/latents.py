@@ -16,8 +16,10 @@ def drawn_latents(
     those in no term that knows the draw (it scores it, or passes it straight through) or a target."""
     within = graph.ancestors(roots)
     for draw in within.values():
+        if draw.live or not draw.floating or not is_choice(graph, draw):
+            continue
         on_purpose = draw.facts.grad_off not in (NOWHERE, draw.site)  # `sample` itself switches gradients off
-        if on_purpose or not draw.floating or not graph.is_cut(draw) or not is_choice(graph, draw):
+        if on_purpose or not graph.is_cut(draw):
             continue
         behind = graph.live_params([i.nid for i in graph.inputs(draw) if i.live]) & trained
         if not behind or not _feeds_a_layer(graph, draw, within):

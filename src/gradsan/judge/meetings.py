@@ -15,6 +15,7 @@ from gradsan.record.events import Op, ValueId
 
 CHOOSING = {"gather", "argmax", "max", "amax"}
 COMPARED = {"sub", "rsub", "mul"}
+COMPARED_AT_ONCE, COMPARED_WITH_ALL = {"sub", "rsub", *LIBRARY_LOSSES}, COMPARED | LIBRARY_LOSSES
 STAYING = {"pow", "square", "neg", "mul", "div"}
 SQUARING = {"pow", "mul", "abs", *LIBRARY_LOSSES}
 
@@ -40,7 +41,7 @@ def columns_against_all(graph: Provenance, within: dict[ValueId, Op]) -> Iterato
 
 
 def _one_against_all(graph: Provenance, within: dict[ValueId, Op]) -> Iterator[Meeting]:
-    for op in within.values():
+    for op in graph.named(within, COMPARED_AT_ONCE):
         if op.name not in LIBRARY_LOSSES and not _is_squared(graph, op, within):
             continue
         sides = [i for i in graph.inputs(op) if i.floating and len(i.shape) > 1]
@@ -71,10 +72,8 @@ def _is_chosen_from(graph: Provenance, meeting: Meeting, known: dict[ValueId, Ro
 
 def all_choices_for_all_rows(graph: Provenance, within: dict[ValueId, Op]) -> Iterator[Meeting]:
     """`q[:, action]`, which takes the actions of the whole batch from every row, compared with one number per row."""
-    for op in within.values():
+    for op in graph.named(within, COMPARED_WITH_ALL):
         sides = list(graph.inputs(op))
-        if op.name not in COMPARED and op.name not in LIBRARY_LOSSES:
-            continue
         for square in sides:
             size = square.shape[:1]
             if len(square.shape) != 2 or square.shape != size * 2 or size[0] < 2 or not square.live:
@@ -137,8 +136,8 @@ def spread_both(graph: Provenance, op: Op) -> tuple[Op, Op] | None:
 def levels_along_targets(graph: Provenance, within: dict[ValueId, Op]) -> Iterator[Meeting]:
     """Quantile levels that vary along the axis of the targets. In `levels - (target - predicted < 0)` of pairs, each
     prediction has a level of its own; laid along the other axis, all predictions have all levels."""
-    for op in within.values():
-        if op.name not in ("sub", "rsub", "where") or op.live or len(op.shape) < 2:
+    for op in graph.named(within, ("sub", "rsub", "where")):
+        if op.live or len(op.shape) < 2:
             continue
         sides = list(graph.inputs(op))
         for sign in sides:

@@ -12,6 +12,14 @@ RANDOM = {
 MAKING = {"arange", "eye", "full", "linspace", "ones", "zeros"}
 
 
+def value_numbers(graph: Provenance, param_nodes: dict[ValueId, tuple[ParamId, int]]) -> ValueNumbers:
+    """The same for all who ask before the graph grows: they ask about the same values."""
+    known: ValueNumbers | None = graph.remembered.get("numbers")
+    if known is None:
+        known = graph.remembered["numbers"] = ValueNumbers(graph, param_nodes)
+    return known
+
+
 class ValueNumbers:
     def __init__(self, graph: Provenance, param_nodes: dict[ValueId, tuple[ParamId, int]]) -> None:
         self._graph = graph
@@ -20,19 +28,19 @@ class ValueNumbers:
 
     def of(self, op: Op) -> int:
         """Computed without recursion: graphs of recurrent networks are deep."""
-        stack = [op]
+        numbers, ops, stack = self._numbers, self._graph.ops, [op]
         while stack:
             current = stack[-1]
-            if current.nid in self._numbers:
+            if current.nid in numbers:
                 stack.pop()
                 continue
-            missing = [i for i in self._graph.inputs(current) if i.nid not in self._numbers]
+            missing = [ops[nid] for nid in current.inputs if nid not in numbers and nid in ops]
             if missing:
                 stack.extend(missing)
                 continue
-            self._numbers[current.nid] = self._number(current)
+            numbers[current.nid] = self._number(current)
             stack.pop()
-        return self._numbers[op.nid]
+        return numbers[op.nid]
 
     def _number(self, op: Op) -> int:
         if op.nid in self._params:
@@ -40,7 +48,7 @@ class ValueNumbers:
         if (op.name in RANDOM and not op.facts.idle) or not (op.inputs or op.name in MAKING):
             return _itself(op.nid)
         # An input of an earlier look may be forgotten by now; it is the same value all the same.
-        sources = tuple(self._numbers.get(nid) or _itself(nid) for nid in op.inputs)
+        sources = tuple([self._numbers.get(nid) or _itself(nid) for nid in op.inputs])
         return hash((op.name, op.shape, op.facts, sources))
 
 

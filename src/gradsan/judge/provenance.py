@@ -6,14 +6,17 @@ from is, is a *cut*.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
+from typing import Any
 
 from gradsan.record.events import NOTHING, Op, ParamId, ValueId
 
 KEEP = 60_000
 REMEMBERED = 16  # answers of each kind
 SOURCES = ("parameter", "data", "foreign")
+PARAMETERS = ("parameter", "foreign")
 Answers = dict[tuple[ValueId, ...], dict[ValueId, Op]]  # by the roots that were asked for
+Names = dict[str, list[tuple[int, Op]]]  # by name, the operations and the places they have among the values
 
 
 class Provenance:
@@ -21,21 +24,34 @@ class Provenance:
         self.ops: dict[ValueId, Op] = {}
         self.consumers: dict[ValueId, list[ValueId]] = {}
         self.iteration_of: dict[ValueId, int] = {}
+        self.parameters: set[ValueId] = set()  # values that stand for parameters
         self.newest = NOTHING  # the number of the last value: they are counted upwards
         # The loss of a backward is asked for by a dozen rules, one after the other.
         self._live_ancestors: Answers = {}
         self._ancestors: Answers = {}
-        self.axis_roles: tuple[dict[ValueId, Op], dict[ValueId, tuple[str, ...]]] | None = (
-            None  # judge/axes.py's
-        )
+        self._by_name: dict[int, tuple[dict[ValueId, Op], Names]] = {}  # by the `id` of those values
+        # What others have found out about the graph as it is now, by a key of their own.
+        self.remembered: dict[Hashable, Any] = {}
+
+    def begin(self) -> None:
+        """New operations come: what was found out so far is no answer any more."""
+        self._forget_answers()
 
     def add(self, op: Op, iteration: int) -> None:
-        self._forget_answers()
-        self.ops[op.nid] = op
-        self.newest = max(self.newest, op.nid)
-        self.iteration_of[op.nid] = iteration
+        """After `begin`, or before anybody has asked anything."""
+        nid, consumers = op.nid, self.consumers
+        self.ops[nid] = op
+        if nid > self.newest:
+            self.newest = nid
+        if op.kind in PARAMETERS:
+            self.parameters.add(nid)
+        self.iteration_of[nid] = iteration
         for source in op.inputs:
-            self.consumers.setdefault(source, []).append(op.nid)
+            users = consumers.get(source)
+            if users is None:
+                consumers[source] = [nid]
+            else:
+                users.append(nid)
 
     def is_full(self) -> bool:
         return len(self.ops) >= KEEP or len(self.consumers) >= KEEP
@@ -43,7 +59,8 @@ class Provenance:
     def _forget_answers(self) -> None:
         self._live_ancestors.clear()
         self._ancestors.clear()
-        self.axis_roles = None
+        self._by_name.clear()
+        self.remembered.clear()
 
     def forget_before(self, iteration: int) -> None:
         self._forget_answers()
@@ -52,6 +69,7 @@ class Provenance:
         for nid in old:
             self.ops.pop(nid, None)
             del self.iteration_of[nid]
+        self.parameters.intersection_update(self.ops)
         # Values whose own operation was never recorded (its iteration only repeated) have consumers, too.
         used = {source for op in self.ops.values() for source in op.inputs}
         self.consumers = {nid: users for nid, users in self.consumers.items() if nid in used}
@@ -113,9 +131,27 @@ class Provenance:
                     stack.append(source)
         return found
 
+    def named(self, within: dict[ValueId, Op], names: Collection[str]) -> list[Op]:
+        """Those of the values that an operation of one of these names made, in their order. Most rules look for a few
+        names among hundreds of values: they are sorted by name once for all of them."""
+        known = self._by_name.get(id(within))
+        if known is None or known[0] is not within:
+            known = within, _by_name(within)
+            if len(self._by_name) >= REMEMBERED:
+                self._by_name.clear()
+            self._by_name[id(within)] = known
+        lists = [ops for name, ops in known[1].items() if name in names]
+        if len(lists) < 2:
+            return [op for _, op in lists[0]] if lists else []
+        return [op for _, op in sorted(placed for ops in lists for placed in ops)]
+
     def live_params(self, roots: Iterable[ValueId]) -> set[ParamId]:
         """The parameters that gradient of these values reaches."""
-        return {pid for op in self.live_ancestors(roots).values() for pid in params_of(op) if op.live}
+        sources = self._sources(self.live_ancestors(roots))
+        return {pid for op in sources if op.live for pid in params_of(op)}
+
+    def _sources(self, within: dict[ValueId, Op]) -> Iterable[Op]:
+        return [op for nid, op in within.items() if nid in self.parameters]
 
     def lead_on(self, roots: Iterable[ValueId], pids: set[ParamId]) -> None:
         """Gradient came to these parameters through custom functions that run a backward of their own inside, as a
@@ -124,6 +160,7 @@ class Provenance:
             if "function" in op.tags and (behind := self.value_params([op.nid]) & pids):
                 facts = op.facts._replace(leads_to=tuple(sorted(behind)))
                 self.ops[op.nid] = op._replace(kind="foreign", facts=facts)
+                self.parameters.add(op.nid)
         self._forget_answers()
 
     def is_hidden(self, roots: Iterable[ValueId]) -> bool:
@@ -134,7 +171,7 @@ class Provenance:
 
     def value_params(self, roots: Iterable[ValueId]) -> set[ParamId]:
         """The parameters whose value had a part in these values, whether gradient flows or not."""
-        return {pid for op in self.ancestors(roots).values() for pid in params_of(op)}
+        return {pid for op in self._sources(self.ancestors(roots)) for pid in params_of(op)}
 
     def descendants(self, roots: Iterable[ValueId], within: dict[ValueId, Op]) -> set[ValueId]:
         found: set[ValueId] = set()
@@ -146,6 +183,16 @@ class Provenance:
             found.add(nid)
             stack.extend(self.consumers.get(nid, ()))
         return found
+
+
+def _by_name(within: dict[ValueId, Op]) -> Names:
+    found: Names = {}
+    for place, op in enumerate(within.values()):
+        if (known := found.get(op.name)) is None:
+            found[op.name] = [(place, op)]
+        else:
+            known.append((place, op))
+    return found
 
 
 def _remember(answers: Answers, key: tuple[ValueId, ...], found: dict[ValueId, Op]) -> dict[ValueId, Op]:

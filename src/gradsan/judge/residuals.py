@@ -15,6 +15,8 @@ LIBRARY_LOSSES = {
     "binary_cross_entropy", "binary_cross_entropy_with_logits",
 }  # fmt: skip
 COMBINING = {"add", "sub", "rsub"}
+COMPARING = LIBRARY_LOSSES | COMBINING
+STRAIGHT = flow.LINEAR | flow.JOINING
 # These want a difference to have a sign, not to be small: preferences, discriminators.
 LOGISTIC = {"sigmoid", "logsigmoid", "log_sigmoid", "softplus", "binary_cross_entropy_with_logits"}
 # A sum in an exponent is a log-density or a logit: the parts of a mixture, a ratio, a weight.
@@ -38,10 +40,19 @@ class Residual:
         return [t for t in self.terms if not t.op.live and t.op.floating]
 
 
-def residuals(graph: Provenance, roots: list[ValueId]) -> Iterator[Residual]:
-    """Every difference between the loss and the networks that something non-linear is applied to."""
+def residuals(graph: Provenance, roots: list[ValueId]) -> list[Residual]:
+    """Every difference between the loss and the networks that something non-linear is applied to. To be read, not to be
+    changed: several rules ask, one after the other."""
+    key = ("residuals", *roots)
+    known: list[Residual] | None = graph.remembered.get(key)
+    if known is None:
+        known = graph.remembered[key] = list(_residuals(graph, roots))
+    return known
+
+
+def _residuals(graph: Provenance, roots: list[ValueId]) -> Iterator[Residual]:
     within = graph.live_ancestors(roots)
-    for op in within.values():
+    for op in graph.named(within, COMPARING):
         if op.name in LIBRARY_LOSSES and len(op.inputs) >= 2:
             yield Residual(op, _difference(graph, op))
         elif op.name in COMBINING and not _is_summed_on(graph, op, within) and _is_bent(graph, op, within):
@@ -99,7 +110,7 @@ def _is_bent(graph: Provenance, op: Op, within: dict[ValueId, Op]) -> bool:
 def _is_straight(op: Op) -> bool:
     if op.name in ("max", "amax"):  # of one value: its largest entry
         return len(op.inputs) == 1
-    return op.name in flow.LINEAR | flow.JOINING and not _squares(op)
+    return op.name in STRAIGHT and not _squares(op)
 
 
 def _is_logged(graph: Provenance, op: Op, within: dict[ValueId, Op]) -> bool:

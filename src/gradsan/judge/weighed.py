@@ -14,6 +14,7 @@ from gradsan.judge.returns import ReturnRow
 from gradsan.record.events import Backward, Op, Site, ValueId
 
 DIFFERENCES = {"sub", "rsub", *LIBRARY_LOSSES}
+MEETING = DIFFERENCES | {"mul"}
 LOGARITHMS = {"log_softmax", "log", "logsumexp", "cross_entropy", "nll_loss", "logsigmoid", "log_prob"}
 FROM_LOG_PROB = (
     SHAPING | SELECTING | REDUCING | JOINING | {"exp", "sub", "add", "rsub", "neg", "mul", "div", "clamp"}
@@ -33,9 +34,7 @@ class Met:
 
 def met_in(history: History, event: Backward) -> Iterator[Met]:
     graph, book = history.graph, history.experience
-    for op in graph.live_ancestors(root.nid for root in event.roots).values():
-        if op.name != "mul" and op.name not in DIFFERENCES:
-            continue
+    for op in graph.named(graph.live_ancestors(root.nid for root in event.roots), MEETING):
         sides = [side for nid in op.inputs[:2] if (side := graph.get(nid)) is not None]
         live, constant = [s for s in sides if s.live], [s for s in sides if not s.live]
         if len(live) != 1 or len(sides) != len(op.inputs[:2]):

@@ -31,6 +31,7 @@ WRAPPERS = (torch.nn.parallel.DistributedDataParallel, torch.nn.DataParallel)
 MAX_DEPTH = 4
 MAX_OBJECTS = 20_000
 MOST_ITEMS = 200  # of a container; a replay buffer holds no networks
+AT_ONCE = 2  # searches that find nothing, one right after the other
 MOST_SEARCHES = 64  # a script that makes new leaves all the time gets no names for the later ones
 OPAQUE_MODULES = ("torch", "numpy", "builtins", "gradsan.observe", "gradsan.record", "gradsan.judge")
 
@@ -42,15 +43,26 @@ class Namer:
         self._sites, self._leaves = known.sites, known.leaves
         self._emit = emit
         self._searches = 0
+        self._in_vain = 0  # searches in a row, since somebody new came
+        self._passed = 0  # chances, since the last search
+        self._newcomers = 0
 
-    @property
-    def has_something_to_do(self) -> bool:
-        return self._leaves.some_are_unnamed and self._searches < MOST_SEARCHES
+    def is_due(self) -> bool:
+        """Whether to search now. What a checkpoint makes for itself in each iteration has no name: the more searches
+        were in vain, the more chances go by before the next."""
+        if not self._leaves.some_are_unnamed or self._searches >= MOST_SEARCHES:
+            return False
+        if self._newcomers != self._leaves.newcomers:
+            self._newcomers, self._in_vain = self._leaves.newcomers, 0
+        self._passed += 1
+        return self._in_vain < AT_ONCE or self._passed > 2**self._in_vain
 
     def look(self, frame: FrameType) -> None:
         self._searches += 1
+        self._passed = 0
         wanted = self._leaves.unnamed()
         found = find_names(set(wanted), frame, self._sites)
+        self._in_vain = 0 if found else self._in_vain + 1
         self._leaves.named(wanted[key] for key in found)
         for key, names in found.items():
             self._emit(ParamNamed(wanted[key], names[0], tuple(names[1:8])))

@@ -14,7 +14,7 @@ from torch.nn.parameter import is_lazy
 from gradsan.observe.sharded import is_followed, is_sharded, original_of
 from gradsan.observe.sites import Place, Sites
 from gradsan.observe.unseen import is_readable
-from gradsan.record.events import NOBODY, NOWHERE, Event, OptimizerId, ParamId, ParamReborn, ParamSeen
+from gradsan.record.events import NOBODY, NOWHERE, Event, OptimizerId, ParamId, ParamReborn, ParamSeen, Site
 
 MANY, MANY_OPTIMIZERS = 256, 32  # up to here every one has a number of its own
 GradState = tuple[int, int] | None
@@ -43,6 +43,10 @@ class Leaves:
         self._free: dict[Hashable, list[ParamId]] = {}
         self._died: deque[tuple[int, ParamId]] = deque()
         self._unnamed: set[ParamId] = set()
+        self.newcomers = (
+            0  # of which somebody may know a name: all but leaves made where others were made before
+        )
+        self._made_at: set[Site] = set()
 
     def pid(self, leaf: torch.Tensor, created: Place = UNKNOWN) -> ParamId:
         known = self._known.get(id(leaf))
@@ -135,6 +139,9 @@ class Leaves:
         if pid == seen.pid:
             self._kinds[pid] = seen[1:-1]
             self._unnamed.add(pid)
+            if kind != "leaf" or created.site not in self._made_at:
+                self.newcomers += 1
+                self._made_at.add(created.site)
             self._emit(seen)
         else:
             self._reborn((pid,))

@@ -163,7 +163,7 @@ class Session:
 
     def _send(self, event: Event) -> None:
         kind = type(event)
-        if kind in NAMES_ARE_DUE and self._namer.has_something_to_do:
+        if kind in NAMES_ARE_DUE and self._namer.is_due():
             self.containment.contain("names", self._namer.look, sys._getframe(2))
         if kind in TRAINING_BEGINS:
             self._look_for_environments(event)

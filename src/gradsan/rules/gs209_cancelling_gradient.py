@@ -5,7 +5,7 @@ from __future__ import annotations
 from gradsan.judge import flow
 from gradsan.judge.callers import used_in, way_of
 from gradsan.judge.effect import from_outside, share_through
-from gradsan.judge.numbering import ValueNumbers
+from gradsan.judge.numbering import ValueNumbers, value_numbers
 from gradsan.judge.own_weights import is_plain
 from gradsan.judge.scores import SAME, made
 from gradsan.judge.source import subtrahend_bound_at
@@ -14,6 +14,7 @@ from gradsan.record.events import Backward, Op, ParamId, Site, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 TURNING = {"sub", "rsub", "neg"}
+SUMS = {"sub", "add", "rsub"}
 TINY = 1e-7  # float32 rounding of terms of order one that should have cancelled exactly
 
 
@@ -246,13 +247,12 @@ class CancellingGradient(Rule):
         graph = self.history.graph
         roots = [root.nid for root in event.roots]
         live = graph.live_ancestors(roots)
-        numbers = ValueNumbers(graph, self.history.param_nodes)
+        numbers = value_numbers(graph, self.history.param_nodes)
         differences = _differences(live)
         tiny = {pid for pid, norm in event.facts.norms if norm < TINY}
         told: set[tuple[ValueId, ValueId]] = set()
-        for _, op in sorted(live.items()):
-            sums = op.name in ("sub", "add", "rsub") and op.nid in differences
-            pair = self._cancelling(op, numbers) if sums else None
+        for op in sorted(graph.named(live, SUMS)):
+            pair = self._cancelling(op, numbers) if op.nid in differences else None
             # A larger sum contains the one where they met.
             if pair is None or (pair[0].nid, pair[1].nid) in told:
                 continue
@@ -366,7 +366,11 @@ def _differences(live: dict[ValueId, Op]) -> set[ValueId]:
     found: set[ValueId] = set()
     for nid, op in sorted(live.items()):  # what a value is made of has a smaller number
         facts = op.facts
-        turns = op.name in TURNING or facts.alpha < 0 or any(number < 0 for number in facts.scalars)
+        turns = (
+            op.name in TURNING
+            or facts.alpha < 0
+            or (facts.scalars and any(number < 0 for number in facts.scalars))
+        )
         if turns or not found.isdisjoint(op.inputs):
             found.add(nid)
     return found

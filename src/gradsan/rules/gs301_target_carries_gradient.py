@@ -200,8 +200,8 @@ class TargetCarriesGradient(Rule):
         """A distributional target: probabilities of one forward pass, moved by the reward, times the
         log-probabilities of another."""
         history, graph = self.history, self.history.graph
-        for op in graph.live_ancestors(roots).values():
-            sides = [i for i in graph.inputs(op) if i.live] if op.name == "mul" else []
+        for op in graph.named(graph.live_ancestors(roots), ("mul",)):
+            sides = [i for i in graph.inputs(op) if i.live]
             for score, weight in (sides, sides[::-1]) if len(sides) == 2 else ():
                 made = self._distribution(weight) if self._is_log_softmax(score) else None
                 if made is None:

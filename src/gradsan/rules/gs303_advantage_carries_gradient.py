@@ -19,6 +19,7 @@ BETWEEN = {"exp", "sub", "add", "rsub", "neg", "mul", "div", "clamp", "sum", "me
 ELEMENTWISE = BETWEEN | {"squeeze", "stack", "cat", "getitem", "view", "unsqueeze"}
 PASSED_ON = {"squeeze", "unsqueeze", "view", "reshape", "getitem", "flatten", "stack", "mul", "div", "neg"}
 SUMMED = {"dot", "vdot", "inner", "matmul", "einsum"}
+PRODUCTS = {"mul", "div", *SUMMED}
 
 
 class AdvantageCarriesGradient(Rule):
@@ -269,9 +270,11 @@ class AdvantageCarriesGradient(Rule):
         graph = self.history.graph
         roots = [root.nid for root in contribution.event.roots] if consumed else []
         # What a loss inside of an `autograd.grad` is weighed with may be learned through it: meta-gradients.
-        live = graph.ancestors(roots, lambda op, source: op.live and source.live and op.name != "grad")
+        live = graph.live_ancestors(roots)
+        if graph.named(live, ("grad",)):
+            live = graph.ancestors(roots, lambda op, source: op.live and source.live and op.name != "grad")
         reported: set[Site] = set()
-        for op in live.values():
+        for op in graph.named(live, PRODUCTS):
             if not _is_product(op):
                 continue
             sides = [graph.get(nid) for nid in op.inputs]

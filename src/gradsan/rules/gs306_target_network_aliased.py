@@ -226,7 +226,10 @@ class TargetNetworkAliased(Rule):
 
     def on_ops(self, event: Ops) -> Verdicts:
         history = self.history
+        sources = history.graph.parameters
         for op in event.ops:
+            if op.kind == "operation" and sources.isdisjoint(op.inputs):
+                continue
             if op.kind == "written" and mixes_itself(history.graph, op):
                 times, _ = self._mixed.get(op.facts.pid, (0, NOWHERE))
                 self._mixed[op.facts.pid] = (times + 1, op.site)

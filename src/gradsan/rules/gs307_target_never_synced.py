@@ -139,7 +139,7 @@ class TargetNeverSynced(Rule):
     def on_ops(self, event: Ops) -> Verdicts:
         """A mixture of target and online parameter that nobody uses."""
         history, graph = self.history, self.history.graph
-        for op in event.ops:
+        for op in event.ops if history.networks.copies else ():  # else there is no target
             for source in graph.inputs(op):
                 for pid in params_of(source):
                     if history.networks.is_target(pid):

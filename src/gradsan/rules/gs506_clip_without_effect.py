@@ -22,6 +22,7 @@ COPYING, SHARING = (
     {"detach", "data", "alias", "view", "reshape", "flatten"},
 )
 SCALING = {"mul", "div"}
+LIMITS = {"clamp", *SCALING}
 REBOUND = re.compile(r"\s*(?P<name>\w+)\s*=(?!=).*(?<![.\w])(?P=name)\b")  # `grad = grad * factor`
 
 
@@ -273,7 +274,7 @@ class ClipWithoutEffect(Rule):
         for op in event.ops:
             if op.facts.dropped:
                 yield self._dropped(op, op.facts.clipped)
-            elif pid := self._limits(op):
+            elif op.name in LIMITS and (pid := self._limits(op)):
                 self._bound.append((op, pid))
 
     def on_step(self, event: Step) -> Verdicts:
@@ -288,7 +289,7 @@ class ClipWithoutEffect(Rule):
         if op.name == "clamp":
             return op.facts.clipped or self._copied(op)
         seen = self.history.sites.get(op.site)
-        if op.name not in SCALING or seen is None or not REBOUND.match(line_of(seen.file, seen.line)):
+        if seen is None or not REBOUND.match(line_of(seen.file, seen.line)):
             return NOBODY  # a scaled copy may be kept for later
         source = self.history.graph.get(op.inputs[0]) if op.inputs else None
         scaled = source is not None and source.kind == "gradient read" and source.shape == op.shape

@@ -22,6 +22,7 @@ from gradsan.record.events import NOWHERE, Backward, Op, Site, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 ELEMENTWISE = {"add", "sub", "rsub", "mul", "div", "rdiv", "minimum", "maximum", "min", "max", "where", "pow"}
+MEETING = ELEMENTWISE | LIBRARY_LOSSES
 MAKES_COLUMN = {"unsqueeze", "getitem", "view", "reshape"}
 
 
@@ -281,7 +282,7 @@ class BroadcastLoss(Rule):
         for meeting in rows_along_columns(graph, within):
             what = "belongs to the rows and is laid along the columns of"
             yield self._verdict(event, meeting, what, self.fix_of_rows)
-        for op in within.values():
+        for op in graph.named(within, MEETING):
             pair = self._pair(op, within)
             if pair is None and (spread := spread_both(graph, op)) is not None:
                 yield self._spread(event, op, spread)
@@ -340,8 +341,6 @@ class BroadcastLoss(Rule):
 
     def _pair(self, op: Op, within: dict[ValueId, Op]) -> tuple[Op, Op] | None:
         """The `[…, B, 1]` and the `[…, B]` that met in this operation by accident; also `[B, 1, 1]` and `[B, 1]`."""
-        if op.name not in ELEMENTWISE and op.name not in LIBRARY_LOSSES:
-            return None
         graph = self.history.graph
         sides = [i for i in graph.inputs(op) if i.floating]
         for column in sides:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gradsan.judge.flow import SHAPING
-from gradsan.judge.numbering import ValueNumbers
+from gradsan.judge.numbering import value_numbers
 from gradsan.judge.wording import line, networks, value_at
 from gradsan.record.events import Backward, Op, ParamId
 from gradsan.rules.base import Rule, Verdict, Verdicts
@@ -83,9 +83,9 @@ class OneValueTwice(Rule):
     def on_backward(self, event: Backward) -> Verdicts:
         history, graph = self.history, self.history.graph
         within = graph.ancestors(root.nid for root in event.roots)
-        numbers = ValueNumbers(graph, history.param_nodes)
-        for op in within.values():
-            sides = self._sides(op) if op.name in BOUNDS else []
+        numbers = value_numbers(graph, history.param_nodes)
+        for op in graph.named(within, BOUNDS):
+            sides = self._sides(op)
             if len(sides) < 2 or len({numbers.of(side) for side in sides}) > 1:
                 continue
             own = self._asked(sides)
