@@ -82,6 +82,23 @@ class UnoptimizedParameter(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # A head that is rescaled by hand as its statistics change (PopArt): that does not train it.
+        import torch
+        trunk, head = torch.nn.Linear(3, 4), torch.nn.Linear(4, 1)
+        opt = torch.optim.SGD(trunk.parameters(), lr=0.1)  # BUG
+        scale = torch.tensor(1.0)
+        for _ in range(6):
+            s, target = torch.randn(8, 3), torch.randn(8, 1)
+            with torch.no_grad():
+                before = scale.clone()
+                scale.lerp_(target.std(), 0.1)
+                head.weight.mul_(before / scale)
+            loss = (head(trunk(s)) - target / scale).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """

@@ -10,17 +10,17 @@ from gradsan.judge.ledger import Contribution
 from gradsan.judge.meaning import (
     ENOUGH,
     Head,
+    are_weighted,
     descends,
     head,
     is_own_sample,
-    is_weighted,
     joins,
     layer,
     sign_of,
 )
 from gradsan.judge.score_functions import sign_of_step
 from gradsan.judge.wording import line, value_at
-from gradsan.record.events import Op, ParamId, Probe, ValueId
+from gradsan.record.events import Op, ParamId, Probe, Site, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 RISING = {"exp", "softplus", "clamp", "relu", "sigmoid"}  # the temperature, made of what is learned
@@ -122,6 +122,24 @@ class ReversedEntropy(Rule):
             (-value.mean()).backward()
             opt.step()
         """,
+        """
+        # A rollout whose reward came at its end: what followed it is weighed by zero.
+        import torch
+        from torch.distributions import Categorical
+        policy = torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(8):
+            scores, entropies = [], []
+            for _ in range(6):
+                dist = Categorical(logits=policy(torch.randn(1, 3)))
+                scores.append(dist.log_prob(dist.sample()))
+                entropies.append(dist.entropy())
+            returns = torch.tensor([0.81, 0.9, 1.0, 0.0, 0.0, 0.0])
+            loss = -(torch.cat(scores) * returns).mean() + 0.01 * torch.cat(entropies).mean()  # BUG
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """
@@ -170,6 +188,20 @@ class ReversedEntropy(Rule):
             s = torch.randn(8, 3)
             log_p = actor(s).log_softmax(-1)
             loss = (log_p.exp() * (0.2 * log_p - critic(s))).sum(-1).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # Supervised, with padding that counts for nothing: that the classifier gets sure of itself is wanted.
+        import torch
+        from torch.distributions import Categorical
+        net = torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(8):
+            label, mask = torch.randint(2, (8,)), torch.arange(8) < 5
+            dist = Categorical(logits=net(torch.randn(8, 3)))
+            loss = -(dist.log_prob(label) * mask).sum() / mask.sum() + 0.1 * dist.entropy().mean()
             opt.zero_grad()
             loss.backward()
             opt.step()
@@ -240,11 +272,15 @@ class ReversedEntropy(Rule):
         """Heads of what is a policy here: the score of its actions is weighed, or its action goes into a critic."""
         graph, found = self.history.graph, set[ParamId]()
         consumed = contribution.consumed_pids()
+        rollouts: dict[tuple[Head, Site], list[Probe]] = {}
         for probe in contribution.event.facts.probes:
-            if probe.kind == "log-prob" and is_weighted(probe):
-                found |= head(graph, probe.value)
+            if probe.kind == "log-prob" and (op := graph.get(probe.value)) is not None:
+                rollouts.setdefault((head(graph, op.nid), op.site), []).append(probe)
             elif probe.kind == "output" and not layer(graph, probe.value) & consumed:
                 found |= graph.live_params([probe.value]) & consumed
+        for (own, _), steps in rollouts.items():
+            if are_weighted(steps) or any(are_weighted([step]) for step in steps):
+                found |= own
         if any(probe.kind in ("log-prob", "entropy") for probe in contribution.event.facts.probes):
             self._scaling |= graph.value_params(root.nid for root in contribution.event.roots)
         return found
