@@ -89,7 +89,7 @@ class CutFinder:
                 cut = self.in_loss([term.op.nid], wanted) if wanted else None
                 if cut is None or self._is_reference(term, summands, cut) or self._is_forgotten(term, cut):
                     continue
-                if self._is_of_older_weights(cut, root.nid):
+                if self._is_of_older_weights(cut, root.nid) or self._is_scored(cut, root.nid):
                     continue
                 if not self._is_offset(term, cut, root.nid):
                     found.append(cut)
@@ -158,6 +158,17 @@ class CutFinder:
             and cut.pids <= graph.live_params([other.op.nid])
             for other in summands
         )
+
+    def _is_scored(self, cut: Cut, root: ValueId) -> bool:
+        """A number was drawn whose log-probability this very loss trains (a token, an action): what else is looked up
+        with it, such as a reference's score, is a constant by right."""
+        if not cut.choice or cut.op.floating:
+            return False
+        graph = self.history.graph
+        drawn = graph.descendants([cut.op.nid], graph.ancestors([root]))
+        numbers = {nid for nid in drawn if not graph.ops[nid].floating}
+        users = (op for op in graph.live_ancestors([root]).values() if numbers.intersection(op.inputs))
+        return any(cut.pids <= graph.live_params([user.nid]) for user in users)
 
     def _is_of_older_weights(self, cut: Cut, root: ValueId) -> bool:
         """What was computed before the last step (the loss before, as something to improve on) is a constant by right:
