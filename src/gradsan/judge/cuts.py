@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from gradsan.judge import flow
 from gradsan.judge.callers import NEW_TENSORS
 from gradsan.judge.latents import drawn_latents
+from gradsan.judge.preferences import constant_sides
 from gradsan.judge.provenance import params_of
 from gradsan.judge.residuals import LIBRARY_LOSSES
 from gradsan.record.events import DRAWING, Op, ParamId, Site, ValueId
@@ -54,6 +55,7 @@ class CutFinder:
         if contribution.event.error or contribution.event.call != "backward":
             return []
         found = self.dead_terms(contribution) or self.dead_bounds(contribution) or self.draws(contribution)
+        found = found or self.dead_sides(contribution)
         starved = self.starved(contribution, {pid for cut in found for pid in cut.pids})
         return found if starved is None else [*found, starved]
 
@@ -112,6 +114,13 @@ class CutFinder:
                 if clamped.intersection(i.nid for i in graph.inputs(cut)):
                     found.append(Cut(cut, pids, False))
         return found
+
+    def dead_sides(self, contribution: Contribution) -> list[Cut]:
+        """One side of a preference."""
+        roots = [root.nid for root in contribution.event.roots]
+        sides = constant_sides(self.history.graph, roots, contribution.consumed_pids())
+        found = [self.in_loss([op.nid], pids) for op, pids in sides]
+        return [cut for cut in found if cut is not None and not cut.choice]
 
     def _is_twin(self, dead: Op, live: Op, trained: set[ParamId]) -> bool:
         """Whether a value was taken out of its graph, and the one beside it comes by the same operation from another
