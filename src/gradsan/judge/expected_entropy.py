@@ -44,6 +44,15 @@ def expected_values(
                     yield op, term.op, term.sign * sign_in_loss(history, op.nid, roots)
 
 
+def is_negative_entropy(graph: Provenance, op: Op) -> bool:
+    """`p * log p`, before it is summed over the actions."""
+    sides = list(graph.inputs(op)) if op.name == "mul" else []
+    return len(sides) == 2 and any(
+        (logits := _logits(graph, one)) is not None and _is_log_of(graph, other, logits)
+        for one, other in (sides, sides[::-1])
+    )
+
+
 def _logits(graph: Provenance, op: Op | None) -> ValueId | None:
     """What these are the probabilities of."""
     while op is not None and op.name in SHAPING:

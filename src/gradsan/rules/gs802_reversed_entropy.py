@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gradsan.judge.expected_entropy import expected_entropies
+from gradsan.judge.expected_entropy import expected_entropies, is_negative_entropy
 from gradsan.judge.history import History
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.meaning import (
@@ -123,6 +123,26 @@ class ReversedEntropy(Rule):
             opt.step()
         """,
         """
+        # Discrete SAC: the temperature and the entropy over all actions.
+        import torch
+        actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2).requires_grad_(False)
+        log_alpha = torch.zeros(1, requires_grad=True)
+        opt = torch.optim.SGD(actor.parameters(), lr=0.1)
+        alpha_opt = torch.optim.SGD([log_alpha], lr=0.1)
+        for _ in range(8):
+            s = torch.randn(8, 3)
+            log_p = actor(s).log_softmax(-1)
+            loss = (log_p.exp() * (log_alpha.exp().detach() * log_p - critic(s))).sum(-1).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            entropy = -(log_p.exp() * log_p).sum(-1).detach()
+            alpha_loss = (log_alpha.exp() * (0.6 - entropy)).mean()  # BUG
+            alpha_opt.zero_grad()
+            alpha_loss.backward()
+            alpha_opt.step()
+        """,
+        """
         # A rollout whose reward came at its end: what followed it is weighed by zero.
         import torch
         from torch.distributions import Categorical
@@ -193,6 +213,26 @@ class ReversedEntropy(Rule):
             opt.step()
         """,
         """
+        # Discrete SAC with a temperature.
+        import torch
+        actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2).requires_grad_(False)
+        log_alpha = torch.zeros(1, requires_grad=True)
+        opt = torch.optim.SGD(actor.parameters(), lr=0.1)
+        alpha_opt = torch.optim.SGD([log_alpha], lr=0.1)
+        for _ in range(8):
+            s = torch.randn(8, 3)
+            log_p = actor(s).log_softmax(-1)
+            loss = (log_p.exp() * (log_alpha.exp().detach() * log_p - critic(s))).sum(-1).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            entropy = -(log_p.exp() * log_p).sum(-1).detach()
+            alpha_loss = (log_alpha.exp() * (entropy - 0.6)).mean()
+            alpha_opt.zero_grad()
+            alpha_loss.backward()
+            alpha_opt.step()
+        """,
+        """
         # Supervised, with padding that counts for nothing: that the classifier gets sure of itself is wanted.
         import torch
         from torch.distributions import Categorical
@@ -240,6 +280,7 @@ class ReversedEntropy(Rule):
         roots = [root.nid for root in contribution.event.roots]
         for op, sign in expected_entropies(history, roots):
             own = head(history.graph, op.nid)
+            self._scaling |= history.graph.value_params(roots)
             if sign * way < 0:
                 self._raised |= own
             elif sign * way > 0 and own & contribution.consumed_pids():
@@ -372,6 +413,8 @@ class ReversedEntropy(Rule):
                 signs.add(sign)
             elif "entropy" in op.tags:
                 signs.add(-sign)
+            elif is_negative_entropy(graph, op):
+                signs.add(sign)
             elif op.name in ("sub", "add", "rsub"):
                 for index, source in enumerate(graph.inputs(op)):
                     turned = (op.name == "sub" and index == 1) or (op.name == "rsub" and index == 0)
