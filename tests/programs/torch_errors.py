@@ -163,6 +163,12 @@ loss_of(net(state), target_of(state)).sum().backward()
     ),
     Program(
         "nothing-to-unscale",
+        "GS404",
+        "opt, scaler = torch.optim.SGD([x], lr=0.1), torch.amp.GradScaler('cpu')\n"
+        "scaler.scale(x.sum()).backward  # BUG\nscaler.step(opt)  # RAISES",
+    ),
+    Program(
+        "nothing-to-unscale",
         "GS206",
         "y = x.detach().clone().requires_grad_()\n"
         "opt, scaler = torch.optim.SGD([y], lr=0.1), torch.amp.GradScaler('cpu')  # BUG\n"

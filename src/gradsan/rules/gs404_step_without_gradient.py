@@ -7,7 +7,7 @@ from gradsan.judge.first_steps import FirstSteps
 from gradsan.judge.history import History
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.wording import line, networks
-from gradsan.record.events import NOWHERE, BackwardId, Ops, OptimizerId, ParamId, Site, Step
+from gradsan.record.events import NOWHERE, BackwardId, Failed, Ops, OptimizerId, ParamId, Site, Step
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 EMPTY_STEPS = 3
@@ -214,6 +214,17 @@ class StepWithoutGradient(Rule):
             explains=set(fed),
             fix="hand over the optimizer of the network that this loss trains",
         )  # fmt: skip
+
+    def on_failed(self, event: Failed) -> Verdicts:
+        """A gradient scaler says at once that nothing was sent backward."""
+        named = self.history.uncalled_backward(event.site) if event.kind == "nothing-to-unscale" else NOWHERE
+        if named:
+            yield Verdict(
+                named,
+                "`backward` is named here and not called: there is nothing to unscale on "
+                f"{line(self.history, event.site)}",
+                [("backward", named), ("step", event.site)],
+            )
 
     def _idle_phases(self) -> Verdicts:
         """One of several phases with one optimizer, in which `backward` is named and not called."""
