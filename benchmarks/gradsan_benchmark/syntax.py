@@ -135,13 +135,22 @@ def pairs(statement: ast.Assign) -> Iterable[tuple[ast.AST, ast.AST]]:
     return [(target, value)]
 
 
+def factories(source: Source) -> set[str]:
+    """`adam = partial(torch.optim.Adam, …)`: other names of optimizers."""
+    given = (
+        (s, s.value) for s in source.simple if isinstance(s, ast.Assign) and called(s.value) == "partial"
+    )
+    made = {(dotted(s.targets[0]), dotted(v.args[0])) for s, v in given if isinstance(v, ast.Call) and v.args}
+    return {name for name, what in made if what.split(".")[-1] in OPTIMIZERS}
+
+
 def optimizers(source: Source) -> dict[str, ast.Call]:
     """Where each optimizer is made, by its name."""
-    found = {}
+    found, known = {}, OPTIMIZERS | factories(source)
     for statement in source.nodes:
         if isinstance(statement, ast.Assign):
             for target, value in pairs(statement):
-                if called(value) in OPTIMIZERS and dotted(target):
+                if called(value) in known and dotted(target):
                     assert isinstance(value, ast.Call)
                     found[dotted(target)] = value
     return found
@@ -165,5 +174,5 @@ def names_environment(source: Source) -> bool:
 def steps(source: Source, optimizer: str = "") -> list[ast.Call]:
     """`optimizer.step()`; with a name, that optimizer's. An environment's step takes an argument."""
     found = [c for c in method(source, "step") if not c.args and not c.keywords]
-    found = [c for c in found if not owner(c).lower().endswith(("scheduler", "schedule"))]
+    found = [c for c in found if "sched" not in owner(c).lower()]
     return [c for c in found if optimizer in ("", owner(c))]

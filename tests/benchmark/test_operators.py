@@ -99,3 +99,27 @@ def test_halves_are_fixed_for_good():
     """A change here would let the unseen half be tuned on: these must stay as they are."""
     names = [f"clean/program_{n}" for n in range(8)]
     assert "".join(half(name, "drop-detach")[0] for name in names) == "duududdd"
+
+
+def right_lines(name: str, text: str) -> set[int]:
+    ((change, _),) = OPERATORS[name].changes(Source(text))
+    return set(change.lines)
+
+
+def test_what_a_function_returns_may_be_named_where_it_is_called():
+    by_name = "def f(x):\n    y = x.squeeze(-1)\n    return y\nv = f(1)\nloss = v - 2\nother = 3\n"
+    assert right_lines("drop-squeeze", by_name) == {2, 3, 4, 5}
+    network = (
+        "class N:\n    def forward(self, x):\n        return x.squeeze(-1)\nn = N()\nv = n(1)\nloss = v - 2\n"
+    )
+    assert right_lines("drop-squeeze", network) == {3, 5, 6}
+    mapped = "def f(x):\n    return x.squeeze(-1)\ng = vmap(f)\nv = g(1)\nloss = v - 2\n"
+    assert right_lines("drop-squeeze", mapped) == {2, 4, 5}
+    kept = "def f(x):\n    y = x.squeeze(-1)\n    self.kept = 1\nv = f(1)\nloss = v - 2\n"
+    assert right_lines("drop-squeeze", kept) == {2}
+
+
+def test_an_optimizer_may_be_made_by_a_partial_and_a_schedule_is_none():
+    made = "adam = partial(torch.optim.Adam, fused=True)\nopt = adam(net.parameters())\n"
+    assert OPERATORS["optimize-a-copy"].changes(Source(made))
+    assert not OPERATORS["drop-step"].changes(Source("schedule_of_late.step()\n"))

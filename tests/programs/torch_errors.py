@@ -162,6 +162,27 @@ loss_of(net(state), target_of(state)).sum().backward()
         "scaler.scale(x.sum())\nscaler.step(opt)  # BUG",
     ),
     Program(
+        "nothing-to-unscale",
+        "GS404",
+        "opt, scaler = torch.optim.SGD([x], lr=0.1), torch.amp.GradScaler('cpu')\n"
+        "scaler.scale(x.sum()).backward  # BUG\nscaler.step(opt)  # RAISES",
+    ),
+    Program(
+        "nothing-to-unscale",
+        "GS206",
+        "y = x.detach().clone().requires_grad_()\n"
+        "opt, scaler = torch.optim.SGD([y], lr=0.1), torch.amp.GradScaler('cpu')  # BUG\n"
+        "scaler.scale(x.sum()).backward()\nscaler.step(opt)  # RAISES",
+    ),
+    Program(
+        "nothing-to-unscale",
+        "GS206",
+        "import copy\nnet = torch.nn.Linear(4, 1)\n"
+        "opt = torch.optim.Adam(copy.deepcopy(net).parameters(), lr=0.1, fused=True)  # BUG\n"
+        "scaler = torch.amp.GradScaler('cpu')\n"
+        "scaler.scale(net(torch.randn(2, 4)).sum()).backward()\nscaler.step(opt)\nscaler.update()  # RAISES",
+    ),
+    Program(
         "unscaled-twice",
         "",
         "opt, scaler = torch.optim.SGD([x], lr=0.1), torch.amp.GradScaler('cpu')\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 
 from gradsan_benchmark.edits import Change, Source
@@ -16,6 +16,7 @@ from gradsan_benchmark.syntax import (
     is_no_grad,
     lines,
     method,
+    pairs,
     scope,
     uses,
 )
@@ -26,11 +27,18 @@ LEAK = "GS301 GS302 GS303 GS304 GS305 GS209 GS402 GS102 GS101 GS804 GS808"
 
 
 def statement_and_uses(source: Source, node: ast.AST) -> tuple[int, ...]:
-    """The live use may be named where the value is made or where it is used next."""
+    """The live use may be named where the value is made or where it is used next; of a value that a function returns,
+    where it is called."""
     statement = source.statement(node)
-    returned = isinstance(statement, ast.Return)
-    callers = caller_lines(source, statement) if returned else ()
-    return (*lines(statement), *uses(source, statement), *callers, *argument_uses(source, node))
+    reading = uses(source, statement)
+    own = isinstance(scope(source, statement), ast.FunctionDef)
+    ends = [
+        n
+        for n in source.nodes
+        if isinstance(n, ast.Return) and set(lines(n)) <= {*lines(statement), *reading}
+    ]
+    callers = caller_lines(source, statement) if own and ends else ()
+    return (*lines(statement), *reading, *callers, *argument_uses(source, node))
 
 
 def argument_uses(source: Source, node: ast.AST) -> tuple[int, ...]:
@@ -50,11 +58,31 @@ def argument_uses(source: Source, node: ast.AST) -> tuple[int, ...]:
 
 
 def caller_lines(source: Source, statement: ast.stmt) -> tuple[int, ...]:
-    function = scope(source, statement)
-    name = getattr(function, "name", "")
-    found = [call for call in source.calls if name and called(call) == name]
+    names = names_of(source, scope(source, statement))
+    found = [call for call in source.calls if called(call) in names or dotted(call.func) in names]
     made = [source.statement(call) for call in found]
     return tuple(line for s in made for line in (*lines(s), *uses(source, s)))
+
+
+def names_of(source: Source, function: ast.AST) -> set[str]:
+    """What a function is called by: its own name; of a network's `forward`, the names of networks of that class; and
+    what a transform made of it, `critics = vmap(one)`."""
+    name = getattr(function, "name", "")
+    above = source.parents.get(function)
+    if name in ("forward", "__call__") and isinstance(above, ast.ClassDef):
+        return made_by(source, lambda call: called(call) == above.name)
+    handed = made_by(source, lambda call: any(dotted(a) == name for a in call.args)) if name else set()
+    return {name, *handed} - {""}
+
+
+def made_by(source: Source, is_it: Callable[[ast.Call], bool]) -> set[str]:
+    found: set[str] = set()
+    for statement in source.simple:
+        if isinstance(statement, ast.Assign):
+            for target, value in pairs(statement):
+                if isinstance(value, ast.Call) and is_it(value):
+                    found.add(dotted(target))
+    return found - {""}
 
 
 @operator("drop-detach", "leak", LEAK)
@@ -65,7 +93,7 @@ def drop_detach(source: Source) -> Iterator[Change]:
         yield Change((source.tail(call.func.value, call),), statement_and_uses(source, call))
 
 
-@operator("drop-no-grad-block", "leak", LEAK)
+@operator("drop-no-grad-block", "leak", LEAK + " GS103")
 def drop_no_grad_block(source: Source) -> Iterator[Change]:
     """`with torch.no_grad():` is forgotten; its body runs with gradients."""
     for block in source.nodes:
@@ -78,7 +106,7 @@ def drop_no_grad_block(source: Source) -> Iterator[Change]:
             yield Change(((start, end, "if True"),), (*block_lines(block), *after))
 
 
-@operator("drop-no-grad-decorator", "leak", LEAK)
+@operator("drop-no-grad-decorator", "leak", LEAK + " GS103")
 def drop_no_grad_decorator(source: Source) -> Iterator[Change]:
     """`@torch.no_grad()` above a function is forgotten."""
     for function in source.nodes:

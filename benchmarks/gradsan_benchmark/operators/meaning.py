@@ -48,7 +48,7 @@ def is_told_apart(source: Source, term: ast.AST) -> bool:
 @operator(
     "flip-policy-sign",
     "meaning",
-    "GS801",
+    "GS801 GS802",
     leaves="weights that come from no environment of a library and have no bound: costs and rewards look the same",
 )
 def flip_policy_sign(source: Source) -> Iterator[Change]:

@@ -141,7 +141,7 @@ def target_for_online(source: Source) -> Iterator[Change]:
             yield Change((source.put(call.func, target[dotted(call.func)]),), lines(source.statement(call)))
 
 
-@operator("twin-for-twin", "ownership", "GS204 GS304 GS404 GS202")
+@operator("twin-for-twin", "ownership", "GS204 GS304 GS404 GS202 GS606")
 def twin_for_twin(source: Source) -> Iterator[Change]:
     """The second critic is asked where the first is meant: one of them is never trained."""
     for call in forwards(source):

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from gradsan.judge.history import History
+from typing import TYPE_CHECKING
+
 from gradsan.judge.provenance import Provenance, params_of
 from gradsan.judge.source import bindings, looped_over, receiver_at
 from gradsan.record.events import NOWHERE, Op, ParamId, Site
+
+if TYPE_CHECKING:
+    from gradsan.judge.history import History
 
 
 def mixes_itself(graph: Provenance, written: Op) -> bool:
@@ -13,12 +17,27 @@ def mixes_itself(graph: Provenance, written: Op) -> bool:
     write = graph.get(written.inputs[0])
     if write is None:
         return False
+    if pair := beside(graph, write, written.facts.pid):
+        return write.name in ("_foreach_lerp", "_foreach_add") and _is_share_of(
+            graph, pair[1], written.facts.pid
+        )
     parts = list(graph.inputs(write))
     if write.name == "copy" and len(parts) == 2 and parts[1].name in ("add", "lerp"):
         parts = list(graph.inputs(parts[1]))
     elif write.name not in ("lerp", "add"):
         return False
     return len(parts) > 1 and all(_is_share_of(graph, part, written.facts.pid) for part in parts[:2])
+
+
+def beside(graph: Provenance, write: Op, pid: ParamId) -> list[Op]:
+    """Of a foreach over two lists: this parameter in the first, and what stands in its place in the second."""
+    inputs = list(graph.inputs(write))
+    half = len(inputs) // 2
+    if not write.name.startswith("_foreach") or 2 * half != len(inputs) or len(inputs) != len(write.inputs):
+        return []
+    pairs = zip(inputs[:half], inputs[half:], strict=True)
+    found = [[one, other] for one, other in pairs if _is_share_of(graph, one, pid)]
+    return found[0] if len(found) == 1 else []
 
 
 def _is_share_of(graph: Provenance, op: Op, pid: ParamId) -> bool:

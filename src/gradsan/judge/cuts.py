@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from gradsan.judge import flow
 from gradsan.judge.callers import NEW_TENSORS
 from gradsan.judge.latents import drawn_latents
+from gradsan.judge.preferences import constant_sides
 from gradsan.judge.provenance import params_of
 from gradsan.judge.residuals import LIBRARY_LOSSES
 from gradsan.record.events import DRAWING, Op, ParamId, Site, ValueId
@@ -54,6 +55,7 @@ class CutFinder:
         if contribution.event.error or contribution.event.call != "backward":
             return []
         found = self.dead_terms(contribution) or self.dead_bounds(contribution) or self.draws(contribution)
+        found = found or self.dead_sides(contribution)
         starved = self.starved(contribution, {pid for cut in found for pid in cut.pids})
         return found if starved is None else [*found, starved]
 
@@ -89,7 +91,7 @@ class CutFinder:
                 cut = self.in_loss([term.op.nid], wanted) if wanted else None
                 if cut is None or self._is_reference(term, summands, cut) or self._is_forgotten(term, cut):
                     continue
-                if self._is_of_older_weights(cut, root.nid):
+                if self._is_of_older_weights(cut, root.nid) or self._is_scored(cut, root.nid):
                     continue
                 if not self._is_offset(term, cut, root.nid):
                     found.append(cut)
@@ -113,6 +115,13 @@ class CutFinder:
                 if clamped.intersection(i.nid for i in graph.inputs(cut)):
                     found.append(Cut(cut, pids, False))
         return found
+
+    def dead_sides(self, contribution: Contribution) -> list[Cut]:
+        """One side of a preference."""
+        roots = [root.nid for root in contribution.event.roots]
+        sides = constant_sides(self.history.graph, roots, contribution.consumed_pids())
+        found = [self.in_loss([op.nid], pids) for op, pids in sides]
+        return [cut for cut in found if cut is not None and not cut.choice]
 
     def _is_twin(self, dead: Op, live: Op, trained: set[ParamId]) -> bool:
         """Whether a value was taken out of its graph, and the one beside it comes by the same operation from another
@@ -159,6 +168,17 @@ class CutFinder:
             and cut.pids <= graph.live_params([other.op.nid])
             for other in summands
         )
+
+    def _is_scored(self, cut: Cut, root: ValueId) -> bool:
+        """A number was drawn whose log-probability this very loss trains (a token, an action): what else is looked up
+        with it, such as a reference's score, is a constant by right."""
+        if not cut.choice or cut.op.floating:
+            return False
+        graph = self.history.graph
+        drawn = graph.descendants([cut.op.nid], graph.ancestors([root]))
+        numbers = {nid for nid in drawn if not graph.ops[nid].floating}
+        users = (op for op in graph.live_ancestors([root]).values() if numbers.intersection(op.inputs))
+        return any(cut.pids <= graph.live_params([user.nid]) for user in users)
 
     def _is_of_older_weights(self, cut: Cut, root: ValueId) -> bool:
         """What was computed before the last step (the loss before, as something to improve on) is a constant by right:

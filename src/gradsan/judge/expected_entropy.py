@@ -1,7 +1,7 @@
-"""Entropies inside an expectation, as in discrete SAC: `(p * (alpha * log p - q)).sum(-1)`.
+"""Entropies and values inside an expectation, as in discrete SAC: `(p * (alpha * log p - q)).sum(-1)`.
 
-The product p log p is nowhere by itself, so no probe can stand on it. Its sign is told by algebra: that of log p among
-the summands which p weighs, and that of the product in the loss."""
+The product p log p is nowhere by itself, and q is a constant, so no probe can stand on either. Their signs are told by
+algebra: among the summands which p weighs, and that of the product in the loss."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gradsan.judge.flow import SHAPING, terms
 from gradsan.judge.history import History
 from gradsan.judge.provenance import Provenance
 from gradsan.judge.score_functions import sign_in_loss
-from gradsan.record.events import Op, ValueId
+from gradsan.record.events import Op, ParamId, ValueId
 
 
 def expected_entropies(history: History, roots: list[ValueId]) -> Iterator[tuple[Op, int]]:
@@ -26,6 +26,31 @@ def expected_entropies(history: History, roots: list[ValueId]) -> Iterator[tuple
             sign = _sign_of_log(history, weighed, logits) if logits else 0
             if sign:
                 yield op, -sign * sign_in_loss(history, op.nid, roots)
+
+
+def expected_values(
+    history: History, roots: list[ValueId], critics: set[ParamId]
+) -> Iterator[tuple[Op, Op, int]]:
+    """The products of a policy's probabilities with constants, the values of these critics among them, and the sign of
+    the loss's derivative by these."""
+    graph = history.graph
+    for op in graph.live_ancestors(roots).values():
+        sides = list(graph.inputs(op)) if op.name == "mul" else []
+        for policy, weighed in (sides, sides[::-1]) if len(sides) == 2 else ():
+            if not policy.live or _logits(graph, policy) is None:
+                continue
+            for term in terms(graph, weighed, reshape=False):
+                if not term.op.live and graph.value_params([term.op.nid]) & critics:
+                    yield op, term.op, term.sign * sign_in_loss(history, op.nid, roots)
+
+
+def is_negative_entropy(graph: Provenance, op: Op) -> bool:
+    """`p * log p`, before it is summed over the actions."""
+    sides = list(graph.inputs(op)) if op.name == "mul" else []
+    return len(sides) == 2 and any(
+        (logits := _logits(graph, one)) is not None and _is_log_of(graph, other, logits)
+        for one, other in (sides, sides[::-1])
+    )
 
 
 def _logits(graph: Provenance, op: Op | None) -> ValueId | None:

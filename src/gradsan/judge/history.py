@@ -91,6 +91,8 @@ class Optimizer:
     steps: int = 0
     stepping: bool = False
     began_empty: bool = False  # its first step came before any gradient for it
+    after: int = 0  # how many parameters were known when it was made
+    had_gradient: bool = False  # some step of it found one
     last_step: Site = NOWHERE
     gone: bool = False  # nothing holds it any more
     maximize: bool = False
@@ -203,7 +205,7 @@ class History:
         if known is None:
             self.optimizers[event.oid] = Optimizer(
                 event.oid, event.kind, event.site, list(event.params), [event.site], event.chain,
-                maximize=event.maximize,
+                maximize=event.maximize, after=len(self.params),
             )  # fmt: skip
         else:
             known.params.extend(event.params)
@@ -248,6 +250,7 @@ class History:
     def consume(self, event: Step) -> None:
         """A step takes its gradient only after the rules have looked at what it is about to take."""
         optimizer = self.optimizers[event.oid]
+        optimizer.had_gradient |= any(self.ledger.parts.get(pid) for pid in event.held)
         self.ledger.consumed(event.oid, event.site, event.held + event.lent)
         self.hand.spent(event.held)
         optimizer.steps += 1

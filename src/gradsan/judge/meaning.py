@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from gradsan.judge import flow
 from gradsan.judge.history import History
 from gradsan.judge.ledger import Contribution
@@ -57,13 +59,14 @@ def sign_of(probe: Probe) -> int:
     return int(probe.positive > 0) - int(probe.negative > 0) if not (probe.positive and probe.negative) else 0
 
 
-def is_weighted(probe: Probe) -> bool:
-    """Whether the samples count differently: a mask and an average do not make an objective of a likelihood."""
-    if probe.positive and probe.negative:
+def are_weighted(probes: list[Probe]) -> bool:
+    """Whether the samples of one value, or of one line's values in a rollout, count differently: a mask and an average
+    do not make an objective of a likelihood. Samples that nothing came of say nothing."""
+    if any(p.positive for p in probes) and any(p.negative for p in probes):
         return True
-    largest = max(abs(probe.low), abs(probe.high))
-    smallest = min(abs(probe.low), abs(probe.high))
-    return smallest > 0.0 and largest - smallest > SPREAD * largest
+    least = min((p.least for p in probes if p.least), default=math.inf)
+    largest = max(abs(end) for probe in probes for end in (probe.low, probe.high))
+    return len({p.samples for p in probes}) == 1 and largest - least > SPREAD * largest > 0.0
 
 
 def joins(history: History, nid: ValueId, roots: list[ValueId]) -> Site:

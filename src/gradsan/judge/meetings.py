@@ -112,8 +112,9 @@ def are_pairs_in_vain(graph: Provenance, op: Op, within: dict[ValueId, Op]) -> b
         before, here = here, users[0]
         if here.name in BOUNDING:  # `min(x * w, y[:, None] * w)`: the other pairs the same, row by row
             constant = sides[0] if sides[1].live else sides[1]
+            flat = [constant, *(i for i in graph.inputs(constant) if len(i.shape) < len(constant.shape))]
             other = [i for i in graph.inputs(here) if i.nid != before.nid]
-            return any(i.shape == constant.shape and constant.nid in i.inputs for i in other)
+            return any(i.shape == c.shape and c.nid in i.inputs for i in other for c in flat)
         if here.name == "mean":
             return squared and not here.shape
         squared = squared or here.name in ("pow", "square")

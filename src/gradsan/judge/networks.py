@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gradsan.judge.aliases import beside
 from gradsan.judge.provenance import params_of
 from gradsan.record.events import NOTHING, Op, ParamId, Site, Sync, ValueId
 
 if TYPE_CHECKING:
     from gradsan.judge.history import History
 
+RESCALING = {"mul", "div", "add", "sub", "clamp"}
+COPYING = {"copy", "clone", "detach", "to"}
 NEAR = 40  # a polyak update is a handful of operations: the source lies this close to the write
 
 
@@ -100,16 +104,40 @@ class Networks:
         write = history.graph.get(op.inputs[0])
         if write is None:
             return
-        if pid in history.ever_fed:  # initialisation is not training
+        # Initialisation is not training.
+        if (
+            pid in history.ever_fed
+            and not self._is_rescaled(pid, write)
+            and not self._is_restored(pid, write)
+        ):
             self.written_by_hand[pid] = op.site
         for other in op.facts.shares:
             self.shares[pid] = (other, op.site)
         self._written_from(pid, write, op.site)
 
+    def _is_rescaled(self, pid: ParamId, write: Op) -> bool:
+        """By one number for all of it (PopArt, a limit, a decay): no gradient has so few."""
+        others = [i for i in self._history.graph.inputs(write) if pid not in params_of(i)]
+        return (
+            write.name in RESCALING
+            and math.prod(self._history.params[pid].shape) > 1
+            and all(math.prod(i.shape) == 1 for i in others)
+        )
+
+    def _is_restored(self, pid: ParamId, write: Op) -> bool:
+        """To what it was itself: a checkpoint."""
+        graph, source = self._history.graph, write
+        while source.name in COPYING:
+            others = [i for i in graph.inputs(source) if source is not write or pid not in params_of(i)]
+            if len(others) != 1:
+                return False
+            source = others[0]
+        return source is not write and pid in params_of(source)
+
     def _written_from(self, pid: ParamId, write: Op, site: Site) -> None:
         history = self._history
         shape = history.params[pid].shape
-        near = self._nearby_params(write)
+        near = self._nearby_params(beside(history.graph, write, pid) or [write])
         sources = [p for p in near if p != pid and history.params[p].shape == shape]
         trained = [p for p in sources if history.params[p].epoch] or sources
         if len(trained) == 1:
@@ -122,10 +150,10 @@ class Networks:
         known = self.copies.get(pid)
         return known.source if known is not None and known.source in candidates else candidates[0]
 
-    def _nearby_params(self, write: Op) -> list[ParamId]:
+    def _nearby_params(self, ops: list[Op]) -> list[ParamId]:
         graph = self._history.graph
         found: list[ParamId] = []
-        queue, seen = [write], {write.nid}
+        queue, seen = [*ops], {op.nid for op in ops}
         while queue and len(seen) < NEAR:
             op = queue.pop(0)
             found.extend(p for p in params_of(op) if p not in found)

@@ -168,6 +168,11 @@ class AttentionPolicy:
             key = (event.site, event.chain, event.nodes)
             self._returning.seen(key, self._sink.iteration, traced)
 
+    def optimizer_made(self) -> None:
+        """A phase begins: what it trains may have been trained before, by another."""
+        if self.mode == "adaptive" and self._tracing.tap is None:
+            self._wait_for_late_starters()
+
     def _expects_something(self) -> bool:
         if self._sink.iteration < self._returning.next:
             return False

@@ -109,7 +109,9 @@ class ProbeWatcher:
         else:
             positive, negative = int((arrived > 0).sum()), int((arrived < 0).sum())
         if kind != "output" or not (positive and negative):  # logits get both signs, and nobody asks
-            self._probes.append(Probe(nid, kind, count, positive, negative, _short(low), _short(high)))
+            least = _least(arrived, low, high, positive + negative) if kind == "log-prob" else 0.0
+            ends = _short(low), _short(high), _short(least)
+            self._probes.append(Probe(nid, kind, count, positive, negative, *ends))
         if kind in ("log-prob", "prediction") and count <= SAMPLES:
             self._read.append(_Read(nid, kind, arrived.flatten().tolist()))
 
@@ -143,6 +145,14 @@ def _fit(one: _Read, other: _Read) -> bool:
 def _pair(score: _Read, prediction: _Read) -> ProbePair:
     agreement = round(_agreement(score.derivatives, prediction.derivatives), 3)
     return ProbePair(score.nid, prediction.nid, len(score.derivatives), agreement)
+
+
+def _least(arrived: torch.Tensor, low: float, high: float, some: int) -> float:
+    """Of the derivatives that are not zero, the magnitude of the smallest."""
+    if some == arrived.numel() and low * high > 0.0:
+        return min(abs(low), abs(high))
+    sizes = arrived.abs()
+    return float(sizes[sizes > 0.0].min()) if some else 0.0
 
 
 def _short(number: float) -> float:

@@ -172,6 +172,8 @@ class Session:
         self._sink.emit(event)
         if isinstance(event, Backward):
             self.attention.backward(event)
+        elif isinstance(event, OptimizerSeen):
+            self.attention.optimizer_made()
         if self._sink.iteration != before:
             self.attention.after_iteration()
 

@@ -205,7 +205,8 @@ a network that enters the loss linearly, one that a loss fits to something."""
 
 class Probe(NamedTuple):
     """What arrived at a value in the user's own backward: how many of its elements got a positive and how many a
-    negative derivative, the smallest of these and the largest."""
+    negative derivative, the smallest of all and the largest; of a log-probability also which is nearest to zero of
+    those that are not zero."""
 
     value: ValueId
     kind: ProbeKind
@@ -214,6 +215,7 @@ class Probe(NamedTuple):
     negative: int
     low: float
     high: float
+    least: float = 0.0
 
 
 class ProbePair(NamedTuple):

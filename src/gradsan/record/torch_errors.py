@@ -176,7 +176,8 @@ TABLE = (
     TorchError(
         "nothing-to-unscale",
         "operation",
-        ("No inf checks were recorded for this optimizer",),
+        ("No inf checks were recorded for this optimizer", "No inf checks were recorded prior to update"),
+        ("GS206", "GS404"),
         why="the gradient scaler found no gradient in this optimizer's parameters: backward was not called before "
         "`scaler.step`, or feeds other parameters",
         fix="call `scaler.scale(loss).backward()` on a loss that reaches these parameters before `scaler.step(opt)`",

@@ -103,6 +103,18 @@ class GraphCut(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # A preference has two sides, and both of them are to learn.
+        import torch
+        score = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(score.parameters(), lr=0.1)
+        for _ in range(6):
+            better, worse = score(torch.randn(8, 3)), score(torch.randn(8, 3))
+            loss = -torch.nn.functional.logsigmoid(better.detach() - worse).mean()  # BUG
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """
@@ -215,6 +227,23 @@ class GraphCut(Rule):
             (loss + 0.1 * (loss - before)).backward()
             opt.step()
             before = loss.detach()
+        """,
+        """
+        # Both sides are live, and what they were before the update is subtracted.
+        import torch
+        policy = torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(6):
+            s = torch.randn(8, 3)
+            with torch.no_grad():
+                before = policy(s).log_softmax(-1)
+            for _ in range(2):
+                now = policy(s).log_softmax(-1)
+                margin = (now[:, 0] - before[:, 0]) - (now[:, 1] - before[:, 1])
+                loss = -torch.nn.functional.logsigmoid(margin).mean()
+                opt.zero_grad()
+                loss.backward()
+                opt.step()
         """,
     )
 

@@ -126,6 +126,25 @@ class UndifferentiableAction(Rule):
             opt.step()
         """,
         """
+        # Drawn with gradients on; the policy learns by the score, and a frozen reference scores the same draw.
+        import copy
+        import torch
+        policy = torch.nn.Linear(3, 5)
+        reference = copy.deepcopy(policy).requires_grad_(False)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(6):
+            s = torch.randn(8, 3)
+            a = torch.multinomial(policy(s).softmax(-1), 1)
+            score = policy(s).log_softmax(-1).gather(1, a)
+            with torch.no_grad():
+                before = reference(s).log_softmax(-1).gather(1, a)
+            k3 = (before - score).exp() - (before - score) - 1
+            loss = (-score * torch.randn(8, 1) + 0.1 * k3).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
         # A model that is fed its own draws, and learns from what came instead.
         import torch
         cell, head = torch.nn.GRUCell(3, 8), torch.nn.Linear(8, 6)

@@ -12,7 +12,7 @@ from gradsan.judge.networks import MadeOf
 from gradsan.judge.replaced import fed_since, left_behind
 from gradsan.judge.source import Binding, bindings, called_on, is_assignment
 from gradsan.judge.wording import line, networks
-from gradsan.record.events import NOWHERE, OptimizerId, ParamId, Site, Step
+from gradsan.record.events import NOWHERE, Failed, OptimizerId, ParamId, Site, Step
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 TIMES = 3
@@ -105,6 +105,22 @@ class OrphanedOptimizer(Rule):
             loss = -policy(s).log_softmax(-1).gather(1, a).mean()
             opt.zero_grad()
             loss.backward()
+            opt.step()
+        """,
+        """
+        # It was given the network of the phase before, which is done with.
+        import torch
+        from torch import nn
+        encoder, policy = nn.Linear(3, 2), nn.Linear(3, 2)
+        opt = torch.optim.SGD(encoder.parameters(), lr=0.1)
+        for _ in range(6):
+            opt.zero_grad()
+            (encoder(torch.randn(8, 3)) - 1.0).pow(2).mean().backward()
+            opt.step()
+        opt = torch.optim.SGD(encoder.parameters(), lr=0.1)  # BUG
+        for _ in range(6):
+            opt.zero_grad()
+            (policy(torch.randn(8, 3)) - 1.0).pow(2).mean().backward()
             opt.step()
         """,
         """
@@ -228,6 +244,17 @@ class OrphanedOptimizer(Rule):
         if times == TIMES and (held or history.ever_fed & set(optimizer.params)):
             yield self._verdict(optimizer, set(fed), set(optimizer.params) - set(fed), last, event.site)
 
+    def on_failed(self, event: Failed) -> Verdicts:
+        """A gradient scaler says at once that there is nothing for this optimizer."""
+        history, ledger = self.history, self.history.ledger
+        idle = [o for o in history.optimizers.values() if not any(ledger.fresh(pid) for pid in o.params)]
+        if event.kind != "nothing-to-unscale" or not ledger.recent or len(idle) != 1:
+            return
+        last = ledger.recent[next(reversed(ledger.recent))]
+        fed = set(last.event.fed)
+        if fed and not last.consumed and all(self._is_orphan(pid) for pid in fed):
+            yield self._verdict(idle[0], fed, set(idle[0].params), last, event.site)
+
     def _made_of(self, fed: Iterable[ParamId], optimizer: Optimizer) -> MadeOf | None:
         """Where all that got gradient was computed from what the optimizer owns: stacked for an ensemble, say."""
         made = [self.history.networks.made_of.get(pid) for pid in fed]
@@ -274,8 +301,12 @@ class OrphanedOptimizer(Rule):
             replaced = NOWHERE  # the optimizer came later
         if any(pid in copies and copies[pid].source in ready for pid in old):
             replaced = NOWHERE  # the optimizer was given the copy
-        elif made is None and (old & fed_since(history, ready) or self._is_kept_untrained(old)):
-            # Nothing was put in its place: it is still in use, or it is there and never was.
+        elif made is None and (
+            old & fed_since(history, ready)
+            or self._is_kept_untrained(old)
+            or self._was_there(optimizer, ready)
+        ):
+            # Nothing was put in its place: it is still in use, or it is there and never was, or both were there.
             replaced, what = NOWHERE, f"{owned} {networks(history, old)}, not {networks(history, ready)}"
         if made is None and self._are_both_held(ready, old) and (used := self._use(contribution, ready)):
             replaced, what = (
@@ -310,6 +341,10 @@ class OrphanedOptimizer(Rule):
         found = param_users(graph, graph.live_ancestors(op.nid for op in roots), pids)
         first = min((op for op in found if op.site), key=lambda op: op.nid, default=None)
         return used_in(self.history, first, roots[0]) if first is not None else NOWHERE
+
+    def _was_there(self, optimizer: Optimizer, ready: set[ParamId]) -> bool:
+        """Whether the optimizer could have been given these, and never had anything to step since it was made."""
+        return not optimizer.had_gradient and max(ready) <= optimizer.after
 
     def _is_kept_untrained(self, pids: set[ParamId]) -> bool:
         """Whether a variable holds them, and nothing ever gave them a gradient."""

@@ -120,6 +120,21 @@ class TargetNetworkAliased(Rule):
             agent.opt.step()
             agent.soften()
         """,
+        """
+        # The same in one call for a whole list, with two layers of one form.
+        import torch
+        q = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.Linear(3, 3))
+        target = q  # BUG
+        opt = torch.optim.SGD(q.parameters(), lr=0.1)
+        for _ in range(6):
+            s, s2, r = torch.randn(8, 3), torch.randn(8, 3), torch.randn(8)
+            with torch.no_grad():
+                y = r + 0.9 * target(s2).max(1).values
+            opt.zero_grad()
+            (q(s).max(1).values - y).pow(2).mean().backward()
+            opt.step()
+            torch._foreach_lerp_([p.data for p in target.parameters()], [p.data for p in q.parameters()], 0.01)
+        """,
     )
     good = (
         """

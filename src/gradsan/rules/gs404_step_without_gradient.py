@@ -7,7 +7,7 @@ from gradsan.judge.first_steps import FirstSteps
 from gradsan.judge.history import History
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.wording import line, networks
-from gradsan.record.events import BackwardId, Ops, OptimizerId, ParamId, Step
+from gradsan.record.events import NOWHERE, BackwardId, Failed, Ops, OptimizerId, ParamId, Site, Step
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 EMPTY_STEPS = 3
@@ -85,6 +85,22 @@ class StepWithoutGradient(Rule):
             opt.step()  # BUG
             loss.backward()
         """,
+        """
+        # The first of two phases; the second is right.
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(6):
+            loss = (net(torch.randn(8, 3)) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward  # BUG
+            opt.step()
+        for _ in range(6):
+            loss = net(torch.randn(8, 3)).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """
@@ -118,6 +134,10 @@ class StepWithoutGradient(Rule):
         self._in_vain: dict[BackwardId, Step] = {}  # by the backward before it
         self._times: dict[tuple[OptimizerId, Way], int] = {}
         self._first = FirstSteps(history)
+        self._idle_lines: dict[
+            Site, int
+        ] = {}  # how often a step there found nothing; filled ones are left out
+        self._filled_lines: set[Site] = set()
 
     def on_ops(self, event: Ops) -> Verdicts:
         """The same without an optimizer: one gradient, applied by the same line again and again."""
@@ -139,8 +159,10 @@ class StepWithoutGradient(Rule):
         if any(ledger.fresh(pid) for pid in event.held):
             self._empty[event.oid] = 0
             self._filled.add(event.oid)
+            self._filled_lines.add(event.site)
             self._filled_ways.add((event.oid, way(self.history, event.site, event.chain)))
             return
+        self._idle_lines[event.site] = self._idle_lines.get(event.site, 0) + 1
         optimizer = self.history.optimizers[event.oid]
         if event.held and any(ledger.parts.get(pid) for pid in event.held):
             last = next(part for pid in event.held for part in ledger.parts.get(pid, ()))
@@ -193,8 +215,32 @@ class StepWithoutGradient(Rule):
             fix="hand over the optimizer of the network that this loss trains",
         )  # fmt: skip
 
+    def on_failed(self, event: Failed) -> Verdicts:
+        """A gradient scaler says at once that nothing was sent backward."""
+        named = self.history.uncalled_backward(event.site) if event.kind == "nothing-to-unscale" else NOWHERE
+        if named:
+            yield Verdict(
+                named,
+                "`backward` is named here and not called: there is nothing to unscale on "
+                f"{line(self.history, event.site)}",
+                [("backward", named), ("step", event.site)],
+            )
+
+    def _idle_phases(self) -> Verdicts:
+        """One of several phases with one optimizer, in which `backward` is named and not called."""
+        for site, times in self._idle_lines.items():
+            named = self.history.uncalled_backward(site) if site not in self._filled_lines else NOWHERE
+            if named and times >= EMPTY_STEPS:
+                yield Verdict(
+                    named,
+                    f"`backward` is named here and not called: {times} steps on {line(self.history, site)}, and never "
+                    "a gradient for them",
+                    [("backward", named), ("step", site)],
+                )
+
     def at_end(self) -> Verdicts:
         """An optimizer that never received anything, where no other rule knows the reason."""
+        yield from self._idle_phases()
         for oid, empty in self._empty.items():
             optimizer = self.history.optimizers[oid]
             starved = oid not in self._filled and empty >= EMPTY_STEPS

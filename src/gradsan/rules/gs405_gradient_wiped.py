@@ -133,6 +133,37 @@ class GradientWiped(Rule):
                 for p in critic.parameters():
                     p -= 0.1 * p.grad
         """,
+        """
+        # The policy learns once for every ten updates of the baseline, or would.
+        import torch
+        policy, baseline = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+        policy_opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        baseline_opt = torch.optim.SGD(baseline.parameters(), lr=0.1)
+        for _ in range(6):
+            s, a, ret = torch.randn(8, 3), torch.randint(2, (8, 1)), torch.randn(8, 1)
+            score = policy(s).log_softmax(-1).gather(1, a)
+            policy_opt.zero_grad()
+            (-(score * (ret - baseline(s).detach())).mean()).backward()  # BUG
+            for _ in range(10):
+                baseline_opt.zero_grad()
+                (baseline(s) - ret).pow(2).mean().backward()
+                baseline_opt.step()
+        """,
+        """
+        # Nothing ever steps; that the weights are put back to what they were does not train them.
+        import torch
+        policy = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for k in range(8):
+            opt.zero_grad()
+            (policy(torch.randn(8, 3)) - 1.0).pow(2).mean().backward()  # BUG
+            if k == 2:
+                saved = [p.detach().clone() for p in policy.parameters()]
+            if k == 5:
+                with torch.no_grad():
+                    for p, before in zip(policy.parameters(), saved):
+                        p.copy_(before)
+        """,
     )
     good = (
         """
@@ -258,6 +289,9 @@ class GradientWiped(Rule):
         # Of the optimizers that have not stepped yet: the first line of backward, and what it fed.
         self._fed: dict[OptimizerId, tuple[Site, tuple[ParamId, ...]]] = {}
         self._cleared: dict[OptimizerId, int] = {}  # how often what they were fed was cleared
+        self._waiting: set[OptimizerId] = (
+            set()
+        )  # fed since they were last cleared; the ledger forgets in passing
         self._ever_used: set[ParamId] = set()
         self._put: dict[ParamId, int] = {}  # how often the script itself put a gradient there
         self._wasted: dict[Site, tuple[int, set[ParamId]]] = {}  # by backward, what was cleared unused
@@ -285,6 +319,7 @@ class GradientWiped(Rule):
         for oid, optimizer in self.history.optimizers.items():
             if not optimizer.steps and not event.error and set(event.fed) & set(optimizer.params):
                 self._fed.setdefault(oid, (event.site, event.fed))
+                self._waiting.add(oid)
         return ()
 
     def on_settled(self, contribution: Contribution) -> Verdicts:
@@ -406,9 +441,10 @@ class GradientWiped(Rule):
                 lost.setdefault(part.bid, (part, set()))[1].add(pid)
         if not lost:
             self._routine.add(event.site)
-        for oid in self._fed if lost else ():
-            cleared = bool(set(event.params) & set(self.history.optimizers[oid].params))
-            self._cleared[oid] = self._cleared.get(oid, 0) + cleared
+        for oid in self._waiting.copy():
+            if set(event.params) & set(self.history.optimizers[oid].params):
+                self._cleared[oid] = self._cleared.get(oid, 0) + 1
+                self._waiting.remove(oid)
         for part, pids in lost.values():
             if len(pids & self._read) * 2 >= len(pids):
                 self._kept.add(event.site)

@@ -165,6 +165,20 @@ class BroadcastLoss(Rule):
             target = reward.unsqueeze(-1) + going * values[1:]  # BUG
         (values[:-1] - target).pow(2).mean().backward()
         """,
+        """
+        import torch
+        policy = torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(4):
+            s, a, adv = torch.randn(8, 3), torch.randint(2, (8,)), torch.randn(8)
+            with torch.no_grad():
+                old = torch.distributions.Categorical(logits=policy(s)).log_prob(a)
+            ratio = (torch.distributions.Categorical(logits=policy(s)).log_prob(a) - old).exp()
+            loss = -torch.min(ratio * adv.unsqueeze(-1), ratio.clamp(0.8, 1.2) * adv).mean()  # BUG
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gradsan.judge.flow import SELECTING, SHAPING
 from gradsan.judge.wording import line
-from gradsan.record.events import Backward, Op
+from gradsan.record.events import Backward, Op, Ops
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 WANTS_LOGITS = {"log_softmax", "softmax", "logsumexp", "cross_entropy", "log_sigmoid"}
@@ -56,6 +56,20 @@ class UnstableLogProb(Rule):
         new, before = torch.softmax(policy(s), -1), torch.softmax(old(s), -1)
         torch.nn.functional.kl_div(before, new, reduction="batchmean").backward()  # BUG
         """,
+        """
+        # The policy acts with other probabilities than it learns with.
+        import torch
+        from torch.distributions import Categorical
+        net = torch.nn.Linear(3, 2)
+        for _ in range(3):
+            rows = []
+            for _ in range(4):
+                s = torch.randn(3)
+                with torch.no_grad():
+                    rows.append((s, int(Categorical(logits=torch.softmax(net(s), -1)).sample())))  # BUG
+            s, a = torch.stack([s for s, _ in rows]), torch.tensor([a for _, a in rows])
+            (-(Categorical(logits=net(s)).log_prob(a) * torch.randn(4)).mean()).backward()
+        """,
     )
     good = (
         """
@@ -86,6 +100,23 @@ class UnstableLogProb(Rule):
         torch.nn.functional.kl_div(new, before, reduction="batchmean").backward()
         """,
     )
+
+    def on_ops(self, event: Ops) -> Verdicts:
+        """A distribution that only acts: its draw is a number when it comes to a loss."""
+        history = self.history
+        for op in event.ops:
+            if op.name != "logsumexp" or "distribution" not in op.tags or op.live:
+                continue
+            source = self._softmax_behind(op)
+            learned = history.graph.value_params([op.nid]) if source is not None else set()
+            if source is not None and learned & history.ever_fed:
+                yield Verdict(
+                    op.site,
+                    f"a softmax output is used as logits (softmax on {line(history, source.site)}): what is drawn "
+                    "here is nearly uniform",
+                    [("softmax", source.site), ("distribution", op.site)],
+                    learned,
+                )
 
     def on_backward(self, event: Backward) -> Verdicts:
         for op in self.history.graph.ancestors(root.nid for root in event.roots).values():

@@ -152,6 +152,20 @@ class WrongAxis(Rule):
             target = reward + 0.9 * torch.cat([one(s2), two(s2)]).min(0).values  # BUG
         ((one(s) - target).pow(2) + (two(s) - target).pow(2)).mean().backward()
         """,
+        """
+        import torch
+        B, A, N = 8, 3, 5
+        net = torch.nn.Linear(4, A * N)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(4):
+            s, a = torch.randn(B, 4), torch.randint(A, (B,))
+            log_p = net(s).view(-1, A, N).log_softmax(0)  # BUG
+            goal = torch.rand(B, N).softmax(-1)
+            loss = -(goal * log_p[torch.arange(B), a]).sum(-1).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """
@@ -491,7 +505,8 @@ def _picks_one_of_each_row(user: Op, value: Op) -> bool:
         "distribution" in user.tags and user.facts.axes == (len(value.shape) - 1,)
     ):
         return True
-    return user.name == "getitem" and len(user.inputs) == 3 and user.shape == value.shape[:1]
+    one = value.shape[:1] + value.shape[2:]  # of `[B, A, N]` too, a distribution for each action
+    return user.name == "getitem" and len(user.inputs) == 3 and user.shape == one
 
 
 def _in_words(op: Op, source: Op) -> str:

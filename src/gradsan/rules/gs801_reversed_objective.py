@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gradsan.judge.expected_entropy import expected_values
 from gradsan.judge.history import History
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.meaning import ENOUGH, Head, bootstrapped, descends, head, joins, layer, sign_of, uphill
@@ -25,8 +26,9 @@ class ReversedObjective(Rule):
     what = """
         The policy's loss makes what was better less likely. The smaller of the clipped and the unclipped surrogate is
         made smaller still, or the ratio in it is upside down, `exp(old - new)`; the actor's loss lowers the value that
-        its critic gives to the action; log-probabilities fall where the critic says that more came back than expected,
-        and rise where less did; or they fall where the return of the environment's rewards is high.
+        its critic gives to the action, or that its probabilities expect of all actions; log-probabilities fall where
+        the critic says that more came back than expected, and rise where less did; or they fall where the return of
+        the environment's rewards is high.
     """
     why = """
         The sign of a policy's loss is a convention that nothing checks: an objective is maximised, a loss minimised.
@@ -109,6 +111,32 @@ class ReversedObjective(Rule):
                 loss.backward()
                 opt.step()
         """,
+        """
+        # Discrete SAC: the critic's values are constants, weighed by the policy's probabilities.
+        import copy
+        import torch
+        actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+        slow = copy.deepcopy(critic)
+        opt = torch.optim.SGD(actor.parameters(), lr=0.1)
+        critic_opt = torch.optim.SGD(critic.parameters(), lr=0.1)
+        for _ in range(8):
+            s, s2, r, a = torch.randn(8, 3), torch.randn(8, 3), torch.randn(8), torch.randint(2, (8, 1))
+            with torch.no_grad():
+                goal = r + 0.9 * slow(s2).max(-1).values
+            critic_opt.zero_grad()
+            (critic(s).gather(1, a).squeeze(-1) - goal).pow(2).mean().backward()
+            critic_opt.step()
+            with torch.no_grad():
+                q = critic(s)
+            log_p = actor(s).log_softmax(-1)
+            loss = (log_p.exp() * (0.2 * log_p + q)).sum(-1).mean()  # BUG
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            with torch.no_grad():
+                for t, p in zip(slow.parameters(), critic.parameters()):
+                    t.lerp_(p, 0.05)
+        """,
     )
     good = (
         """
@@ -170,6 +198,31 @@ class ReversedObjective(Rule):
             (policy_loss + (v - target).pow(2).mean()).backward()
             opt.step()
         """,
+        """
+        # The policy spares costs, which a critic of its own expects, and seeks what another values.
+        import torch
+        actor = torch.nn.Linear(3, 2)
+        critic, costs = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(actor.parameters(), lr=0.1)
+        critic_opt = torch.optim.SGD([*critic.parameters(), *costs.parameters()], lr=0.1)
+        for _ in range(8):
+            s, s2, r, c = torch.randn(8, 3), torch.randn(8, 3), torch.randn(8), torch.rand(8)
+            a = torch.randint(2, (8, 1))
+            with torch.no_grad():
+                p2 = actor(s2).softmax(-1)
+                goal, cost = r + 0.9 * (p2 * critic(s2)).sum(-1), c + 0.9 * (p2 * costs(s2)).sum(-1)
+            critic_opt.zero_grad()
+            loss = (critic(s).gather(1, a).squeeze(-1) - goal).pow(2).mean()
+            (loss + (costs(s).gather(1, a).squeeze(-1) - cost).pow(2).mean()).backward()
+            critic_opt.step()
+            with torch.no_grad():
+                q, k = critic(s), costs(s)
+            p = actor(s).softmax(-1)
+            loss = (p * k).sum(-1).mean() - (p * q).sum(-1).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
 
     def __init__(self, history: History) -> None:
@@ -183,6 +236,7 @@ class ReversedObjective(Rule):
         self._against: dict[tuple[Head, Head], int] = {}
         self._friends: set[Head] = set()  # policies and critics that were seen to agree with another
         self._against_rewards: dict[Head, int] = {}
+        self._raises_expectation = False  # some policy's probabilities move to what a critic values
         self._with_rewards = False  # some policy raises what was rewarded
 
     def on_settled(self, contribution: Contribution) -> Verdicts:
@@ -197,6 +251,7 @@ class ReversedObjective(Rule):
             if probe.kind in ("minimum", "maximum"):
                 yield from self._surrogate(contribution, probe, way)
         yield from self._values(contribution, way)
+        yield from self._expectations(contribution, way)
         seen: set[tuple[Head, Head]] = set()  # a value and its sum are probed apart, and tell the same
         for pair in event.facts.probe_pairs:
             graph = self.history.graph
@@ -342,6 +397,24 @@ class ReversedObjective(Rule):
             actor,
             key="value",
         )
+
+    def _expectations(self, contribution: Contribution, way: int) -> Verdicts:
+        """The critic's values are constants, and weighed by the probabilities of all actions."""
+        history, roots = self.history, [root.nid for root in contribution.event.roots]
+        found = list(expected_values(history, roots, self._critics))
+        self._raises_expectation |= any(sign * way <= 0 for *_, sign in found)
+        for op, value, _ in found if not self._raises_expectation else ():
+            own = head(history.graph, op.nid)
+            looks = self._lowers[own] = self._lowers.get(own, 0) + 1
+            if looks >= ENOUGH and own & contribution.consumed_pids():
+                yield Verdict(
+                    op.site,
+                    f"the loss rises with the value that {networks(history, own)} expects, in all {looks} updates that "
+                    "were traced: its probabilities move to the actions which the critic holds to be worse",
+                    [("loss", op.site), ("value", value.site), ("backward", contribution.site)],
+                    own,
+                    key="expectation",
+                )
 
     # -- beside a critic -------------------------------------------------------------------------------
 

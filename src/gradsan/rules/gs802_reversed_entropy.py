@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gradsan.judge.expected_entropy import expected_entropies
+from gradsan.judge.expected_entropy import expected_entropies, is_negative_entropy
 from gradsan.judge.history import History
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.meaning import (
     ENOUGH,
     Head,
+    are_weighted,
     descends,
     head,
     is_own_sample,
-    is_weighted,
     joins,
     layer,
     sign_of,
 )
 from gradsan.judge.score_functions import sign_of_step
 from gradsan.judge.wording import line, value_at
-from gradsan.record.events import Op, ParamId, Probe, ValueId
+from gradsan.record.events import Op, ParamId, Probe, Site, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 RISING = {"exp", "softplus", "clamp", "relu", "sigmoid"}  # the temperature, made of what is learned
@@ -122,6 +122,44 @@ class ReversedEntropy(Rule):
             (-value.mean()).backward()
             opt.step()
         """,
+        """
+        # Discrete SAC: the temperature and the entropy over all actions.
+        import torch
+        actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2).requires_grad_(False)
+        log_alpha = torch.zeros(1, requires_grad=True)
+        opt = torch.optim.SGD(actor.parameters(), lr=0.1)
+        alpha_opt = torch.optim.SGD([log_alpha], lr=0.1)
+        for _ in range(8):
+            s = torch.randn(8, 3)
+            log_p = actor(s).log_softmax(-1)
+            loss = (log_p.exp() * (log_alpha.exp().detach() * log_p - critic(s))).sum(-1).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            entropy = -(log_p.exp() * log_p).sum(-1).detach()
+            alpha_loss = (log_alpha.exp() * (0.6 - entropy)).mean()  # BUG
+            alpha_opt.zero_grad()
+            alpha_loss.backward()
+            alpha_opt.step()
+        """,
+        """
+        # A rollout whose reward came at its end: what followed it is weighed by zero.
+        import torch
+        from torch.distributions import Categorical
+        policy = torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(8):
+            scores, entropies = [], []
+            for _ in range(6):
+                dist = Categorical(logits=policy(torch.randn(1, 3)))
+                scores.append(dist.log_prob(dist.sample()))
+                entropies.append(dist.entropy())
+            returns = torch.tensor([0.81, 0.9, 1.0, 0.0, 0.0, 0.0])
+            loss = -(torch.cat(scores) * returns).mean() + 0.01 * torch.cat(entropies).mean()  # BUG
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """
@@ -174,6 +212,40 @@ class ReversedEntropy(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # Discrete SAC with a temperature.
+        import torch
+        actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2).requires_grad_(False)
+        log_alpha = torch.zeros(1, requires_grad=True)
+        opt = torch.optim.SGD(actor.parameters(), lr=0.1)
+        alpha_opt = torch.optim.SGD([log_alpha], lr=0.1)
+        for _ in range(8):
+            s = torch.randn(8, 3)
+            log_p = actor(s).log_softmax(-1)
+            loss = (log_p.exp() * (log_alpha.exp().detach() * log_p - critic(s))).sum(-1).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            entropy = -(log_p.exp() * log_p).sum(-1).detach()
+            alpha_loss = (log_alpha.exp() * (entropy - 0.6)).mean()
+            alpha_opt.zero_grad()
+            alpha_loss.backward()
+            alpha_opt.step()
+        """,
+        """
+        # Supervised, with padding that counts for nothing: that the classifier gets sure of itself is wanted.
+        import torch
+        from torch.distributions import Categorical
+        net = torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(8):
+            label, mask = torch.randint(2, (8,)), torch.arange(8) < 5
+            dist = Categorical(logits=net(torch.randn(8, 3)))
+            loss = -(dist.log_prob(label) * mask).sum() / mask.sum() + 0.1 * dist.entropy().mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
 
     def __init__(self, history: History) -> None:
@@ -208,6 +280,7 @@ class ReversedEntropy(Rule):
         roots = [root.nid for root in contribution.event.roots]
         for op, sign in expected_entropies(history, roots):
             own = head(history.graph, op.nid)
+            self._scaling |= history.graph.value_params(roots)
             if sign * way < 0:
                 self._raised |= own
             elif sign * way > 0 and own & contribution.consumed_pids():
@@ -240,11 +313,15 @@ class ReversedEntropy(Rule):
         """Heads of what is a policy here: the score of its actions is weighed, or its action goes into a critic."""
         graph, found = self.history.graph, set[ParamId]()
         consumed = contribution.consumed_pids()
+        rollouts: dict[tuple[Head, Site], list[Probe]] = {}
         for probe in contribution.event.facts.probes:
-            if probe.kind == "log-prob" and is_weighted(probe):
-                found |= head(graph, probe.value)
+            if probe.kind == "log-prob" and (op := graph.get(probe.value)) is not None:
+                rollouts.setdefault((head(graph, op.nid), op.site), []).append(probe)
             elif probe.kind == "output" and not layer(graph, probe.value) & consumed:
                 found |= graph.live_params([probe.value]) & consumed
+        for (own, _), steps in rollouts.items():
+            if are_weighted(steps) or any(are_weighted([step]) for step in steps):
+                found |= own
         if any(probe.kind in ("log-prob", "entropy") for probe in contribution.event.facts.probes):
             self._scaling |= graph.value_params(root.nid for root in contribution.event.roots)
         return found
@@ -336,6 +413,8 @@ class ReversedEntropy(Rule):
                 signs.add(sign)
             elif "entropy" in op.tags:
                 signs.add(-sign)
+            elif is_negative_entropy(graph, op):
+                signs.add(sign)
             elif op.name in ("sub", "add", "rsub"):
                 for index, source in enumerate(graph.inputs(op)):
                     turned = (op.name == "sub" and index == 1) or (op.name == "rsub" and index == 0)
