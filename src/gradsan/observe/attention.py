@@ -204,12 +204,12 @@ class AttentionPolicy:
 
     def _leave_fast_path(self) -> None:
         self.fast_path.end()
-        if skipped := self.fast_path.take_skipped():
-            self._sink.skip(skipped)
+        if self.fast_path.has_unseen:
+            self._sink.skip(self.fast_path.take_skipped())
             self._sketch.lost_track()
 
     def before_event(self) -> None:
         """A boundary is about to be recorded: if that ends a fast_path, bring the books up to date first."""
-        if self.fast_path.skipped and not self.fast_path.on:
+        if self.fast_path.has_unseen and not self.fast_path.on:
             self._leave_fast_path()
             self.something_new("unexpected boundary")

@@ -6,6 +6,7 @@ import functools
 import inspect
 import sys
 import types
+from collections.abc import Callable, Iterable
 from types import FrameType
 from typing import Any, Literal
 
@@ -22,22 +23,24 @@ from gradsan.observe.sharded import is_followed
 from gradsan.observe.sites import result_is_dropped
 from gradsan.observe.tracing import Tracing
 from gradsan.observe.unseen import is_readable
-from gradsan.record.events import Clip
+from gradsan.record.events import Clip, ParamId
 
 How = Literal["norm", "value"]
+Notice = Callable[[Iterable[ParamId], Iterable[torch.Tensor]], None]
 CLIPS: dict[str, How] = {"clip_grad_norm_": "norm", "clip_grad_value_": "value"}
 
 
 class ClipTap:
     def __init__(
         self, containment: Containment, outlet: Outlet, known: Known, tracing: Tracing,
-        fast_path: FastPath, magnitudes: Magnitudes,
+        fast_path: FastPath, magnitudes: Magnitudes, notice_rewriting: Notice,
     ) -> None:  # fmt: skip
         self._contain, self._emit = containment.contain, outlet.emit
         self._sites, self._leaves = known.sites, known.leaves
         self._tracing = tracing
         self._fast_path = fast_path
         self._magnitudes = magnitudes
+        self._notice_rewriting = notice_rewriting
 
     @property
     def parts(self) -> Parts:
@@ -99,6 +102,7 @@ class ClipTap:
             return
         pids = self._leaves.pids(params)
         held = tuple(pid for pid, p in zip(pids, params, strict=True) if p.grad is not None)
+        self._notice_rewriting(pids, params)
         user = self._sites.user_frame(frame)
         dropped = user is not None and result_is_dropped(user)
         place = self._sites.place(frame)

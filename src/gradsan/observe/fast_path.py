@@ -42,11 +42,23 @@ def between_looks(iterations: int) -> int:
 
 
 class FastPath:
-    __slots__ = ("_follower", "_path", "_size", "due", "node", "on", "on_due", "root", "skipped")
+    __slots__ = (
+        "_follower",
+        "_path",
+        "_size",
+        "due",
+        "node",
+        "on",
+        "on_due",
+        "root",
+        "skipped",
+        "unfinished",
+    )
 
     def __init__(self, on_due: Callable[[], None]) -> None:
         self.on = False
         self.skipped = 0  # iterations let through since the last full look
+        self.unfinished = False  # boundaries of an iteration were let through, and then one was not
         self.due = LEAST_BETWEEN_LOOKS  # after so many it is time for one
         self.root = KnownBoundary()
         self.node = self.root  # where the present iteration has got to
@@ -114,11 +126,17 @@ class FastPath:
     def end(self) -> None:
         if self.on:
             self._follower(False)
+            self.unfinished = self.node is not self.root
             self.node = self.root
             self._path.clear()
             self.on = False  # last: whoever is interrupted before has not left
 
+    @property
+    def has_unseen(self) -> bool:
+        """Whether boundaries went by that nobody has booked."""
+        return self.skipped > 0 or self.unfinished
+
     def take_skipped(self) -> int:
         """The iterations that were let through, to be booked."""
-        skipped, self.skipped = self.skipped, 0
+        skipped, self.skipped, self.unfinished = self.skipped, 0, False
         return skipped

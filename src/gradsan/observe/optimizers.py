@@ -280,6 +280,12 @@ class OptimizerTap:
             if leaf is not None and leaf.grad is not None and id(leaf.grad) in given
         )
 
+    def notice_rewriting(self, pids: Iterable[ParamId], params: Iterable[torch.Tensor]) -> None:
+        """Somebody is about to look at these gradients: are they those that a step has left?"""
+        for pid, param in zip(pids, params, strict=True):
+            if param.grad is not None:
+                self._rewritten_by_hand(pid, param)
+
     def _rewritten_by_hand(self, pid: ParamId, param: torch.Tensor) -> bool:
         """A consumed gradient that no backward fed and no tap cleared, and yet it is another one."""
         spent = self._sketch.is_spent_and_not_fed_again(pid)

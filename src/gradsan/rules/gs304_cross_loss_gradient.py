@@ -289,7 +289,8 @@ class CrossLossGradient(Rule):
                 if critic:
                     steps = [c.site for c in contribution.consumed if c.pids & critic]
                     steps = steps or [s for p, s in contribution.by_hand.items() if p in critic]
-                    yield self._verdict_of_sum(contribution, term, critic, steps[-1])
+                    others = [t.op.nid for t in live if t is not term]
+                    yield self._verdict_of_sum(contribution, term, others, critic, steps[-1])
 
     def _exploited(
         self, term: flow.Term, live: list[flow.Term], reach: dict[ValueId, set[ParamId]]
@@ -311,14 +312,13 @@ class CrossLossGradient(Rule):
         return set()
 
     def _verdict_of_sum(
-        self, contribution: Contribution, term: flow.Term, critic: set[ParamId], step: Site
+        self, contribution: Contribution, term: flow.Term, others: list[ValueId], critic: set[ParamId], step: Site
     ) -> Verdict:
         history = self.history
-        roots = [r.nid for r in contribution.event.roots]
-        use = self._first_use([term.op.nid], [], critic)
-        root = self.history.graph.get(roots[0]) or term.op
-        live = history.graph.live_ancestors(roots)
-        culprit = (used_in(history, use, root) if use is not None else term.op.site) or term.op.site
+        live = history.graph.live_ancestors(r.nid for r in contribution.event.roots)
+        use = self._first_use([term.op.nid], others, critic)
+        whole = self._reduced(term.op, live)
+        culprit = (used_in(history, use, whole) if use is not None else term.op.site) or term.op.site
         return Verdict(
             culprit,
             f"in the summed loss the term of {line(history, term.op.site)} uses {networks(history, critic)} as its "
@@ -327,6 +327,12 @@ class CrossLossGradient(Rule):
             critic,
             measure=lambda: share_through(history, contribution, from_outside(history, term.op, live)),
         )
+
+    def _reduced(self, op: Op, within: dict[ValueId, Op]) -> Op:
+        """Where a term becomes one number: the expression that a person would call the loss."""
+        while op.shape and (users := [u for u in self.history.graph.consumers.get(op.nid, ()) if u in within]):
+            op = within[users[0]]
+        return op
 
     def _verdict(
         self, step: Site, foreign: Contribution, own: list[Contribution], pids: set[ParamId]

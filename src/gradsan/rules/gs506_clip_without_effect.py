@@ -7,9 +7,10 @@ import math
 import re
 
 from gradsan.judge.history import History
+from gradsan.judge.lost_changes import CHANGING, are_weights, changed_gradient, goes_nowhere
 from gradsan.judge.source import line_of
 from gradsan.judge.wording import name_of
-from gradsan.record.events import NOBODY, Clip, Op, Ops, ParamId, Site, Step
+from gradsan.record.events import NOBODY, Backward, Clip, Op, Ops, ParamId, Site, Step
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 INFINITE = re.compile(r"\binf(inity)?\b", re.IGNORECASE)
@@ -23,6 +24,8 @@ COPYING, SHARING = (
 )
 SCALING = {"mul", "div"}
 LIMITS = {"clamp", *SCALING}
+PUT_BACK = "change the gradient in place (`p.grad.mul_(…)`), or put the result back: `p.grad = …`"
+WRITE = "write the new weights into the parameter, under `torch.no_grad()`: `p.sub_(rate * grad)`, or `p.copy_(…)`"
 REBOUND = re.compile(r"\s*(?P<name>\w+)\s*=(?!=).*(?<![.\w])(?P=name)\b")  # `grad = grad * factor`
 
 
@@ -32,7 +35,9 @@ class ClipWithoutEffect(Rule):
     severity = "error"
     what = """
         A clip whose result goes nowhere: `p.grad.clamp(-1, 1)` returns a new tensor and leaves `.grad` as
-        it was (the one with the underscore changes it), or the limit is zero, negative or infinite.
+        it was (the one with the underscore changes it), or the limit is zero, negative or infinite. So it
+        is with every other change of a gradient, or of weights by a gradient, that is bound to a name
+        nobody reads: `grad = grad - overlap * other`, `p = p - rate * g`.
     """
     why = """
         The gradients go out unclipped, and the code looks as if they were clipped. One bad batch is
@@ -123,6 +128,43 @@ class ClipWithoutEffect(Rule):
                 norm = grad.norm()
                 if norm > 0.1:
                     grad = grad * (0.1 / norm)  # BUG
+            opt.step()
+        """,
+        """
+        # The conflict of two tasks is taken out of a name.
+        import torch
+        net = torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(5):
+            one, two = (net(torch.randn(8, 3)) - 1.0).pow(2).mean(0)
+            other = torch.autograd.grad(two, list(net.parameters()), retain_graph=True)
+            opt.zero_grad()
+            (one + two).backward()
+            for p, g in zip(net.parameters(), other):
+                projected = p.grad - (p.grad * g).sum() / g.pow(2).sum() * g  # BUG
+            opt.step()
+        """,
+        """
+        # Descent by hand that moves the loop's variable.
+        import torch
+        net = torch.nn.Linear(3, 1)
+        def descend(rate):
+            loss = (net(torch.randn(8, 3)) - 1.0).pow(2).mean()
+            grads = torch.autograd.grad(loss, list(net.parameters()))
+            for p, g in zip(net.parameters(), grads):
+                p = p - rate * g  # BUG
+        for _ in range(5):
+            descend(0.1)
+        """,
+        """
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(5):
+            opt.zero_grad()
+            (net(torch.randn(8, 3)) - 1.0).pow(2).sum().backward()
+            for p in net.parameters():
+                p.grad.div(8)  # BUG
             opt.step()
         """,
     )
@@ -221,11 +263,46 @@ class ClipWithoutEffect(Rule):
             opt.step()
             print(kept.norm().item())
         """,
+        """
+        # An inner loop that makes weights of its own; a running trace that the next round reads.
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        trace = torch.zeros(1, 3)
+        for _ in range(5):
+            x = torch.randn(8, 3)
+            weight = net.weight
+            for _ in range(2):
+                inner = (torch.nn.functional.linear(x, weight, net.bias) - 1.0).pow(2).mean()
+                (g,) = torch.autograd.grad(inner, [weight], create_graph=True)
+                weight = weight - 0.1 * g
+            opt.zero_grad()
+            (torch.nn.functional.linear(x, weight, net.bias) - 1.0).pow(2).mean().backward()
+            trace = 0.9 * trace + net.weight.grad
+            opt.step()
+        print(trace)
+        """,
+        """
+        # Put back into a list, and from there into the gradients.
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(5):
+            loss = (net(torch.randn(8, 3)) - 1.0).pow(2).mean()
+            halves = []
+            for g in torch.autograd.grad(loss, list(net.parameters())):
+                g = g * 0.5
+                halves.append(g)
+            for p, half in zip(net.parameters(), halves):
+                p.grad = half
+            opt.step()
+        """,
     )
 
     def __init__(self, history: History) -> None:
         super().__init__(history)
         self._bound: list[tuple[Op, ParamId]] = []
+        self._changed: list[tuple[Op, ParamId]] = []
         self._boundless: dict[Site, list[Clip]] = {}
         self._acting: set[Site] = set()  # lines that do have a limit, at least now and then
 
@@ -248,6 +325,7 @@ class ClipWithoutEffect(Rule):
 
     def at_end(self) -> Verdicts:
         """A limit may come later, after a warm-up: only the whole run can tell."""
+        yield from self._lost()
         for site, clips in self._boundless.items():
             if site not in self._acting and len(clips) >= CLIPS:
                 yield Verdict(
@@ -276,12 +354,25 @@ class ClipWithoutEffect(Rule):
                 yield self._dropped(op, op.facts.clipped)
             elif op.name in LIMITS and (pid := self._limits(op)):
                 self._bound.append((op, pid))
+            elif pid := changed_gradient(self.history, op):
+                self._changed.append((op, pid))
 
     def on_step(self, event: Step) -> Verdicts:
         """A clipped copy that was given a name and that nothing has used when the gradient is consumed."""
         bound, self._bound = self._bound, []
         for op, pid in bound:
             if pid in event.held and not self.history.graph.consumers.get(op.nid):
+                yield self._dropped(op, pid)
+        yield from self._lost()
+
+    def on_backward(self, event: Backward) -> Verdicts:
+        yield from self._lost()
+
+    def _lost(self) -> Verdicts:
+        """Whatever else was made of a gradient, and is out of reach by now."""
+        changed, self._changed = self._changed, []
+        for op, pid in changed:
+            if goes_nowhere(self.history, op):
                 yield self._dropped(op, pid)
 
     def _limits(self, op: Op) -> ParamId:
@@ -309,13 +400,16 @@ class ClipWithoutEffect(Rule):
         return NOBODY
 
     def _dropped(self, op: Op, pid: ParamId) -> Verdict:
-        new = op.facts.clipped or op.name in SCALING
+        new = op.facts.clipped or op.name in CHANGING
         what = "returns a new tensor" if new else "changes a copy of the gradient"
+        weights = are_weights(self.history, op, pid)
+        whose, fix = ("", WRITE) if weights else ("the gradient of ", "" if op.name == "clamp" else PUT_BACK)
         return Verdict(
             op.site,
-            f"`{op.name}` {what}, which is dropped; the gradient of `{name_of(self.history, pid)}` stays as it is",
-            [("clip", op.site)],
+            f"`{op.name}` {what}, which is dropped; {whose}`{name_of(self.history, pid)}` stays as it is",
+            [("clip" if op.name == "clamp" else "change", op.site)],
             [pid],
+            fix=fix,
         )
 
 
