@@ -199,12 +199,13 @@ class AttentionPolicy:
 
     def _leave_fast_path(self) -> None:
         self.fast_path.end()
-        if skipped := self.fast_path.take_skipped():
+        broken_off, skipped = self.fast_path.broken_off, self.fast_path.take_skipped()
+        if skipped or broken_off:
             self._sink.skip(skipped)
             self._sketch.lost_track()
 
     def before_event(self) -> None:
         """A boundary is about to be recorded: if that ends a fast_path, bring the books up to date first."""
-        if self.fast_path.skipped and not self.fast_path.on:
+        if (self.fast_path.skipped or self.fast_path.broken_off) and not self.fast_path.on:
             self._leave_fast_path()
             self.something_new("unexpected boundary")

@@ -6,6 +6,7 @@ import functools
 import inspect
 import sys
 import types
+from collections.abc import Callable
 from types import FrameType
 from typing import Any, Literal
 
@@ -22,7 +23,7 @@ from gradsan.observe.sharded import is_followed
 from gradsan.observe.sites import result_is_dropped
 from gradsan.observe.tracing import Tracing
 from gradsan.observe.unseen import is_readable
-from gradsan.record.events import Clip
+from gradsan.record.events import Clip, ParamId
 
 How = Literal["norm", "value"]
 CLIPS: dict[str, How] = {"clip_grad_norm_": "norm", "clip_grad_value_": "value"}
@@ -31,13 +32,14 @@ CLIPS: dict[str, How] = {"clip_grad_norm_": "norm", "clip_grad_value_": "value"}
 class ClipTap:
     def __init__(
         self, containment: Containment, outlet: Outlet, known: Known, tracing: Tracing,
-        fast_path: FastPath, magnitudes: Magnitudes,
+        fast_path: FastPath, magnitudes: Magnitudes, is_rewritten: Callable[[ParamId, torch.Tensor], bool],
     ) -> None:  # fmt: skip
         self._contain, self._emit = containment.contain, outlet.emit
         self._sites, self._leaves = known.sites, known.leaves
         self._tracing = tracing
         self._fast_path = fast_path
         self._magnitudes = magnitudes
+        self._is_rewritten = is_rewritten  # and says so
 
     @property
     def parts(self) -> Parts:
@@ -99,6 +101,9 @@ class ClipTap:
             return
         pids = self._leaves.pids(params)
         held = tuple(pid for pid, p in zip(pids, params, strict=True) if p.grad is not None)
+        for pid, param in zip(pids, params, strict=True):
+            if param.grad is not None:
+                self._is_rewritten(pid, param)
         user = self._sites.user_frame(frame)
         dropped = user is not None and result_is_dropped(user)
         place = self._sites.place(frame)

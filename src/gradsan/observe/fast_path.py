@@ -42,11 +42,23 @@ def between_looks(iterations: int) -> int:
 
 
 class FastPath:
-    __slots__ = ("_follower", "_path", "_size", "due", "node", "on", "on_due", "root", "skipped")
+    __slots__ = (
+        "_follower",
+        "_path",
+        "_size",
+        "broken_off",
+        "due",
+        "node",
+        "on",
+        "on_due",
+        "root",
+        "skipped",
+    )
 
     def __init__(self, on_due: Callable[[], None]) -> None:
         self.on = False
         self.skipped = 0  # iterations let through since the last full look
+        self.broken_off = False  # the fast lane was left in the middle of one
         self.due = LEAST_BETWEEN_LOOKS  # after so many it is time for one
         self.root = KnownBoundary()
         self.node = self.root  # where the present iteration has got to
@@ -114,11 +126,12 @@ class FastPath:
     def end(self) -> None:
         if self.on:
             self._follower(False)
+            self.broken_off = self.node is not self.root
             self.node = self.root
             self._path.clear()
             self.on = False  # last: whoever is interrupted before has not left
 
     def take_skipped(self) -> int:
         """The iterations that were let through, to be booked."""
-        skipped, self.skipped = self.skipped, 0
+        skipped, self.skipped, self.broken_off = self.skipped, 0, False
         return skipped

@@ -231,7 +231,7 @@ class OptimizerTap:
             if grad is not None:
                 held.append(pid)
                 untouched = self._zeros.get(pid) == (id(grad), grad._version) if self._zeros else False
-                if (not sketch.holds(pid) and not untouched) or self._rewritten_by_hand(pid, param):
+                if (not sketch.holds(pid) and not untouched) or self.is_rewritten_by_hand(pid, param):
                     by_hand.append(pid)
                 elif sketch.is_another(pid, id(grad)):
                     replaced.append(pid)
@@ -280,7 +280,7 @@ class OptimizerTap:
             if leaf is not None and leaf.grad is not None and id(leaf.grad) in given
         )
 
-    def _rewritten_by_hand(self, pid: ParamId, param: torch.Tensor) -> bool:
+    def is_rewritten_by_hand(self, pid: ParamId, param: torch.Tensor) -> bool:
         """A consumed gradient that no backward fed and no tap cleared, and yet it is another one."""
         spent = self._sketch.is_spent_and_not_fed_again(pid)
         if not spent or grad_state(param) == self._after_step.get(pid):

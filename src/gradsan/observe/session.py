@@ -88,7 +88,7 @@ class Session:
         self._others: tuple[Tap, ...] = (
             NetworkTap(*everywhere, fast_path, policy.news),
             InteropTap(containment, sites, tracing, switches),
-            ClipTap(*everywhere, fast_path, magnitudes),
+            ClipTap(*everywhere, fast_path, magnitudes, self._optimizers.is_rewritten_by_hand),
             ScalerTap(containment, outlet, known),
             CheckpointTap(containment, outlet, known),
             self._compiled,
