@@ -662,3 +662,19 @@ def test_steps_of_a_fused_kernel_between_two_looks_are_known_of():
     report = run_code(code, mode="adaptive")
     assert len(report.attention) > 1
     assert not report.findings
+
+
+def test_cruising_that_ends_within_its_first_iteration_knows_that_it_missed_a_part_of_it():
+    code = """
+    import torch
+    net = torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(net.parameters(), lr=0.01)
+    for update in range({usual} + 1):
+        opt.zero_grad()
+        for _ in range(4 if update < {usual} else 3):
+            (net(torch.randn(8, 3)) - 1.0).pow(2).mean().backward()
+        torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+        opt.step()
+    """
+    for usual in range(12, 20):  # one of them is the first iteration that is let through
+        assert not run_code(code.format(usual=usual), mode="adaptive").findings, usual

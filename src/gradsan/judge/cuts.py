@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from gradsan.judge import flow
 from gradsan.judge.callers import NEW_TENSORS
+from gradsan.judge.half_cuts import half_cuts
 from gradsan.judge.latents import drawn_latents
 from gradsan.judge.preferences import constant_sides
 from gradsan.judge.provenance import params_of
@@ -54,8 +55,13 @@ class CutFinder:
         """The cuts that matter in this loss."""
         if contribution.event.error or contribution.event.call != "backward":
             return []
-        found = self.dead_terms(contribution) or self.dead_bounds(contribution) or self.draws(contribution)
-        found = found or self.dead_sides(contribution)
+        found = (
+            self.dead_terms(contribution)
+            or self.dead_bounds(contribution)
+            or self.draws(contribution)
+            or self.dead_sides(contribution)
+            or self.halves(contribution)
+        )
         starved = self.starved(contribution, {pid for cut in found for pid in cut.pids})
         return found if starved is None else [*found, starved]
 
@@ -143,6 +149,11 @@ class CutFinder:
         found = [Cut(op, graph.value_params([op.nid]) & lost, True) for op in drawn]
         latents = drawn_latents(graph, roots, trained)
         return [cut for cut in found if cut.pids] or [Cut(op, pids, True) for op, pids in latents]
+
+    def halves(self, contribution: Contribution) -> list[Cut]:
+        roots = [root.nid for root in contribution.event.roots]
+        found = half_cuts(self.history.graph, roots, self._trained_by(contribution))
+        return [Cut(op, pids, False) for op, pids in found]
 
     def _trained_by(self, contribution: Contribution) -> set[ParamId]:
         """The parameters of the optimizers that step on this loss, targets left out."""

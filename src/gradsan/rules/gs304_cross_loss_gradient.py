@@ -312,7 +312,12 @@ class CrossLossGradient(Rule):
         return set()
 
     def _verdict_of_sum(
-        self, contribution: Contribution, term: flow.Term, others: list[ValueId], critic: set[ParamId], step: Site
+        self,
+        contribution: Contribution,
+        term: flow.Term,
+        others: list[ValueId],
+        critic: set[ParamId],
+        step: Site,
     ) -> Verdict:
         history = self.history
         live = history.graph.live_ancestors(r.nid for r in contribution.event.roots)
@@ -330,7 +335,9 @@ class CrossLossGradient(Rule):
 
     def _reduced(self, op: Op, within: dict[ValueId, Op]) -> Op:
         """Where a term becomes one number: the expression that a person would call the loss."""
-        while op.shape and (users := [u for u in self.history.graph.consumers.get(op.nid, ()) if u in within]):
+        while op.shape and (
+            users := [u for u in self.history.graph.consumers.get(op.nid, ()) if u in within]
+        ):
             op = within[users[0]]
         return op
 

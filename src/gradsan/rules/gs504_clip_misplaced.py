@@ -63,6 +63,19 @@ class ClipMisplaced(Rule):
             torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
             opt.step()
         """,
+        """
+        # Every loss gives its gradients to the parameters of its own, in place of those before.
+        import torch
+        net = torch.nn.Linear(3, 1)
+        params = list(net.parameters())
+        opt = torch.optim.SGD(params, lr=0.1)
+        for _ in range(4):
+            loss = (net(torch.randn(8, 3)) - 1.0).pow(2).mean()
+            for p, grad in zip(params, torch.autograd.grad(loss, params)):
+                p.grad = grad
+            torch.nn.utils.clip_grad_norm_(params, 1.0)
+            opt.step()
+        """,
     )
 
     def __init__(self, history: History) -> None:
