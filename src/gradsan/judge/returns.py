@@ -64,6 +64,15 @@ class Series:
         rewards = [e.transition.reward for e in self.entries.values()] or [0.0]
         self.varied_rewards = max(rewards) - min(rewards) > 1e-6 * max(1.0, max(map(abs, rewards)))
 
+    @classmethod
+    def together(cls, parts: Sequence[Series]) -> Series:
+        """Of several updates: neighbours in time are compared within each, because every update ends in a value of its
+        own."""
+        found = cls([entry for part in parts for entry in part.entries.values()])
+        found.pairs = [pair for part in parts for pair in part.pairs]
+        found.borders = [pair for part in parts for pair in part.borders]
+        return found
+
     @property
     def tolerance(self) -> float:
         return EXACT * self.range + 1e-7

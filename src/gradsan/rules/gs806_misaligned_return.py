@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 
-from gradsan.judge import reasons
+from gradsan.judge import reasons, reordered
 from gradsan.judge.bootstraps import summed_rewards
 from gradsan.judge.numpy_targets import arrival
-from gradsan.judge.returns import SLOWEST, Law, ReturnRow, Series
+from gradsan.judge.returns import FEWEST_PAIRS, SLOWEST, Law, ReturnRow, Series
 from gradsan.judge.rollout_order import Disorder, disorders
 from gradsan.judge.rollout_sums import rollouts, values_alone
 from gradsan.judge.running_sums import carried_on_at
@@ -20,6 +20,15 @@ from gradsan.rules.base import Rule, Verdict, Verdicts
 
 ENOUGH_BORDERS = 3  # ends of episodes that a return ran across
 ENOUGH_UPDATES = 2  # in which the order was wrong
+MOST_UPDATES = 8  # of a few steps each that are looked at together
+TEXTS: dict[reordered.Disorder, str] = {
+    "reversed": "holds, at {steps} steps, the returns from the last to the first: each is that of another step",
+    "reversed sums of the past": "holds, at {steps} steps, sums of the rewards before another step: it runs with time "
+    "and is put together against it",
+    "late": "is, at each of {steps} steps, the return of the step after it: what its own action brought is not in it",
+    "sums of the past": "is carried on from the first step to the last, at each of {steps}: it holds the errors that "
+    "came before, not those that follow",
+}
 
 
 @dataclass(slots=True)
@@ -33,6 +42,7 @@ class _Seen:
     beside: int = 0
     values_alone: int = 0
     from_itself: int = 0
+    disordered: int = 0
     right: int = 0
 
 
@@ -96,6 +106,45 @@ class MisalignedReturn(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        import numpy, torch
+
+        class Walk:
+            def __init__(self):
+                self.random = numpy.random.default_rng(0)
+
+            def reset(self):
+                self.x = self.random.normal(size=3).astype("float32")
+                return self.x.copy(), {}
+
+            def step(self, action):
+                self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+                return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+        env, policy = Walk(), torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+        obs, _ = env.reset()
+        for _ in range(12):
+            seen, actions, rewards, over = [], [], [], False
+            while not over:
+                action = torch.distributions.Categorical(logits=policy(torch.tensor(obs))).sample()
+                seen.append(obs)
+                actions.append(action)
+                obs, reward, terminated, truncated, _ = env.step(int(action))
+                rewards.append(reward)
+                over = terminated
+            obs, _ = env.reset()
+            running, returns = 0.0, []
+            for reward in reversed(rewards):
+                running = reward + 0.9 * running  # BUG
+                returns.append(running)
+            returns = torch.tensor(returns)
+            dist = torch.distributions.Categorical(logits=policy(torch.tensor(numpy.array(seen))))
+            loss = -(dist.log_prob(torch.stack(actions)) * returns).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """
@@ -145,6 +194,7 @@ class MisalignedReturn(Rule):
         self._seen: dict[tuple[Site, bool], _Seen] = defaultdict(_Seen)  # weights and targets apart
         self._read: set[ValueId] = set()  # rollouts
         self._disorders: dict[Site, int] = {}
+        self._short: dict[tuple[Site, bool], list[Series]] = defaultdict(list)  # updates of a few steps
 
     def on_backward(self, event: Backward) -> Verdicts:
         for found in disorders(self.history, event):
@@ -198,6 +248,9 @@ class MisalignedReturn(Rule):
             elif (found := _cut_beside(series)) is not None:
                 self._read.add(op.nid)
                 yield from self._beside(event, met, op.site, *found)
+            elif how := reordered.disorder_of_advantages(series):
+                self._read.add(op.nid)
+                yield from self._in_disorder(event, met, op.site, how, len(series.pairs))
 
     def _judge_windows(self, event: Backward, met: Met, target: Op) -> Verdicts:
         """n-step targets of shuffled rows: whether the rewards of a window stop with its episode."""
@@ -235,9 +288,11 @@ class MisalignedReturn(Rule):
         )
 
     def _judge(self, event: Backward, met: Met, series: Series) -> Verdicts:
+        culprit = origin(self.history, met.constant) if met.constant is not None else met.op.site
+        parts = self._together(culprit, met, series)
+        series = Series.together(parts)
         if not series.is_large_enough():
             return
-        culprit = origin(self.history, met.constant) if met.constant is not None else met.op.site
         seen, begins = self._at(culprit, met), self.history.experience.begins
         steps = len(series.pairs)
         if series.looks_back(begins):
@@ -259,6 +314,29 @@ class MisalignedReturn(Rule):
             if seen.from_itself >= ENOUGH_UPDATES and not seen.right:
                 text = f"takes, at each of {steps} steps, the value of its own state where that of the next one belongs"
                 yield self._verdict(event, met, culprit, text)
+        elif how := reordered.disorder_of(parts, begins):
+            yield from self._in_disorder(event, met, culprit, how, steps)
+
+    def _together(self, culprit: Site, met: Met, series: Series) -> list[Series]:
+        """An update of a few steps tells too little: several of them are looked at together."""
+        if len(series.pairs) >= FEWEST_PAIRS:
+            return [series]
+        waiting = self._short[culprit, met.op.name == "mul"]
+        if series.pairs:
+            waiting.append(series)
+        parts = waiting[-MOST_UPDATES:]
+        if sum(len(part.pairs) for part in parts) >= FEWEST_PAIRS:
+            waiting.clear()
+        return parts
+
+    def _in_disorder(
+        self, event: Backward, met: Met, culprit: Site, how: reordered.Disorder, steps: int
+    ) -> Verdicts:
+        seen = self._at(culprit, met)
+        seen.disordered += 1
+        if seen.disordered >= ENOUGH_UPDATES and not seen.right:
+            text, carried = TEXTS[how].format(steps=steps), carried_on_at(self.history, culprit)
+            yield self._verdict(event, met, culprit, text, carried)
 
     def _beside(self, event: Backward, met: Met, culprit: Site, by: int, ends: int) -> Verdicts:
         seen = self._at(culprit, met)
