@@ -221,8 +221,9 @@ class CutFinder:
     def _is_offset(self, term: flow.Term, cut: Cut, root: ValueId) -> bool:
         """`(live + constant) * weight`: what is added to a live value before both are weighed is part of that
         value, such as the Jacobian of a squashed action in its log-probability. The live value teaches. So it is
-        where the loss takes a power of the sum as well, as in `exp(error) - error`. Of a choice only what is made of
-        it alone can belong to such a value, and only to one that scores that very choice."""
+        where the loss takes a power of the sum as well, as in `exp(error) - error`, or weighs it in one of its terms
+        and averages it in another. Of a choice only what is made of it alone can belong to such a value, and only to
+        one that scores that very choice."""
         graph, op, joined = self.history.graph, term.op, False
         if cut.choice and not graph.value_params([op.nid]) <= graph.value_params([cut.op.nid]):
             return False
@@ -231,13 +232,13 @@ class CutFinder:
             onward = trained if op.live else within  # a use that is detached later on teaches nothing
             users = [onward[n] for n in graph.consumers.get(op.nid, ()) if n in onward]
             if len(users) != 1:
-                return joined and any(u.live and u.name not in flow.LINEAR for u in users)
+                bent = (u.live and (u.name not in flow.LINEAR or _weighs(u, cut)) for u in users)
+                return joined and any(bent)
             op = users[0]
             if op.name in ("add", "sub", "rsub") and op.live:
                 joined = joined or (cut.pids <= graph.live_params([op.nid]) and self._scores(op, cut))
-            elif op.name in ("mul", "div") and len(op.inputs) == 2 and op.shape:
-                if not (cut.op.name in flow.TAKEN_OUT and _only_masks(op)):
-                    return joined
+            elif _weighs(op, cut):
+                return joined
             elif op.name not in flow.LINEAR:
                 return False
 
@@ -315,10 +316,14 @@ class CutFinder:
         return user.name == "mul" and all(op.name in flow.LINEAR for op in after)
 
 
-def _only_masks(product: Op) -> bool:
-    """Multiplied with zeros and ones: that leaves out, and weighs nothing."""
-    mask = product.facts.mask
-    return mask is not None and (mask.low, mask.high) == (0.0, 1.0)
+def _weighs(op: Op, cut: Cut) -> bool:
+    """Element by element with another value. Zeros and ones leave out what was taken out of its graph, and weigh it
+    not."""
+    if op.name not in ("mul", "div") or len(op.inputs) != 2 or not op.shape:
+        return False
+    mask = op.facts.mask
+    only_masks = mask is not None and (mask.low, mask.high) == (0.0, 1.0)
+    return not (cut.op.name in flow.TAKEN_OUT and only_masks)
 
 
 def _masks(op: Op, user: Op) -> bool:

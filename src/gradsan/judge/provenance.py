@@ -15,6 +15,11 @@ KEEP = 60_000
 REMEMBERED = 16  # answers of each kind
 SOURCES = ("parameter", "data", "foreign")
 PARAMETERS = ("parameter", "foreign")
+# Made after a value's shape and not of its numbers: nothing of it is lost there.
+SHAPED_LIKE = {
+    "zeros_like", "ones_like", "empty_like", "full_like", "rand_like", "randn_like", "randint_like",
+    "new_zeros", "new_ones", "new_empty", "new_full",
+}  # fmt: skip
 Answers = dict[tuple[ValueId, ...], dict[ValueId, Op]]  # by the roots that were asked for
 Names = dict[str, list[tuple[int, Op]]]  # by name, the operations and the places they have among the values
 
@@ -94,6 +99,8 @@ class Provenance:
                 yield source
 
     def is_cut(self, op: Op) -> bool:
+        if op.name in SHAPED_LIKE and len(op.inputs) == 1:
+            return False
         return not op.live and any(i.live for i in self.inputs(op))
 
     def ancestors(

@@ -269,6 +269,39 @@ class GraphCut(Rule):
             opt.step()
         """,
         """
+        # Such a log-probability is weighed in one term and averaged in another, as an estimate of the entropy.
+        import torch
+        from torch.distributions import Normal, TanhTransform, TransformedDistribution
+        net = torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        def dist(s):
+            return TransformedDistribution(Normal(net(s), 1.0), [TanhTransform()])
+        for _ in range(6):
+            s = torch.randn(8, 3)
+            with torch.no_grad():
+                a = dist(s).sample().clamp(-0.99, 0.99)
+            log_prob = dist(s).log_prob(a).sum(-1)
+            loss = -(log_prob * -a.pow(2).sum(-1)).mean() + 0.01 * log_prob.mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # A scale of its own that takes its shape, and nothing else, from the mean.
+        import torch
+        net, log_std = torch.nn.Linear(3, 2), torch.nn.Parameter(torch.zeros(2))
+        opt = torch.optim.SGD([*net.parameters(), log_std], lr=0.1)
+        for _ in range(6):
+            s, a, adv = torch.randn(8, 3), torch.randn(8, 2), torch.randn(8)
+            mean = net(s)
+            scale = torch.zeros_like(mean) + log_std
+            log_prob = (-0.5 * ((a - mean) / scale.exp()).pow(2) - scale).sum(-1)
+            loss = -(log_prob * adv).mean() - 0.01 * (0.5 + scale).sum(-1).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
         # The bound may be a constant: beyond it nothing flows anyway.
         import torch
         policy = torch.nn.Linear(3, 2)

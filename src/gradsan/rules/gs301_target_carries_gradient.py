@@ -13,6 +13,9 @@ from gradsan.record.events import Backward, Failed, Op, ParamId, ValueId
 from gradsan.record.torch_errors import kind_of
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
+# What lays probabilities on other places than where they were.
+MOVING = {"scatter_add", "index_add", "scatter", "matmul", "bmm", "einsum", "index_put"}
+
 
 class TargetCarriesGradient(Rule):
     code = "GS301"
@@ -40,6 +43,22 @@ class TargetCarriesGradient(Rule):
         the target on purpose: say so with `# gradsan: allow target-carries-gradient` on the line.
     """
     bad = (
+        """
+        # A categorical target that one-hot rows lay on the support again, and a loss of PyTorch's own.
+        import torch
+        net = torch.nn.Linear(3, 2 * 5)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        z = torch.linspace(-1.0, 1.0, 5)
+        for _ in range(6):
+            s, s2, a, r = torch.randn(8, 3), torch.randn(8, 3), torch.randint(2, (8,)), torch.rand(8, 1)
+            p = net(s2).view(8, 2, 5)[:, 0].softmax(-1)  # BUG
+            place = (((r + 0.9 * z).clamp(-1, 1) + 1) * 2).round().long()
+            m = (torch.nn.functional.one_hot(place, 5) * p.unsqueeze(-1)).sum(1)
+            loss = torch.nn.functional.cross_entropy(net(s).view(8, 2, 5)[torch.arange(8), a], m)
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
         """
         import torch
         q = torch.nn.Linear(3, 2)
@@ -83,6 +102,19 @@ class TargetCarriesGradient(Rule):
         """,
     )
     good = (
+        """
+        # Two views of one state that are to agree, both live: nothing has moved the one's probabilities.
+        import torch
+        net = torch.nn.Linear(3, 4)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(6):
+            s = torch.randn(8, 3)
+            one, other = net(s + 0.1 * torch.randn(8, 3)), net(s + 0.1 * torch.randn(8, 3))
+            loss = -(one.softmax(-1) * other.log_softmax(-1)).sum(-1).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
         """
         import torch
         q = torch.nn.Linear(3, 2)
@@ -200,10 +232,9 @@ class TargetCarriesGradient(Rule):
         """A distributional target: probabilities of one forward pass, moved by the reward, times the
         log-probabilities of another."""
         history, graph = self.history, self.history.graph
-        for op in graph.named(graph.live_ancestors(roots), ("mul",)):
-            sides = [i for i in graph.inputs(op) if i.live]
-            for score, weight in (sides, sides[::-1]) if len(sides) == 2 else ():
-                made = self._distribution(weight) if self._is_log_softmax(score) else None
+        for op in graph.named(graph.live_ancestors(roots), ("mul", "cross_entropy", "kl_div")):
+            for score, weight in self._scored(op):
+                made = self._distribution(weight)
                 if made is None:
                     continue
                 pids = graph.live_params([weight.nid]) & graph.live_params([score.nid]) & consumed
@@ -218,17 +249,47 @@ class TargetCarriesGradient(Rule):
                         pids,
                     )
 
+    def _scored(self, op: Op) -> list[tuple[Op, Op]]:
+        """Log-probabilities and what they are weighed with, both live."""
+        sides = [i for i in self.history.graph.inputs(op) if i.live]
+        if len(sides) != 2:
+            return []
+        if op.name in ("cross_entropy", "kl_div"):
+            return [(sides[0], sides[1])]
+        both = [(sides[0], sides[1]), (sides[1], sides[0])] if op.name == "mul" else []
+        return [(score, weight) for score, weight in both if self._is_log_of_probabilities(score)]
+
     def _is_log_softmax(self, op: Op | None) -> bool:
-        while op is not None and op.name in SHAPING | SELECTING:
-            op = next(self.history.graph.inputs(op), None)
+        op = self._behind(op, SHAPING | SELECTING)
         return op is not None and op.name == "log_softmax"
+
+    def _is_log_of_probabilities(self, op: Op) -> bool:
+        behind = self._behind(op, SHAPING | SELECTING)
+        if behind is None or behind.name != "log":
+            return behind is not None and behind.name == "log_softmax"
+        probabilities = self._behind(behind, SHAPING | SELECTING | {"log", "add", "clamp"})
+        return probabilities is not None and probabilities.name == "softmax"
+
+    def _behind(self, op: Op | None, names: set[str]) -> Op | None:
+        while op is not None and op.name in names:
+            op = next(self.history.graph.inputs(op), None)
+        return op
 
     def _distribution(self, weight: Op) -> Op | None:
         """The softmax behind a weight that data (a reward, a support) has moved since."""
         live = self.history.graph.live_ancestors([weight.nid]).values()
-        made = [op for op in live if op.name in ("softmax", "exp")]
-        moved = [op for op in live if op.name in ("scatter_add", "index_add", "scatter", "matmul", "bmm")]
-        return made[0] if made and moved and max(m.nid for m in moved) > made[0].nid else None
+        made = next((op for op in live if op.name in ("softmax", "exp")), None)
+        if made is None:
+            return None
+        later = [op for op in live if op.nid > made.nid]
+        weighed = [op.nid for op in later if op.name == "mul" and self._has_data(op)]
+        moved = any(
+            op.name in MOVING or (op.name == "sum" and op.nid > min(weighed, default=op.nid)) for op in later
+        )
+        return made if moved else None
+
+    def _has_data(self, op: Op) -> bool:
+        return any(not i.live and i.shape for i in self.history.graph.inputs(op))
 
     def _live_target(self, residual: Residual, consumed: set[ParamId]) -> list[Term]:
         """The live terms that stand on the reward's side of the difference, if the other side is live too.
