@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gradsan.judge.callers import way_of
-from gradsan.judge.source import STORING, around, called_name, names_bound_at
+from gradsan.judge.source import STORING, around, called_name, names_bound_at, tree_of
 from gradsan.record.events import Op, Site
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ def carried_by(history: History, op: Op) -> Site:
         last = site
         if isinstance(statement, ast.Return):  # whoever called it has it
             continue
+        if kept := _kept_by_callee(seen.file, function, names, seen.line):
+            return history.site_at(seen.file, *kept)
         if function is None or not names:
             return site
         if stored := _stored(function, names, seen.line):
@@ -81,6 +84,39 @@ def _stores(statement: ast.stmt, names: set[str]) -> bool:
         return _is_of_attribute(statement.targets[0]) and _holds(statement.value, names)
     container, values = _put_into(statement)
     return isinstance(container, ast.Attribute) and any(_holds(value, names) for value in values)
+
+
+def _kept_by_callee(
+    file: str, function: ast.FunctionDef | None, names: set[str], line: int
+) -> tuple[int, str] | None:
+    """`replay.add(made)`: the line in the one function of that name which puts what it is given into an attribute,
+    and its name."""
+    tree = tree_of(file)
+    if tree is None or not names:
+        return None
+    for call in sorted(_calls_in(function or tree), key=lambda call: call.lineno):
+        for place, value in enumerate(call.args if call.lineno >= line else ()):
+            if _holds(value, names) and (kept := _keeps_argument(tree, called_name(call), place)):
+                return kept
+    return None
+
+
+def _calls_in(scope: ast.AST) -> Iterator[ast.Call]:
+    """Those in its own statements, not in functions that are made there."""
+    for node in ast.iter_child_nodes(scope):
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
+            if isinstance(node, ast.Call):
+                yield node
+            yield from _calls_in(node)
+
+
+def _keeps_argument(tree: ast.AST, name: str, place: int) -> tuple[int, str] | None:
+    found = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and n.name == name]
+    if len(found) != 1:
+        return None
+    given = [a.arg for a in found[0].args.args if a.arg != "self"]
+    stored = _stored(found[0], {given[place]}, found[0].lineno) if place < len(given) else 0
+    return (stored, name) if stored else None
 
 
 def _holds(value: ast.expr | None, names: set[str]) -> bool:

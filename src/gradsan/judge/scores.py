@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from gradsan.judge import flow
-from gradsan.judge.callers import used_in
+from gradsan.judge.callers import used_in, way_of
 from gradsan.judge.history import History
 from gradsan.judge.provenance import Provenance, params_of
 from gradsan.record.events import Op, ParamId, Site, ValueId
@@ -193,6 +193,15 @@ def line_of(history: History, difference: Difference) -> Site:
     if own.site == other.site or not own.site:
         return used_in(history, own, difference.op)
     return own.site
+
+
+def line_that_scored(history: History, difference: Difference) -> Site:
+    """As `line_of`; of a helper that made both, the innermost call that made only this one."""
+    own, other = made(history.graph, difference.constant), made(history.graph, difference.live)
+    if own.site != other.site or not own.site:
+        return line_of(history, difference)
+    calls = zip(way_of(history, own), way_of(history, other), strict=False)
+    return next((site for site, theirs in calls if site != theirs), line_of(history, difference))
 
 
 def batches(graph: Provenance, live: Op) -> list[Op]:

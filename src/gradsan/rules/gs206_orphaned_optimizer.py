@@ -6,13 +6,13 @@ from collections.abc import Iterable
 
 from gradsan.judge.callers import Way, used_in, way
 from gradsan.judge.flow import param_users
-from gradsan.judge.history import History, Optimizer
+from gradsan.judge.history import History, Optimizer, Param
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.networks import MadeOf
 from gradsan.judge.replaced import fed_since, left_behind
 from gradsan.judge.source import Binding, bindings, called_on, is_assignment
 from gradsan.judge.wording import line, networks
-from gradsan.record.events import NOWHERE, Failed, OptimizerId, ParamId, Site, Step
+from gradsan.record.events import NOWHERE, Failed, OptimizerId, ParamId, Site, SiteSeen, Step
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 TIMES = 3
@@ -137,6 +137,35 @@ class OrphanedOptimizer(Rule):
             opt.zero_grad()
             loss.backward()
             opt.step()
+        """,
+        """
+        # A checkpoint holds a variable that is learned, and takes its place.
+        import io
+        import torch
+
+        class Temperature:
+            def __init__(self):
+                self.log_alpha = torch.zeros(1, requires_grad=True)
+                self.opt = torch.optim.SGD([self.log_alpha], lr=0.1)
+
+            def restore(self, file):
+                state = torch.load(file, weights_only=True)
+                step = state["step"]
+                self.log_alpha = state["log_alpha"]  # BUG
+                return step
+
+            def update(self):
+                loss = -(self.log_alpha * torch.randn(8)).mean()
+                self.opt.zero_grad()
+                loss.backward()
+                self.opt.step()
+
+        first, again, file = Temperature(), Temperature(), io.BytesIO()
+        torch.save({"log_alpha": first.log_alpha, "step": 3}, file)
+        file.seek(0)
+        again.restore(file)
+        for _ in range(6):
+            again.update()
         """,
     )
     good = (
@@ -374,6 +403,8 @@ class OrphanedOptimizer(Rule):
         if copy is not None and copy.source in optimizer.params and self._is_bound_at(copy.site, parts):
             return copy.site
         path = way(history, param.created, param.created_by)
+        if made is not None and (put := self._put_in_place(param, made)):
+            return history.site_at(made.file, put, made.function)
         for name in reversed(parts):
             name = name.split("[")[0]
             files = dict.fromkeys(s.file for s in (made, own) if s is not None)
@@ -394,6 +425,13 @@ class OrphanedOptimizer(Rule):
         if copy is None and len(path) > 1 and made is not None and not is_assignment(made.file, made.line):
             return path[1]  # `self.columns.append(…)` in a method of the network: whoever called it
         return copy.site if copy is not None and copy.site else param.created
+
+    def _put_in_place(self, param: Param, made: SiteSeen) -> int:
+        """`self.log_alpha = saved["log_alpha"]`: the line after the one that made it, in the same function, that gives
+        it the name that it is known by."""
+        found = bindings(made.file, param.name.rpartition(".")[2])
+        later = [b for b in found if b.function == made.function and b.line > made.line and b.plain]
+        return later[0].line if later else 0
 
     def _is_on(self, path: Way, file: str, binding: Binding) -> bool:
         lines = [

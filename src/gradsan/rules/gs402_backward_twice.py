@@ -123,6 +123,28 @@ class BackwardTwice(Rule):
             policy_loss.backward()  # BUG
             critic_opt.step()
         """,
+        """
+        # A buffer is given what was scored while sampling, and hands it out again.
+        import torch
+
+        class Memory:
+            def __init__(self):
+                self.kept = []
+            def remember(self, score, reward):
+                self.kept.append((score, reward))  # BUG
+
+        policy, memory = torch.nn.Linear(3, 2), Memory()
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(3):
+            for s in torch.randn(4, 3):
+                dist = torch.distributions.Categorical(logits=policy(s))
+                log_prob = dist.log_prob(dist.sample())
+                memory.remember(log_prob, torch.randn(()))
+            loss = -torch.stack([score * reward for score, reward in memory.kept]).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """

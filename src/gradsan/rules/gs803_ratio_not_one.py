@@ -76,6 +76,33 @@ class RatioNotOne(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # One helper scores both; who draws divides by a temperature.
+        import torch
+
+        def score(logits, a):
+            return logits.log_softmax(-1).gather(1, a)
+
+        def act(policy, s):
+            with torch.no_grad():
+                logits = policy(s) / 0.5
+                a = logits.softmax(-1).multinomial(1)
+                return a, score(logits, a)  # BUG
+
+        def evaluate(policy, s, a):
+            return score(policy(s), a)
+
+        policy = torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(3):
+            s, advantage = torch.randn(8, 3), torch.randn(8, 1)
+            a, old = act(policy, s)
+            ratio = (evaluate(policy, s, a) - old).exp()
+            loss = -torch.min(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """
@@ -153,7 +180,7 @@ class RatioNotOne(Rule):
 
     def _verdict(self, event: Backward, difference: Difference, ratio: Op) -> Verdict:
         history = self.history
-        made = scores.line_of(history, difference)
+        made = scores.line_that_scored(history, difference)
         words, cause = self._cause(difference)
         return Verdict(
             made,
