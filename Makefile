@@ -220,7 +220,7 @@ llm-planted: $(LLM_VENV)/.ready
 	$(LLM_VENV)/bin/python -W ignore benchmarks/llm/run_planted.py $(LLM)
 
 llm-callback: $(LLM_VENV)/.ready
-	$(LLM_VENV)/bin/python -m pytest -q -n 0 -W ignore benchmarks/llm/test_callback.py
+	$(LLM_VENV)/bin/python -m pytest -q -n 0 -W ignore benchmarks/llm/test_callback.py benchmarks/llm/test_include.py
 
 llm-cost: $(LLM_VENV)/.ready
 	ROUNDS=$(or $(ROUNDS),3) $(LLM_VENV)/bin/python -W ignore benchmarks/llm/cost.py $(LLM)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from forked import bare, warm_up, watched
 
-CASES = ("sft steps=500", "sft lora reentrant steps=500", "grpo steps=500")
+CASES = ("sft steps=500", "sft lora reentrant steps=500", "grpo steps=500", "sft compiled steps=500")
 MODES = ("adaptive",)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from peft import LoraConfig, get_peft_model
-from program import PREFERENCES, PROMPTS, TEXTS, settings
+from program import PREFERENCES, PROMPTS, TEXTS, reward, settings
 from tiny import make
 from transformers import AutoModelForCausalLM, AutoTokenizer, Trainer, TrainingArguments
 from trl import DPOConfig, DPOTrainer, GRPOConfig, GRPOTrainer
@@ -98,13 +98,13 @@ def checkpoint_over_frozen_embeddings(folder: Path) -> None:
 def reward_leaves_gradients_off(folder: Path) -> None:
     scorer = AutoModelForCausalLM.from_pretrained(make(folder / "scorer"))
 
-    def reward(completions: list[str], completion_ids: list[list[int]], **_: Any) -> list[float]:
+    def scored(completions: list[str], completion_ids: list[list[int]], **_: Any) -> list[float]:
         torch.set_grad_enabled(False)  # BUG GS201
         return [float(scorer(input_ids=torch.tensor([ids])).logits.mean()) for ids in completion_ids]
 
     args = GRPOConfig(**settings([], folder), num_generations=4, max_completion_length=6)
     path = make(folder / "model")
-    GRPOTrainer(path, reward_funcs=reward, args=args, train_dataset=PROMPTS).train()
+    GRPOTrainer(path, reward_funcs=scored, args=args, train_dataset=PROMPTS).train()
 
 
 def collator_scores_with_the_live_model(folder: Path) -> None:
@@ -180,10 +180,64 @@ def reference_of_the_trainer_is_its_model(folder: Path) -> None:
     trainer.train()  # BUG GS808
 
 
+def new_value_head_frozen_by_the_adapter(folder: Path) -> None:
+    class Mine(Trainer):
+        def compute_loss(self, model: Any, inputs: Any, return_outputs: bool = False, **_: Any) -> Any:
+            out = model(**inputs, output_hidden_states=True)
+            values = model.base_model.model.value_head(out.hidden_states[-1]).squeeze(-1)
+            returns = (inputs["labels"] == 3).float().flip(1).cumsum(1).flip(1)
+            return out.loss + F.mse_loss(values, returns)
+
+    path = make(folder / "model")
+    model = AutoModelForCausalLM.from_pretrained(path)
+    model.value_head = torch.nn.Linear(32, 1)
+    model = get_peft_model(model, LORA)  # BUG GS207
+    args = TrainingArguments(**{**settings(["steps=16"], folder), "remove_unused_columns": False})
+    data = Padded(AutoTokenizer.from_pretrained(path))
+    Mine(model, args, train_dataset=data, data_collator=Padded.collate).train()
+
+
+def grpo(kind: type[GRPOTrainer], folder: Path, **options: Any) -> None:
+    common = settings(["steps=16"], folder)
+    args = GRPOConfig(**common, **options, num_generations=4, max_completion_length=6)
+    kind(make(folder / "model"), reward_funcs=reward, args=args, train_dataset=PROMPTS).train()
+
+
+def old_log_probs_at_another_temperature(folder: Path) -> None:
+    class Mine(GRPOTrainer):
+        def _generate_and_score_completions(self, inputs: Any) -> Any:
+            batch = super()._generate_and_score_completions(inputs)
+            tokens = torch.cat([batch["prompt_ids"], batch["completion_ids"]], 1)
+            mask = torch.cat([batch["prompt_mask"], batch["completion_mask"]], 1)
+            answer = batch["completion_ids"]
+            length = answer.shape[1]
+            with torch.no_grad():
+                logits = self.model(input_ids=tokens, attention_mask=mask).logits[:, -length - 1 : -1]
+                chosen = (logits / 0.5).log_softmax(-1).gather(-1, answer[..., None])  # BUG GS803
+            batch["old_per_token_logps"] = chosen.squeeze(-1)
+            return batch
+
+    grpo(Mine, folder)
+
+
+def old_log_probs_computed_anew(folder: Path) -> None:
+    class Mine(GRPOTrainer):
+        def _compute_loss(self, model: Any, inputs: Any) -> Any:
+            tokens = torch.cat([inputs["prompt_ids"], inputs["completion_ids"]], 1)
+            mask = torch.cat([inputs["prompt_mask"], inputs["completion_mask"]], 1)
+            kept = inputs["completion_ids"].shape[1]
+            with torch.no_grad():
+                found = self._get_per_token_logps_and_entropies(model, tokens, mask, kept)  # BUG GS804
+            return super()._compute_loss(model, {**inputs, "old_per_token_logps": found[0]})
+
+    grpo(Mine, folder, num_iterations=4)
+
+
 PLANTED = (
     detached_loss, mean_of_each_micro_batch, optimizer_without_the_second_factor, checkpoint_over_frozen_embeddings,
     reward_leaves_gradients_off, collator_scores_with_the_live_model, reference_is_the_policy,
-    frozen_by_the_adapter, reference_of_the_trainer_is_its_model,
+    frozen_by_the_adapter, reference_of_the_trainer_is_its_model, new_value_head_frozen_by_the_adapter,
+    old_log_probs_at_another_temperature, old_log_probs_computed_anew,
 )  # fmt: skip
 
 

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 
 RESCALING = {"mul", "div", "add", "sub", "clamp"}
 COPYING = {"copy", "clone", "detach", "to"}
+DRAWN, SCALED = (
+    {"uniform", "normal", "randn", "rand", "zero", "fill"},
+    {"mul", "div"},
+)  # as `torch.nn.init` does
 NEAR = 40  # a polyak update is a handful of operations: the source lies this close to the write
 
 
@@ -47,6 +51,7 @@ class Networks:
         self._now = 0  # the iteration of what is being told
         self.copies: dict[ParamId, Copying] = {}
         self.loaded: set[ParamId] = set()  # from outside: a file, or another process
+        self.new: set[ParamId] = set()  # drawn at random before our eyes, and nothing loaded since
         self.used: set[ValueId] = set()  # values that went into a network by `load_state_dict`
         self.written_by_hand: dict[ParamId, Site] = {}
         self.shares: dict[ParamId, tuple[ParamId, Site]] = {}
@@ -80,6 +85,7 @@ class Networks:
             event.pairs, event.values or (NOTHING,) * len(event.pairs), strict=True
         ):
             made = self._history.graph.get(nid)
+            self.new.discard(pid)
             if source and source != pid:
                 self._copied(pid, source, event.site, event.how)
             elif made is not None:  # a mixture, put together by hand
@@ -113,6 +119,10 @@ class Networks:
             self.written_by_hand[pid] = op.site
         for other in op.facts.shares:
             self.shares[pid] = (other, op.site)
+        if self._is_drawn(write):
+            self.new.add(pid)
+        elif write.name not in SCALED and pid not in history.graph.value_params(write.inputs[1:]):
+            self.new.discard(pid)  # else it was only moved: `net.to(…)`
         self._written_from(pid, write, op.site)
 
     def _is_rescaled(self, pid: ParamId, write: Op) -> bool:
@@ -133,6 +143,13 @@ class Networks:
                 return False
             source = others[0]
         return source is not write and pid in params_of(source)
+
+    def _is_drawn(self, write: Op) -> bool:
+        """At random, or zeros; an orthogonal matrix is computed from what was drawn, and copied."""
+        if write.name != "copy":
+            return write.name in DRAWN or write.name.endswith(("_uniform", "_normal"))
+        made_of = self._history.graph.ancestors(write.inputs[1:]).values()
+        return any(op.name in DRAWN for op in made_of) and not any(op.kind == "data" for op in made_of)
 
     def _written_from(self, pid: ParamId, write: Op, site: Site) -> None:
         history = self._history

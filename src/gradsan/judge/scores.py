@@ -223,6 +223,14 @@ def batches(graph: Provenance, live: Op) -> list[Op]:
     return list(found.values())
 
 
+def identity(graph: Provenance, batch: Op) -> tuple[ValueId, ...]:
+    """What it is known by: prompts and answers that are joined anew for every update are the same batch, as long as all
+    of them are the same."""
+    if batch.name not in ("cat", "stack"):
+        return (batch.nid,)
+    return tuple(nid for part in graph.inputs(batch) for nid in identity(graph, part)) or (batch.nid,)
+
+
 def rows(op: Op) -> int:
     """How many samples a value holds: a row of numbers is one."""
     size = 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gradsan.judge.callers import way
 from gradsan.judge.freezes import frozen_at, function_at, thaws
-from gradsan.judge.frozen_parts import frozen_behind
+from gradsan.judge.frozen_parts import frozen_behind, new_heads
 from gradsan.judge.history import History, Param
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.source import decided_by_caller
@@ -20,7 +20,10 @@ class FrozenParameter(Rule):
     code = "GS207"
     name = "frozen-parameter"
     severity = "warning"
-    what = "An optimizer owns a parameter whose `requires_grad` is False."
+    what = """
+        An optimizer owns a parameter whose `requires_grad` is False. Or a part that is fitted to a target, and that no
+        optimizer owns, was frozen: a new head, together with the pretrained network before it.
+    """
     why = """
         It never learns. Typical is a freeze that was meant for one phase (the critic during the actor's
         update) and is never lifted.
@@ -52,6 +55,21 @@ class FrozenParameter(Rule):
             actor_opt.zero_grad()
             (-critic(torch.cat([s, actor(s)], -1)).mean()).backward()
             actor_opt.step()
+        """,
+        """
+        import torch
+        body, head = torch.nn.Linear(3, 4), torch.nn.Linear(4, 1)
+        adapter = torch.nn.Linear(3, 4, bias=False)
+        body.load_state_dict({"weight": torch.ones(4, 3), "bias": torch.zeros(4)})  # pretrained; the head is new
+        for net in (body, head):
+            net.requires_grad_(False)  # BUG
+        opt = torch.optim.SGD(adapter.parameters(), lr=0.1)
+        for _ in range(8):
+            s = torch.randn(8, 3)
+            loss = (head(body(s) + adapter(s)) - s.sum(-1, keepdim=True)).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
         """,
     )
     good = (
@@ -107,11 +125,41 @@ class FrozenParameter(Rule):
             (head(encoder(torch.randn(8, 3)).relu()) - 1.0).pow(2).mean().backward()
             opt.step()
         """,
+        """
+        # A pretrained network with its head, of which adapters alone are trained.
+        import torch
+        body, head = torch.nn.Linear(3, 4), torch.nn.Linear(4, 1)
+        adapter = torch.nn.Linear(3, 4, bias=False)
+        for net in (body, head):
+            net.load_state_dict({name: torch.ones_like(value) for name, value in net.state_dict().items()})
+            net.requires_grad_(False)
+        opt = torch.optim.SGD(adapter.parameters(), lr=0.1)
+        for _ in range(8):
+            s = torch.randn(8, 3)
+            loss = (head(body(s) + adapter(s)) - s.sum(-1, keepdim=True)).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # An actor learns to reach a goal through a model of the world, which is frozen by itself.
+        import torch
+        model, actor = torch.nn.Linear(5, 3).requires_grad_(False), torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(actor.parameters(), lr=0.1)
+        goal = torch.randn(8, 3)
+        for _ in range(8):
+            s = torch.randn(8, 3)
+            loss = (model(torch.cat([s, actor(s)], -1)) - goal).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
 
     def __init__(self, history: History) -> None:
         super().__init__(history)
         self._seen: dict[OptimizerId, int] = {}
+        self._heads: dict[ParamId, int] = {}  # in how many updates
 
     def on_step(self, event: Step) -> Verdicts:
         history = self.history
@@ -145,6 +193,25 @@ class FrozenParameter(Rule):
                 [("freeze", first.frozen_at), ("cut", cut.op.site), ("backward", contribution.site)],
                 frozen,
                 explains=cut.pids,
+                fix="leave it out of the freeze, and give it to the optimizer (`modules_to_save` of an adapter)",
+            )
+
+        yield from self._new_heads(contribution)
+
+    def _new_heads(self, contribution: Contribution) -> Verdicts:
+        history = self.history
+        for pid in (heads := new_heads(history, contribution)):
+            self._heads[pid] = self._heads.get(pid, 0) + 1
+        frozen = [pid for pid in heads if self._heads[pid] >= TIMES and self._is_for_good(pid)]
+        if frozen:
+            first = history.params[frozen[0]]
+            yield Verdict(
+                self._decided_at(first),
+                f"{networks(history, frozen)} is new, was frozen with the network before it and is in no optimizer: it "
+                "stays as it was drawn, and what it says is compared with a target on the way to "
+                f"{line(history, contribution.site)}",
+                [("freeze", first.frozen_at), ("backward", contribution.site)],
+                frozen,
                 fix="leave it out of the freeze, and give it to the optimizer (`modules_to_save` of an adapter)",
             )
 

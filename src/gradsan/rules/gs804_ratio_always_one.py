@@ -62,6 +62,24 @@ class RatioAlwaysOne(Rule):
                 loss.backward()
                 opt.step()
         """,
+        """
+        import torch
+        policy = torch.nn.Embedding(6, 6)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        prompt = torch.randint(6, (8, 2))
+        for _ in range(3):
+            answer, advantage = torch.randint(6, (8, 4)), torch.randn(8, 1)
+            for _ in range(3):
+                tokens = torch.cat([prompt, answer], 1)  # joined anew, and the same all the same
+                with torch.no_grad():
+                    old = policy(tokens[:, 1:-1]).log_softmax(-1).gather(-1, tokens[:, 2:, None]).squeeze(-1)  # BUG
+                new = policy(tokens[:, 1:-1]).log_softmax(-1).gather(-1, tokens[:, 2:, None]).squeeze(-1)
+                ratio = (new - old).exp()
+                loss = -torch.min(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage).mean()
+                opt.zero_grad()
+                loss.backward()
+                opt.step()
+        """,
     )
     good = (
         """
@@ -95,11 +113,29 @@ class RatioAlwaysOne(Rule):
                 loss.backward()
                 opt.step()
         """,
+        """
+        # The same prompts, and new answers in every update.
+        import torch
+        policy = torch.nn.Embedding(6, 6)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        prompt = torch.randint(6, (8, 2))
+        for _ in range(8):
+            answer, advantage = torch.randint(6, (8, 4)), torch.randn(8, 1)
+            tokens = torch.cat([prompt, answer], 1)
+            with torch.no_grad():
+                old = policy(tokens[:, 1:-1]).log_softmax(-1).gather(-1, tokens[:, 2:, None]).squeeze(-1)
+            new = policy(tokens[:, 1:-1]).log_softmax(-1).gather(-1, tokens[:, 2:, None]).squeeze(-1)
+            ratio = (new - old).exp()
+            loss = -torch.min(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
 
     def __init__(self, history: History) -> None:
         super().__init__(history)
-        self._uses: dict[tuple[Site, ValueId], _Use] = {}
+        self._uses: dict[tuple[Site | ValueId, ...], _Use] = {}  # by the line that subtracts, and the data
 
     def on_backward(self, event: Backward) -> Verdicts:
         graph = self.history.graph
@@ -121,7 +157,7 @@ class RatioAlwaysOne(Rule):
         for batch in scores.batches(graph, difference.live):
             if scores.rows(batch) < size:
                 continue
-            use = self._uses.setdefault((difference.op.site, batch.nid), _Use())
+            use = self._uses.setdefault((difference.op.site, *scores.identity(graph, batch)), _Use())
             use.rows += size
             use.updates += epoch != use.epoch
             use.epoch, use.always = epoch, use.always and one
