@@ -21,6 +21,7 @@ from gradsan_benchmark.forks import script
 
 PROJECTIONS = 3
 MOST_NODES = 20_000
+LOOKS = {4, 8, 16, 32, 64}  # at which backwards and steps it is counted what lives
 
 
 class Recorder:
@@ -60,6 +61,9 @@ class Recorder:
             roots = [tensors] if isinstance(tensors, torch.Tensor) else list(tensors)
             found = walk([t.grad_fn for t in roots if getattr(t, "grad_fn", None) is not None])
             self.backwards.append([*found, int(kept)])
+            # A state that a rollout carries on is there now, and may be gone before the step.
+            if len(self.backwards) in LOOKS:
+                self.kept.append(graphs_alive())
 
     def before_step(self, optimizer: Any) -> None:
         number = self.order.setdefault(id(optimizer), len(self.order))
@@ -74,7 +78,7 @@ class Recorder:
                     self.add(parameter.grad.detach(), index, digest, sketch, PROJECTIONS + 1)
                 index += 1
         self.steps.append({"optimizer": number, "digest": digest.hexdigest(), "sketch": sketch})
-        if len(self.steps) in (4, 8, 16, 32, 64):
+        if len(self.steps) in LOOKS:
             self.kept.append(graphs_alive())
         if len(self.steps) >= self.updates:
             self.write(None)

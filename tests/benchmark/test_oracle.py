@@ -34,6 +34,7 @@ CHANGES = {
     "torch.randn(4, 3)": ("(torch.randn(4, 3) * 3.0 / 3.0)", "equivalent"),
     "backward()": ("backward(retain_graph=True)", "latent"),
     "optimizer.step()": ("optimizer.step(); kept.append(net(torch.ones(3)))", "latent"),
+    "    loss.backward()": ("    kept = [net(torch.ones(3))]; loss.backward(); kept = []", "latent"),
     "Linear(3, 1)": ("Linear(4, 1)", "invalid"),
 }
 

@@ -86,6 +86,18 @@ class StepWithoutGradient(Rule):
             loss.backward()
         """,
         """
+        # One of three losses that feed one step.
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(6):
+            opt.zero_grad()
+            (net(torch.randn(8, 3)) - 1.0).pow(2).mean().backward()
+            (net(torch.randn(8, 3)) + 1.0).pow(2).mean().backward  # BUG
+            net(torch.randn(8, 3)).abs().mean().backward()
+            opt.step()
+        """,
+        """
         # The first of two phases; the second is right.
         import torch
         net = torch.nn.Linear(3, 1)
@@ -134,10 +146,7 @@ class StepWithoutGradient(Rule):
         self._in_vain: dict[BackwardId, Step] = {}  # by the backward before it
         self._times: dict[tuple[OptimizerId, Way], int] = {}
         self._first = FirstSteps(history)
-        self._idle_lines: dict[
-            Site, int
-        ] = {}  # how often a step there found nothing; filled ones are left out
-        self._filled_lines: set[Site] = set()
+        self._lines: dict[Site, None] = {}  # of steps, in their order
 
     def on_ops(self, event: Ops) -> Verdicts:
         """The same without an optimizer: one gradient, applied by the same line again and again."""
@@ -155,14 +164,13 @@ class StepWithoutGradient(Rule):
             )
 
     def on_step(self, event: Step) -> Verdicts:
+        self._lines[event.site] = None
         ledger, began_empty = self.history.ledger, self._first.began_empty(event)
         if any(ledger.fresh(pid) for pid in event.held):
             self._empty[event.oid] = 0
             self._filled.add(event.oid)
-            self._filled_lines.add(event.site)
             self._filled_ways.add((event.oid, way(self.history, event.site, event.chain)))
             return
-        self._idle_lines[event.site] = self._idle_lines.get(event.site, 0) + 1
         optimizer = self.history.optimizers[event.oid]
         if event.held and any(ledger.parts.get(pid) for pid in event.held):
             last = next(part for pid in event.held for part in ledger.parts.get(pid, ()))
@@ -226,38 +234,44 @@ class StepWithoutGradient(Rule):
                 [("backward", named), ("step", event.site)],
             )
 
-    def _idle_phases(self) -> Verdicts:
-        """One of several phases with one optimizer, in which `backward` is named and not called."""
-        for site, times in self._idle_lines.items():
-            named = self.history.uncalled_backward(site) if site not in self._filled_lines else NOWHERE
-            if named and times >= EMPTY_STEPS:
+    def _uncalled(self) -> Verdicts:
+        """`backward` is named and not called, beside others that are, or in one of several phases. Where the optimizer
+        never got anything, that is told with its steps."""
+        history = self.history
+        told = {history.uncalled_backward(history.optimizers[oid].last_step) for oid in self._starved()}
+        found: dict[Site, list[Site]] = {}
+        for site in self._lines:
+            found.setdefault(history.uncalled_backward(site), []).append(site)
+        for named, steps in found.items():
+            if named and named not in told:
+                at = history.sites[named].line
+                site = min(steps, key=lambda s: (history.sites[s].line < at, history.sites[s].line))
                 yield Verdict(
                     named,
-                    f"`backward` is named here and not called: {times} steps on {line(self.history, site)}, and never "
-                    "a gradient for them",
+                    f"`backward` is named here and not called: no gradient of it for the step on {line(history, site)}",
                     [("backward", named), ("step", site)],
                 )
 
+    def _starved(self) -> list[OptimizerId]:
+        """Those that never received anything, where no other rule knows the reason."""
+        found = [oid for oid, n in self._empty.items() if oid not in self._filled and n >= EMPTY_STEPS]
+        owned = {oid: self.history.optimizers[oid].params for oid in found}
+        return [
+            o for o in found if not self.history.explained & set(owned[o]) and not self._ever_fed(owned[o])
+        ]
+
     def at_end(self) -> Verdicts:
-        """An optimizer that never received anything, where no other rule knows the reason."""
-        yield from self._idle_phases()
-        for oid, empty in self._empty.items():
+        yield from self._uncalled()
+        for oid in self._starved():
             optimizer = self.history.optimizers[oid]
-            starved = oid not in self._filled and empty >= EMPTY_STEPS
-            if (
-                starved
-                and not self.history.explained & set(optimizer.params)
-                and not self._ever_fed(optimizer.params)
-            ):
-                named = self.history.uncalled_backward(optimizer.last_step)
-                why = f": `backward` is named and not called on {line(self.history, named)}" if named else ""
-                yield Verdict(
-                    named or optimizer.last_step,
-                    f"{optimizer.steps} steps, and never a gradient for "
-                    f"{networks(self.history, optimizer.params)}{why}",
-                    [("backward", named), ("step", optimizer.last_step), ("optimizer", optimizer.site)],
-                    optimizer.params,
-                )
+            named = self.history.uncalled_backward(optimizer.last_step)
+            why = f": `backward` is named and not called on {line(self.history, named)}" if named else ""
+            yield Verdict(
+                named or optimizer.last_step,
+                f"{optimizer.steps} steps, and never a gradient for {networks(self.history, optimizer.params)}{why}",
+                [("backward", named), ("step", optimizer.last_step), ("optimizer", optimizer.site)],
+                optimizer.params,
+            )
 
 
 rule = StepWithoutGradient
