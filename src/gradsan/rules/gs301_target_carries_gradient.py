@@ -407,9 +407,9 @@ class TargetCarriesGradient(Rule):
         weighs = named != where.site and policy_weight(history.graph, target) is not None
         return Verdict(
             culprit,
-            f"{value_at(history, named, 'this')} is {'a weight in ' * weighs}a bootstrap target and should be a constant, but gradient flows "
-            f"through it: the loss on {line(history, contribution.site)} trains {networks(history, pids)} through the "
-            "target, too",
+            f"{value_at(history, named, 'this')} is {'a weight in ' * weighs}a bootstrap target and should be a "
+            f"constant, but gradient flows through it: the loss on {line(history, contribution.site)} trains "
+            f"{networks(history, pids)} through the target, too",
             [("value", target[0].op.site), ("target", where.site), ("loss", residual.op.site),
              ("backward", contribution.site)],
             pids,
