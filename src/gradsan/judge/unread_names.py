@@ -15,7 +15,7 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 JUMPS = (ast.Break, ast.Continue)
 
 
-class Place(NamedTuple):
+class Spot(NamedTuple):
     """A statement in its block, and what the block belongs to."""
 
     block: Sequence[ast.stmt]
@@ -74,14 +74,14 @@ def _binds(function: ast.AST, name: str) -> bool:
     )
 
 
-def _way(scope: ast.AST, statement: ast.stmt) -> list[Place]:
+def _way(scope: ast.AST, statement: ast.stmt) -> list[Spot]:
     """From the outermost statement of the scope down to this one."""
     for block, parent in _blocks(scope):
         for index, inside in enumerate(block):
             if inside is statement:
-                return [Place(block, index, parent)]
+                return [Spot(block, index, parent)]
             if deeper := _way(inside, statement):
-                return [Place(block, index, parent), *deeper]
+                return [Spot(block, index, parent), *deeper]
     return []
 
 
@@ -94,7 +94,7 @@ def _blocks(node: ast.AST) -> Iterator[tuple[Sequence[ast.stmt], ast.AST]]:
         yield from _blocks(part)
 
 
-def _reaches_a_reader(ways: list[Place], name: str) -> bool:
+def _reaches_a_reader(ways: list[Spot], name: str) -> bool:
     for block, at, parent in reversed(ways):
         read, bound = _follow(block[at + 1 :], name)
         if read or bound:

@@ -3,7 +3,10 @@ statistics. No loss needs to use them again for the memory to grow."""
 
 from __future__ import annotations
 
+import torch
+
 from gradsan.observe.graph import node_label
+from gradsan.observe.holders import holder_of
 from gradsan.observe.values import Values
 from gradsan.record.events import HeldGraphs, Site
 
@@ -28,17 +31,21 @@ class HeldGraphsWatch:
     def find(self, values: Values, iteration: int) -> HeldGraphs | None:
         """Where the same lines have left something in many iterations, and all of it is old."""
         held: dict[Site, set[int]] = {}
+        oldest: dict[Site, torch.Tensor] = {}
         for tensor, nid, born in values.alive_with_graph():
             made = self._real(born)
             number, site = node_label(tensor)
             if site and number == nid and iteration - made >= LONG:
                 held.setdefault(site, set()).add(made)
+                oldest.setdefault(site, tensor)
         lines = [site for site, made in held.items() if len(made) >= ITERATIONS and site not in self._told]
         if not lines:
             return None
         self._told.update(lines)
         count = max(len(held[site]) for site in lines)
-        return HeldGraphs(tuple(lines[:MOST_LINES]), count, iteration - min(held[lines[0]]))
+        kept = oldest.pop(lines[0])
+        oldest.clear()
+        return HeldGraphs(tuple(lines[:MOST_LINES]), count, iteration - min(held[lines[0]]), holder_of(kept))
 
     def _real(self, traced: int) -> int:
         """The iteration of the run that was the so many-th to be traced."""

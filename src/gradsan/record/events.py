@@ -459,11 +459,12 @@ class Ops(NamedTuple):
 
 class HeldGraphs(NamedTuple):
     """Values with a graph that these lines made in so many traced `iterations` are all still there, up to `age`
-    iterations later."""
+    iterations later. `holder`: the attribute or the global that has the oldest of them in its containers."""
 
     sites: tuple[Site, ...]
     iterations: int
     age: int
+    holder: str = ""
 
 
 class Failed(NamedTuple):

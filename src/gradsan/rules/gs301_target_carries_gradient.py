@@ -6,10 +6,11 @@ from gradsan.judge.callers import handed_in
 from gradsan.judge.effect import Way, from_outside, share_through
 from gradsan.judge.flow import SELECTING, SHAPING, Term, constant_terms
 from gradsan.judge.ledger import Contribution
+from gradsan.judge.live_targets import is_climbed, modelled, policy_weight
 from gradsan.judge.meant_constant import meant_constant
 from gradsan.judge.residuals import Residual, residuals
 from gradsan.judge.wording import line, networks, value_at
-from gradsan.record.events import Backward, Failed, Op, ParamId, ValueId
+from gradsan.record.events import Backward, Failed, Op, ParamId, Site, ValueId
 from gradsan.record.torch_errors import kind_of
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
@@ -99,6 +100,50 @@ class TargetCarriesGradient(Rule):
             opt.zero_grad()
             loss.backward()
             opt.step()
+        """,
+        """
+        # The traces of a return are made of the live policy; all values are constants.
+        import torch
+        policy, q, slow = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD([*policy.parameters(), *q.parameters()], lr=0.1)
+        def corrected(reward, ahead, trace):
+            target = ahead[-1]
+            found = [target]
+            for t in (2, 1, 0):
+                target = reward[t] + 0.9 * (ahead[t + 1] + (target - ahead[t + 1]) * trace[t + 1])
+                found.insert(0, target)
+            return torch.stack(found)
+        for _ in range(6):
+            s, a, r, old = torch.randn(4, 8, 3), torch.randint(2, (4, 8, 1)), torch.randn(4, 8, 1), -torch.rand(4, 8, 1)
+            log_prob = policy(s).log_softmax(-1).gather(-1, a)
+            with torch.no_grad():
+                ahead = slow(s).gather(-1, a)
+            trace = (log_prob - old).exp().clamp(max=1.0)  # BUG
+            loss = (q(s).gather(-1, a) - corrected(r, ahead, trace)).pow(2).mean() - (log_prob * r).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # What a model imagines is climbed by the actor, and fitted by the critic.
+        import torch
+        actor, model, critic = torch.nn.Linear(3, 1), torch.nn.Linear(4, 3), torch.nn.Linear(3, 1)
+        reward = torch.nn.Linear(3, 1)
+        actor_opt = torch.optim.SGD(actor.parameters(), lr=0.01)
+        critic_opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+        def fit(opt, loss):
+            params = opt.param_groups[0]["params"]
+            for p, g in zip(params, torch.autograd.grad(loss, params, retain_graph=True)):
+                p.grad = g
+            opt.step()
+        for _ in range(6):
+            s = torch.randn(8, 3)
+            s2 = model(torch.cat([s, actor(s).tanh()], -1))
+            returns = reward(s2) + 0.9 * critic(s2)
+            error = critic(s) - returns  # BUG
+            actor_loss, critic_loss = -returns.mean(), error.pow(2).mean()
+            fit(actor_opt, actor_loss)
+            fit(critic_opt, critic_loss)
         """,
     )
     good = (
@@ -223,7 +268,8 @@ class TargetCarriesGradient(Rule):
         for residual in residuals(self.history.graph, roots):
             target = self._live_target(residual, consumed)
             if target and not self.history.graph.is_hidden(t.op.nid for t in residual.live()):
-                yield self._verdict(residual, target, contribution)
+                data = residual.data() or modelled(self.history.graph, residual, consumed)
+                yield self._verdict(residual, data, target, contribution)
         yield from self._projected(contribution, roots, consumed)
 
     def _projected(
@@ -297,10 +343,14 @@ class TargetCarriesGradient(Rule):
         Two live terms alone are no temporal difference (a dueling network has them, so has a preference
         loss): the one on the reward's side must be discounted where the other is not, or come out of a
         forward pass of its own."""
-        live, data = residual.live(), residual.data()
+        graph, live, data = self.history.graph, residual.live(), residual.data()
+        if not data:
+            data = modelled(graph, residual, consumed)
+            live = [t for t in live if t not in data]
+            if not any(t.scaled for t in live):
+                return []
         if len(live) < 2 or not data:
             return []
-        graph = self.history.graph
         one_sided = len({part.sign for d in data for part in constant_terms(graph, d)}) == 1
         for side in dict.fromkeys(d.sign for d in data):  # a soft target subtracts an entropy as well
             predicted = [t for t in live if t.sign == -side]
@@ -344,22 +394,37 @@ class TargetCarriesGradient(Rule):
         within = self.history.graph.live_ancestors(root.nid for root in contribution.event.roots)
         return [way for term in target for way in from_outside(self.history, term.op, within)]
 
-    def _verdict(self, residual: Residual, target: list[Term], contribution: Contribution) -> Verdict:
+    def _verdict(
+        self, residual: Residual, data: list[Term], target: list[Term], contribution: Contribution
+    ) -> Verdict:
         history = self.history
         pids = history.graph.live_params([t.op.nid for t in target])
-        reward = next(d for d in residual.data() if d.sign == target[0].sign)
+        pids = pids & contribution.consumed_pids() or pids
+        reward = next(d for d in data if d.sign == target[0].sign)
         where = self._joins(residual, target, reward.op)
-        culprit = handed_in(history, where, target[0].op)
+        culprit = self._culprit(residual, target, where)
+        named = where.site if culprit == residual.op.site else culprit
+        weighs = named != where.site and policy_weight(history.graph, target) is not None
         return Verdict(
             culprit,
-            f"{value_at(history, culprit, 'this')} is a bootstrap target and should be a constant, but gradient flows "
-            f"through it: the loss on {line(history, contribution.site)} trains {networks(history, pids)} through the "
-            "target, too",
+            f"{value_at(history, named, 'this')} is {'a weight in ' * weighs}a bootstrap target and should be a "
+            f"constant, but gradient flows through it: the loss on {line(history, contribution.site)} trains "
+            f"{networks(history, pids)} through the target, too",
             [("value", target[0].op.site), ("target", where.site), ("loss", residual.op.site),
              ("backward", contribution.site)],
             pids,
             measure=lambda: share_through(history, contribution, self._ways(target, contribution)),
         )  # fmt: skip
+
+    def _culprit(self, residual: Residual, target: list[Term], where: Op) -> Site:
+        """The target's expression; the weight in it, where only that is live; the loss, where the very same value
+        has to be live for another one."""
+        weight = policy_weight(self.history.graph, target)
+        if weight is not None and weight.site:
+            return weight.site
+        if is_climbed(self.history, where, residual.op):
+            return residual.op.site
+        return handed_in(self.history, where, target[0].op)
 
     def _joins(self, residual: Residual, target: list[Term], reward: Op) -> Op:
         """The operation that adds reward and bootstrapped value: the first value made of both."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from gradsan.judge.source import stored_at
-from gradsan.judge.wording import networks, value_at
-from gradsan.record.events import HeldGraphs, Op, Ops, Site
+import ast
+
+from gradsan.judge.put_away import put_into
+from gradsan.judge.source import around, stored_at
+from gradsan.judge.wording import line, networks, value_at
+from gradsan.record.events import NOWHERE, HeldGraphs, Op, Ops, Site
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 ITERATIONS = 4
@@ -152,19 +155,36 @@ class GrowingGraph(Rule):
         history = self.history
         outside = [s for s in event.sites if (seen := history.sites.get(s)) and seen.function != "forward"]
         made = (outside or list(event.sites))[0]
-        culprit = self._stored(made)
+        stored = self._stored(made)
+        away = NOWHERE if stored or self._is_handed_over(made) else self._put_into(event.holder)
+        what = f"what {line(history, made)} makes" if away else value_at(history, made, "this")
+        culprit = stored or away or made
         yield Verdict(
             culprit,
-            f"{value_at(history, made, 'this')} is kept with its graph: what it was in {event.iterations} of the "
+            f"{what} is kept with its graph: what it was in {event.iterations} of the "
             f"traced iterations is still there, up to {event.age} iterations later",
             [("made", made), ("stored", culprit), *(("made", site) for site in event.sites)],
         )
 
     def _stored(self, made: Site) -> Site:
-        """The line that puts it away, where it is in the same function; else the one that makes it."""
+        """The line that puts it away, where it is in the same function."""
         seen = self.history.sites.get(made)
         at = stored_at(seen.file, seen.line) if seen is not None else 0
-        return self.history.site_at(seen.file, at, seen.function) if seen is not None and at else made
+        return self.history.site_at(seen.file, at, seen.function) if seen is not None and at else NOWHERE
+
+    def _is_handed_over(self, made: Site) -> bool:
+        """`metrics.note(critic(obs).mean())`: the line that makes it gives it away, too."""
+        seen = self.history.sites.get(made)
+        return seen is not None and isinstance(around(seen.file, seen.line)[1], ast.Expr)
+
+    def _put_into(self, holder: str) -> Site:
+        """The only line that puts anything into what holds it: in a hook, or in a method of a buffer."""
+        files = {known.file for known in self.history.sites.values()} if holder else set()
+        lines = [(file, at) for file in sorted(files) for at in put_into(file, holder)]
+        if len(lines) != 1:
+            return NOWHERE
+        function = around(*lines[0])[0]
+        return self.history.site_at(*lines[0], function.name if function is not None else "<module>")
 
 
 rule = GrowingGraph
