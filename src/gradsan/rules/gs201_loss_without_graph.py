@@ -107,6 +107,21 @@ class LossWithoutGraph(Rule):
             scores[i] = net(x[i]).item()  # BUG
         (scores - 1.0).pow(2).mean().backward()
         """,
+        """
+        # While a generator waits inside the block, gradients are off for everybody.
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        def rollouts():
+            while True:
+                with torch.no_grad():  # BUG
+                    yield torch.randn(8, 3)
+        for s in rollouts():
+            with torch.no_grad():
+                target = 0.9 * net(s)
+            loss = (net(s) - target).pow(2).mean()
+            loss.backward()
+        """,
     )
     good = (
         """

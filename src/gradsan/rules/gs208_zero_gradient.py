@@ -13,7 +13,7 @@ from gradsan.record.events import Backward, Op, ParamId, Site, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 STEPS = 5
-SATURATED = 0.3
+SATURATED = 0.05
 SQUASHED = 0.75  # of the elements: a minority of saturated units is what learning makes
 PRODUCTS = {"linear", "matmul", "mm", "bmm", "addmm", "einsum", "baddbmm"}
 MASKING = {"mul", "where", "masked_fill", "index_put", "setitem"}
@@ -496,9 +496,16 @@ class ZeroGradient(Rule):
         graph = self.history.graph
         users = [live[n] for n in graph.consumers.get(op.nid, ()) if n in live]
         return any(
-            u.name in ("pow", "abs", "mse_loss") or (u.name == "mul" and len(set(u.inputs)) == 1)
+            u.name in ("pow", "abs", "mse_loss")
+            or (u.name == "mul" and len(set(u.inputs)) == 1)
+            or self._is_times_itself(op, u, users)
             for u in users
         )
+
+    def _is_times_itself(self, op: Op, product: Op, users: list[Op]) -> bool:
+        """`weight * error * error`."""
+        others = [i for i in self.history.graph.inputs(product) if i.nid != op.nid]
+        return product.name == "mul" and any(other in users for other in others)
 
 
 rule = ZeroGradient
