@@ -117,6 +117,19 @@ class HiddenMutation(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        block = bytearray(8 * 3 * 4)
+        for step in range(4):
+            obs = torch.frombuffer(block, dtype=torch.float32).view(8, 3)  # BUG
+            loss = (net(obs) - 1.0).pow(2).mean()
+            block[:] = torch.randn(8, 3).numpy().tobytes()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """

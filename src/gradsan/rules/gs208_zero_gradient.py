@@ -188,6 +188,19 @@ class ZeroGradient(Rule):
             (temperature * (dist.entropy().detach().mean() - 0.9)).backward()
             alpha_opt.step()
         """,
+        """
+        # Few samples lie beyond the limit, and each is weighed.
+        import torch
+        q = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(q.parameters(), lr=0.01)
+        for _ in range(8):
+            target = torch.cat([torch.zeros(14), torch.tensor([9.0, -9.0])])
+            error = (target - 0.01 * q(torch.randn(16, 3)).squeeze(1)).clamp(-1, 1)  # BUG
+            loss = (torch.rand(16) * error * error).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """
