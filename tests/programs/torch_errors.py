@@ -225,7 +225,11 @@ torch.autograd.grad((y * w).sum(), [x, w])  # RAISES
 """,
     ),
     Program("input-unused", "", "y = (x * 2).sum()\npart = x[:2]\ntorch.autograd.grad(y, part)  # BUG"),
-    Program("input-without-gradient", "", "s = torch.ones(4)\ntorch.autograd.grad((x * s).sum(), s)  # BUG"),
+    Program(
+        "input-without-gradient",
+        "GS201",
+        "s = torch.ones(4)  # BUG\ntorch.autograd.grad((x * s).sum(), s)  # RAISES",
+    ),
     Program("no-inputs", "", "x.sum().backward(inputs=[])  # BUG"),
     Program("no-inputs", "", "torch.autograd.grad(x.sum(), [])  # BUG"),
     Program(

@@ -277,9 +277,20 @@ class CutFinder:
         """A custom function that the graph leads through, and that gave nothing back."""
         graph = self.history.graph
         for op in graph.live_ancestors(roots).values():
-            if "function" in op.tags and (pids := graph.live_params([op.nid]) & hungry):
+            if "function" not in op.tags:
+                continue
+            if pids := graph.live_params([op.nid]) & hungry:
                 return [Cut(op, pids, False)]
+            # What it calls inside seems cut off there; but it is its backward that ought to feed it.
+            hidden = self._between([op.nid], graph.value_params([op.nid]) & hungry)
+            if hidden and all(self._is_inside(cut.op, op) for cut in hidden):
+                return [Cut(op, {pid for cut in hidden for pid in cut.pids}, False)]
         return []
+
+    def _is_inside(self, cut: Op, function: Op) -> bool:
+        """Whether the cut was made by the forward of this function: called from the line that applies it."""
+        history = self.history
+        return function.site in history.chains.get(cut.chain, ()) or cut.site == function.site
 
     def _is_constant(self, roots: list[Op], cut: Cut, trained: set[ParamId]) -> bool:
         """Whether the cut value only weighs or aims what the loss trains: an advantage, a target. Cutting

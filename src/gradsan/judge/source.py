@@ -360,6 +360,7 @@ class BackwardSource(NamedTuple):
     )
     unread: tuple[int, ...]  # the outputs whose gradient it takes and never reads
     names: tuple[str, ...]  # what it calls the gradients
+    writes: int  # the first line that writes into one of them in place; 0 where there is none
 
 
 @functools.lru_cache(maxsize=256)
@@ -384,7 +385,25 @@ def _read_backward(node: ast.FunctionDef) -> BackwardSource:
     returns = [n for n in ast.walk(node) if isinstance(n, ast.Return)]
     spelt = [n for n in returns if _has_none(n.value)]
     last = max((n.lineno for n in returns), default=node.lineno)
-    return BackwardSource(spelt[0].lineno if spelt else last, unread, names)
+    parts = [n for n in ast.walk(node) if isinstance(n, ast.expr | ast.stmt)]
+    writes = [n.lineno for n in parts if _written_in_place(n) in names]
+    return BackwardSource(spelt[0].lineno if spelt else last, unread, names, min(writes, default=0))
+
+
+def _written_in_place(node: ast.AST) -> str:
+    """The name in `x.mul_(…)`, `x *= …` or `x[…] = …`."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        method, target = node.func.attr, node.func.value
+        in_place = method.endswith("_") and not method.endswith("__")
+        return target.id if in_place and isinstance(target, ast.Name) else ""
+    if isinstance(node, ast.AugAssign):
+        target = node.target
+    elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+        target = node
+    else:
+        return ""
+    inner = target.value if isinstance(target, ast.Subscript) else target
+    return inner.id if isinstance(inner, ast.Name) else ""
 
 
 def _has_none(value: ast.expr | None) -> bool:

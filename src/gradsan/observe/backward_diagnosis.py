@@ -8,8 +8,10 @@ from types import FrameType
 from typing import Any
 
 import torch
+from torch.autograd.function import BackwardCFunction
 
 from gradsan.observe.containment import Containment
+from gradsan.observe.function_contexts import changed_attributes
 from gradsan.observe.function_gradients import FunctionWatcher
 from gradsan.observe.gradient_ladder import GradientLadder, GradientLadders
 from gradsan.observe.gradient_shares import GradientShares, ShareWatcher
@@ -82,6 +84,8 @@ class BackwardDiagnosis:
             names, packed = saved_names(node)
             if names and nid in writes.kept:
                 hidden += _hidden_write(writes, _saved_tensors(node, names), nid)
+            if nid in writes.kept and isinstance(node, BackwardCFunction):
+                hidden += changed_attributes(writes, node, nid)
             if packed:
                 self._blind_spots.add("packed", None)
         ladder = self._ladders.of(token, named)
@@ -133,6 +137,7 @@ class BackwardDiagnosis:
 
     def after_grad(self, facts: BackwardFacts, watcher: GradientWatcher) -> BackwardFacts:
         """`autograd.grad` writes no gradient; what met on the way is known all the same."""
+        facts = facts._replace(functions=watcher.functions.passes(self._leaves))
         if watcher.shares is None:
             return facts
         return facts._replace(junctions=watcher.shares.results(self._leaves)[0])

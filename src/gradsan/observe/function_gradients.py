@@ -12,7 +12,7 @@ from gradsan.observe.graph import Label, leaf_of
 from gradsan.observe.registry import Leaves
 from gradsan.observe.sites import Sites
 from gradsan.observe.unseen import is_dense, is_readable
-from gradsan.observe.values import Tensor
+from gradsan.observe.values import Tensor, version_of
 from gradsan.record.events import NOWHERE, FunctionPass, Site, ValueId
 
 
@@ -22,6 +22,8 @@ class Seen(NamedTuple):
     outputs: int
     plain: bool
     gives: bool
+    overwrites: bool
+    severs: bool
     behind: list[Tensor]
 
 
@@ -31,11 +33,10 @@ class FunctionWatcher:
     def __init__(self, containment: Containment, named: dict[Any, Label]) -> None:
         self._contain = containment.contain
         self._seen: list[Seen] = []
-        self._handles = [
-            node.register_hook(self._hook(node, nid))
-            for node, (nid, _) in named.items()
-            if nid and isinstance(node, BackwardCFunction)
-        ]
+        self._versions: dict[ValueId, list[int]] = {}
+        functions = [(n, nid) for n, (nid, _) in named.items() if nid and isinstance(n, BackwardCFunction)]
+        self._handles = [node.register_prehook(self._before(nid)) for node, nid in functions]
+        self._handles += [node.register_hook(self._hook(node, nid)) for node, nid in functions]
 
     def remove(self) -> None:
         for handle in self._handles:
@@ -45,6 +46,12 @@ class FunctionWatcher:
         """Tensors are given up here, for good."""
         seen, self._seen = self._seen, []
         return tuple(FunctionPass(*s[:-1], leaves.pids(s.behind)) for s in seen)
+
+    def _before(self, nid: ValueId) -> Any:
+        def hook(grad_outputs: Any) -> None:
+            self._versions[nid] = _versions(grad_outputs)
+
+        return hook
 
     def _hook(self, node: Any, nid: ValueId) -> Any:
         def hook(grad_inputs: Any, grad_outputs: Any) -> None:
@@ -61,11 +68,20 @@ class FunctionWatcher:
         plain = all(g.numel() == 1 and float(g) == 1.0 for _, g in arrived)
         gives = any(g is not None and _is_something(g) for g in grad_inputs)
         indices = tuple([i for i, _ in arrived])
-        self._seen.append(Seen(nid, indices, len(grad_outputs), plain, gives, _leaves_behind(missing)))
+        overwrites = self._versions.get(nid, _versions(grad_outputs)) != _versions(grad_outputs)
+        severs = any(g.requires_grad for _, g in arrived) and not any(
+            g is not None and g.requires_grad for g in grad_inputs
+        )
+        lost = _leaves_behind(missing)
+        self._seen.append(Seen(nid, indices, len(grad_outputs), plain, gives, overwrites, severs, lost))
 
 
 def _is_something(grad: Tensor) -> bool:
     return is_readable(grad) and is_dense(grad) and bool(grad.any())
+
+
+def _versions(grads: Any) -> list[int]:
+    return [version_of(g) if g is not None and is_readable(g) else 0 for g in grads]
 
 
 def _leaves_behind(nodes: list[Any]) -> list[Tensor]:

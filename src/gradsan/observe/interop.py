@@ -29,7 +29,7 @@ class InteropTap:
 
     @property
     def parts(self) -> Parts:
-        patches = self._patch_from_numpy, self._patch_functions
+        patches = self._patch_arrivals, self._patch_functions
         return (
             *patches,
             self._patch_inference_mode,
@@ -65,23 +65,28 @@ class InteropTap:
         for module in (torch.jit._builtins, torch.jit._recursive):
             patches.set(module, "_find_builtin", find_builtin)
 
-    def _patch_from_numpy(self, patches: Patches) -> None:
-        """It goes past function modes: a wrapper tells the operation tap."""
-        contain, tracing, original = self._contain, self._tracing, torch.from_numpy
+    def _patch_arrivals(self, patches: Patches) -> None:
+        """They go past function modes: wrappers tell the operation tap."""
+        for name in ("from_numpy", "frombuffer"):
+            wrapper = self._arriving(name, getattr(torch, name))
+            wrapper.__qualname__ = name  # pickled by this name; PyTorch's own is no Python function
+            patches.set(torch, name, wrapper, rests=True)
+
+    def _arriving(self, name: str, original: Any) -> Any:
+        contain, tracing = self._contain, self._tracing
 
         @functools.wraps(original)
-        def from_numpy(array: Any) -> Any:
-            result = original(array)
+        def arrive(*args: Any, **kwargs: Any) -> Any:
+            result = original(*args, **kwargs)
             if tracing.tap is not None:
-                contain("arrival", self._arrived, array, result, sys._getframe(1))
+                contain("arrival", self._arrived, name, args, result, sys._getframe(1))
             return result
 
-        from_numpy.__qualname__ = "from_numpy"  # pickled by this name; PyTorch's own is no Python function
-        patches.set(torch, "from_numpy", from_numpy, rests=True)
+        return arrive
 
-    def _arrived(self, array: Any, result: torch.Tensor, frame: FrameType) -> None:
+    def _arrived(self, name: str, args: Any, result: torch.Tensor, frame: FrameType) -> None:
         if (tap := self._tracing.tap) is not None:
-            tap.special.arrival(Call("from_numpy", (array,), [], (), result, frame))
+            tap.special.arrival(Call(name, args, [], (), result, frame))
 
     def _patch_grad_switch(self, patches: Patches) -> None:
         """`torch.set_grad_enabled(False)` as a statement stays in force: remember where, in every mode."""

@@ -28,7 +28,7 @@ VALUE_ATTRIBUTES = {"data", "grad", "T", "mT", "H", "mH", "real", "imag"}
 DEPARTURES = {"item", "__float__", "tolist", "numpy", "__array__", "__complex__"}
 CHOICES = {"__bool__", "__int__", "__index__"}
 ARRIVALS = {
-    "tensor", "as_tensor", "asarray", "from_numpy", "new_tensor", "FloatTensor", "Tensor", "DoubleTensor",
+    "tensor", "as_tensor", "asarray", "from_numpy", "frombuffer", "new_tensor", "FloatTensor", "Tensor", "DoubleTensor",
 }  # fmt: skip
 
 # Operations whose result or derivative is infinite or undefined somewhere.

@@ -53,7 +53,7 @@ class SpecialCalls:
         self.last_grad_write: Site = NOWHERE
 
     def set_grad_enabled(self, call: Call) -> None:
-        if call.frame.f_code.co_name == "__exit__":
+        if _is_leaving(call.frame):
             self._switches.left_no_grad()
         else:
             self._switches.entered_no_grad(call.frame)
@@ -84,7 +84,7 @@ class SpecialCalls:
         if result.requires_grad and result.is_leaf and sources:  # `torch.tensor(…, requires_grad=True)`
             self._tap.last_is_a_constant()
             self._revived(result, nid, place)
-        if is_array(data):
+        if is_array(data) or call.name == "frombuffer":
             self._writes.share_with_numpy(result, place.site)
 
     # -- attributes -------------------------------------------------------------------------------
@@ -166,3 +166,11 @@ class SpecialCalls:
     def deepcopy(self, call: Call) -> None:
         if isinstance(call.result, Tensor) and self._leaves.find(call.result) is None:
             self._values.define(call.result, call.numbers[0])
+
+
+def _is_leaving(frame: FrameType) -> bool:
+    """`no_grad` ends by making another switch, whose `__init__` may be ours: who asks for that?"""
+    caller: FrameType | None = frame
+    while caller is not None and caller.f_code.co_name == "__init__":
+        caller = caller.f_back
+    return caller is not None and caller.f_code.co_name == "__exit__"

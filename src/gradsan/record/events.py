@@ -159,11 +159,13 @@ class ChangedTensor(NamedTuple):
 
 
 class HiddenWrite(NamedTuple):
-    """What `value` had kept has other contents, and the version counter does not know."""
+    """What `value` had kept has other contents, and the version counter does not know, or nobody asks it: what a
+    custom function keeps as an `attribute` of its context."""
 
     value: ValueId
     write: Site = NOWHERE
     alias: Site = NOWHERE
+    attribute: str = ""
 
 
 class GradientNorm(NamedTuple):
@@ -188,13 +190,16 @@ class FlatShare(NamedTuple):
 class FunctionPass(NamedTuple):
     """The backward of a custom function: which of its `outputs` a gradient arrived for, whether all that arrived is
     the number one, whether it gave anything but zero back, and the leaves behind the inputs that it gave no gradient
-    back for."""
+    back for. `overwrites`: it wrote into what had arrived. `severs`: what had arrived has a graph of its own, to be
+    differentiated once more, and what it gave back has none."""
 
     value: ValueId
     arrived: tuple[int, ...]
     outputs: int
     plain: bool = False
     gives: bool = True
+    overwrites: bool = False
+    severs: bool = False
     behind: tuple[ParamId, ...] = ()
 
 

@@ -227,6 +227,7 @@ TABLE = (
         "input-without-gradient",
         "backward",
         ("One of the differentiated Tensors does not require grad",),
+        ("GS201",),
         why="one of the tensors to differentiate by did not require grad when the output was computed",
         fix="call `x.requires_grad_()` before the forward, not after it",
     ),

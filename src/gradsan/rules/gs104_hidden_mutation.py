@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from gradsan.judge.effect import never_computed
+from gradsan.judge.source import backward_at
 from gradsan.judge.wording import line, value_at
-from gradsan.record.events import NOWHERE, Backward
+from gradsan.record.events import NOWHERE, Backward, Op, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
+
+SUMS = {"add", "sub"}
 
 
 class HiddenMutation(Rule):
@@ -75,8 +78,81 @@ class HiddenMutation(Rule):
             error.pow(2).mean().backward()
             opt.step()
         """,
+        """
+        # Nobody checks what is kept beside `save_for_backward`.
+        import torch
+        class Square(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                ctx.x = x
+                return x * x
+            @staticmethod
+            def backward(ctx, grad):
+                return 2 * ctx.x * grad
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(4):
+            x = net(torch.randn(8, 3))
+            squared = Square.apply(x)
+            x += 1.0  # BUG
+            opt.zero_grad()
+            (squared + x).mean().backward()
+            opt.step()
+        """,
+        """
+        import torch
+        class Halve(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                return x.clone()
+            @staticmethod
+            def backward(ctx, grad):
+                return grad.mul_(0.5)  # BUG
+        one, other = torch.nn.Linear(3, 1), torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD([*one.parameters(), *other.parameters()], lr=0.1)
+        for _ in range(4):
+            x = torch.randn(8, 3)
+            loss = (one(x) + Halve.apply(other(x)) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        block = bytearray(8 * 3 * 4)
+        for step in range(4):
+            obs = torch.frombuffer(block, dtype=torch.float32).view(8, 3)  # BUG
+            loss = (net(obs) - 1.0).pow(2).mean()
+            block[:] = torch.randn(8, 3).numpy().tobytes()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
+        """
+        # The form of what is kept is all that is asked for; a gradient that nobody else gets may be written to.
+        import torch
+        class Halve(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                ctx.x = x
+                return x * 1.0
+            @staticmethod
+            def backward(ctx, grad):
+                return grad.mul_(0.5).reshape(ctx.x.shape)
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(4):
+            x = net(torch.randn(8, 3))
+            halved = Halve.apply(x)
+            x += 1.0
+            opt.zero_grad()
+            (halved.pow(2) + x).mean().backward()
+            opt.step()
+        """,
         """
         import numpy as np
         import torch
@@ -117,9 +193,12 @@ class HiddenMutation(Rule):
             kept_at = kept.site if kept is not None else NOWHERE
             culprit = hidden.write or hidden.alias or kept_at
             how = (
-                "this line writes through `.data`"
+                f"of what a custom function keeps as `ctx.{hidden.attribute}` nobody checks that, as it is of "
+                "`ctx.save_for_backward`"
+                if hidden.attribute
+                else "this line writes through `.data`"
                 if hidden.write
-                else "a NumPy array shares its memory from here on, and was written"
+                else "an array or a buffer shares its memory from here on, and was written"
                 if hidden.alias
                 else "its memory was written behind autograd's back"
             )
@@ -135,6 +214,43 @@ class HiddenMutation(Rule):
                 event.reached,
                 measure=never_computed,
             )
+        yield from self._incoming(event)
+
+    def _incoming(self, event: Backward) -> Verdicts:
+        """A custom backward that writes into the gradient it is given, where a sum gives the same to others."""
+        history = self.history
+        within = history.graph.live_ancestors(root.nid for root in event.roots)
+        for seen in event.facts.functions if not event.error else ():
+            op = history.graph.get(seen.value) if seen.overwrites else None
+            beside = self._beside(op, within) if op is not None else None
+            if op is None or beside is None or not op.facts.backward:
+                continue
+            where = history.sites[op.facts.backward]
+            source = backward_at(where.file, where.line)
+            at = source.writes if source is not None else 0
+            culprit = history.site_at(where.file, at, where.function) if at else op.facts.backward
+            yield Verdict(
+                culprit,
+                f"`{op.name}.backward` writes in place into the gradient it is given: the other side of the sum on "
+                f"{line(history, beside.site)} gets the same tensor",
+                [("mutation", culprit), ("use", op.site), ("shared", beside.site), ("backward", event.site)],
+                event.reached,
+                fix="compute a new tensor from the incoming gradient (`grad * scale`, or `grad.clone()` first)",
+            )
+
+    def _beside(self, op: Op, within: dict[ValueId, Op]) -> Op | None:
+        """The sum that hands its gradient on to this value and, as it is, to another."""
+        graph = self.history.graph
+        users = [within[nid] for nid in graph.consumers.get(op.nid, ()) if nid in within]
+        sums = [u for u in users if u.name in SUMS and u.live and u.shape == op.shape]
+        return next(
+            (
+                u
+                for u in sums
+                if any(i.live and i.nid != op.nid and i.shape == u.shape for i in graph.inputs(u))
+            ),
+            None,
+        )
 
 
 rule = HiddenMutation

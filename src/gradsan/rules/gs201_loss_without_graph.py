@@ -6,9 +6,9 @@ from gradsan.judge.callers import cut_for
 from gradsan.judge.cuts import Cut, cause
 from gradsan.judge.flow import culprit_of, cut_off, cuts_behind
 from gradsan.judge.read_cuts import cut_by_source
-from gradsan.judge.wording import line, networks
+from gradsan.judge.wording import line, networks, value_at
 from gradsan.record.events import NOWHERE, Backward, Op, ParamId, ValueId
-from gradsan.record.torch_errors import NO_GRAPH
+from gradsan.record.torch_errors import NO_GRAPH, kind_of
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 LEAVING = {"numpy", "array", "item", "float", "tolist"}
@@ -107,6 +107,30 @@ class LossWithoutGraph(Rule):
             scores[i] = net(x[i]).item()  # BUG
         (scores - 1.0).pow(2).mean().backward()
         """,
+        """
+        # While a generator waits inside the block, gradients are off for everybody.
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        def rollouts():
+            while True:
+                with torch.no_grad():  # BUG
+                    yield torch.randn(8, 3)
+        for s in rollouts():
+            with torch.no_grad():
+                target = 0.9 * net(s)
+            loss = (net(s) - target).pow(2).mean()
+            loss.backward()
+        """,
+        """
+        # A gradient penalty between the expert's pairs and the policy's.
+        import torch
+        judge = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+        expert, mine, mix = torch.randn(8, 3), torch.randn(8, 3), torch.rand(8, 1)
+        between = mix * expert + (1 - mix) * mine  # BUG
+        (slope,) = torch.autograd.grad(judge(between).sum(), between, create_graph=True)
+        (slope.norm(dim=1) - 1).pow(2).mean().backward()
+        """,
     )
     good = (
         """
@@ -163,6 +187,9 @@ class LossWithoutGraph(Rule):
     def on_backward(self, event: Backward) -> Verdicts:
         if event.call == "grad" and not event.error:
             return  # it was asked for a gradient, and there is one
+        if kind_of(event.error) == "input-without-gradient":
+            yield from self._unmarked(event)
+            return
         history, graph = self.history, self.history.graph
         roots = [r.nid for r in event.roots if r.nid]
         asked = set(event.facts.asked)
@@ -223,6 +250,23 @@ class LossWithoutGraph(Rule):
                 "no parameter had a part in it" if roots else "run with `--mode deep` to see where it was cut"
             )
             yield Verdict(event.site, f"nothing that requires grad leads to this loss{hack}; {known}", sites)
+
+    def _unmarked(self, event: Backward) -> Verdicts:
+        """What `autograd.grad` is to differentiate by did not require grad when the output was computed."""
+        history, graph = self.history, self.history.graph
+        within = graph.ancestors(root.nid for root in event.roots)
+        for nid in event.facts.asked_values:
+            op = graph.get(nid)
+            if op is None or op.live or not op.site or nid not in within:
+                continue
+            what = value_at(history, op.site, "a tensor")
+            yield Verdict(
+                op.site,
+                f"the gradient with respect to {what} is asked for on {line(history, event.site)}, but it did not "
+                "require grad when the output was computed from it",
+                [("made", op.site), ("backward", event.site)],
+                fix="call `x.requires_grad_()` before the forward that is to be differentiated",
+            )
 
     def _is_traced(self, roots: list[ValueId]) -> bool:
         return any(op.kind == "operation" for op in self.history.graph.ancestors(roots).values())

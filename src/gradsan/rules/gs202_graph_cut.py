@@ -146,6 +146,26 @@ class GraphCut(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # A network that a custom function calls, and whose backward knows of the input alone.
+        import torch
+        inner, head = torch.nn.Linear(4, 4), torch.nn.Linear(4, 1)
+        class Through(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                return inner(x)
+            @staticmethod
+            def backward(ctx, grad):
+                return grad @ inner.weight
+        body = torch.nn.Linear(3, 4)
+        opt = torch.optim.SGD([p for net in (body, inner, head) for p in net.parameters()], lr=0.1)
+        for _ in range(8):
+            h = Through.apply(body(torch.randn(8, 3)))  # BUG
+            loss = (head(h) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """

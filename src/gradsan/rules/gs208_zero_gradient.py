@@ -13,7 +13,7 @@ from gradsan.record.events import Backward, Op, ParamId, Site, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 STEPS = 5
-SATURATED = 0.3
+SATURATED = 0.05
 SQUASHED = 0.75  # of the elements: a minority of saturated units is what learning makes
 PRODUCTS = {"linear", "matmul", "mm", "bmm", "addmm", "einsum", "baddbmm"}
 MASKING = {"mul", "where", "masked_fill", "index_put", "setitem"}
@@ -187,6 +187,19 @@ class ZeroGradient(Rule):
             alpha_opt.zero_grad()
             (temperature * (dist.entropy().detach().mean() - 0.9)).backward()
             alpha_opt.step()
+        """,
+        """
+        # Few samples lie beyond the limit, and each is weighed.
+        import torch
+        q = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(q.parameters(), lr=0.01)
+        for _ in range(8):
+            target = torch.cat([torch.zeros(14), torch.tensor([9.0, -9.0])])
+            error = (target - 0.01 * q(torch.randn(16, 3)).squeeze(1)).clamp(-1, 1)  # BUG
+            loss = (torch.rand(16) * error * error).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
         """,
     )
     good = (
@@ -496,9 +509,16 @@ class ZeroGradient(Rule):
         graph = self.history.graph
         users = [live[n] for n in graph.consumers.get(op.nid, ()) if n in live]
         return any(
-            u.name in ("pow", "abs", "mse_loss") or (u.name == "mul" and len(set(u.inputs)) == 1)
+            u.name in ("pow", "abs", "mse_loss")
+            or (u.name == "mul" and len(set(u.inputs)) == 1)
+            or self._is_times_itself(op, u, users)
             for u in users
         )
+
+    def _is_times_itself(self, op: Op, product: Op, users: list[Op]) -> bool:
+        """`weight * error * error`."""
+        others = [i for i in self.history.graph.inputs(product) if i.nid != op.nid]
+        return product.name == "mul" and any(other in users for other in others)
 
 
 rule = ZeroGradient

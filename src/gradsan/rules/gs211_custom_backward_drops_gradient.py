@@ -80,8 +80,54 @@ class CustomBackwardDropsGradient(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # A penalty on a gradient: its derivative ends in the activation.
+        import torch
+        class Leaky(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                ctx.save_for_backward(x > 0)
+                return torch.where(x > 0, x, 0.1 * x)
+            @staticmethod
+            def backward(ctx, grad):
+                (positive,) = ctx.saved_tensors
+                return torch.where(positive, grad.detach(), 0.1 * grad.detach())  # BUG
+        first, second = torch.nn.Linear(3, 8), torch.nn.Linear(8, 1)
+        opt = torch.optim.SGD([*first.parameters(), *second.parameters()], lr=0.1)
+        for _ in range(6):
+            x = torch.randn(8, 3, requires_grad=True)
+            score = second(Leaky.apply(first(x)))
+            (slope,) = torch.autograd.grad(score.sum(), x, create_graph=True)
+            loss = score.mean() + (slope.norm(dim=1) - 1).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
+        """
+        # A penalty on a gradient, through a backward that can be differentiated.
+        import torch
+        class Leaky(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                ctx.save_for_backward(x > 0)
+                return torch.where(x > 0, x, 0.1 * x)
+            @staticmethod
+            def backward(ctx, grad):
+                (positive,) = ctx.saved_tensors
+                return torch.where(positive, grad, 0.1 * grad)
+        first, second = torch.nn.Linear(3, 8), torch.nn.Linear(8, 1)
+        opt = torch.optim.SGD([*first.parameters(), *second.parameters()], lr=0.1)
+        for _ in range(6):
+            x = torch.randn(8, 3, requires_grad=True)
+            score = second(Leaky.apply(first(x)))
+            (slope,) = torch.autograd.grad(score.sum(), x, create_graph=True)
+            loss = score.mean() + (slope.norm(dim=1) - 1).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
         """
         import torch
         class Scale(torch.autograd.Function):
@@ -171,13 +217,14 @@ class CustomBackwardDropsGradient(Rule):
                 continue
             where = self.history.sites[op.facts.backward]
             source = backward_at(where.file, where.line)
-            lost = self._starved(event, seen)
-            ignored = self._ignored(seen, source)
-            if not lost and not ignored:
+            whole = event.call == "backward"  # another call asks for a part of the gradients only
+            lost = self._starved(event, seen) if whole else set()
+            ignored = self._ignored(seen, source) if whole else []
+            if not lost and not ignored and not seen.severs:
                 continue
             met = self._met[op.facts.backward] = self._met.get(op.facts.backward, 0) + 1
             if met >= STEPS:
-                yield self._verdict(event, op, source, lost, ignored)
+                yield self._verdict(event, op, source, lost, ignored, seen.severs)
 
     def on_failed(self, event: Failed) -> Verdicts:
         """PyTorch does check that there is one gradient per argument, and its shape."""
@@ -205,8 +252,9 @@ class CustomBackwardDropsGradient(Rule):
         return [source.names[i] for i in source.unread if i in seen.arrived]
 
     def _verdict(
-        self, event: Backward, op: Op, source: BackwardSource | None, lost: set[ParamId], ignored: list[str]
-    ) -> Verdict:
+        self, event: Backward, op: Op, source: BackwardSource | None, lost: set[ParamId], ignored: list[str],
+        severs: bool,
+    ) -> Verdict:  # fmt: skip
         begins = self.history.sites[op.facts.backward]
         culprit = op.facts.backward
         if source is not None:
@@ -218,6 +266,8 @@ class CustomBackwardDropsGradient(Rule):
             )
         if lost:
             what.append(f"gives no gradient back for {networks(self.history, lost)}")
+        if severs:
+            what.append("gives constants back, where the gradient is to be differentiated once more")
         return Verdict(
             culprit,
             f"`{op.name}.backward` " + " and ".join(what),

@@ -6,8 +6,10 @@ from gradsan.judge.callers import Way, caller_apart, way
 from gradsan.judge.history import History
 from gradsan.judge.idle_clips import IdleClips
 from gradsan.judge.wording import line, networks
-from gradsan.record.events import NOWHERE, Backward, Clip, ParamId, Step
+from gradsan.record.events import NOWHERE, Backward, Clip, ParamId, Site, Step
 from gradsan.rules.base import Rule, Verdict, Verdicts
+
+TIMES, NOT_ALWAYS = 3, -1
 
 
 class ClipMisplaced(Rule):
@@ -50,6 +52,20 @@ class ClipMisplaced(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # Each parameter is stepped as soon as its gradient is there, and then has none.
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opts = {p: torch.optim.SGD([p], lr=0.1) for p in net.parameters()}
+        def step(p):
+            opts[p].step()
+            opts[p].zero_grad()
+        for p in opts:
+            p.register_post_accumulate_grad_hook(step)
+        for _ in range(5):
+            (net(torch.randn(8, 3)) - 1.0).pow(2).mean().backward()
+            torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)  # BUG
+        """,
     )
     good = (
         """
@@ -83,6 +99,7 @@ class ClipMisplaced(Rule):
         self._early: list[Clip] = []
         self._idle = IdleClips(history)
         self._fed_since: set[ParamId] = set()
+        self._stepped: dict[Site, tuple[int, int]] = {}  # by clip: steps until then, times without a gradient
         self._right: set[Way] = set()  # through a helper that clips what was just computed
 
     def on_clip(self, event: Clip) -> Verdicts:
@@ -109,6 +126,24 @@ class ClipMisplaced(Rule):
         elif event.params:
             self._early.append(event)
             del self._early[:-8]
+        yield from self._empty_handed(event)
+
+    def _empty_handed(self, event: Clip) -> Verdicts:
+        """There is never a gradient when this clips, and yet the parameters are stepped in between: by hooks, say."""
+        history = self.history
+        owners = {o.oid: o for pid in event.params for o in history.owner_of(pid)}
+        steps = sum(o.steps for o in owners.values())
+        before, times = self._stepped.get(event.site, (0, 0))
+        taken = not event.held and steps > before
+        self._stepped[event.site] = steps, times + 1 if taken and times >= 0 else NOT_ALWAYS
+        if self._stepped[event.site][1] == TIMES:
+            step = max((o.last_step for o in owners.values()), default=NOWHERE)
+            yield Verdict(
+                event.site,
+                f"there is never a gradient to be clipped here: the step on {line(history, step)} has taken them all",
+                [("clip", event.site), ("step", step)],
+                event.params,
+            )
 
     def on_backward(self, event: Backward) -> Verdicts:
         self._fed_since.update(event.fed)
