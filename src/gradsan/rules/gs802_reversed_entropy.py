@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gradsan.judge.expected_entropy import expected_entropies, is_negative_entropy
+from gradsan.judge.guessed_entropy import guesses, is_of_own_samples, line_of_guess
 from gradsan.judge.history import History
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.meaning import (
@@ -160,6 +161,42 @@ class ReversedEntropy(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # The entropy is guessed from what was done, and its sign is lost.
+        import torch
+        policy = torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(8):
+            s, advantage = torch.randn(8, 3), torch.randn(8)
+            with torch.no_grad():
+                drawn = torch.distributions.Categorical(logits=policy(s))
+                a = drawn.sample()
+                old = drawn.log_prob(a)
+            log_prob = torch.distributions.Categorical(logits=policy(s)).log_prob(a)
+            ratio = (log_prob - old).exp()
+            policy_loss = -torch.min(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage).mean()
+            entropy = torch.mean(log_prob)  # BUG
+            loss = policy_loss - 0.01 * entropy
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # The guess is right, and is added.
+        import torch
+        policy, log_std = torch.nn.Linear(3, 2), torch.nn.Parameter(torch.zeros(2))
+        opt = torch.optim.SGD([*policy.parameters(), log_std], lr=0.1)
+        for _ in range(8):
+            s = torch.randn(8, 3)
+            dist = torch.distributions.Normal(policy(s), log_std.exp())
+            a = dist.sample()
+            log_prob = dist.log_prob(a).sum(-1)
+            entropy = -log_prob.mean()
+            loss = -(log_prob * a.sum(-1)).mean() + 0.1 * entropy  # BUG
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """
@@ -246,6 +283,69 @@ class ReversedEntropy(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # Guessed from what was done, and raised.
+        import torch
+        policy = torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(8):
+            dist = torch.distributions.Categorical(logits=policy(torch.randn(8, 3)))
+            log_prob = dist.log_prob(dist.sample())
+            entropy = -log_prob
+            loss = -(log_prob * torch.randn(8)).mean() - 0.05 * entropy.mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # Offline: the actions are those of a data set, weighed and cloned.
+        import torch
+        policy, mind = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2).requires_grad_(False)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(8):
+            s, advantage = torch.randn(8, 3), torch.randn(8)
+            a = torch.distributions.Categorical(logits=mind(s)).sample()
+            log_prob = torch.distributions.Categorical(logits=policy(s)).log_prob(a)
+            loss = -(log_prob * advantage.exp()).mean() - 0.1 * log_prob.mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # What an earlier policy did, imitated from a buffer.
+        import torch
+        policy, kept = torch.nn.Linear(3, 2), []
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(8):
+            s = torch.randn(8, 3)
+            with torch.no_grad():
+                kept.append((s, torch.distributions.Categorical(logits=policy(s)).sample()))
+            s, a = (torch.cat(parts) for parts in zip(*kept[-3:]))
+            log_prob = torch.distributions.Categorical(logits=policy(s)).log_prob(a)
+            loss = -(log_prob * torch.rand(len(s))).mean() - 0.1 * log_prob.mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # An expert says what it would have done where the policy went.
+        import torch
+        policy, expert = torch.nn.Linear(3, 3), torch.nn.Linear(3, 3).requires_grad_(False)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(8):
+            s, states, wanted = torch.randn(8, 3), [], []
+            for _ in range(3):
+                with torch.no_grad():
+                    states.append(s)
+                    wanted.append(torch.distributions.Categorical(logits=expert(s)).sample())
+                    s = 0.5 * s + torch.distributions.Normal(policy(s), 0.1).sample()
+            dist = torch.distributions.Categorical(logits=policy(torch.cat(states)))
+            log_prob = dist.log_prob(torch.cat(wanted))
+            loss = -(log_prob * torch.rand(24)).mean() - 0.1 * log_prob.mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
 
     def __init__(self, history: History) -> None:
@@ -256,6 +356,7 @@ class ReversedEntropy(Rule):
         self._raised: set[ParamId] = set()  # heads whose entropy was seen to rise
         self._lowered: dict[Head, int] = {}
         self._samples: dict[Head, int] = {}
+        self._guesses: dict[Head, list[float]] = {}
         self._temperatures: dict[ParamId, int] = {}
         self._scaling: set[ParamId] = set()  # parameters whose value stands beside a policy's log-probability
 
@@ -272,7 +373,32 @@ class ReversedEntropy(Rule):
             if sign * way > 0:
                 yield from self._lowers(contribution, probe, own)
         yield from self._expectations(contribution, way)
+        yield from self._guessed(contribution, way)
         yield from self._temperature(contribution, way)
+
+    def _guessed(self, contribution: Contribution, way: int) -> Verdicts:
+        """The log-probabilities of what the policy did, beside its objective, stand for the entropy."""
+        history = self.history
+        for guess in guesses(history, [root.nid for root in contribution.event.roots]):
+            own = head(history.graph, guess.score.nid)
+            if not own & contribution.consumed_pids() or not is_of_own_samples(history, guess.score):
+                continue
+            weights = self._guesses.setdefault(own, [])
+            weights.append(guess.weight * way)
+            steady = max(weights) - min(weights) <= CONSTANT * abs(weights[0])
+            if len(weights) < ENOUGH or weights[0] > 0.0 or not steady:  # a return may weigh it, too
+                continue
+            site = line_of_guess(history, guess)
+            yield Verdict(
+                site,
+                f"the log-probability made on {line(history, guess.score.site)} stands for the entropy, and its mean "
+                f"has a weight of {weights[0]:.3g} in the loss: whatever the policy does becomes more likely, and its "
+                "entropy is lowered",
+                [("entropy", site), ("log-prob", guess.score.site), ("objective", guess.weighed.site),
+                 ("backward", contribution.site)],
+                own,
+                key="guessed",
+            )  # fmt: skip
 
     def _expectations(self, contribution: Contribution, way: int) -> Verdicts:
         """The critic's values are weighed by the policy's probabilities, and the entropy among them."""
