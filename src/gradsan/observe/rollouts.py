@@ -35,6 +35,7 @@ class _Copies:
         self.leaving = leaving  # an agent that is done is gone until `reset`, so what it saw last is an end
         self.autoreset = autoreset
         self.streams: dict[Any, Stream] = {}
+        self.ended = False  # one of them, with the last step
 
 
 class Rollouts:
@@ -145,6 +146,8 @@ class Rollouts:
                 end = _end(bool(result[2]), bool(result[3]) if len(result) == 5 else None, info)
                 stream.step(float(reward), end, digest_of(observation), clock)
             return
+        if not copies.ended and self._all_go_on(copies, result, clock):
+            return
         flags = [_flags(part) for part in result[2 : 4 if len(result) == 5 else 3]]
         rewards = dict(reward) if _is_by_agent(reward) else dict(enumerate(numbers_of(reward)))
         for name, stream in copies.streams.items():
@@ -152,6 +155,23 @@ class Rollouts:
                 truncated = flags[1].get(name, False) if len(flags) > 1 else None
                 end = _end(flags[0].get(name, False), truncated, _info_of(info, name))
                 self._note_copy(stream, copies, float(rewards[name]), end, observation, info, name, clock)
+        copies.ended = any(stream.between_episodes() for stream in copies.streams.values())
+
+    def _all_go_on(self, copies: _Copies, result: tuple[Any, ...], clock: int) -> bool:
+        """The same for the usual step of copies side by side: arrays, and no end. False where it is another."""
+        observation, reward, *flags = result[:4]
+        digests = kept.digests_of_copies(observation)
+        if len(result) != 5 or digests is None or not kept.is_array(reward, "fd"):
+            return False
+        if reward.shape != (len(digests),) or len(digests) < len(copies.streams):
+            return False
+        if not all(kept.is_array(flag, "?") and flag.shape == reward.shape for flag in flags):
+            return False
+        if any(True in flag.tolist() for flag in flags):
+            return False
+        for stream, own, digest in zip(copies.streams.values(), reward.tolist(), digests, strict=False):
+            stream.step(own, kept.GOES_ON, digest, clock)
+        return True
 
     def _note_copy(
         self, stream: Stream, copies: _Copies, reward: float, end: int, observation: Any, info: Any, name: Any,
