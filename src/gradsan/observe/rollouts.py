@@ -35,7 +35,6 @@ class _Copies:
         self.leaving = leaving  # an agent that is done is gone until `reset`, so what it saw last is an end
         self.autoreset = autoreset
         self.streams: dict[Any, Stream] = {}
-        self.ended = False  # one of them, with the last step
 
 
 class Rollouts:
@@ -146,7 +145,7 @@ class Rollouts:
                 end = _end(bool(result[2]), bool(result[3]) if len(result) == 5 else None, info)
                 stream.step(float(reward), end, digest_of(observation), clock)
             return
-        if not copies.ended and self._all_go_on(copies, result, clock):
+        if self._note_arrays(copies, result, clock):
             return
         flags = [_flags(part) for part in result[2 : 4 if len(result) == 5 else 3]]
         rewards = dict(reward) if _is_by_agent(reward) else dict(enumerate(numbers_of(reward)))
@@ -155,10 +154,10 @@ class Rollouts:
                 truncated = flags[1].get(name, False) if len(flags) > 1 else None
                 end = _end(flags[0].get(name, False), truncated, _info_of(info, name))
                 self._note_copy(stream, copies, float(rewards[name]), end, observation, info, name, clock)
-        copies.ended = any(stream.between_episodes() for stream in copies.streams.values())
 
-    def _all_go_on(self, copies: _Copies, result: tuple[Any, ...], clock: int) -> bool:
-        """The same for the usual step of copies side by side: arrays, and no end. False where it is another."""
+    def _note_arrays(self, copies: _Copies, result: tuple[Any, ...], clock: int) -> bool:
+        """The same in a few microseconds, for the usual case: Gymnasium's arrays, and most copies in the middle of an
+        episode. False where it is another."""
         observation, reward, *flags = result[:4]
         digests = kept.digests_of_copies(observation)
         if len(result) != 5 or digests is None or not kept.is_array(reward, "fd"):
@@ -167,10 +166,15 @@ class Rollouts:
             return False
         if not all(kept.is_array(flag, "?") and flag.shape == reward.shape for flag in flags):
             return False
-        if any(True in flag.tolist() for flag in flags):
-            return False
-        for stream, own, digest in zip(copies.streams.values(), reward.tolist(), digests, strict=False):
-            stream.step(own, kept.GOES_ON, digest, clock)
+        said = zip(reward.tolist(), *(flag.tolist() for flag in flags), digests, strict=True)
+        for (name, stream), (own, terminated, truncated, digest) in zip(
+            copies.streams.items(), said, strict=False
+        ):
+            if terminated or truncated or stream.between_episodes():
+                end = _end(terminated, truncated, result[4])
+                self._note_copy(stream, copies, own, end, observation, result[4], name, clock)
+            else:
+                stream.step(own, kept.GOES_ON, digest, clock)
         return True
 
     def _note_copy(
