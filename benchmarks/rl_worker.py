@@ -51,6 +51,7 @@ def run_gradsan(task: Task, seed: int, sanitize: str, episodes: int) -> dict[str
     from gradsan.rl.algorithms import preset
     from gradsan.rl.training import Trainer
 
+    import_sanitizer()
     common = {"steps": task.steps, "num_envs": task.num_envs, "seed": seed, "sanitize": sanitize}
     config = preset(
         task.algorithm,
@@ -84,6 +85,15 @@ def run_gradsan(task: Task, seed: int, sanitize: str, episodes: int) -> dict[str
         trainer.close()
     returns = outcome.returns if episodes else []
     return turns.result(began, ended[0], outcome.step) | {"returns": returns, "sanitizer": sanitize}
+
+
+def import_sanitizer() -> None:
+    """Its modules are imported when it is first needed: before the clock starts here, as Stable-Baselines3's are."""
+    from gradsan.api import check, watch  # noqa: F401
+    from gradsan.observe import session  # noqa: F401
+    from gradsan.rules import catalogue
+
+    catalogue()
 
 
 def run_sb3(task: Task, seed: int, episodes: int) -> dict[str, Any]:

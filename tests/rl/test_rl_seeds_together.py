@@ -28,7 +28,7 @@ from gradsan.rl.seeds import SeedJob, SeedOutcome, SeedRunner, jobs_for
 from gradsan.rl.seeds_display import SeedsDisplay
 from gradsan.rl.seeds_together import Together, play_together, suits
 from gradsan.rl.signals import StopRequest
-from gradsan.rl.stacked import StackedPerceptron, clip_each_norm_
+from gradsan.rl.stacked import StackedPerceptrons, clip_each_norm_
 from gradsan.rl.training import train
 
 # Both sides add the same float32 numbers in another order; Adam's first steps are at most the learning rate.
@@ -93,25 +93,38 @@ def test_gradients_are_clipped_for_each_seed_by_itself() -> None:
 
 @pytest.mark.parametrize("sizes", [(4, 16, 16, 2), (9, 3, 1), (5, 2)])
 def test_a_stack_of_perceptrons_gives_what_each_gives_and_the_same_gradient(sizes: tuple[int, ...]) -> None:
-    """Wide and narrow layers, and inputs so large that tanh is flat: PyTorch's own layers are the judge."""
+    """Two kinds, wide and narrow layers, and inputs so large that tanh is flat: PyTorch's own layers are the judge."""
     chance = torch.Generator().manual_seed(0)
+    others = (sizes[0], 6, 3)
     with seeded(0):
-        networks = [mlp(sizes, nn.Tanh) for _ in range(3)]
-    alone = copy.deepcopy(networks)
-    stack = StackedPerceptron(networks)
+        kinds = [[mlp(shape, nn.Tanh) for _ in range(3)] for shape in (sizes, others)]
+    alone = copy.deepcopy(kinds)
+    stack = StackedPerceptrons(*kinds)
     x = torch.randn(3, 7, sizes[0], generator=chance) * torch.tensor([0.01, 1.0, 30.0]).view(3, 1, 1)
-    weight = torch.randn(3, 7, sizes[-1], generator=chance)
-    output = stack(x)
-    (output * weight).sum().backward()
-    with torch.no_grad():
-        torch.testing.assert_close(stack(x), output.detach(), rtol=0, atol=0)
-    for index, one in enumerate(alone):
-        expected = one(x[index])
-        torch.testing.assert_close(output[index], expected, rtol=1e-5, atol=1e-6)
-        (expected * weight[index]).sum().backward()
-        own = nn.utils.parameters_to_vector([p.grad for p in one.parameters() if p.grad is not None])
-        assert stack.rows.grad is not None
-        torch.testing.assert_close(stack.rows.grad[index], own, rtol=1e-4, atol=1e-5)
+    weights = [torch.randn(3, shape[-1], 7, generator=chance) for shape in (sizes, others)]
+    outputs = stack(x)
+    sum((output * weight).sum() for output, weight in zip(outputs, weights, strict=True)).backward()
+    assert stack.rows.grad is not None
+    for kind, output in enumerate(outputs):
+        torch.testing.assert_close(stack.constant(x, kind), output.detach(), rtol=0, atol=0)
+    for index, group in enumerate(zip(*alone, strict=True)):
+        for one, output, weight in zip(group, outputs, weights, strict=True):
+            expected = one(x[index]).mT
+            torch.testing.assert_close(output[index], expected, rtol=1e-5, atol=1e-6)
+            (expected * weight[index]).sum().backward()
+        own = [parameter.grad for one in group for parameter in one.parameters()]
+        gradient = nn.utils.parameters_to_vector([each for each in own if each is not None])
+        torch.testing.assert_close(stack.rows.grad[index], gradient, rtol=1e-4, atol=1e-5)
+
+
+def test_a_stack_refuses_the_backward_of_what_it_has_written_over() -> None:
+    """Hidden layers are computed in the same place each time."""
+    with seeded(0):
+        stack = StackedPerceptrons([mlp((4, 8, 2), nn.Tanh) for _ in range(3)])
+    (first,), (second,) = stack(torch.ones(3, 7, 4)), stack(torch.zeros(3, 7, 4))
+    second.sum().backward()
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        first.sum().backward()
 
 
 def test_the_optimizer_of_all_becomes_the_optimizer_of_each() -> None:
@@ -121,9 +134,10 @@ def test_the_optimizer_of_all_becomes_the_optimizer_of_each() -> None:
     group.hand_over()
     for index, one in enumerate(group.agents):
         moments = {id(parameter): one.optimizer.state[parameter]["exp_avg"] for parameter in one.parameters}
-        critic = group.optimizer.state[group.networks.critic.rows]["exp_avg"][index]
-        own = [moments[id(parameter)] for parameter in one.networks.critic.parameters()]
-        torch.testing.assert_close(nn.utils.parameters_to_vector(own), critic, rtol=0, atol=0)
+        row = group.optimizer.state[group.networks.stack.rows]["exp_avg"][index]
+        networks = (one.networks.actor.net, one.networks.critic)
+        own = [moments[id(parameter)] for network in networks for parameter in network.parameters()]
+        torch.testing.assert_close(nn.utils.parameters_to_vector(own), row, rtol=0, atol=0)
         assert group.networks.log_std is not None
         deviations = group.optimizer.state[group.networks.log_std]["exp_avg"][index]
         torch.testing.assert_close(moments[id(one.networks.actor.head.log_std)], deviations, rtol=0, atol=0)

@@ -15,6 +15,7 @@ gym = pytest.importorskip("gymnasium")
 
 from gymnasium.vector import AutoresetMode, SyncVectorEnv  # noqa: E402
 
+from gradsan.observe.rollouts import Rollouts  # noqa: E402
 from gradsan.observe.session import Session  # noqa: E402
 from gradsan.observe.transitions import ENDS, GOES_ON, Index, Stream, digest_of  # noqa: E402
 from gradsan.record.recorder import Recorder  # noqa: E402
@@ -187,6 +188,27 @@ def test_copies_side_by_side_start_anew_as_gymnasium_says(mode: Any, ends: list[
         # Where an episode ended, the transition led to its own last state, not to the first of the next.
         assert stream.led_to[1] != stream.observed[2] or mode is AutoresetMode.NEXT_STEP
     assert len(last) == 4
+
+
+@pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP, AutoresetMode.DISABLED])
+def test_arrays_of_copies_are_recorded_as_lists_of_them_are(mode: Any) -> None:
+    """Arrays have a short way, lists the general one."""
+    chance = np.random.default_rng(0)
+    env = type("Copies", (), {"metadata": {"autoreset_mode": mode}})
+    as_arrays, as_lists = Rollouts(lambda event: None, lambda: 7), Rollouts(lambda event: None, lambda: 7)
+    arrays, lists = env(), env()
+    for _ in range(60):
+        observation = chance.normal(size=(3, 4)).astype(np.float32)
+        terminated, truncated = chance.random((2, 3)) < 0.1
+        result = (observation, chance.normal(size=3), terminated, truncated)
+        final = {"final_obs": list(chance.normal(size=(3, 4)).astype(np.float32))}
+        assert as_arrays.stepped(arrays, (*result, final))
+        assert as_lists.stepped(lists, (*(part.tolist() for part in result), final))
+    assert len(as_arrays.streams) == 3
+    for number, one in as_arrays.streams.items():
+        other = as_lists.streams[number]
+        for name in ("rewards", "ends", "observed", "led_to", "clocks", "current"):
+            assert getattr(one, name) == getattr(other, name), name
 
 
 def test_copies_that_do_not_say_how_they_start_anew_led_to_what_they_returned() -> None:

@@ -58,6 +58,9 @@ class Stream:
         if len(self.ends) >= 2 * KEPT:
             self._forget_half()
 
+    def between_episodes(self) -> bool:
+        return bool(self.ends) and self.ends[-1] not in (GOES_ON, RESET)
+
     def _forget_half(self) -> None:
         for column in (self.rewards, self.ends, self.observed, self.led_to, self.clocks):
             del column[:KEPT]
@@ -142,6 +145,23 @@ def digest_of(observation: Any) -> int:
             return UNKNOWN
         observation = observation.astype(numpy.float32)
     return hash(observation.tobytes())
+
+
+def digests_of_copies(observations: Any) -> list[int] | None:
+    """`digest_of` each of several side by side, at once; none where they are no array of single precision."""
+    if not is_array(observations, "f") or observations.ndim < 2 or not len(observations):
+        return None
+    width = observations.nbytes // len(observations)
+    if not 0 < width <= LARGEST:
+        return None
+    data = observations.tobytes()
+    return [hash(data[at : at + width]) for at in range(0, len(data), width)]
+
+
+def is_array(values: Any, kinds: str) -> bool:
+    """Whether it is NumPy's, of one of these types."""
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and type(values) is numpy.ndarray and values.dtype.char in kinds
 
 
 def digests_of_rows(batch: torch.Tensor) -> list[int]:

@@ -9,12 +9,14 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.nn import functional
 
 from gradsan.rl.agent import set_learning_rate
 from gradsan.rl.envs import Envs
 from gradsan.rl.ppo import PPO
 from gradsan.rl.rollout import Rollout
-from gradsan.rl.stacked import StackedActorCritic, clip_each_norm_
+from gradsan.rl.stacked import clip_each_norm_
+from gradsan.rl.stacked_policies import StackedActorCritic
 
 Array = NDArray[Any]
 
@@ -63,7 +65,7 @@ class SeedsPPO:
     def advance(self) -> None:
         for _ in range(self.config.rollout):
             obs = self.envs.obs
-            action = self.networks.policy(self.by_seed(obs)).sample(self.rng)
+            action = self.networks.policy(self.by_seed(obs)).in_a_row().sample(self.rng)
             known = len(self.envs.finished)
             step = self.envs.step(self.agents[0].actions.to_env(action))
             self.rollout.add(obs, action, step, following=self.envs.obs)
@@ -90,8 +92,8 @@ class SeedsPPO:
         left = max(0.0, 1 - self.step / config.steps) if config.anneal else 1.0
         set_learning_rate(self.optimizer, config.learning_rate * left)
         old = self.networks.policy(samples.obs)
-        entropy = (samples.weight * old.entropy().view_as(samples.weight)).sum(dim=1)
-        old_log_prob = old.log_prob(samples.action.flatten(0, 1)).view_as(samples.weight)
+        entropy = (samples.weight * old.entropy()).sum(dim=1)
+        old_log_prob = old.log_prob(samples.action)
         losses = entropy
         for batch, old_batch in self.minibatches(samples, old_log_prob):
             losses = self.losses(batch, old_batch, epsilon=config.clip * left)
@@ -122,17 +124,17 @@ class SeedsPPO:
         """`PPO.loss` of every seed [S]."""
         config, weight = self.config, batch.weight
         policy, value = self.networks(batch.obs)
-        ratio = torch.exp(policy.log_prob(batch.action.flatten(0, 1)).view_as(weight) - old_log_prob)
+        ratio = torch.exp(policy.log_prob(batch.action) - old_log_prob)
         advantage = batch.advantage
         surrogate = torch.min(ratio * advantage, torch.clamp(ratio, 1 - epsilon, 1 + epsilon) * advantage)
-        error = (value - batch.returns) ** 2
+        error = functional.mse_loss(value, batch.returns, reduction="none")
         if config.value_clip is not None:
             clip = config.value_clip
             clipped = batch.value + torch.clamp(value - batch.value, -clip, clip)
             error = torch.max(error, (clipped - batch.returns) ** 2)
-        gain = surrogate - config.value_weight * error
+        gain = torch.sub(surrogate, error, alpha=config.value_weight)
         if config.entropy_bonus:
-            gain = gain + config.entropy_bonus * policy.entropy().view_as(weight)
+            gain = gain + config.entropy_bonus * policy.entropy()
         loss: Tensor = -(weight * gain).sum(dim=1)
         return loss
 
@@ -143,8 +145,8 @@ class SeedsPPO:
 
     def act(self, obs: Array) -> Array:
         """Greedy actions for observations [S, B, …], each seed with the running mean of its own weights."""
-        choice = self.average.policy(torch.from_numpy(obs.astype(np.float32, copy=False))).greedy()
-        actions = self.agents[0].actions.to_env(choice)
+        seen = torch.from_numpy(obs.astype(np.float32, copy=False))
+        actions = self.agents[0].actions.to_env(self.average.policy(seen).in_a_row().greedy())
         return actions.reshape(*obs.shape[:2], *actions.shape[1:])
 
     def by_seed(self, obs: Array) -> Tensor:

@@ -6,6 +6,7 @@ sum of all losses is, slice by slice, the gradient of each.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,122 +14,106 @@ import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
-from gradsan.rl.policies import ActorCritic, Categorical, Distribution, Gaussian, MultiCategorical
-
-
-def stacked(tensors: Sequence[Tensor]) -> nn.Parameter:
-    """One parameter for all. The originals become views of it: they follow every update."""
-    together = nn.Parameter(torch.stack([tensor.detach() for tensor in tensors]))
-    for tensor, own in zip(tensors, together.detach(), strict=True):
-        tensor.data = own
-    return together
-
-
 Layers = list[tuple[Tensor, Tensor]]
 MINUS_ONE = torch.tensor(-1.0)
 
 
-def layers_of(rows: Tensor, shapes: Sequence[torch.Size]) -> Layers:
-    """Weights [S, out, in] and biases [S, out]: views of rows that `nn.utils.parameters_to_vector` has filled."""
-    parts = torch.split(rows, [shape.numel() for shape in shapes], dim=1)
-    views = [part.view(len(rows), *shape) for part, shape in zip(parts, shapes, strict=True)]
-    return list(zip(views[::2], views[1::2], strict=True))
+def layers_of(rows: Tensor, shapes: Sequence[Sequence[torch.Size]]) -> list[Layers]:
+    """Of each network the weights [S, out, in] and biases [S, out]: views of rows that
+    `nn.utils.parameters_to_vector` has filled."""
+    parts = iter(torch.split(rows, [shape.numel() for network in shapes for shape in network], dim=1))
+    views = [[next(parts).view(len(rows), *shape) for shape in network] for network in shapes]
+    return [list(zip(own[::2], own[1::2], strict=True)) for own in views]
 
 
-def passed_on(x: Tensor, layers: Layers) -> list[Tensor]:
-    """What goes into each layer, and the output: linear layers with tanh between them."""
+def room_for(layers: Layers, batch: int) -> list[Tensor]:
+    """Where hidden layers, or the gradients of them, are computed: what is allocated anew is cold in the caches."""
+    return [bias.new_empty(len(bias), batch, bias.shape[1]) for _, bias in layers[:-1]]
+
+
+def passed_on(x: Tensor, layers: Layers, room: list[Tensor]) -> tuple[list[Tensor], Tensor]:
+    """What goes into each layer, and the output [S, out, B]: linear layers with tanh between them."""
     values = [x]
-    for weight, bias in layers[:-1]:
+    for (weight, bias), place in zip(layers[:-1], room, strict=True):
         # tanh(x) = 2σ(2x) − 1: over the many numbers of a stack, PyTorch's kernel for σ is several times as fast on
         # CPUs, and `tanh` was a third of an update. For one small network there is no difference.
-        share = torch.baddbmm(bias.unsqueeze(1), values[-1], weight.mT, beta=2, alpha=2).sigmoid_()
-        values.append(torch.add(MINUS_ONE, share, alpha=2, out=share))
+        torch.baddbmm((2 * bias).unsqueeze(1), values[-1], weight.mT, alpha=2, out=place).sigmoid_()
+        values.append(torch.add(MINUS_ONE, place, alpha=2, out=place))
     weight, bias = layers[-1]
-    return [*values, torch.baddbmm(bias.unsqueeze(1), values[-1], weight.mT)]
+    return values, torch.baddbmm(bias.unsqueeze(2), weight, values[-1].mT)
+
+
+def passed_back(
+    gradient: Tensor, values: Sequence[Tensor], layers: Layers, found: Layers, room: list[Tensor]
+) -> None:
+    """From the gradient of the output [S, out, B] to those of the layers, which are put into `found`: dW = gᵀ x,
+    db = Σ g, dx = g W, and 1 − tanh² through tanh."""
+    gradient = gradient.mT
+    for index in reversed(range(len(layers))):
+        x, (weight, _), (of_weight, of_bias) = values[index], layers[index], found[index]
+        torch.sum(gradient, dim=1, out=of_bias)
+        # On CPUs a product with a narrow side is several times as fast with that side first.
+        narrow = weight.shape[2] < weight.shape[1]
+        of_weight.copy_(torch.bmm(x.mT, gradient).mT if narrow else torch.bmm(gradient.mT, x))
+        if index:
+            gradient = torch.bmm(gradient, weight, out=room[index - 1])
+            torch.ops.aten.tanh_backward.grad_input(gradient, x, grad_input=gradient)
 
 
 class Perceptrons(torch.autograd.Function):
-    """S perceptrons as one operation: layer by layer, autograd keeps and moves more than the caches hold."""
+    """All networks of a stack as one operation: layer by layer, autograd keeps and moves more than the caches hold.
+    What goes in gets no gradient."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, rows: Tensor, shapes: Sequence[torch.Size]) -> Tensor:
-        *inputs, output = passed_on(x, layers_of(rows, shapes))
-        ctx.shapes = shapes
-        ctx.save_for_backward(rows, *inputs)
-        return output
+    def forward(ctx: Any, x: Tensor, rows: Tensor, stack: StackedPerceptrons) -> tuple[Tensor, ...]:
+        rooms = stack.rooms(x.shape[1])
+        passed = [passed_on(x, layers, room) for layers, room in zip(stack.layers, rooms, strict=True)]
+        ctx.stack = stack
+        # Saved although at hand: PyTorch refuses the backward of what the next forward has written over.
+        ctx.save_for_backward(rows, *(value for values, _ in passed for value in values))
+        return tuple(output for _, output in passed)
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, gradient: Tensor) -> tuple[None, Tensor, None]:
-        """dW = gᵀ x, db = Σ g, dx = g W, and 1 − tanh² through tanh. Observations get none."""
-        rows, *inputs = ctx.saved_tensors
-        of_rows = torch.empty_like(rows)
-        layers, of_layers = layers_of(rows, ctx.shapes), layers_of(of_rows, ctx.shapes)
-        for index in reversed(range(len(layers))):
-            x, (weight, _), (of_weight, of_bias) = inputs[index], layers[index], of_layers[index]
-            torch.sum(gradient, dim=1, out=of_bias)
-            # On CPUs a product with a narrow side is several times as fast with that side first.
-            narrow = weight.shape[2] < weight.shape[1]
-            of_weight.copy_(torch.bmm(x.mT, gradient).mT if narrow else torch.bmm(gradient.mT, x))
-            if index:
-                gradient = torch.bmm(gradient, weight)
-                torch.ops.aten.tanh_backward.grad_input(gradient, x, grad_input=gradient)
-        return None, of_rows, None
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[None, Tensor, None]:
+        stack: StackedPerceptrons = ctx.stack
+        saved = iter(ctx.saved_tensors[1:])
+        for gradient, layers, found in zip(gradients, stack.layers, stack.of_layers, strict=True):
+            room = room_for(layers, gradient.shape[2])
+            passed_back(gradient, [next(saved) for _ in layers], layers, found, room)
+        return None, stack.of_rows, None  # filled anew each time: autograd takes a copy
 
 
-class StackedPerceptron(nn.Module):
-    """What `networks.mlp` makes with tanh, for each of S inputs [S, B, in]: one row of weights for each."""
+class StackedPerceptrons(nn.Module):
+    """Networks as `networks.mlp` makes them with tanh, of every kind one for each of S inputs [S, B, in]. A row of
+    weights holds those of all kinds, one after another."""
 
-    def __init__(self, networks: Sequence[nn.Module]) -> None:
+    def __init__(self, *kinds: Sequence[nn.Module]) -> None:
         super().__init__()
-        members = [list(network.parameters()) for network in networks]
-        self.shapes = [parameter.shape for parameter in members[0]]
-        self.rows = nn.Parameter(
-            torch.stack([nn.utils.parameters_to_vector(own).detach() for own in members])
-        )
-        for own, row in zip(members, self.rows.detach(), strict=True):
-            nn.utils.vector_to_parameters(row, own)  # they become views of the row, and follow every update
-        self._layers = layers_of(self.rows.detach(), self.shapes)
+        members = [[list(network.parameters()) for network in group] for group in zip(*kinds, strict=True)]
+        own = [list(itertools.chain.from_iterable(group)) for group in members]
+        self.rows = nn.Parameter(torch.stack([nn.utils.parameters_to_vector(each).detach() for each in own]))
+        for each, row in zip(own, self.rows.detach(), strict=True):
+            nn.utils.vector_to_parameters(row, each)  # they become views of the row, and follow every update
+        shapes = [[parameter.shape for parameter in network] for network in members[0]]
+        self.of_rows = torch.empty_like(self.rows, requires_grad=False)
+        self.layers, self.of_layers = layers_of(self.rows.detach(), shapes), layers_of(self.of_rows, shapes)
+        self._rooms: dict[int, list[list[Tensor]]] = {}
 
-    def forward(self, x: Tensor) -> Tensor:
-        if not torch.is_grad_enabled():  # for a few observations, the detour costs as much as the products
-            return passed_on(x, self._layers)[-1]
-        y: Tensor = Perceptrons.apply(x, self.rows, self.shapes)  # type: ignore[no-untyped-call]
-        return y
+    def rooms(self, batch: int) -> list[list[Tensor]]:
+        if batch not in self._rooms:
+            self._rooms[batch] = [room_for(layers, batch) for layers in self.layers]
+        return self._rooms[batch]
 
-
-class StackedActorCritic(nn.Module):
-    """Policies and value networks of S agents: observations [S, B, …] to S × B distributions in a row, and values."""
-
-    def __init__(self, members: Sequence[ActorCritic]) -> None:
-        super().__init__()
-        heads = [member.actor.head for member in members]
-        self.choices, self.several = heads[0].choices, heads[0].several
-        self.actor = StackedPerceptron([member.actor.net for member in members])
-        self.critic = StackedPerceptron([member.critic for member in members])
-        own = [head.log_std for head in heads if head.log_std is not None]
-        self.log_std = stacked(own) if own else None
-
-    def forward(self, obs: Tensor) -> tuple[Distribution, Tensor]:
-        return self.distribution(self.actor(obs)), self.critic(obs).squeeze(2)
+    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+        """The outputs of each kind [S, out, B]."""
+        outputs: tuple[Tensor, ...] = Perceptrons.apply(x, self.rows, self)  # type: ignore[no-untyped-call]
+        return outputs
 
     @torch.no_grad()
-    def policy(self, obs: Tensor) -> Distribution:
-        return self.distribution(self.actor(obs))
-
-    @torch.no_grad()
-    def value(self, obs: Tensor) -> Tensor:
-        value: Tensor = self.critic(obs).squeeze(2)
-        return value
-
-    def distribution(self, output: Tensor) -> Distribution:
-        flat = output.flatten(0, 1)
-        if self.log_std is not None:
-            log_std = self.log_std if torch.is_grad_enabled() else self.log_std.detach()
-            return Gaussian(flat, log_std.unsqueeze(1).expand_as(output).flatten(0, 1))
-        if self.several:
-            return MultiCategorical(tuple(map(Categorical, torch.split(flat, list(self.choices), dim=1))))
-        return Categorical(flat)
+    def constant(self, x: Tensor, kind: int) -> Tensor:
+        """Those of one kind, without a graph."""
+        return passed_on(x, self.layers[kind], self.rooms(x.shape[1])[kind])[1]
 
 
 @torch.no_grad()

@@ -253,7 +253,7 @@ class TargetCarriesGradient(Rule):
             yield Verdict(
                 event.site,
                 f"{value_at(self.history, event.site, 'the target')} is to be a constant, but a result cannot be told "
-                f"so: it carries gradient to {networks(self.history, pids)}",
+                f"so: gradient flows through it into {networks(self.history, pids)}",
                 [("target", event.site)],
                 pids,
             )

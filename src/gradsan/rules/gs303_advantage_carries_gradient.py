@@ -260,7 +260,7 @@ class AdvantageCarriesGradient(Rule):
             yield Verdict(
                 event.site,
                 f"{value_at(self.history, event.site, 'the weight')} is to be a constant, but a result cannot be told "
-                f"so: it carries gradient to {networks(self.history, pids)}",
+                f"so: gradient flows through it into {networks(self.history, pids)}",
                 [("weight", event.site)],
                 pids,
             )
