@@ -61,7 +61,7 @@ def fraction_loss(online, embedding, taus, middles, actions):
 
 
 def quantile_loss(online, target, proposal, batch, embedding, middles):
-    states, actions, rewards, following, dones = batch
+    _, actions, rewards, following, dones = batch
     with torch.no_grad():
         taus_next, middles_next, _ = proposal(online.embed(following))
         best = online.values(online.embed(following), taus_next, middles_next).argmax(dim=1)

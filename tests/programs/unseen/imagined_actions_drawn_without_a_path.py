@@ -5,6 +5,8 @@ Round 14
 Class: zero in part
 """
 
+from itertools import pairwise
+
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -14,7 +16,7 @@ OBS, ACT, LATENT, HORIZON, BATCH = 4, 2, 12, 6, 20
 
 
 def mlp(*sizes):
-    layers = [m for a, b in zip(sizes[:-1], sizes[1:], strict=True) for m in (nn.Linear(a, b), nn.ELU())]
+    layers = [m for a, b in pairwise(sizes) for m in (nn.Linear(a, b), nn.ELU())]
     return nn.Sequential(*layers[:-1])
 
 
@@ -37,11 +39,9 @@ class DreamerModel(nn.Module):
 
     def policy(self, latent):
         dist = self.action_decoder(latent)
-        if self.training:
-            action = dist.sample()  # BUG GS203
-        else:
-            action = dist.mean
-        return action, dist
+        if not self.training:
+            return dist.mean, dist
+        return dist.sample(), dist  # BUG GS203
 
     def imagine(self, latent):
         latents, entropies = [], []

@@ -6,6 +6,8 @@ Round 14
 Class: zero in part
 """
 
+from itertools import pairwise
+
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -15,7 +17,7 @@ OBS, ACT, LATENT, HORIZON, BATCH = 4, 2, 12, 6, 20
 
 
 def mlp(*sizes):
-    layers = [m for a, b in zip(sizes[:-1], sizes[1:], strict=True) for m in (nn.Linear(a, b), nn.ELU())]
+    layers = [m for a, b in pairwise(sizes) for m in (nn.Linear(a, b), nn.ELU())]
     return nn.Sequential(*layers[:-1])
 
 
@@ -38,11 +40,9 @@ class DreamerModel(nn.Module):
 
     def policy(self, latent):
         dist = self.action_decoder(latent)
-        if self.training:
-            action = dist.rsample()
-        else:
-            action = dist.mean
-        return action, dist
+        if not self.training:
+            return dist.mean, dist
+        return dist.rsample(), dist
 
     def imagine(self, latent):
         latents, entropies = [], []

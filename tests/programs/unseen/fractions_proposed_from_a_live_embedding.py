@@ -1,5 +1,5 @@
 """Two optimizers: one for the network that proposes fractions, one for the quantiles. The fractions are proposed from an
-embedding that is still alive and their entropy is added to the quantiles' loss, so it bends the embedding.
+embedding that is still alive, so their entropy and their own loss bend what the quantiles are made of.
 
 Round 14
 Class: the line
@@ -94,7 +94,7 @@ class FQFAgent:
         entropy_loss = -self.hyper.ent_coef * entropies.mean()
         self.fraction_optim.zero_grad()
         self.quantile_optim.zero_grad()
-        (fraction_loss + quantile_loss + entropy_loss).backward()  # BUG GS304
+        (fraction_loss + quantile_loss + entropy_loss).backward()
         nn.utils.clip_grad_norm_(self.online.parameters(), 10.0)
         self.fraction_optim.step()
         self.quantile_optim.step()

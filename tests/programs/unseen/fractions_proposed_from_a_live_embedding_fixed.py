@@ -1,6 +1,6 @@
 """Two optimizers: one for the network that proposes fractions, one for the quantiles. The fractions are proposed from an
 Repaired here.
-embedding that is still alive and their entropy is added to the quantiles' loss, so it bends the embedding.
+embedding that is still alive, so their entropy and their own loss bend what the quantiles are made of.
 
 Round 14
 Class: the line
