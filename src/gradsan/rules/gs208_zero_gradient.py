@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradsan.judge.flow import SELECTING, SHAPING
+from gradsan.judge.flow import REDUCING, SELECTING, SHAPING, is_averaged
 from gradsan.judge.history import History
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.limited_units import LimitedUnits
@@ -204,6 +204,21 @@ class ZeroGradient(Rule):
     )
     good = (
         """
+        # Free nats: below a whole nat the divergence of the batch is good enough.
+        import torch
+        encoder, prior, decoder = torch.nn.Linear(4, 2), torch.nn.Linear(1, 2), torch.nn.Linear(2, 4)
+        params = [p for net in (encoder, prior, decoder) for p in net.parameters()]
+        opt = torch.optim.SGD(params, lr=0.01)
+        for _ in range(12):
+            x = torch.randn(8, 4)
+            post, before = torch.distributions.Normal(encoder(x), 1.0), torch.distributions.Normal(prior(x[:, :1]), 1.0)
+            kl = torch.distributions.kl_divergence(post, before).sum(-1).mean()
+            loss = (decoder(post.rsample()) - x).pow(2).mean() + 0.5 * kl.clamp(min=100.0)
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
         # The sign is only half of it: h(x) = sign(x)·(√(|x|+1) − 1), by which large values are scaled.
         import torch
         q = torch.nn.Linear(3, 1)
@@ -383,7 +398,7 @@ class ZeroGradient(Rule):
         if not behind:
             return ""
         if op.name in FLAT - STEPWISE:
-            return f"`{op.name}` is flat there"
+            return "" if self._is_tolerance(op, event) else f"`{op.name}` is flat there"
         if "function" in op.tags:
             return f"`{op.name}.backward` gives back zeros"
         factors = [i for i in graph.inputs(op) if i.live]  # a constant factor has no gradient to lose
@@ -392,6 +407,15 @@ class ZeroGradient(Rule):
         if op.name in MASKING and self._is_used_again(op, event, behind):
             return f"`{op.name}` clears every row of a state that the same parameters go on with"
         return ""
+
+    def _is_tolerance(self, op: Op, event: Backward) -> bool:
+        """`kl.mean().clamp(min=free_nats)`: a limit on a whole term of the loss, an average over all samples. Beyond it
+        there is nothing to learn from that term, and that is what it is for."""
+        graph = self.history.graph
+        source = next(graph.inputs(op), None)
+        if op.shape or source is None or source.name not in REDUCING:
+            return False
+        return is_averaged(graph, op, graph.live_ancestors(root.nid for root in event.roots))
 
     def _result_of(self, backward: Site) -> Site:
         """What a custom function's own backward returns: that is to be changed."""

@@ -148,6 +148,20 @@ class TargetCarriesGradient(Rule):
     )
     good = (
         """
+        # A value and an advantage of two heads, which make one prediction (NAF).
+        import torch
+        body, value, mu = torch.nn.Linear(3, 8), torch.nn.Linear(8, 1), torch.nn.Linear(8, 1)
+        opt = torch.optim.SGD([*body.parameters(), *value.parameters(), *mu.parameters()], lr=0.05)
+        for _ in range(6):
+            s, a, y = torch.randn(8, 3), torch.randn(8, 1), torch.randn(8, 1)
+            h = torch.tanh(body(s))
+            q = value(h) - 0.5 * (a - mu(h)).pow(2)
+            loss = torch.nn.functional.smooth_l1_loss(q, y)
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
         # Two views of one state that are to agree, both live: nothing has moved the one's probabilities.
         import torch
         net = torch.nn.Linear(3, 4)
@@ -361,13 +375,25 @@ class TargetCarriesGradient(Rule):
                 and not (self._is_log_prob(t.op) and any(self._is_log_prob(p.op) for p in predicted))
                 and graph.live_params([t.op.nid]) & consumed
                 and any(
-                    (t.scaled and not p.scaled) or (one_sided and self._own_pass(t.op, p.op))
+                    (t.scaled and not p.scaled and not self._is_another_head(t.op, p.op))
+                    or (one_sided and self._own_pass(t.op, p.op))
                     for p in predicted
                 )
             ]
             if found:
                 return found
         return []
+
+    def _is_another_head(self, one: Op, other: Op) -> bool:
+        """Two parts of one prediction, each with layers of its own behind a common body: a state's value and the
+        advantage of the action (NAF). The value of the next state comes out of the same layers as the prediction, or
+        out of a pass of its own."""
+        graph = self.history.graph
+        mine, theirs = (graph.live_ancestors([op.nid]) for op in (one, other))
+        if not any(mine[nid].inputs for nid in mine.keys() & theirs.keys()):
+            return False
+        own, others = graph.live_params([one.nid]), graph.live_params([other.nid])
+        return bool(own - others) and bool(others - own)
 
     def _is_log_prob(self, op: Op) -> bool:
         """Two log-probabilities that are to balance (a GFlowNet's forward and backward policy) are no values."""
