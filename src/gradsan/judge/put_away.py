@@ -12,12 +12,9 @@ from gradsan.judge.source import STORING, called_name, tree_of
 def put_into(file: str, name: str) -> tuple[int, ...]:
     """The lines that put something into `name`, `self.name` or a part of it: `self.seen[layer].append(output)`."""
     tree = tree_of(file)
-    nodes = (
-        [node for node in ast.walk(tree) if isinstance(node, ast.stmt | ast.expr)] if tree is not None else []
-    )
-    return tuple(
-        node.lineno for node in nodes if (into := _receiver(node)) is not None and _speaks_of(into, name)
-    )
+    nodes = ast.walk(tree) if tree is not None else ()
+    receivers = [into for node in nodes if (into := _receiver(node)) is not None]
+    return tuple(into.lineno for into in receivers if _speaks_of(into, name))
 
 
 def _receiver(node: ast.AST) -> ast.expr | None:
