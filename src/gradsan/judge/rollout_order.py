@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
-from gradsan.judge.flow import SHAPING, TAKEN_OUT
+from gradsan.judge.flow import SELECTING, SHAPING, TAKEN_OUT
 from gradsan.judge.history import History
 from gradsan.judge.provenance import Provenance
 from gradsan.judge.weighed import DIFFERENCES, is_score
@@ -105,7 +105,8 @@ def _arithmetic(
 def _newest(graph: Provenance, part: Op, parts: set[ValueId], first: ValueId) -> ValueId:
     """The last thing that was made for this step, while the rollout ran."""
     _, given = _arithmetic(graph, part, frozenset(parts - {part.nid}))
-    return max((op.nid for op in given if op.nid < first), default=ValueId(0))
+    # What is taken from a whole is as old as that, whenever it is taken, and in whatever order.
+    return max((op.nid for op in given if op.nid < first and op.name not in SELECTING), default=ValueId(0))
 
 
 def _order(times: list[ValueId]) -> str:

@@ -27,6 +27,26 @@ def carried_on_at(history: History, site: Site) -> Site:
     return history.site_at(seen.file, found[0], found[1])
 
 
+def cut_at(history: History, site: Site) -> Site:
+    """The one line of the same loop that says where the sum is cut off, `1 - done`; the line that carries it on, where
+    the source does not tell."""
+    carrying = carried_on_at(history, site)
+    seen = history.sites.get(carrying)
+    tree = tree_of(seen.file) if seen is not None and carrying != site else None
+    if seen is None or tree is None:
+        return carrying
+    loops = [n for n in ast.walk(tree) if isinstance(n, ast.For | ast.While)]
+    inside = [n for n in loops if n.lineno <= seen.line <= (n.end_lineno or n.lineno)]
+    lines = [step.lineno for step in inside[-1].body if _is_cut(step)] if inside else []
+    return history.site_at(seen.file, lines[0], seen.function) if len(lines) == 1 else carrying
+
+
+def _is_cut(step: ast.stmt) -> bool:
+    """Whether it takes flags from one."""
+    ones = [n.left for n in ast.walk(step) if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Sub)]
+    return isinstance(step, ast.Assign) and any(isinstance(n, ast.Constant) and n.value == 1 for n in ones)
+
+
 @functools.lru_cache(maxsize=64)
 def _carrying(file: str, line: int) -> tuple[int, str] | None:
     tree = tree_of(file)
@@ -78,10 +98,13 @@ def _lines(function: Function, statement: ast.stmt) -> Iterator[int]:
     for loop in loops:
         put = {name for target, value in _fillings(loop) if target in wanted for name in names_in(value)}
         for step in loop.body:
-            if isinstance(step, ast.Assign) and isinstance(step.targets[0], ast.Name):
-                own = step.targets[0].id
-                if own in put and own in names_in(step.value):
-                    yield step.lineno
+            bound = (
+                {t.id for t in step.targets if isinstance(t, ast.Name)}
+                if isinstance(step, ast.Assign)
+                else set()
+            )
+            if isinstance(step, ast.Assign) and bound & put & names_in(step.value):
+                yield step.lineno
 
 
 def _fillings(loop: ast.For | ast.While) -> Iterator[tuple[str, ast.expr]]:

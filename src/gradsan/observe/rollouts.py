@@ -1,7 +1,7 @@
 """Reads what `step` and `reset` of an environment return, and keeps it as streams of transitions.
 
-Known forms: Gymnasium's five values, the older four, the same for several copies side by side (arrays), and
-PettingZoo's parallel API (dictionaries by agent)."""
+Known forms: Gymnasium's five values, the older four, these without `info`, the same for several copies side by side
+(arrays), and PettingZoo's parallel API (dictionaries by agent)."""
 
 from __future__ import annotations
 
@@ -66,8 +66,12 @@ class Rollouts:
 
     def stepped(self, env: Any, result: Any) -> bool:
         """Whether this is what a step of an environment returns."""
-        if type(result) is not tuple or len(result) not in (4, 5):
+        if type(result) is not tuple or not 3 <= len(result) <= 5:
             return False
+        if len(result) == 3:
+            if not _is_true_or_false(result[2]):
+                return False
+            result = (*result, None)
         known = self._environments.get(id(env))
         if known is None or known[0]() is not env:
             known = self._meet(env, result)
@@ -239,6 +243,11 @@ def _are_flags(done: Any) -> bool:
         or kind in ("int", "list", "tuple")
         or kind.startswith(("int", "uint", "torch.", "float"))
     )
+
+
+def _is_true_or_false(done: Any) -> bool:
+    """Without an `info` behind it, a third value must not be anything else."""
+    return "bool" in str(getattr(done, "dtype", type(done).__name__))
 
 
 def _flags(part: Any) -> dict[Any, bool]:

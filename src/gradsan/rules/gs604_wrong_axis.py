@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gradsan.judge.axes import BY_SIZE, RESHAPING, ROWS, SPREADING, UNITS, Roles, onward, roles
+from gradsan.judge.axes import BY_SIZE, RESHAPING, ROWS, SPREADING, UNITS, Roles, is_torn, onward, roles
 from gradsan.judge.normalised_otherwise import picked_along
 from gradsan.judge.pooling import pooled_for_each_row
 from gradsan.judge.provenance import Provenance
@@ -45,6 +45,13 @@ class WrongAxis(Rule):
         on purpose: allow it on the line.
     """
     bad = (
+        """
+        import torch
+        net = torch.nn.Linear(4, 3)
+        s, a = torch.randn(8, 5, 4), torch.randint(3, (8, 5))
+        by_class = net(s).reshape(8, 3, 5)  # BUG
+        torch.nn.functional.cross_entropy(by_class, a).backward()
+        """,
         """
         import torch
         net = torch.nn.Linear(4, 3)
@@ -168,6 +175,14 @@ class WrongAxis(Rule):
         """,
     )
     good = (
+        """
+        import torch
+        net, head = torch.nn.Linear(4, 6), torch.nn.Linear(30, 3)  # steps put side by side, heads, windows
+        x = net(torch.randn(8, 5, 4))
+        heads = x.view(8, 5, 2, 3).transpose(1, 2)
+        flat = head(x.reshape(8, 30)) + x.reshape(40, 6).sum()
+        (heads.pow(2).mean() + flat.pow(2).mean() + x.reshape(4, 2, 5, 6).sum(1).pow(2).mean()).backward()
+        """,
         """
         import torch
         net = torch.nn.Linear(4, 3)  # one state at a time
@@ -317,9 +332,14 @@ class WrongAxis(Rule):
         graph = self.history.graph
         within = graph.ancestors(root.nid for root in event.roots)
         candidates = [op for op in within.values() if op.name in CANDIDATES and op.facts.axes]
-        if not candidates:
+        reshaped = [op for op in within.values() if op.name in ("view", "reshape") and op.live]
+        if not candidates and not reshaped:
             return
         known = roles(graph, within)
+        for op in reshaped:
+            source = next(graph.inputs(op), None)
+            if source is not None and source.nid in known and is_torn(op, source, known[source.nid]):
+                yield self._torn(event, op, source)
         for op in candidates:
             source = next(graph.inputs(op), None)
             if source is None or source.nid not in known:
@@ -340,6 +360,16 @@ class WrongAxis(Rule):
                     [("wrong axis", op.site), ("used", used.site), ("backward", event.site)],
                     event.reached,
                 )
+
+    def _torn(self, event: Backward, op: Op, source: Op) -> Verdict:
+        return Verdict(
+            op.site,
+            f"`{op.name}` makes {list(op.shape)} of {list(source.shape)}: the {source.shape[-1]} columns of a row are "
+            "spread over several, and no axis is where it is looked for",
+            [("wrong axis", op.site), ("backward", event.site)],
+            event.reached,
+            fix="exchange the axes with `transpose` or `permute`; `reshape` moves no number",
+        )
 
     def _constant(self, event: Backward, op: Op, source: Op) -> Verdict:
         """Of one unit the softmax is one. A layer with one action may be configured so; scores of several rows that

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gradsan.judge import scores
+from gradsan.judge.callers import is_one_function
 from gradsan.judge.history import History
 from gradsan.judge.scores import Difference
 from gradsan.judge.wording import line, value_at
@@ -184,7 +185,9 @@ class RatioAlwaysOne(Rule):
         synced = [copies[pid].site for pid in old if pid in copies and copies[pid].source in learned]
         what = "is computed anew from the weights that are trained"
         if synced and not learned & old.keys():
-            culprit, what = synced[0], "comes from a copy that is brought up to date before every update"
+            what = "comes from a copy that is brought up to date before every update"
+            # A helper that syncs is right where it is called in time.
+            culprit = synced[0] if is_one_function(history, synced[0], event.site) else made
         else:
             culprit = made
         return Verdict(

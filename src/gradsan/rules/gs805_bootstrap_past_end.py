@@ -83,6 +83,37 @@ class BootstrapPastEnd(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        import numpy, torch
+
+        class Walk:
+            def __init__(self):
+                self.random = numpy.random.default_rng(0)
+
+            def reset(self):
+                self.x = self.random.normal(size=3).astype("float32")
+                return self.x.copy(), {}
+
+            def step(self, action):
+                self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+                return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+        env, critic = Walk(), torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+        obs, _ = env.reset()
+        for _ in range(6):
+            rows = []
+            for _ in range(32):
+                next_obs, reward, terminated, truncated, _ = env.step(1.0)
+                rows.append((obs, reward, next_obs, float(terminated)))
+                obs = env.reset()[0] if terminated else next_obs
+            s, r, s2, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+            target = r + 0.99 * end * critic(s2).squeeze(-1).detach()  # BUG
+            loss = (critic(s).squeeze(-1) - target).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """
@@ -169,7 +200,12 @@ class BootstrapPastEnd(Rule):
                 rows.add([rest.number for rest in of_kind if rest.follows or rest.number == 0.0])
             going_on, truncated, terminated = kinds.values()
             if going_on.taken < 10 * max(1, going_on.left_out):
-                continue  # this target has no next value
+                # This target has no next value, or only where there is none.
+                if terminated.taken >= ENOUGH and not (
+                    terminated.left_out or going_on.taken or truncated.taken
+                ):
+                    yield self._turned_round(event, target, terminated.taken, going_on.left_out)
+                continue
             if terminated.taken >= ENOUGH and not terminated.left_out and not self._is_a_horizon():
                 yield self._past_end(event, target, terminated.taken)
             elif truncated.left_out >= ENOUGH and not truncated.taken and not terminated.taken:
@@ -199,6 +235,13 @@ class BootstrapPastEnd(Rule):
             event, target, "error",
             f"holds more than the reward at all {rows} rows where the environment said `terminated`: it takes the value"
             f" of a state after which nothing follows",
+        )  # fmt: skip
+
+    def _turned_round(self, event: Backward, target: Bootstrap, ends: int, others: int) -> Verdict:
+        return self._verdict(
+            event, target, "error",
+            f"takes a next value at all {ends} rows where the environment said `terminated`, and at none of the "
+            f"{others} where the episode goes on: the mask is turned round",
         )  # fmt: skip
 
     def _cut_short(self, event: Backward, target: Bootstrap, rows: int) -> Verdict:

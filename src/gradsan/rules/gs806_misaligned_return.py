@@ -11,7 +11,7 @@ from gradsan.judge.numpy_targets import arrival
 from gradsan.judge.returns import FEWEST_PAIRS, SLOWEST, Law, ReturnRow, Series
 from gradsan.judge.rollout_order import Disorder, disorders
 from gradsan.judge.rollout_sums import rollouts, values_alone
-from gradsan.judge.running_sums import carried_on_at
+from gradsan.judge.running_sums import carried_on_at, cut_at
 from gradsan.judge.weighed import Met, entries, is_score, met_in, origin
 from gradsan.judge.windows import crossings, discount_of, windows_behind
 from gradsan.judge.wording import line, value_at
@@ -341,12 +341,13 @@ class MisalignedReturn(Rule):
     def _beside(self, event: Backward, met: Met, culprit: Site, by: int, ends: int) -> Verdicts:
         seen = self._at(culprit, met)
         seen.beside += ends
-        if seen.beside >= ENOUGH_BORDERS and not seen.right:
+        if seen.beside >= ENOUGH_BORDERS and not seen.stopped:
             word = "before" if by < 0 else "after"
             yield self._verdict(
                 event, met, culprit,
                 f"starts anew one step {word} the end of each of {seen.beside} episodes, and runs on across the end "
                 f"itself: the flags of the ends are one step off",
+                cut_at(self.history, culprit),
             )  # fmt: skip
 
     def _without_rewards(self, event: Backward, met: Met, op: Op) -> Verdicts:
