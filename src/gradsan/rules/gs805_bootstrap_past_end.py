@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from gradsan.judge import reasons
 from gradsan.judge.bootstraps import Bootstrap, bootstraps_in, has_learned_target
+from gradsan.judge.cut_estimates import estimates_in
 from gradsan.judge.wording import line, value_at
 from gradsan.record.events import Backward, Site
 from gradsan.rules.base import Rule, Verdict, Verdicts
@@ -52,6 +53,45 @@ class BootstrapPastEnd(Rule):
         reported. Where a state that the environment calls terminal is to have a value of its own, allow it on the line.
     """
     bad = (
+        """
+        # Generalised advantages: the clock counts as an end.
+        import numpy, torch
+
+        class Walk:
+            def __init__(self):
+                self.random = numpy.random.default_rng(0)
+
+            def reset(self):
+                self.x, self.t = self.random.normal(size=3).astype("float32"), 0
+                return self.x.copy(), {}
+
+            def step(self, action):
+                self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+                self.t += 1
+                return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 3), self.t >= 7, {}
+
+        env, critic = Walk(), torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+        obs, _ = env.reset()
+        for _ in range(6):
+            rows = []
+            for _ in range(32):
+                next_obs, reward, terminated, truncated, _ = env.step(1.0)
+                rows.append((obs, reward, next_obs, terminated, terminated or truncated))
+                obs = env.reset()[0] if terminated or truncated else next_obs
+            s, r, s2, end, over = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+            with torch.no_grad():
+                value, ahead, last = critic(s).squeeze(-1), critic(s2).squeeze(-1), 0.0
+                delta = r + 0.9 * (1 - over) * ahead - value  # BUG
+                advantage = torch.zeros(32)
+                for t in reversed(range(32)):
+                    last = delta[t] + 0.9 * 0.8 * (1 - over[t]) * last
+                    advantage[t] = last
+            loss = (critic(s).squeeze(-1) - (advantage + value)).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
         """
         import numpy, torch
 
@@ -179,6 +219,45 @@ class BootstrapPastEnd(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # Generalised advantages that stop where an episode was cut off, and take the value there.
+        import numpy, torch
+
+        class Walk:
+            def __init__(self):
+                self.random = numpy.random.default_rng(0)
+
+            def reset(self):
+                self.x, self.t = self.random.normal(size=3).astype("float32"), 0
+                return self.x.copy(), {}
+
+            def step(self, action):
+                self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+                self.t += 1
+                return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 3), self.t >= 7, {}
+
+        env, critic = Walk(), torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+        obs, _ = env.reset()
+        for _ in range(6):
+            rows = []
+            for _ in range(32):
+                next_obs, reward, terminated, truncated, _ = env.step(1.0)
+                rows.append((obs, reward, next_obs, terminated, terminated or truncated))
+                obs = env.reset()[0] if terminated or truncated else next_obs
+            s, r, s2, end, over = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+            with torch.no_grad():
+                value, ahead, last = critic(s).squeeze(-1), critic(s2).squeeze(-1), 0.0
+                delta = r + 0.9 * (1 - end) * ahead - value
+                advantage = torch.zeros(32)
+                for t in reversed(range(32)):
+                    last = delta[t] + 0.9 * 0.8 * (1 - over[t]) * last
+                    advantage[t] = last
+            loss = (critic(s).squeeze(-1) - (advantage + value)).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
 
     def __init__(self, *args: object) -> None:
@@ -187,6 +266,7 @@ class BootstrapPastEnd(Rule):
         self._ends: dict[Site, set[tuple[int, int]]] = defaultdict(
             set
         )  # the transitions that were terminated
+        self._cut: dict[Site, _Rows] = defaultdict(_Rows)  # truncated steps of estimates over many steps
         self._unknown = False  # there was a target whose rows are of unknown origin
 
     def on_backward(self, event: Backward) -> Verdicts:
@@ -210,6 +290,25 @@ class BootstrapPastEnd(Rule):
                 yield self._past_end(event, target, terminated.taken)
             elif truncated.left_out >= ENOUGH and not truncated.taken and not terminated.taken:
                 yield self._cut_short(event, target, truncated.left_out)
+
+        yield from self._estimates(event)
+
+    def _estimates(self, event: Backward) -> Verdicts:
+        """Advantages and returns over many steps, where the clock ended the episode."""
+        for estimate in estimates_in(self.history, event):
+            rows = self._cut[estimate.site]
+            rows.taken += estimate.taken
+            rows.left_out += estimate.left_out
+            if estimate.left_out and rows.left_out >= ENOUGH and not rows.taken:
+                site, loss = estimate.site, estimate.met.op.site
+                yield Verdict(
+                    site,
+                    f"{value_at(self.history, site, 'the target')}, which {line(self.history, loss)} learns, takes no "
+                    f"next value at all {rows.left_out} steps where the episode was only truncated: running out of "
+                    "time is learned as an end",
+                    [("target", site), ("loss", loss), ("backward", event.site)],
+                    severity="warning",
+                )
 
     def _is_a_horizon(self) -> bool:
         """Whether all episodes have the same length: then `terminated` may stand for a time limit, which a script that
