@@ -133,27 +133,6 @@ class HiddenMutation(Rule):
     )
     good = (
         """
-        # The form of what is kept is all that is asked for; a gradient that nobody else gets may be written to.
-        import torch
-        class Halve(torch.autograd.Function):
-            @staticmethod
-            def forward(ctx, x):
-                ctx.x = x
-                return x * 1.0
-            @staticmethod
-            def backward(ctx, grad):
-                return grad.mul_(0.5).reshape(ctx.x.shape)
-        net = torch.nn.Linear(3, 1)
-        opt = torch.optim.SGD(net.parameters(), lr=0.1)
-        for _ in range(4):
-            x = net(torch.randn(8, 3))
-            halved = Halve.apply(x)
-            x += 1.0
-            opt.zero_grad()
-            (halved.pow(2) + x).mean().backward()
-            opt.step()
-        """,
-        """
         import numpy as np
         import torch
         net = torch.nn.Linear(3, 1)
@@ -183,6 +162,27 @@ class HiddenMutation(Rule):
                     p.data = old - size * g
                 if (net(x) - 1.0).pow(2).mean() < loss:
                     break
+        """,
+        """
+        # The form of what is kept is all that is asked for; a gradient that nobody else gets may be written to.
+        import torch
+        class Halve(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                ctx.x = x
+                return x * 1.0
+            @staticmethod
+            def backward(ctx, grad):
+                return grad.mul_(0.5).reshape(ctx.x.shape)
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(4):
+            x = net(torch.randn(8, 3))
+            halved = Halve.apply(x)
+            x += 1.0
+            opt.zero_grad()
+            (halved.pow(2) + x).mean().backward()
+            opt.step()
         """,
     )
 

@@ -169,42 +169,6 @@ class GraphCut(Rule):
     )
     good = (
         """
-        # Gradients that are scaled, let through for some, or passed straight through; a gate made of numbers alone.
-        import torch
-        body, head = torch.nn.Linear(3, 8), torch.nn.Linear(8, 1)
-        opt = torch.optim.SGD([*body.parameters(), *head.parameters()], lr=0.1)
-        for _ in range(5):
-            x = body(torch.randn(8, 3))
-            x = 0.5 * x + 0.5 * x.detach()
-            x = torch.where(torch.rand(8, 1) > 0.5, x, x.detach())
-            x = x + (x.sigmoid().round() - x).detach()
-            x = (x - x.mean(0).detach()) / (x.std(0).detach() + 1.0) * (x.detach() > -2.0).float()
-            loss = (head(x) - 1.0).pow(2).mean()
-            opt.zero_grad()
-            loss.backward()
-            opt.step()
-        """,
-        """
-        # The state that a rollout began with goes into the cell that it came out of.
-        import torch
-        embed, cell, head = torch.nn.Linear(3, 4), torch.nn.GRUCell(4, 4), torch.nn.Linear(8, 2)
-        opt = torch.optim.SGD([*embed.parameters(), *cell.parameters(), *head.parameters()], lr=0.1)
-        state = torch.zeros(8, 4)
-        for _ in range(5):
-            s = torch.randn(8, 3)
-            def policy(before):
-                after = cell(embed(s), before)
-                return torch.distributions.Categorical(logits=head(torch.cat([after, before], -1))), after
-            with torch.no_grad():
-                dist, following = policy(state)
-                action = dist.sample()
-            loss = -(policy(state)[0].log_prob(action) * torch.randn(8)).mean()
-            opt.zero_grad()
-            loss.backward()
-            opt.step()
-            state = following
-        """,
-        """
         import torch
         policy, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
         opt = torch.optim.SGD([*policy.parameters(), *critic.parameters()], lr=0.1)
@@ -364,6 +328,42 @@ class GraphCut(Rule):
                 opt.zero_grad()
                 loss.backward()
                 opt.step()
+        """,
+        """
+        # Gradients that are scaled, let through for some, or passed straight through; a gate made of numbers alone.
+        import torch
+        body, head = torch.nn.Linear(3, 8), torch.nn.Linear(8, 1)
+        opt = torch.optim.SGD([*body.parameters(), *head.parameters()], lr=0.1)
+        for _ in range(5):
+            x = body(torch.randn(8, 3))
+            x = 0.5 * x + 0.5 * x.detach()
+            x = torch.where(torch.rand(8, 1) > 0.5, x, x.detach())
+            x = x + (x.sigmoid().round() - x).detach()
+            x = (x - x.mean(0).detach()) / (x.std(0).detach() + 1.0) * (x.detach() > -2.0).float()
+            loss = (head(x) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # The state that a rollout began with goes into the cell that it came out of.
+        import torch
+        embed, cell, head = torch.nn.Linear(3, 4), torch.nn.GRUCell(4, 4), torch.nn.Linear(8, 2)
+        opt = torch.optim.SGD([*embed.parameters(), *cell.parameters(), *head.parameters()], lr=0.1)
+        state = torch.zeros(8, 4)
+        for _ in range(5):
+            s = torch.randn(8, 3)
+            def policy(before):
+                after = cell(embed(s), before)
+                return torch.distributions.Categorical(logits=head(torch.cat([after, before], -1))), after
+            with torch.no_grad():
+                dist, following = policy(state)
+                action = dist.sample()
+            loss = -(policy(state)[0].log_prob(action) * torch.randn(8)).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            state = following
         """,
     )
 

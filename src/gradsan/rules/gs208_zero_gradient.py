@@ -204,21 +204,6 @@ class ZeroGradient(Rule):
     )
     good = (
         """
-        # Free nats: below a whole nat the divergence of the batch is good enough.
-        import torch
-        encoder, prior, decoder = torch.nn.Linear(4, 2), torch.nn.Linear(1, 2), torch.nn.Linear(2, 4)
-        params = [p for net in (encoder, prior, decoder) for p in net.parameters()]
-        opt = torch.optim.SGD(params, lr=0.01)
-        for _ in range(12):
-            x = torch.randn(8, 4)
-            post, before = torch.distributions.Normal(encoder(x), 1.0), torch.distributions.Normal(prior(x[:, :1]), 1.0)
-            kl = torch.distributions.kl_divergence(post, before).sum(-1).mean()
-            loss = (decoder(post.rsample()) - x).pow(2).mean() + 0.5 * kl.clamp(min=100.0)
-            opt.zero_grad()
-            loss.backward()
-            opt.step()
-        """,
-        """
         # The sign is only half of it: h(x) = sign(x)·(√(|x|+1) − 1), by which large values are scaled.
         import torch
         q = torch.nn.Linear(3, 1)
@@ -336,6 +321,21 @@ class ZeroGradient(Rule):
             alpha_opt.zero_grad()
             (temperature * (dist.entropy().detach().mean() - 0.9)).backward()
             alpha_opt.step()
+        """,
+        """
+        # Free nats: below a whole nat the divergence of the batch is good enough.
+        import torch
+        encoder, prior, decoder = torch.nn.Linear(4, 2), torch.nn.Linear(1, 2), torch.nn.Linear(2, 4)
+        params = [p for net in (encoder, prior, decoder) for p in net.parameters()]
+        opt = torch.optim.SGD(params, lr=0.01)
+        for _ in range(12):
+            x = torch.randn(8, 4)
+            post, before = torch.distributions.Normal(encoder(x), 1.0), torch.distributions.Normal(prior(x[:, :1]), 1.0)
+            kl = torch.distributions.kl_divergence(post, before).sum(-1).mean()
+            loss = (decoder(post.rsample()) - x).pow(2).mean() + 0.5 * kl.clamp(min=100.0)
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
         """,
     )
 

@@ -106,29 +106,6 @@ class CustomBackwardDropsGradient(Rule):
     )
     good = (
         """
-        # A penalty on a gradient, through a backward that can be differentiated.
-        import torch
-        class Leaky(torch.autograd.Function):
-            @staticmethod
-            def forward(ctx, x):
-                ctx.save_for_backward(x > 0)
-                return torch.where(x > 0, x, 0.1 * x)
-            @staticmethod
-            def backward(ctx, grad):
-                (positive,) = ctx.saved_tensors
-                return torch.where(positive, grad, 0.1 * grad)
-        first, second = torch.nn.Linear(3, 8), torch.nn.Linear(8, 1)
-        opt = torch.optim.SGD([*first.parameters(), *second.parameters()], lr=0.1)
-        for _ in range(6):
-            x = torch.randn(8, 3, requires_grad=True)
-            score = second(Leaky.apply(first(x)))
-            (slope,) = torch.autograd.grad(score.sum(), x, create_graph=True)
-            loss = score.mean() + (slope.norm(dim=1) - 1).pow(2).mean()
-            opt.zero_grad()
-            loss.backward()
-            opt.step()
-        """,
-        """
         import torch
         class Scale(torch.autograd.Function):
             @staticmethod
@@ -200,6 +177,29 @@ class CustomBackwardDropsGradient(Rule):
         opt = torch.optim.SGD(net.parameters(), lr=0.01)
         for _ in range(8):
             loss, _ = Fused.apply(net(torch.randn(8, 3)))
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # A penalty on a gradient, through a backward that can be differentiated.
+        import torch
+        class Leaky(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                ctx.save_for_backward(x > 0)
+                return torch.where(x > 0, x, 0.1 * x)
+            @staticmethod
+            def backward(ctx, grad):
+                (positive,) = ctx.saved_tensors
+                return torch.where(positive, grad, 0.1 * grad)
+        first, second = torch.nn.Linear(3, 8), torch.nn.Linear(8, 1)
+        opt = torch.optim.SGD([*first.parameters(), *second.parameters()], lr=0.1)
+        for _ in range(6):
+            x = torch.randn(8, 3, requires_grad=True)
+            score = second(Leaky.apply(first(x)))
+            (slope,) = torch.autograd.grad(score.sum(), x, create_graph=True)
+            loss = score.mean() + (slope.norm(dim=1) - 1).pow(2).mean()
             opt.zero_grad()
             loss.backward()
             opt.step()

@@ -45,22 +45,6 @@ class TargetCarriesGradient(Rule):
     """
     bad = (
         """
-        # A categorical target that one-hot rows lay on the support again, and a loss of PyTorch's own.
-        import torch
-        net = torch.nn.Linear(3, 2 * 5)
-        opt = torch.optim.SGD(net.parameters(), lr=0.1)
-        z = torch.linspace(-1.0, 1.0, 5)
-        for _ in range(6):
-            s, s2, a, r = torch.randn(8, 3), torch.randn(8, 3), torch.randint(2, (8,)), torch.rand(8, 1)
-            p = net(s2).view(8, 2, 5)[:, 0].softmax(-1)  # BUG
-            place = (((r + 0.9 * z).clamp(-1, 1) + 1) * 2).round().long()
-            m = (torch.nn.functional.one_hot(place, 5) * p.unsqueeze(-1)).sum(1)
-            loss = torch.nn.functional.cross_entropy(net(s).view(8, 2, 5)[torch.arange(8), a], m)
-            opt.zero_grad()
-            loss.backward()
-            opt.step()
-        """,
-        """
         import torch
         q = torch.nn.Linear(3, 2)
         opt = torch.optim.SGD(q.parameters(), lr=0.1)
@@ -145,35 +129,24 @@ class TargetCarriesGradient(Rule):
             fit(actor_opt, actor_loss)
             fit(critic_opt, critic_loss)
         """,
+        """
+        # A categorical target that one-hot rows lay on the support again, and a loss of PyTorch's own.
+        import torch
+        net = torch.nn.Linear(3, 2 * 5)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        z = torch.linspace(-1.0, 1.0, 5)
+        for _ in range(6):
+            s, s2, a, r = torch.randn(8, 3), torch.randn(8, 3), torch.randint(2, (8,)), torch.rand(8, 1)
+            p = net(s2).view(8, 2, 5)[:, 0].softmax(-1)  # BUG
+            place = (((r + 0.9 * z).clamp(-1, 1) + 1) * 2).round().long()
+            m = (torch.nn.functional.one_hot(place, 5) * p.unsqueeze(-1)).sum(1)
+            loss = torch.nn.functional.cross_entropy(net(s).view(8, 2, 5)[torch.arange(8), a], m)
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
-        """
-        # A value and an advantage of two heads, which make one prediction (NAF).
-        import torch
-        body, value, mu = torch.nn.Linear(3, 8), torch.nn.Linear(8, 1), torch.nn.Linear(8, 1)
-        opt = torch.optim.SGD([*body.parameters(), *value.parameters(), *mu.parameters()], lr=0.05)
-        for _ in range(6):
-            s, a, y = torch.randn(8, 3), torch.randn(8, 1), torch.randn(8, 1)
-            h = torch.tanh(body(s))
-            q = value(h) - 0.5 * (a - mu(h)).pow(2)
-            loss = torch.nn.functional.smooth_l1_loss(q, y)
-            opt.zero_grad()
-            loss.backward()
-            opt.step()
-        """,
-        """
-        # Two views of one state that are to agree, both live: nothing has moved the one's probabilities.
-        import torch
-        net = torch.nn.Linear(3, 4)
-        opt = torch.optim.SGD(net.parameters(), lr=0.1)
-        for _ in range(6):
-            s = torch.randn(8, 3)
-            one, other = net(s + 0.1 * torch.randn(8, 3)), net(s + 0.1 * torch.randn(8, 3))
-            loss = -(one.softmax(-1) * other.log_softmax(-1)).sum(-1).mean()
-            opt.zero_grad()
-            loss.backward()
-            opt.step()
-        """,
         """
         import torch
         q = torch.nn.Linear(3, 2)
@@ -248,6 +221,33 @@ class TargetCarriesGradient(Rule):
             log_prob = (-0.5 * scaled * scaled - log_std.clamp(-5, 2)).sum(1)
             ratio = torch.exp(log_prob - old)
             loss = -torch.min(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # A value and an advantage of two heads, which make one prediction (NAF).
+        import torch
+        body, value, mu = torch.nn.Linear(3, 8), torch.nn.Linear(8, 1), torch.nn.Linear(8, 1)
+        opt = torch.optim.SGD([*body.parameters(), *value.parameters(), *mu.parameters()], lr=0.05)
+        for _ in range(6):
+            s, a, y = torch.randn(8, 3), torch.randn(8, 1), torch.randn(8, 1)
+            h = torch.tanh(body(s))
+            q = value(h) - 0.5 * (a - mu(h)).pow(2)
+            loss = torch.nn.functional.smooth_l1_loss(q, y)
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # Two views of one state that are to agree, both live: nothing has moved the one's probabilities.
+        import torch
+        net = torch.nn.Linear(3, 4)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(6):
+            s = torch.randn(8, 3)
+            one, other = net(s + 0.1 * torch.randn(8, 3)), net(s + 0.1 * torch.randn(8, 3))
+            loss = -(one.softmax(-1) * other.log_softmax(-1)).sum(-1).mean()
             opt.zero_grad()
             loss.backward()
             opt.step()

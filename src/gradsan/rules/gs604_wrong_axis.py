@@ -48,13 +48,6 @@ class WrongAxis(Rule):
         """
         import torch
         net = torch.nn.Linear(4, 3)
-        s, a = torch.randn(8, 5, 4), torch.randint(3, (8, 5))
-        by_class = net(s).reshape(8, 3, 5)  # BUG
-        torch.nn.functional.cross_entropy(by_class, a).backward()
-        """,
-        """
-        import torch
-        net = torch.nn.Linear(4, 3)
         log_probs = []
         for _ in range(4):
             p = torch.softmax(net(torch.randn(1, 4)), dim=0)  # BUG
@@ -173,16 +166,15 @@ class WrongAxis(Rule):
             loss.backward()
             opt.step()
         """,
-    )
-    good = (
         """
         import torch
-        net, head = torch.nn.Linear(4, 6), torch.nn.Linear(30, 3)  # steps put side by side, heads, windows
-        x = net(torch.randn(8, 5, 4))
-        heads = x.view(8, 5, 2, 3).transpose(1, 2)
-        flat = head(x.reshape(8, 30)) + x.reshape(40, 6).sum()
-        (heads.pow(2).mean() + flat.pow(2).mean() + x.reshape(4, 2, 5, 6).sum(1).pow(2).mean()).backward()
+        net = torch.nn.Linear(4, 3)
+        s, a = torch.randn(8, 5, 4), torch.randint(3, (8, 5))
+        by_class = net(s).reshape(8, 3, 5)  # BUG
+        torch.nn.functional.cross_entropy(by_class, a).backward()
         """,
+    )
+    good = (
         """
         import torch
         net = torch.nn.Linear(4, 3)  # one state at a time
@@ -325,6 +317,14 @@ class WrongAxis(Rule):
         (1 - torch.nn.functional.cosine_similarity(model(s), latent)).mean().backward()
         one = torch.cosine_similarity(model(s[0]), latent[0], 0)
         (1 - one).backward()
+        """,
+        """
+        import torch
+        net, head = torch.nn.Linear(4, 6), torch.nn.Linear(30, 3)  # steps put side by side, heads, windows
+        x = net(torch.randn(8, 5, 4))
+        heads = x.view(8, 5, 2, 3).transpose(1, 2)
+        flat = head(x.reshape(8, 30)) + x.reshape(40, 6).sum()
+        (heads.pow(2).mean() + flat.pow(2).mean() + x.reshape(4, 2, 5, 6).sum(1).pow(2).mean()).backward()
         """,
     )
 

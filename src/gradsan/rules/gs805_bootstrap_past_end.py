@@ -54,45 +54,6 @@ class BootstrapPastEnd(Rule):
     """
     bad = (
         """
-        # Generalised advantages: the clock counts as an end.
-        import numpy, torch
-
-        class Walk:
-            def __init__(self):
-                self.random = numpy.random.default_rng(0)
-
-            def reset(self):
-                self.x, self.t = self.random.normal(size=3).astype("float32"), 0
-                return self.x.copy(), {}
-
-            def step(self, action):
-                self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
-                self.t += 1
-                return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 3), self.t >= 7, {}
-
-        env, critic = Walk(), torch.nn.Linear(3, 1)
-        opt = torch.optim.SGD(critic.parameters(), lr=0.01)
-        obs, _ = env.reset()
-        for _ in range(6):
-            rows = []
-            for _ in range(32):
-                next_obs, reward, terminated, truncated, _ = env.step(1.0)
-                rows.append((obs, reward, next_obs, terminated, terminated or truncated))
-                obs = env.reset()[0] if terminated or truncated else next_obs
-            s, r, s2, end, over = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
-            with torch.no_grad():
-                value, ahead, last = critic(s).squeeze(-1), critic(s2).squeeze(-1), 0.0
-                delta = r + 0.9 * (1 - over) * ahead - value  # BUG
-                advantage = torch.zeros(32)
-                for t in reversed(range(32)):
-                    last = delta[t] + 0.9 * 0.8 * (1 - over[t]) * last
-                    advantage[t] = last
-            loss = (critic(s).squeeze(-1) - (advantage + value)).pow(2).mean()
-            opt.zero_grad()
-            loss.backward()
-            opt.step()
-        """,
-        """
         import numpy, torch
 
         class Walk:
@@ -150,6 +111,45 @@ class BootstrapPastEnd(Rule):
             s, r, s2, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
             target = r + 0.99 * end * critic(s2).squeeze(-1).detach()  # BUG
             loss = (critic(s).squeeze(-1) - target).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # Generalised advantages: the clock counts as an end.
+        import numpy, torch
+
+        class Walk:
+            def __init__(self):
+                self.random = numpy.random.default_rng(0)
+
+            def reset(self):
+                self.x, self.t = self.random.normal(size=3).astype("float32"), 0
+                return self.x.copy(), {}
+
+            def step(self, action):
+                self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+                self.t += 1
+                return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 3), self.t >= 7, {}
+
+        env, critic = Walk(), torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+        obs, _ = env.reset()
+        for _ in range(6):
+            rows = []
+            for _ in range(32):
+                next_obs, reward, terminated, truncated, _ = env.step(1.0)
+                rows.append((obs, reward, next_obs, terminated, terminated or truncated))
+                obs = env.reset()[0] if terminated or truncated else next_obs
+            s, r, s2, end, over = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+            with torch.no_grad():
+                value, ahead, last = critic(s).squeeze(-1), critic(s2).squeeze(-1), 0.0
+                delta = r + 0.9 * (1 - over) * ahead - value  # BUG
+                advantage = torch.zeros(32)
+                for t in reversed(range(32)):
+                    last = delta[t] + 0.9 * 0.8 * (1 - over[t]) * last
+                    advantage[t] = last
+            loss = (critic(s).squeeze(-1) - (advantage + value)).pow(2).mean()
             opt.zero_grad()
             loss.backward()
             opt.step()
