@@ -29,6 +29,7 @@ class Difference:
     low: float
     high: float
     mean: float
+    turned: bool = False  # both sides are log-probabilities with a minus
 
     @property
     def largest(self) -> float:
@@ -36,17 +37,33 @@ class Difference:
 
     @property
     def forward(self) -> bool:
-        """Whether the constant is subtracted from the learned one."""
-        return self.op.name == "sub" and self.op.inputs[0] == self.live.nid
+        """Whether the constant is subtracted from the learned one; of what has a minus, the other way round."""
+        return self.op.name == "sub" and (self.op.inputs[0] == self.live.nid) != self.turned
 
 
 def differences(graph: Provenance, roots: list[ValueId]) -> Iterator[Difference]:
-    for op in graph.live_ancestors(roots).values():
+    within = graph.live_ancestors(roots)
+    for op in within.values():
         sides = [graph.get(nid) for nid in op.inputs[:2]] if len(op.facts.apart) == 3 else []
         live = next((s for s in sides if s is not None and s.live), None)
         constant = next((s for s in sides if s is not None and not s.live), None)
         if live is not None and constant is not None:
-            yield Difference(op, live, constant, *op.facts.apart)
+            low, high, mean = op.facts.apart
+            difference = Difference(op, live, constant, low, high, mean, _is_surprise(graph, live))
+            if not difference.turned or ratio_of(graph, difference, within) is not None:
+                yield difference
+
+
+def _is_surprise(graph: Provenance, op: Op) -> bool:
+    """Minus a log-probability, behind what reshaped and picked it."""
+    turned = False
+    while op.name in PASSED_ON | {"neg"} and "log_prob" not in op.tags and not picks_one_of_all(graph, op):
+        source = next((i for i in graph.inputs(op) if i.floating), None)
+        if source is None:
+            return False
+        turned ^= op.name == "neg"
+        op = source
+    return turned != (op.name in SURPRISES)
 
 
 def ratio_of(graph: Provenance, difference: Difference, within: dict[ValueId, Op]) -> Op | None:

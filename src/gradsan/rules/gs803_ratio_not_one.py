@@ -12,6 +12,7 @@ from gradsan.record.events import NOWHERE, Backward, Op, Site, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 FAR, ON_AVERAGE = 0.02, 0.002  # in log-probability: beyond rounding, also in half precision
+MASKING = {"masked_fill", "where"}
 WRITING = {"add", "sub", "mul", "div", "lerp", "copy"}
 
 
@@ -103,8 +104,48 @@ class RatioNotOne(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # Stored with a minus; what may not be done is left out only when it is drawn.
+        import torch
+        policy = torch.nn.Linear(3, 4)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(3):
+            s, advantage = torch.randn(8, 3), torch.randn(8)
+            allowed = torch.rand(8, 4) < 0.6
+            allowed[:, 0] = True
+            with torch.no_grad():
+                dist = torch.distributions.Categorical(logits=policy(s).masked_fill(~allowed, -1e9))
+                a = dist.sample()
+                old = -dist.log_prob(a)  # BUG
+            new = -torch.distributions.Categorical(logits=policy(s)).log_prob(a)
+            ratio = (old - new).exp()
+            loss = torch.max(-ratio * advantage, -ratio.clamp(0.8, 1.2) * advantage).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
+        """
+        # Stored with a minus; what may not be done is left out both times.
+        import torch
+        policy = torch.nn.Linear(3, 4)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(3):
+            s, advantage = torch.randn(8, 3), torch.randn(8)
+            allowed = torch.rand(8, 4) < 0.6
+            allowed[:, 0] = True
+            with torch.no_grad():
+                dist = torch.distributions.Categorical(logits=policy(s).masked_fill(~allowed, -1e9))
+                a = dist.sample()
+                old = -dist.log_prob(a)
+            new = -torch.distributions.Categorical(logits=policy(s).masked_fill(~allowed, -1e9)).log_prob(a)
+            ratio = (old - new).exp()
+            loss = torch.max(-ratio * advantage, -ratio.clamp(0.8, 1.2) * advantage).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
         """
         import torch
         mean = torch.nn.Linear(3, 2)
@@ -200,6 +241,14 @@ class RatioNotOne(Rule):
             for op in region.values():
                 if op.name in scores.DROPPING and not op.facts.idle:
                     return f": dropout is on ({line(history, op.site)})", op.site
+        masks = [
+            [op for op in region.values() if op.name in MASKING and graph.value_params([op.nid])]
+            for region in (old_region, new_region)
+        ]
+        if bool(masks[0]) != bool(masks[1]):
+            mask = (masks[0] or masks[1])[0]
+            side = "when it is drawn" if masks[0] else "when it is learned from"
+            return f": choices are left out only {side} ({line(history, mask.site)})", mask.site
         choices = {nid for nid, op in old_region.items() if scores.chooses(op)}
         own = [op for nid, op in new_region.items() if nid not in old_region and op.name in ("clamp", "tanh")]
         for op in own:
