@@ -217,8 +217,38 @@ def line_that_scored(history: History, difference: Difference) -> Site:
     own, other = made(history.graph, difference.constant), made(history.graph, difference.live)
     if own.site != other.site or not own.site:
         return line_of(history, difference)
+    own, other = _parting(history.graph, own, other)
     calls = zip(way_of(history, own), way_of(history, other), strict=False)
     return next((site for site, theirs in calls if site != theirs), line_of(history, difference))
+
+
+def _parting(graph: Provenance, own: Op, other: Op) -> tuple[Op, Op]:
+    """Of two values that were made alike, the operations up to which they were: the newest that a network has a part in
+    and whose inputs were made by different operations. The values themselves, where nothing differs."""
+    found, stack, seen = list[tuple[Op, Op]](), [(own, other)], set[ValueId]()
+    while stack:
+        ours, theirs = stack.pop()
+        if ours.nid in seen or ours.nid == theirs.nid:
+            continue
+        seen.add(ours.nid)
+        inputs = [[_handed(graph, i) for i in graph.inputs(op)] for op in (ours, theirs)]
+        pairs = list(zip(*inputs, strict=False))
+        if len(inputs[0]) != len(inputs[1]) or any(_differ(*pair) for pair in pairs):
+            found.append((ours, theirs))
+        else:
+            stack += [pair for pair in pairs if graph.value_params([pair[0].nid])]
+    return max(found, key=lambda pair: pair[0].nid, default=(own, other))
+
+
+def _handed(graph: Provenance, op: Op) -> Op:
+    """What was passed on, before it was reshaped, picked or put together."""
+    while op.name in PASSED_ON and (source := next(graph.inputs(op), None)) is not None:
+        op = source
+    return op
+
+
+def _differ(one: Op, other: Op) -> bool:
+    return one.kind == other.kind == "operation" and one.name != other.name
 
 
 def batches(graph: Provenance, live: Op) -> list[Op]:

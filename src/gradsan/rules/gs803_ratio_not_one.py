@@ -124,8 +124,74 @@ class RatioNotOne(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # One helper scores both; the model is called otherwise.
+        import torch
+
+        class Model(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.words, self.places = torch.nn.Embedding(9, 6), torch.nn.Embedding(5, 6)
+                self.head = torch.nn.Linear(6, 9)
+
+            def forward(self, tokens, places=None):
+                if places is None:
+                    places = torch.arange(5).expand(8, 5)
+                return self.head(self.words(tokens) + self.places(places))
+
+        def score(logits, tokens):
+            return logits.log_softmax(-1).gather(-1, tokens.unsqueeze(-1)).squeeze(-1)
+
+        model = Model()
+        opt = torch.optim.SGD(model.parameters(), lr=0.1)
+        for _ in range(3):
+            tokens, advantage = torch.randint(9, (8, 5)), torch.randn(8, 4)
+            places = (tokens.ne(0).cumsum(-1) - 1).clamp(min=0)
+            with torch.no_grad():
+                logits = model(tokens)  # BUG
+                old = score(logits[:, :-1], tokens[:, 1:])
+            logits = model(tokens, places)
+            ratio = (score(logits[:, :-1], tokens[:, 1:]) - old).exp()
+            loss = -torch.min(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
+        """
+        # One helper scores both, of the same positions.
+        import torch
+
+        class Model(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.words, self.places = torch.nn.Embedding(9, 6), torch.nn.Embedding(5, 6)
+                self.head = torch.nn.Linear(6, 9)
+
+            def forward(self, tokens, places=None):
+                if places is None:
+                    places = torch.arange(5).expand(8, 5)
+                return self.head(self.words(tokens) + self.places(places))
+
+        def score(logits, tokens):
+            return logits.log_softmax(-1).gather(-1, tokens.unsqueeze(-1)).squeeze(-1)
+
+        model = Model()
+        opt = torch.optim.SGD(model.parameters(), lr=0.1)
+        for _ in range(3):
+            tokens, advantage = torch.randint(9, (8, 5)), torch.randn(8, 4)
+            places = (tokens.ne(0).cumsum(-1) - 1).clamp(min=0)
+            with torch.no_grad():
+                logits = model(tokens, places)
+                old = score(logits[:, :-1], tokens[:, 1:])
+            logits = model(tokens, places)
+            ratio = (score(logits[:, :-1], tokens[:, 1:]) - old).exp()
+            loss = -torch.min(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
         """
         # Stored with a minus; what may not be done is left out both times.
         import torch
@@ -252,7 +318,7 @@ class RatioNotOne(Rule):
         choices = {nid for nid, op in old_region.items() if scores.chooses(op)}
         own = [op for nid, op in new_region.items() if nid not in old_region and op.name in ("clamp", "tanh")]
         for op in own:
-            if not op.live and choices & graph.ancestors([op.nid]).keys() and op.site:
+            if op.floating and not op.live and choices & graph.ancestors([op.nid]).keys() and op.site:
                 return f": the action that is scored was changed on {line(history, op.site)}", op.site
         known = scores.made(graph, difference.constant).nid
         for nid, op in sorted(new_region.items(), reverse=True):
