@@ -51,7 +51,9 @@ def bootstraps_in(history: History, event: Backward) -> Iterator[Bootstrap]:
         if rows is None:
             continue
         if (found := summed_rewards(history, met)) is None:
-            if takes_next_values(history, met, rows):
+            if (summands := _summed_data(history, met)) is not None:
+                yield from _beside_other_data(history, met, rows, summands)
+            elif takes_next_values(history, met, rows):
                 yield Bootstrap(met, origin(history, met.constant), _rest_outside(met, rows))
             continue
         op, rewards = found
@@ -66,6 +68,39 @@ def bootstraps_in(history: History, event: Backward) -> Iterator[Bootstrap]:
                 pairs += [] if row.end else [(row.reward, reward)]
         if _are_rewards(pairs):
             yield Bootstrap(met, op.site, rest)
+
+
+def _beside_other_data(
+    history: History, met: Met, rows: list[Row], columns: list[tuple[Op, tuple[float, ...]]]
+) -> Iterator[Bootstrap]:
+    """`reward + (discount * mask + next value)`: beside all data, a bonus as well as the reward, what is left is the
+    next value."""
+    assert met.constant is not None
+    going_on = [i for i, row in enumerate(rows) if row is not None and not row.end]
+    rewards = [
+        c for c in columns if _are_rewards([(row.reward, c[1][i]) for i in going_on if (row := rows[i])])
+    ]
+    if len(rewards) != 1:
+        return
+    known_ends = _ends_by_a_mask(rows, [numbers for op, numbers in columns if (op, numbers) != rewards[0]])
+    after, rest = successors(history, met.constant, rows), list[Rest]()
+    for i, (row, next_row) in enumerate(zip(rows, after, strict=False)):
+        if row is not None and row.end != "reset":
+            own = row._replace(end="terminated") if i in known_ends else row
+            left = _remainder(met.numbers[i], [numbers[i] for _, numbers in columns])
+            rest.append(Rest(own, left, next_row == row))
+    yield Bootstrap(met, rewards[0][0].site, rest)
+
+
+def _ends_by_a_mask(rows: list[Row], columns: list[tuple[float, ...]]) -> set[int]:
+    """The rows of ended episodes that a summand knows: it is zero there and one number at all that go on. Of an
+    environment that says only `done`, this tells an end from running out of time."""
+    for numbers in columns:
+        going_on = {n for row, n in zip(rows, numbers, strict=False) if row is not None and not row.end}
+        if len(going_on) == 1 and 0.0 not in going_on:
+            ended = [i for i, row in enumerate(rows) if row is not None and row.end == "ended"]
+            return {i for i in ended if numbers[i] == 0.0}
+    return set()
 
 
 def _over_several_steps(
@@ -115,6 +150,19 @@ def _adds_other_values(history: History, target: Op) -> bool:
 
 def summed_rewards(history: History, met: Met) -> tuple[Op, tuple[float, ...]] | None:
     """The summand of a target that no network had a part in, and where it was added."""
+    found = _data_in(history, met)
+    fitting = [(op, values) for op, values in found if len(values) == len(met.numbers)]
+    return fitting[0] if len(found) == len(fitting) == 1 else None
+
+
+def _summed_data(history: History, met: Met) -> list[tuple[Op, tuple[float, ...]]] | None:
+    """As `summed_rewards`, of a target that adds several."""
+    found, rows = _data_in(history, met), len(met.numbers)
+    whole = len(found) > 1 and all(op.name == "add" and len(values) == rows for op, values in found)
+    return found if whole else None
+
+
+def _data_in(history: History, met: Met) -> list[tuple[Op, tuple[float, ...]]]:
     book, found = history.experience, dict[ValueId, Op]()
     assert met.constant is not None
     for op, inputs, learned in _sums_in(history, met.constant):
@@ -122,9 +170,7 @@ def summed_rewards(history: History, met: Met) -> tuple[Op, tuple[float, ...]] |
             data = inputs[learned.index(False)]
             if op.name == "add" or data is inputs[0]:
                 found[data.nid] = op
-    numbers = [(op, book.numbers.get(nid, ())) for nid, op in found.items()]
-    fitting = [(op, values) for op, values in numbers if len(values) == len(met.numbers)]
-    return fitting[0] if len(found) == len(fitting) == 1 else None
+    return [(op, book.numbers.get(nid, ())) for nid, op in found.items()]
 
 
 def _are_rewards(pairs: list[tuple[float, float]]) -> bool:
@@ -142,6 +188,12 @@ def _are_rewards(pairs: list[tuple[float, float]]) -> bool:
 
 def _difference(number: float, reward: float) -> float:
     return 0.0 if _is_near(number, reward) else number - reward
+
+
+def _remainder(number: float, parts: list[float]) -> float:
+    """What is left of a sum beyond the rounding of its largest part."""
+    left = number - sum(parts)
+    return 0.0 if abs(left) <= PRECISION * max(1e-3, abs(number), *map(abs, parts)) else left
 
 
 def _is_near(a: float, b: float) -> bool:

@@ -29,6 +29,7 @@ class Difference:
     low: float
     high: float
     mean: float
+    turned: bool = False  # both sides are log-probabilities with a minus
 
     @property
     def largest(self) -> float:
@@ -36,17 +37,33 @@ class Difference:
 
     @property
     def forward(self) -> bool:
-        """Whether the constant is subtracted from the learned one."""
-        return self.op.name == "sub" and self.op.inputs[0] == self.live.nid
+        """Whether the constant is subtracted from the learned one; of what has a minus, the other way round."""
+        return self.op.name == "sub" and (self.op.inputs[0] == self.live.nid) != self.turned
 
 
 def differences(graph: Provenance, roots: list[ValueId]) -> Iterator[Difference]:
-    for op in graph.live_ancestors(roots).values():
+    within = graph.live_ancestors(roots)
+    for op in within.values():
         sides = [graph.get(nid) for nid in op.inputs[:2]] if len(op.facts.apart) == 3 else []
         live = next((s for s in sides if s is not None and s.live), None)
         constant = next((s for s in sides if s is not None and not s.live), None)
         if live is not None and constant is not None:
-            yield Difference(op, live, constant, *op.facts.apart)
+            low, high, mean = op.facts.apart
+            difference = Difference(op, live, constant, low, high, mean, _is_surprise(graph, live))
+            if not difference.turned or ratio_of(graph, difference, within) is not None:
+                yield difference
+
+
+def _is_surprise(graph: Provenance, op: Op) -> bool:
+    """Minus a log-probability, behind what reshaped and picked it."""
+    turned = False
+    while op.name in PASSED_ON | {"neg"} and "log_prob" not in op.tags and not picks_one_of_all(graph, op):
+        source = next((i for i in graph.inputs(op) if i.floating), None)
+        if source is None:
+            return False
+        turned ^= op.name == "neg"
+        op = source
+    return turned != (op.name in SURPRISES)
 
 
 def ratio_of(graph: Provenance, difference: Difference, within: dict[ValueId, Op]) -> Op | None:
@@ -200,8 +217,38 @@ def line_that_scored(history: History, difference: Difference) -> Site:
     own, other = made(history.graph, difference.constant), made(history.graph, difference.live)
     if own.site != other.site or not own.site:
         return line_of(history, difference)
+    own, other = _parting(history.graph, own, other)
     calls = zip(way_of(history, own), way_of(history, other), strict=False)
     return next((site for site, theirs in calls if site != theirs), line_of(history, difference))
+
+
+def _parting(graph: Provenance, own: Op, other: Op) -> tuple[Op, Op]:
+    """Of two values that were made alike, the operations up to which they were: the newest that a network has a part in
+    and whose inputs were made by different operations. The values themselves, where nothing differs."""
+    found, stack, seen = list[tuple[Op, Op]](), [(own, other)], set[ValueId]()
+    while stack:
+        ours, theirs = stack.pop()
+        if ours.nid in seen or ours.nid == theirs.nid:
+            continue
+        seen.add(ours.nid)
+        inputs = [[_handed(graph, i) for i in graph.inputs(op)] for op in (ours, theirs)]
+        pairs = list(zip(*inputs, strict=False))
+        if len(inputs[0]) != len(inputs[1]) or any(_differ(*pair) for pair in pairs):
+            found.append((ours, theirs))
+        else:
+            stack += [pair for pair in pairs if graph.value_params([pair[0].nid])]
+    return max(found, key=lambda pair: pair[0].nid, default=(own, other))
+
+
+def _handed(graph: Provenance, op: Op) -> Op:
+    """What was passed on, before it was reshaped, picked or put together."""
+    while op.name in PASSED_ON and (source := next(graph.inputs(op), None)) is not None:
+        op = source
+    return op
+
+
+def _differ(one: Op, other: Op) -> bool:
+    return one.kind == other.kind == "operation" and one.name != other.name
 
 
 def batches(graph: Provenance, live: Op) -> list[Op]:

@@ -61,6 +61,7 @@ NOTEWORTHY = (
     | SPREADING
     | {"log", "exp", "neg", "mul", "sub", "rsub", "add", "div"}
 )
+SCORES = {"log-prob", "log-policy", "log-ratio"}
 OPEN_ENDED = {"sum", "stack", "cat", "hstack", "vstack"}
 
 
@@ -171,7 +172,10 @@ def apart(
     if len(inputs) != 2 or len(numbers) != 2:
         return ()
     found = [marks.of(number) for number, side in zip(numbers, inputs, strict=True) if side.requires_grad]
-    if not found or any(m is None or m.meaning not in ("log-prob", "log-policy", "log-ratio") for m in found):
+    meanings = {None if mark is None else mark.meaning for mark in found}
+    # `(old - new).exp()` of what was stored with a minus is a ratio, too.
+    turned = name == "sub" and not inputs[0].requires_grad and meanings == {"surprise"}
+    if not found or not (turned or meanings <= SCORES):
         return ()
     if name == "kl_div":
         target = inputs[1].detach() if log_target else inputs[1].detach().log()

@@ -8,7 +8,6 @@ from gradsan.judge.history import History
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.plain_containers import plain_container_at
 from gradsan.judge.replaced import left_behind
-from gradsan.judge.residuals import residuals
 from gradsan.judge.source import collected_at
 from gradsan.judge.wording import networks
 from gradsan.record.events import NOWHERE, ParamId, Site
@@ -137,19 +136,6 @@ class UnoptimizedParameter(Rule):
                 scale.grad = None
         """,
         """
-        # A network of its own makes the targets; that its gradient is computed is a waste, and no more.
-        import torch
-        q, fixed = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
-        opt = torch.optim.SGD(q.parameters(), lr=0.1)
-        for _ in range(7):
-            s, s2, r, a = torch.randn(8, 3), torch.randn(8, 3), torch.randn(8), torch.randint(2, (8, 1))
-            target = r + 0.9 * fixed(s2).max(1).values
-            loss = (q(s).gather(1, a).squeeze(1) - target).pow(2).mean()
-            opt.zero_grad()
-            loss.backward()
-            opt.step()
-        """,
-        """
         # Trained with one loss; the second phase trains a new head on top, and has a loss of its own.
         import torch
         trunk, first, second = torch.nn.Linear(3, 4), torch.nn.Linear(4, 2), torch.nn.Linear(4, 2)
@@ -184,11 +170,7 @@ class UnoptimizedParameter(Rule):
         for pid in homeless:
             self._seen[pid] = self._seen.get(pid, 0) + 1
         ready = {pid for pid in homeless if self._seen[pid] >= TIMES}
-        if (
-            not ready
-            or self._is_objective_only(contribution, ready)
-            or self._makes_targets(contribution, ready)
-        ):
+        if not ready or self._is_objective_only(contribution, ready):
             return
         if any(left_behind(history, o, ready) for o in history.optimizers.values()):
             return  # a replacement: GS206
@@ -233,19 +215,6 @@ class UnoptimizedParameter(Rule):
         live = graph.live_ancestors(r.nid for r in contribution.event.roots)
         users = {op.nid for op in param_users(graph, live, pids)}
         return all(root is not None and is_linear_in(graph, root, users) for root in roots)
-
-    def _makes_targets(self, contribution: Contribution, pids: set[ParamId]) -> bool:
-        """Discounted beside a reward, against what others predict: they were never to learn, and the gradient is
-        wasted (an un-detached target network is no bug)."""
-        graph = self.history.graph
-        found = False
-        for residual in residuals(graph, [root.nid for root in contribution.event.roots]):
-            sides = {t.sign for t in residual.data()}
-            mine = [t for t in residual.live() if graph.live_params([t.op.nid]) & pids]
-            if any(not t.scaled or t.sign not in sides for t in mine):
-                return False
-            found = found or bool(mine)
-        return found
 
     def _plain_container(self, pid: ParamId) -> Site:
         """The list that should have been a `ModuleList`, where its layers were made on that line, or for it."""

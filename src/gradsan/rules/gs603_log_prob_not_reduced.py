@@ -13,6 +13,7 @@ from gradsan.rules.base import Rule, Verdict, Verdicts
 
 LINEAR = {"add", "sub", "rsub", "neg", "mul", "div", "detach", "to", "float", "clone", "contiguous"}
 LINEAR |= RESHAPING | {"stack", "cat", "sum", "mean"}
+ADDING = {"add", "sub", "rsub"}
 WEIGHING = {"mul", "div"}
 SAMPLED = frozenset(
     {"sample"}
@@ -119,8 +120,29 @@ class LogProbNotReduced(Rule):
         ratio = (new - old).exp()
         (-torch.min(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage).mean()).backward()
         """,
+        """
+        import torch
+        actor, critic = torch.nn.Linear(4, 3), torch.nn.Linear(7, 1)
+        s = torch.randn(8, 4)
+        dist = torch.distributions.Normal(actor(s), 0.5)
+        raw = dist.rsample()
+        a = raw.tanh()
+        joints = dist.log_prob(raw)
+        log_prob = (joints - torch.log(1 - a.pow(2) + 1e-6).sum(-1, keepdim=True)).sum(-1, keepdim=True)  # BUG
+        (0.1 * log_prob - critic(torch.cat([s, a], -1))).mean().backward()
+        """,
     )
     good = (
+        """
+        import torch
+        actor, critic = torch.nn.Linear(4, 3), torch.nn.Linear(7, 1)  # the correction of each joint, then the sum
+        s = torch.randn(8, 4)
+        dist = torch.distributions.Normal(actor(s), 0.5)
+        raw = dist.rsample()
+        a = raw.tanh()
+        log_prob = (dist.log_prob(raw) - torch.log(1 - a.pow(2) + 1e-6)).sum(-1, keepdim=True)
+        (0.1 * log_prob - critic(torch.cat([s, a], -1))).mean().backward()
+        """,
         """
         import torch
         actor, critic = torch.nn.Linear(4, 3), torch.nn.Linear(7, 1)
@@ -216,6 +238,9 @@ class LogProbNotReduced(Rule):
             meeting = self._meeting(op, within, known)
             if meeting is not None:
                 where, partner, severity = meeting
+                if self._is_summed_after(where, within):
+                    yield self._counted_often(event, op, where, partner)
+                    continue
                 yield Verdict(
                     op.site,
                     f"{value_at(self.history, op.site, 'the log-probability')} has {op.shape[-1]} columns, one per "
@@ -227,6 +252,28 @@ class LogProbNotReduced(Rule):
                     severity=severity,
                     fix=_advice(op, partner),
                 )
+
+    def _is_summed_after(self, where: Op, within: dict[ValueId, Op]) -> bool:
+        """Whether the sum over the dimensions only comes too late, after every one of them has met the value: all that
+        is made of it is a sum of two with it, then that sum."""
+        last, op = (len(where.shape) - 1,), where
+        while op.name in ADDING and op.shape == where.shape:
+            users = list(onward(self.history.graph, op, within))
+            if len(users) != 1:
+                return False
+            op = users[0]
+        return op.name == "sum" and op.facts.axes == last and where.name in ADDING
+
+    def _counted_often(self, event: Backward, op: Op, where: Op, partner: Op) -> Verdict:
+        return Verdict(
+            where.site,
+            f"{list(partner.shape)}, a value per sample, is added to each of the {op.shape[-1]} columns of "
+            f"{value_at(self.history, op.site, 'the log-probability')}, which are summed only afterwards: it counts "
+            f"{op.shape[-1]} times",
+            [("log-prob", op.site), ("meets", where.site), ("backward", event.site)],
+            event.reached,
+            fix="add what there is once per sample after the sum over the action dimensions, or do not sum it before",
+        )
 
     def _of_the_batch(self, event: Backward, summed: SummedOver) -> Verdict:
         return Verdict(

@@ -173,6 +173,16 @@ class WrongAxis(Rule):
         by_class = net(s).reshape(8, 3, 5)  # BUG
         torch.nn.functional.cross_entropy(by_class, a).backward()
         """,
+        """
+        import torch
+        judge, policy = torch.nn.Linear(7, 1), torch.nn.Linear(4, 3)  # a reward that is learned
+        s, a = torch.randn(8, 4), torch.randint(3, (8,))
+        with torch.no_grad():
+            pair = torch.cat([s, torch.nn.functional.one_hot(a, 3).float()], -1)
+            reward = judge(pair).log_softmax(-1).squeeze(-1)  # BUG
+        log_prob = torch.distributions.Categorical(logits=policy(s)).log_prob(a)
+        (-(log_prob * (reward - torch.randn(8))).mean()).backward()
+        """,
     )
     good = (
         """
@@ -326,6 +336,24 @@ class WrongAxis(Rule):
         flat = head(x.reshape(8, 30)) + x.reshape(40, 6).sum()
         (heads.pow(2).mean() + flat.pow(2).mean() + x.reshape(4, 2, 5, 6).sum(1).pow(2).mean()).backward()
         """,
+        """
+        import torch
+        judge, policy = torch.nn.Linear(7, 1), torch.nn.Linear(4, 3)  # one score squashed alone, and over the batch
+        s, a = torch.randn(8, 4), torch.randint(3, (8,))
+        with torch.no_grad():
+            score = judge(torch.cat([s, torch.nn.functional.one_hot(a, 3).float()], -1))
+            reward = torch.nn.functional.logsigmoid(score).squeeze(-1) + score.squeeze(-1).softmax(0)
+        log_prob = torch.distributions.Categorical(logits=policy(s)).log_prob(a)
+        (-(log_prob * reward).mean()).backward()
+        """,
+        """
+        import torch
+        query, key = torch.nn.Linear(4, 6), torch.nn.Linear(4, 6)  # a target that attends to the only step so far
+        x, head = torch.randn(8, 1, 4), torch.nn.Linear(6, 1)
+        with torch.no_grad():
+            goal = (query(x) @ key(x).transpose(1, 2)).softmax(-1) @ key(x)
+        (head(key(x).detach()) - goal.mean(-1, keepdim=True)).pow(2).mean().backward()
+        """,
     )
 
     def on_backward(self, event: Backward) -> Verdicts:
@@ -344,7 +372,7 @@ class WrongAxis(Rule):
             source = next(graph.inputs(op), None)
             if source is None or source.nid not in known:
                 continue
-            if op.live and _runs_over_one_unit(op, source, known):
+            if _runs_over_one_unit(op, source, known) and (op.live or _is_learned(graph, op)):
                 yield self._constant(event, op, source)
             used = self._pooled(op, within) or picked_along(self.history, op, within)
             if used is None and op.name in SMALLER and _of_joined_columns(self.history.graph, op, source):
@@ -377,7 +405,7 @@ class WrongAxis(Rule):
         return Verdict(
             op.site,
             f"`{op.name}` of {list(source.shape)} runs along an axis of one element: its result is the same "
-            "whatever it is given, and no gradient comes through",
+            f"whatever it is given{', and no gradient comes through' if op.live else ''}",
             [("wrong axis", op.site), ("backward", event.site)],
             event.reached,
             severity="error" if len(source.shape) > 2 else "warning",
@@ -522,6 +550,11 @@ def _runs_over_one_unit(op: Op, source: Op, known: dict[ValueId, Roles]) -> bool
     last = len(source.shape) - 1
     alone = last > 0 and source.shape[last] == 1 and known[source.nid][last] == UNITS
     return alone and op.name in NORMALISING and op.facts.axes == (last,)
+
+
+def _is_learned(graph: Provenance, op: Op) -> bool:
+    """A score that a network gives and that another loss uses as a number; not the choice of a distribution."""
+    return "distribution" not in op.tags and bool(graph.value_params([op.nid]))
 
 
 def _takes_units(user: Op, value: Op, known: dict[ValueId, Roles]) -> bool:

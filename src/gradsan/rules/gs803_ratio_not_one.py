@@ -12,6 +12,7 @@ from gradsan.record.events import NOWHERE, Backward, Op, Site, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 FAR, ON_AVERAGE = 0.02, 0.002  # in log-probability: beyond rounding, also in half precision
+MASKING = {"masked_fill", "where"}
 WRITING = {"add", "sub", "mul", "div", "lerp", "copy"}
 
 
@@ -103,8 +104,114 @@ class RatioNotOne(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # Stored with a minus; what may not be done is left out only when it is drawn.
+        import torch
+        policy = torch.nn.Linear(3, 4)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(3):
+            s, advantage = torch.randn(8, 3), torch.randn(8)
+            allowed = torch.rand(8, 4) < 0.6
+            allowed[:, 0] = True
+            with torch.no_grad():
+                dist = torch.distributions.Categorical(logits=policy(s).masked_fill(~allowed, -1e9))
+                a = dist.sample()
+                old = -dist.log_prob(a)  # BUG
+            new = -torch.distributions.Categorical(logits=policy(s)).log_prob(a)
+            ratio = (old - new).exp()
+            loss = torch.max(-ratio * advantage, -ratio.clamp(0.8, 1.2) * advantage).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # One helper scores both; the model is called otherwise.
+        import torch
+
+        class Model(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.words, self.places = torch.nn.Embedding(9, 6), torch.nn.Embedding(5, 6)
+                self.head = torch.nn.Linear(6, 9)
+
+            def forward(self, tokens, places=None):
+                if places is None:
+                    places = torch.arange(5).expand(8, 5)
+                return self.head(self.words(tokens) + self.places(places))
+
+        def score(logits, tokens):
+            return logits.log_softmax(-1).gather(-1, tokens.unsqueeze(-1)).squeeze(-1)
+
+        model = Model()
+        opt = torch.optim.SGD(model.parameters(), lr=0.1)
+        for _ in range(3):
+            tokens, advantage = torch.randint(9, (8, 5)), torch.randn(8, 4)
+            places = (tokens.ne(0).cumsum(-1) - 1).clamp(min=0)
+            with torch.no_grad():
+                logits = model(tokens)  # BUG
+                old = score(logits[:, :-1], tokens[:, 1:])
+            logits = model(tokens, places)
+            ratio = (score(logits[:, :-1], tokens[:, 1:]) - old).exp()
+            loss = -torch.min(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
+        """
+        # One helper scores both, of the same positions.
+        import torch
+
+        class Model(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.words, self.places = torch.nn.Embedding(9, 6), torch.nn.Embedding(5, 6)
+                self.head = torch.nn.Linear(6, 9)
+
+            def forward(self, tokens, places=None):
+                if places is None:
+                    places = torch.arange(5).expand(8, 5)
+                return self.head(self.words(tokens) + self.places(places))
+
+        def score(logits, tokens):
+            return logits.log_softmax(-1).gather(-1, tokens.unsqueeze(-1)).squeeze(-1)
+
+        model = Model()
+        opt = torch.optim.SGD(model.parameters(), lr=0.1)
+        for _ in range(3):
+            tokens, advantage = torch.randint(9, (8, 5)), torch.randn(8, 4)
+            places = (tokens.ne(0).cumsum(-1) - 1).clamp(min=0)
+            with torch.no_grad():
+                logits = model(tokens, places)
+                old = score(logits[:, :-1], tokens[:, 1:])
+            logits = model(tokens, places)
+            ratio = (score(logits[:, :-1], tokens[:, 1:]) - old).exp()
+            loss = -torch.min(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # Stored with a minus; what may not be done is left out both times.
+        import torch
+        policy = torch.nn.Linear(3, 4)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(3):
+            s, advantage = torch.randn(8, 3), torch.randn(8)
+            allowed = torch.rand(8, 4) < 0.6
+            allowed[:, 0] = True
+            with torch.no_grad():
+                dist = torch.distributions.Categorical(logits=policy(s).masked_fill(~allowed, -1e9))
+                a = dist.sample()
+                old = -dist.log_prob(a)
+            new = -torch.distributions.Categorical(logits=policy(s).masked_fill(~allowed, -1e9)).log_prob(a)
+            ratio = (old - new).exp()
+            loss = torch.max(-ratio * advantage, -ratio.clamp(0.8, 1.2) * advantage).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
         """
         import torch
         mean = torch.nn.Linear(3, 2)
@@ -200,10 +307,18 @@ class RatioNotOne(Rule):
             for op in region.values():
                 if op.name in scores.DROPPING and not op.facts.idle:
                     return f": dropout is on ({line(history, op.site)})", op.site
+        masks = [
+            [op for op in region.values() if op.name in MASKING and graph.value_params([op.nid])]
+            for region in (old_region, new_region)
+        ]
+        if bool(masks[0]) != bool(masks[1]):
+            mask = (masks[0] or masks[1])[0]
+            side = "when it is drawn" if masks[0] else "when it is learned from"
+            return f": choices are left out only {side} ({line(history, mask.site)})", mask.site
         choices = {nid for nid, op in old_region.items() if scores.chooses(op)}
         own = [op for nid, op in new_region.items() if nid not in old_region and op.name in ("clamp", "tanh")]
         for op in own:
-            if not op.live and choices & graph.ancestors([op.nid]).keys() and op.site:
+            if op.floating and not op.live and choices & graph.ancestors([op.nid]).keys() and op.site:
                 return f": the action that is scored was changed on {line(history, op.site)}", op.site
         known = scores.made(graph, difference.constant).nid
         for nid, op in sorted(new_region.items(), reverse=True):

@@ -154,6 +154,70 @@ class BootstrapPastEnd(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        import numpy, torch
+
+        class Walk:
+            def __init__(self):
+                self.random = numpy.random.default_rng(0)
+
+            def reset(self):
+                self.x = self.random.normal(size=3).astype("float32")
+                return self.x.copy(), {}
+
+            def step(self, action):
+                self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+                return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+        env, critic = Walk(), torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+        obs, _ = env.reset()
+        for _ in range(6):
+            rows = []
+            for _ in range(32):
+                next_obs, reward, terminated, truncated, _ = env.step(1.0)
+                rows.append((obs, reward, next_obs, float(terminated)))
+                obs = env.reset()[0] if terminated else next_obs
+            s, r, s2, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+            ahead = critic(s2).squeeze(-1).detach()
+            target = r + (0.99 * (1 - end) + ahead)  # BUG
+            loss = (critic(s).squeeze(-1) - target).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        import numpy, torch
+
+        class Walk:
+            def __init__(self):
+                self.random = numpy.random.default_rng(0)
+
+            def reset(self):
+                self.x = self.random.normal(size=3).astype("float32")
+                return self.x.copy()
+
+            def step(self, action):
+                self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+                return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), {}
+
+        env, critic = Walk(), torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+        obs = env.reset()
+        for _ in range(6):
+            rows = []
+            for _ in range(32):
+                next_obs, reward, terminated, _ = env.step(1.0)
+                rows.append((obs, reward, next_obs, float(terminated)))
+                obs = env.reset() if terminated else next_obs
+            s, r, s2, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+            ahead = critic(s2).squeeze(-1).detach()
+            target = r + (0.99 * (1 - end) + ahead)  # BUG
+            loss = (critic(s).squeeze(-1) - target).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """
@@ -258,6 +322,72 @@ class BootstrapPastEnd(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        import numpy, torch
+
+        class Walk:
+            def __init__(self):
+                self.random = numpy.random.default_rng(0)
+
+            def reset(self):
+                self.x = self.random.normal(size=3).astype("float32")
+                return self.x.copy(), {}
+
+            def step(self, action):
+                self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+                return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+        env, critic = Walk(), torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+        obs, _ = env.reset()
+        for _ in range(6):
+            rows = []
+            for _ in range(32):
+                next_obs, reward, terminated, truncated, _ = env.step(1.0)
+                rows.append((obs, reward, next_obs, float(terminated)))
+                obs = env.reset()[0] if terminated else next_obs
+            s, r, s2, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+            ahead = critic(s2).squeeze(-1).detach()
+            bonus = 0.1 * s.abs().sum(-1) + 0.5
+            target = r + (bonus + 0.99 * (1 - end) * ahead)  # a bonus that an end has, too
+            loss = (critic(s).squeeze(-1) - target).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        import numpy, torch
+
+        class Walk:
+            def __init__(self):
+                self.random = numpy.random.default_rng(0)
+
+            def reset(self):
+                self.x = self.random.normal(size=3).astype("float32")
+                return self.x.copy()
+
+            def step(self, action):
+                self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+                return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), {}
+
+        env, critic = Walk(), torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+        obs = env.reset()
+        for _ in range(6):
+            rows = []
+            for _ in range(32):
+                next_obs, reward, terminated, _ = env.step(1.0)
+                rows.append((obs, reward, next_obs, float(terminated)))
+                obs = env.reset() if terminated else next_obs
+            s, r, s2, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+            ahead = critic(s2).squeeze(-1).detach()
+            alive = 0.5 * (1 - end)
+            target = r + (alive + 0.99 * (1 - end) * ahead)  # a bonus for staying alive
+            loss = (critic(s).squeeze(-1) - target).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
 
     def __init__(self, *args: object) -> None:
@@ -332,7 +462,7 @@ class BootstrapPastEnd(Rule):
     def _past_end(self, event: Backward, target: Bootstrap, rows: int) -> Verdict:
         return self._verdict(
             event, target, "error",
-            f"holds more than the reward at all {rows} rows where the environment said `terminated`: it takes the value"
+            f"holds more than the reward at all {rows} rows where the episode was terminated: it takes the value"
             f" of a state after which nothing follows",
         )  # fmt: skip
 
