@@ -22,7 +22,7 @@ LEAVING = {"item", "numpy", "tolist", "tensor", "as_tensor", "FloatTensor", "flo
 SWITCHED_OFF, LEFT, DETACHED = range(3)  # the most telling first: a detached summand is often meant
 
 
-class _Place(NamedTuple):
+class SourcePlace(NamedTuple):
     file: str
     line: int
     expression: ast.expr
@@ -40,9 +40,9 @@ def cut_by_source(history: History, event: Backward) -> Site:
     return sites.pop() if len(sites) == 1 else NOWHERE
 
 
-def _slice(history: History, event: Backward) -> Iterator[_Place]:
+def _slice(history: History, event: Backward) -> Iterator[SourcePlace]:
     """The expressions that the loss was made of, as the source has them."""
-    waiting = [place] if (place := _loss(history, event)) is not None else []
+    waiting = [place] if (place := loss_of(history, event)) is not None else []
     seen: set[tuple[str, int]] = set()
     while waiting and len(seen) < LINES:
         place = waiting.pop()
@@ -54,7 +54,7 @@ def _slice(history: History, event: Backward) -> Iterator[_Place]:
         waiting += [bound for name in names if (bound := _bound(place, name)) is not None]
 
 
-def _loss(history: History, event: Backward) -> _Place | None:
+def loss_of(history: History, event: Backward) -> SourcePlace | None:
     """What `backward` was called on; where that is an argument of its function, what the caller handed in."""
     wanted: ast.expr | None = None
     called = ""
@@ -76,12 +76,12 @@ def _loss(history: History, event: Backward) -> _Place | None:
         function = around(seen.file, seen.line)[0]
         own = {a.arg for a in function.args.args} if function is not None else set()
         if not (isinstance(wanted, ast.Name) and wanted.id in own) or function is None:
-            return _Place(seen.file, seen.line, wanted)
+            return SourcePlace(seen.file, seen.line, wanted)
         called = function.name
     return None
 
 
-def _bound(place: _Place, name: str) -> _Place | None:
+def _bound(place: SourcePlace, name: str) -> SourcePlace | None:
     """The last assignment to this name before the line, in the same function."""
     function = around(place.file, place.line)[0]
     scope: ast.AST | None = function or tree_of(place.file)
@@ -92,17 +92,17 @@ def _bound(place: _Place, name: str) -> _Place | None:
             is_later = best is None or node.lineno > best.lineno
             if any(n.id == name for n in stored) and is_later:
                 best = node
-    return None if best is None else _Place(place.file, best.lineno, best.value)
+    return None if best is None else SourcePlace(place.file, best.lineno, best.value)
 
 
-def _kind(place: _Place) -> int | None:
+def _kind(place: SourcePlace) -> int | None:
     kinds = [kind for n in ast.walk(place.expression) if (kind := _cuts(place, n)) is not None]
     if _is_switched_off(place):
         kinds.append(SWITCHED_OFF)
     return min(kinds, default=None)
 
 
-def _cuts(place: _Place, node: ast.AST) -> int | None:
+def _cuts(place: SourcePlace, node: ast.AST) -> int | None:
     if isinstance(node, ast.Attribute) and node.attr == "data":
         return LEFT
     if not isinstance(node, ast.Call):
@@ -124,7 +124,7 @@ def _is_decorated(file: str, name: str) -> bool:
     return bool(functions) and all(any(map(_is_switch, f.decorator_list)) for f in functions)
 
 
-def _is_switched_off(place: _Place) -> bool:
+def _is_switched_off(place: SourcePlace) -> bool:
     tree = tree_of(place.file)
     blocks = (n for n in ast.walk(tree or ast.Module([], [])) if isinstance(n, ast.With))
     return any(

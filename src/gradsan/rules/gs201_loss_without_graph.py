@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gradsan.judge.bare_constants import bare_constant
 from gradsan.judge.callers import cut_for
 from gradsan.judge.cuts import Cut, cause
 from gradsan.judge.flow import culprit_of, cut_off, cuts_behind
@@ -131,6 +132,40 @@ class LossWithoutGraph(Rule):
         (slope,) = torch.autograd.grad(judge(between).sum(), between, create_graph=True)
         (slope.norm(dim=1) - 1).pow(2).mean().backward()
         """,
+        """
+        # A batch in which every answer is taken out.
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        def average(values, mask):
+            if not mask.any():
+                return torch.zeros((), dtype=values.dtype)  # BUG
+            return (values * mask).sum() / mask.sum()
+        for step in range(30):
+            s, weight = torch.randn(8, 3), torch.randn(8)
+            keep = (torch.arange(8) < 8 - step % 9).float()
+            error = (net(s).squeeze(-1) - weight.detach()).pow(2)
+            loss = average(error, keep)
+            total = 0.5 * loss
+            opt.zero_grad()
+            total.backward()
+            opt.step()
+        """,
+        """
+        # A total that begins with a constant is right wherever something comes to it; here it is cut off later on.
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for step in range(4):
+            total = torch.zeros(())
+            for _ in range(2):
+                total = total + net(torch.randn(8, 3)).pow(2).mean()
+            if step == 3:
+                total = total.detach()  # BUG
+            opt.zero_grad()
+            total.backward()
+            opt.step()
+        """,
     )
     good = (
         """
@@ -178,6 +213,21 @@ class LossWithoutGraph(Rule):
             x = torch.randn(8, 3).requires_grad_(True)
             (model(x) * actor(x.detach()).mean().item()).mean().backward()
             loss = (actor(torch.randn(8, 3)) - x.grad).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # What is left of an empty batch still hangs on the network, and the constant was never asked for.
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        def average(values, mask):
+            return (values * mask).sum() / mask.sum() if mask.any() else values.sum() * 0.0
+        for step in range(12):
+            loss, extra = torch.zeros(()), torch.zeros(())
+            keep = (torch.arange(8) < 8 - step % 9).float()
+            loss = loss + average((net(torch.randn(8, 3)).squeeze(-1) - 1.0).pow(2), keep) + extra
             opt.zero_grad()
             loss.backward()
             opt.step()
@@ -240,6 +290,13 @@ class LossWithoutGraph(Rule):
             why = cause(history, Cut(op, set(), False))
             message = f"nothing that requires grad leads to this loss any more: {why}{hack}"
             yield Verdict(culprit_of(op), message, [("cut", culprit_of(op)), *sites])
+        elif bare := bare_constant(history, event):
+            message = (
+                "nothing that requires grad leads to this loss: by its source, this constant stands in for it on a "
+                f"batch that leaves nothing; on others the backward on {line(history, event.site)} has worked"
+            )
+            fix = "leave such a batch out, or make the zero of what is trained: `values.sum() * 0.0`"
+            yield Verdict(bare, message, [("constant", bare), *sites], fix=fix)
         elif read := cut_by_source(history, event):
             message = (
                 f"nothing that requires grad leads to this loss{hack}: by its source, it was cut off here"
