@@ -288,8 +288,11 @@ class CutFinder:
         return []
 
     def _is_inside(self, cut: Op, function: Op) -> bool:
-        """Whether the cut was made by the forward of this function: called from the line that applies it."""
+        """Whether the cut was made by the forward of this function: gradients are off in there, and it is called from
+        the line that applies it."""
         history = self.history
+        if "no_grad" not in cut.tags:
+            return False
         return function.site in history.chains.get(cut.chain, ()) or cut.site == function.site
 
     def _is_constant(self, roots: list[Op], cut: Cut, trained: set[ParamId]) -> bool:
