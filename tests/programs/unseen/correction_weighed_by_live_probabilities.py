@@ -66,7 +66,7 @@ def retrace(q_a, v, rho_bar, reward, going_on, first):
 def train(model, optimizer, memory, newest):
     state, action, reward, behaviour, going_on, first = memory.sample(4, newest)
     log_pi, q = model(state)
-    pi = log_pi.exp()
+    pi = log_pi.exp()  # BUG GS303
     q_a, log_pi_a = q.gather(1, action).squeeze(1), log_pi.gather(1, action).squeeze(1)
     with torch.no_grad():
         v = (q * pi).sum(1)
