@@ -9,6 +9,7 @@ from gradsan.judge.by_hand import Doubled, HandUpdate
 from gradsan.judge.callers import used_in
 from gradsan.judge.effect import from_outside, share_added, share_through
 from gradsan.judge.findings import Effect
+from gradsan.judge.half_parted import HalfParted, half_parted
 from gradsan.judge.history import History
 from gradsan.judge.ledger import BY_HAND, Contribution
 from gradsan.judge.provenance import params_of
@@ -119,6 +120,44 @@ class CrossLossGradient(Rule):
                 p.grad = p.grad + other
             opt.step()
         """,
+        """
+        # The bonus's weights are made of features that were cut off, and its network of the same features, live.
+        import torch
+        features, value, bonus = torch.nn.Linear(3, 4), torch.nn.Linear(4, 1), torch.nn.Linear(4, 1)
+        value_opt = torch.optim.SGD([*features.parameters(), *value.parameters()], lr=0.1)
+        bonus_opt = torch.optim.SGD(bonus.parameters(), lr=0.1)
+        for _ in range(6):
+            h = torch.tanh(features(torch.randn(8, 3)))
+            with torch.no_grad():
+                worth = value(h.detach())
+            extra = bonus(h)  # BUG
+            bonus_loss = (extra - worth).abs().mean()
+            value_loss = (value(h) - 1.0).pow(2).mean()
+            value_opt.zero_grad()
+            bonus_opt.zero_grad()
+            (value_loss + 0.5 * bonus_loss).backward()
+            value_opt.step()
+            bonus_opt.step()
+        """,
+        """
+        # The start of the dream is cut off from the model; the dream is not.
+        import torch
+        model, critic = torch.nn.Linear(4, 4), torch.nn.Linear(4, 1)
+        reward = torch.nn.Linear(4, 1)
+        model_opt = torch.optim.SGD([*model.parameters(), *reward.parameters()], lr=0.1)
+        critic_opt = torch.optim.SGD(critic.parameters(), lr=0.1)
+        for _ in range(6):
+            s, after = torch.randn(8, 4), torch.randn(8, 4)
+            z = torch.tanh(model(s))
+            model_loss = (z - after).pow(2).mean() + (reward(z) - 1.0).pow(2).mean()
+            dream = torch.tanh(model(z.detach()))
+            critic_loss = (critic(dream) - 1.0).pow(2).mean()  # BUG
+            model_opt.zero_grad()
+            critic_opt.zero_grad()
+            (model_loss + critic_loss).backward()
+            model_opt.step()
+            critic_opt.step()
+        """,
     )
     good = (
         """
@@ -196,6 +235,73 @@ class CrossLossGradient(Rule):
             for p, other in zip(critic.parameters(), first):
                 p.grad = p.grad + other
             opt.step()
+        """,
+        """
+        # A trunk that two heads share is one of them's optimizer's; what is detached is an advantage.
+        import torch
+        trunk, pi, v = torch.nn.Linear(3, 4), torch.nn.Linear(4, 2), torch.nn.Linear(4, 1)
+        v_opt = torch.optim.SGD([*trunk.parameters(), *v.parameters()], lr=0.1)
+        pi_opt = torch.optim.SGD(pi.parameters(), lr=0.1)
+        for _ in range(6):
+            returns, h = torch.randn(8), torch.tanh(trunk(torch.randn(8, 3)))
+            value, logp = v(h).squeeze(-1), pi(h).log_softmax(1)[:, 0]
+            pi_loss = -(logp * (returns - value).detach()).mean()
+            v_opt.zero_grad()
+            pi_opt.zero_grad()
+            (pi_loss + (value - returns).pow(2).mean()).backward()
+            v_opt.step()
+            pi_opt.step()
+        """,
+        """
+        # Half of the gradient goes on into the trunk, on purpose.
+        import torch
+        trunk, pi, v = torch.nn.Linear(3, 4), torch.nn.Linear(4, 2), torch.nn.Linear(4, 1)
+        v_opt = torch.optim.SGD([*trunk.parameters(), *v.parameters()], lr=0.1)
+        pi_opt = torch.optim.SGD(pi.parameters(), lr=0.1)
+        for _ in range(6):
+            h = torch.tanh(trunk(torch.randn(8, 3)))
+            pi_loss = pi(0.5 * h + 0.5 * h.detach()).pow(2).mean()
+            v_opt.zero_grad()
+            pi_opt.zero_grad()
+            (pi_loss + (v(h) - 1.0).pow(2).mean()).backward()
+            v_opt.step()
+            pi_opt.step()
+        """,
+        """
+        # Backpropagation through time, cut between two chunks of one loss.
+        import torch
+        cell, pi, v = torch.nn.Linear(4, 4), torch.nn.Linear(4, 2), torch.nn.Linear(4, 1)
+        pi_opt = torch.optim.SGD([*cell.parameters(), *pi.parameters()], lr=0.1)
+        v_opt = torch.optim.SGD(v.parameters(), lr=0.1)
+        for _ in range(6):
+            h, loss = torch.randn(8, 4), 0.0
+            for _ in range(2):
+                h = torch.tanh(cell(h.detach()))
+                loss = loss + pi(h).pow(2).mean() + (v(h) - 1.0).pow(2).mean()
+            v_opt.zero_grad()
+            pi_opt.zero_grad()
+            loss.backward()
+            v_opt.step()
+            pi_opt.step()
+        """,
+        """
+        # As it should be: the dream is cut off as well.
+        import torch
+        model, critic = torch.nn.Linear(4, 4), torch.nn.Linear(4, 1)
+        reward = torch.nn.Linear(4, 1)
+        model_opt = torch.optim.SGD([*model.parameters(), *reward.parameters()], lr=0.1)
+        critic_opt = torch.optim.SGD(critic.parameters(), lr=0.1)
+        for _ in range(6):
+            s, after = torch.randn(8, 4), torch.randn(8, 4)
+            z = torch.tanh(model(s))
+            model_loss = (z - after).pow(2).mean() + (reward(z) - 1.0).pow(2).mean()
+            dream = torch.tanh(model(z.detach()))
+            critic_loss = (critic(dream.detach()) - 1.0).pow(2).mean()
+            model_opt.zero_grad()
+            critic_opt.zero_grad()
+            (model_loss + critic_loss).backward()
+            model_opt.step()
+            critic_opt.step()
         """,
     )
 
@@ -282,6 +388,8 @@ class CrossLossGradient(Rule):
             op = graph.get(root.nid)
             if op is None or not consumed:
                 continue
+            for found in half_parted(self.history, op, consumed):
+                yield self._verdict_of_half(contribution, found)
             live = [t for t in flow.terms(graph, op) if t.op.live]
             reach = {t.op.nid: graph.live_params([t.op.nid]) & consumed for t in live}
             for term in live:
@@ -291,6 +399,23 @@ class CrossLossGradient(Rule):
                     steps = steps or [s for p, s in contribution.by_hand.items() if p in critic]
                     others = [t.op.nid for t in live if t is not term]
                     yield self._verdict_of_sum(contribution, term, others, critic, steps[-1])
+
+    def _verdict_of_half(self, contribution: Contribution, found: HalfParted) -> Verdict:
+        history, term, cut = self.history, found.term, found.cut
+        live = history.graph.live_ancestors(r.nid for r in contribution.event.roots)
+        step = next((c.site for c in contribution.consumed if c.pids & found.shared), contribution.site)
+        culprit = used_in(history, found.use, term) or term.site
+        return Verdict(
+            culprit,
+            f"in the summed loss the term of {line(history, term.site)} also trains {networks(history, found.shared)} "
+            f"from here, which belongs to another optimizer and its loss; {line(history, cut.site)} detached it for "
+            f"this term on another way only, and the step on {line(history, step)} applies both",
+            [("live use", culprit), ("detached", cut.site), ("term", term.site), ("backward", contribution.site),
+             ("step", step)],
+            found.shared,
+            measure=lambda: share_through(history, contribution, from_outside(history, term, live)),
+            fix="detach here, too, what the other network has made",
+        )  # fmt: skip
 
     def _exploited(
         self, term: flow.Term, live: list[flow.Term], reach: dict[ValueId, set[ParamId]]
