@@ -32,7 +32,7 @@ ESSENTIAL = [
 ]  # fmt: skip
 OTHERS = [
     (NetworkTap, "_patch_creation"), (NetworkTap, "_patch_deepcopy"), (NetworkTap, "_patch_load"),
-    (NetworkTap, "_patch_freeze"), (InteropTap, "_patch_from_numpy"), (InteropTap, "_patch_functions"),
+    (NetworkTap, "_patch_freeze"), (InteropTap, "_patch_arrivals"), (InteropTap, "_patch_functions"),
     (InteropTap, "_patch_inference_mode"), (InteropTap, "_patch_grad_switch"),
     (InteropTap, "_patch_scripts"), (InteropTap, "_patch_asking"), (ClipTap, "_patch_clipping"),
     (ScalerTap, "_patch_scale"), (ScalerTap, "_patch_unscale"), (ScalerTap, "_patch_step"),

@@ -135,16 +135,6 @@ class LogProbNotReduced(Rule):
     good = (
         """
         import torch
-        actor, critic = torch.nn.Linear(4, 3), torch.nn.Linear(7, 1)  # the correction of each joint, then the sum
-        s = torch.randn(8, 4)
-        dist = torch.distributions.Normal(actor(s), 0.5)
-        raw = dist.rsample()
-        a = raw.tanh()
-        log_prob = (dist.log_prob(raw) - torch.log(1 - a.pow(2) + 1e-6)).sum(-1, keepdim=True)
-        (0.1 * log_prob - critic(torch.cat([s, a], -1))).mean().backward()
-        """,
-        """
-        import torch
         actor, critic = torch.nn.Linear(4, 3), torch.nn.Linear(7, 1)
         s = torch.randn(8, 4)
         dist = torch.distributions.Normal(actor(s), 0.5)
@@ -223,6 +213,16 @@ class LogProbNotReduced(Rule):
             old = dist.log_prob(action)
         ratio = (torch.distributions.Categorical(logits=net(s)).log_prob(action) - old).exp()
         (-torch.min(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage).mean()).backward()
+        """,
+        """
+        import torch
+        actor, critic = torch.nn.Linear(4, 3), torch.nn.Linear(7, 1)  # the correction of each joint, then the sum
+        s = torch.randn(8, 4)
+        dist = torch.distributions.Normal(actor(s), 0.5)
+        raw = dist.rsample()
+        a = raw.tanh()
+        log_prob = (dist.log_prob(raw) - torch.log(1 - a.pow(2) + 1e-6)).sum(-1, keepdim=True)
+        (0.1 * log_prob - critic(torch.cat([s, a], -1))).mean().backward()
         """,
     )
 

@@ -160,6 +160,38 @@ class RatioNotOne(Rule):
     )
     good = (
         """
+        import torch
+        mean = torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(mean.parameters(), lr=0.1)
+        for _ in range(3):
+            s, advantage = torch.randn(8, 3), torch.randn(8)
+            with torch.no_grad():
+                dist = torch.distributions.Normal(mean(s), 1.0)
+                action = dist.sample()
+                old = dist.log_prob(action).sum(-1)
+            for _ in range(3):
+                new = torch.distributions.Normal(mean(s), 1.0).log_prob(action).sum(-1)
+                ratio = (new - old).exp()
+                loss = -torch.min(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage).mean()
+                opt.zero_grad()
+                loss.backward()
+                opt.step()
+        """,
+        """
+        # What another policy did is corrected for.
+        import torch
+        policy, other = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2).requires_grad_(False)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(3):
+            s, a, advantage = torch.randn(8, 3), torch.randint(2, (8, 1)), torch.randn(8, 1)
+            old = other(s).log_softmax(-1).gather(1, a)
+            ratio = (policy(s).log_softmax(-1).gather(1, a) - old).exp()
+            loss = -torch.min(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
         # One helper scores both, of the same positions.
         import torch
 
@@ -208,38 +240,6 @@ class RatioNotOne(Rule):
             new = -torch.distributions.Categorical(logits=policy(s).masked_fill(~allowed, -1e9)).log_prob(a)
             ratio = (old - new).exp()
             loss = torch.max(-ratio * advantage, -ratio.clamp(0.8, 1.2) * advantage).mean()
-            opt.zero_grad()
-            loss.backward()
-            opt.step()
-        """,
-        """
-        import torch
-        mean = torch.nn.Linear(3, 2)
-        opt = torch.optim.SGD(mean.parameters(), lr=0.1)
-        for _ in range(3):
-            s, advantage = torch.randn(8, 3), torch.randn(8)
-            with torch.no_grad():
-                dist = torch.distributions.Normal(mean(s), 1.0)
-                action = dist.sample()
-                old = dist.log_prob(action).sum(-1)
-            for _ in range(3):
-                new = torch.distributions.Normal(mean(s), 1.0).log_prob(action).sum(-1)
-                ratio = (new - old).exp()
-                loss = -torch.min(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage).mean()
-                opt.zero_grad()
-                loss.backward()
-                opt.step()
-        """,
-        """
-        # What another policy did is corrected for.
-        import torch
-        policy, other = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2).requires_grad_(False)
-        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
-        for _ in range(3):
-            s, a, advantage = torch.randn(8, 3), torch.randint(2, (8, 1)), torch.randn(8, 1)
-            old = other(s).log_softmax(-1).gather(1, a)
-            ratio = (policy(s).log_softmax(-1).gather(1, a) - old).exp()
-            loss = -torch.min(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage).mean()
             opt.zero_grad()
             loss.backward()
             opt.step()
