@@ -169,8 +169,9 @@ def page(text: str, note: str) -> str:
 Written by `make unseen UNSEEN="--page docs/unseen.md"`; `--note` gives the sentence above. Each pair is a
 whole training program with one bug of a kind that people reported, and its repaired twin; both run in the
 default mode. They were written from the catalogue, the reports and public fixes, without a look at the
-rules' code and before any rule was mended for them. `make unseen-check` asks PyTorch alone whether each bug is real: the program raises, its
-gradients or weights are not its twin's, or it keeps graphs alive. *Code and line* means that a finding has a
+rules' code and before any rule was mended for them. `make unseen-check` asks PyTorch alone whether each bug is real:
+the program raises, its gradients or weights are not its twin's, or it keeps graphs alive.
+*Code and line* means that a finding has a
 code that is right on the line that a person would change. *Line only* and *code only* are near misses; *other
 finding* names something else. The pairs are split into two halves by a hash of their names: what was said
 about the held one is not listed here, so that mends are not made to measure.
@@ -178,8 +179,8 @@ about the held one is not listed here, so that mends are not made to measure.
 ## At the first try
 
 {markdown(("round", "pairs", "written", "code and line"), list(FIRST_TRIES))}
-The last round is the honest figure; `make unseen UNSEEN="--round {FIRST_TRIES[-1][0]} --held"` counts it again. The goal is
-nine in ten.
+The last round is the honest figure; `make unseen UNSEEN="--round {FIRST_TRIES[-1][0]} --held"` counts it
+again. The goal is nine in ten.
 
 ## Now
 
