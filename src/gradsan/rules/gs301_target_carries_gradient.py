@@ -326,7 +326,7 @@ class TargetCarriesGradient(Rule):
     def _is_log_of_probabilities(self, op: Op) -> bool:
         behind = self._behind(op, SHAPING | SELECTING)
         if behind is None or behind.name != "log":
-            return behind is not None and behind.name == "log_softmax"
+            return self._is_log_softmax(behind)
         probabilities = self._behind(behind, SHAPING | SELECTING | {"log", "add", "clamp"})
         return probabilities is not None and probabilities.name == "softmax"
 
@@ -389,21 +389,19 @@ class TargetCarriesGradient(Rule):
         advantage of the action (NAF). The value of the next state comes out of the same layers as the prediction, or
         out of a pass of its own."""
         graph = self.history.graph
-        mine, theirs = (graph.live_ancestors([op.nid]) for op in (one, other))
-        if not any(mine[nid].inputs for nid in mine.keys() & theirs.keys()):
-            return False
         own, others = graph.live_params([one.nid]), graph.live_params([other.nid])
-        return bool(own - others) and bool(others - own)
+        return bool(own - others) and bool(others - own) and self._share_a_pass(one, other)
 
     def _is_log_prob(self, op: Op) -> bool:
         """Two log-probabilities that are to balance (a GFlowNet's forward and backward policy) are no values."""
         return "log_prob" in op.tags or self._is_log_softmax(op)
 
     def _own_pass(self, one: Op, other: Op) -> bool:
-        graph = self.history.graph
-        mine, theirs = (graph.live_ancestors([op.nid]) for op in (one, other))
-        shared = any(mine[nid].inputs for nid in mine.keys() & theirs.keys())
-        return not shared and self._says_something_of_data(one)
+        return not self._share_a_pass(one, other) and self._says_something_of_data(one)
+
+    def _share_a_pass(self, one: Op, other: Op) -> bool:
+        mine, theirs = (self.history.graph.live_ancestors([op.nid]) for op in (one, other))
+        return any(mine[nid].inputs for nid in mine.keys() & theirs.keys())
 
     def _says_something_of_data(self, op: Op) -> bool:
         """The value of a state depends on the state. What is made of parameters alone (a learned deviation, an
