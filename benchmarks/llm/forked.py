@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import runpy
+import signal
 import sys
 import tempfile
+import time
 import traceback
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TextIO
 
 PROGRAM = Path(__file__).with_name("program.py")
+TURN = 0.25
 
 
 class Ran(NamedTuple):
@@ -44,9 +48,13 @@ def watched(case: str, mode: str, report: Path) -> Ran:
 
 def attempted(case: str, mode: str, report: Path, script: Path, include: str = "trl") -> tuple[int, str]:
     """The status of a run that may fail, and what it printed. Lines of the library `include` count, too."""
+    return _forked(lambda: _sanitized(_words(case, mode, report, script, include)))
+
+
+def _words(case: str, mode: str, report: Path, script: Path, include: str = "trl") -> list[str]:
     options = ["--mode", mode, "--fail-on", "never", "--format", "json", "--output", str(report)]
     options += ["--include", include] if include else []
-    return _forked(lambda: _sanitized([*options, script.name, *case.split()]))
+    return [*options, script.name, *case.split()]
 
 
 def _alone(case: str) -> None:
@@ -61,25 +69,60 @@ def _sanitized(arguments: list[str]) -> None:
     main()
 
 
+def in_turns(case: str, mode: str, report: Path) -> tuple[Ran, Ran, Ran]:
+    """The bare run, the watched one and the bare one again, a quarter of a second of each after the other: what else
+    the machine does comes and goes more slowly than that, and hits all three alike."""
+    bodies = (
+        lambda: _alone(case),
+        lambda: _sanitized(_words(case, mode, report, PROGRAM)),
+        lambda: _alone(case),
+    )
+    runs = [_started(body) for body in bodies]
+    for child, _ in runs:
+        os.kill(child, signal.SIGSTOP)
+    statuses: dict[int, int] = {}
+    for child, _ in itertools.cycle(runs):
+        if len(statuses) == len(runs):
+            break
+        if child not in statuses:
+            os.kill(child, signal.SIGCONT)
+            time.sleep(TURN)
+            os.kill(child, signal.SIGSTOP)
+            ended, status = os.waitpid(child, os.WNOHANG)
+            statuses |= {child: status} if ended else {}
+    bare, watched, again = (_measured(statuses[child], _told(out)) for child, out in runs)
+    return bare, watched, again
+
+
 def _forked(body: Callable[[], None]) -> tuple[int, str]:
-    with tempfile.TemporaryFile("w+", encoding="utf-8") as out:
-        child = os.fork()
-        if child == 0:
-            os.dup2(out.fileno(), 1)
-            os.dup2(out.fileno(), 2)
-            status = 1
-            try:
-                body()
-                status = 0
-            except SystemExit as ending:
-                status = ending.code if isinstance(ending.code, int) else 1
-            except BaseException:
-                traceback.print_exc()
-            sys.stdout.flush()
-            os._exit(status)
-        _, status = os.waitpid(child, 0)
+    child, out = _started(body)
+    _, status = os.waitpid(child, 0)
+    return status, _told(out)
+
+
+def _started(body: Callable[[], None]) -> tuple[int, TextIO]:
+    out = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115 - closed where it is read
+    child = os.fork()
+    if child:
+        return child, out
+    os.dup2(out.fileno(), 1)
+    os.dup2(out.fileno(), 2)
+    status = 1
+    try:
+        body()
+        status = 0
+    except SystemExit as ending:
+        status = ending.code if isinstance(ending.code, int) else 1
+    except BaseException:
+        traceback.print_exc()
+    sys.stdout.flush()
+    os._exit(status)
+
+
+def _told(out: TextIO) -> str:
+    with out:
         out.seek(0)
-        return status, out.read()
+        return out.read()
 
 
 def _measured(status: int, told: str) -> Ran:

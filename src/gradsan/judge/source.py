@@ -377,16 +377,16 @@ def backward_at(file: str, line: int) -> BackwardSource | None:
 
 def _read_backward(node: ast.FunctionDef) -> BackwardSource:
     names = tuple(a.arg for a in node.args.args[1:])
-    used = [n for n in ast.walk(node) if isinstance(n, ast.Name)]
-    read = {n.id for n in used if isinstance(n.ctx, ast.Load)}
+    parts = list(ast.walk(node))
+    read = {n.id for n in parts if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
     # `locals()` and the like may read anything.
     opaque = node.args.vararg is not None or read & {"locals", "vars", "eval", "exec"}
     unread = () if opaque else tuple(i for i, name in enumerate(names) if name not in read)
-    returns = [n for n in ast.walk(node) if isinstance(n, ast.Return)]
+    returns = [n for n in parts if isinstance(n, ast.Return)]
     spelt = [n for n in returns if _has_none(n.value)]
     last = max((n.lineno for n in returns), default=node.lineno)
-    parts = [n for n in ast.walk(node) if isinstance(n, ast.expr | ast.stmt)]
-    writes = [n.lineno for n in parts if _written_in_place(n) in names]
+    placed = [n for n in parts if isinstance(n, ast.expr | ast.stmt)]
+    writes = [n.lineno for n in placed if _written_in_place(n) in names]
     return BackwardSource(spelt[0].lineno if spelt else last, unread, names, min(writes, default=0))
 
 

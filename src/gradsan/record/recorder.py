@@ -137,12 +137,15 @@ class Recorder:
         else:
             self.familiar = False
             self.sinks.feed(IterationEnd())
-            here = (self._previous, self._course)
-            times = self._judged[here] = self._judged.get(here, 0) + 1
-            if times >= JUDGED_OFTEN_ENOUGH:
-                self._known.update(self._seen)
-                # Whoever looks less closely at the same sees nothing that has not been judged.
-                self._known.update(self._seen_lightly)
+            # Whoever looks less closely at the same sees nothing that has not been judged.
+            lightly = (self._previous_outline, self._outline)
+            for course, seen in {
+                lightly: self._seen_lightly,
+                (self._previous, self._course): self._seen,
+            }.items():
+                times = self._judged[course] = self._judged.get(course, 0) + 1
+                if times >= JUDGED_OFTEN_ENOUGH:
+                    self._known.update(seen)
         self._forget_some()
         self.news = self._outline not in self._outlines
         self._outlines.add(self._outline)
@@ -215,9 +218,11 @@ def _key(event: Event, passing: set[ParamId]) -> Any:
             [(_outside(op), len(op.shape), None if op.facts is PLAIN else _kept(op)) for op in event.ops]
         )
     if isinstance(event, Backward):
+        # What is measured now and then does not make an iteration special.
         facts = event.facts._replace(
-            norms=(), zeroed_by=(), functions=(), flat=(), faded=(), probes=(), probe_pairs=(), growth=None
-        )
+            norms=(), zeroed_by=(), functions=(), flat=(), faded=(), probes=(), probe_pairs=(), growth=None,
+            junctions=(), overlaps=(),
+        )  # fmt: skip
         reached, fed = event.reached, event.fed
         if not passing.isdisjoint(reached):
             reached, fed = (tuple(pid for pid in pids if pid not in passing) for pids in (reached, fed))

@@ -359,6 +359,8 @@ class TargetCarriesGradient(Rule):
         forward pass of its own."""
         graph, live, data = self.history.graph, residual.live(), residual.data()
         if not data:
+            if not any(t.scaled for t in live):
+                return []
             data = modelled(graph, residual, consumed)
             live = [t for t in live if t not in data]
             if not any(t.scaled for t in live):
