@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from gradsan.record.events import (
+    NO_FACTS,
     PLAIN,
     Backward,
     ChainSeen,
@@ -91,6 +92,8 @@ class Recorder:
         key = _key(event, self._passing)
         self._course = hash((self._course, key))
         if kind is not Ops:
+            if isinstance(event, Backward) and event.facts is not NO_FACTS:
+                key = _key(_lightly(event), self._passing)
             self._outline = hash((self._outline, key))
             self._seen_lightly.append((self._previous_outline, self._outline))
         here = (self._previous, self._course)
@@ -218,11 +221,9 @@ def _key(event: Event, passing: set[ParamId]) -> Any:
             [(_outside(op), len(op.shape), None if op.facts is PLAIN else _kept(op)) for op in event.ops]
         )
     if isinstance(event, Backward):
-        # What is measured now and then does not make an iteration special.
         facts = event.facts._replace(
-            norms=(), zeroed_by=(), functions=(), flat=(), faded=(), probes=(), probe_pairs=(), growth=None,
-            junctions=(), overlaps=(),
-        )  # fmt: skip
+            norms=(), zeroed_by=(), functions=(), flat=(), faded=(), probes=(), probe_pairs=(), growth=None
+        )
         reached, fed = event.reached, event.fed
         if not passing.isdisjoint(reached):
             reached, fed = (tuple(pid for pid in pids if pid not in passing) for pids in (reached, fed))
@@ -233,6 +234,11 @@ def _key(event: Event, passing: set[ParamId]) -> Any:
     if isinstance(event, Scaling):  # the scale grows and shrinks all the time
         event = event._replace(scale=0.0)
     return (type(event).__name__, *event)  # one step that is done is not one leaf that is reborn
+
+
+def _lightly(event: Backward) -> Backward:
+    """Without what only a traced graph shows, and not even that every time."""
+    return event._replace(facts=event.facts._replace(junctions=(), overlaps=()))
 
 
 # Values have other numbers every time.
