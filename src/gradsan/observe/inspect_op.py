@@ -31,7 +31,7 @@ WITH_SCALARS = {"add", "sub", "mul", "div", "rsub", "rdiv", "pow", "rpow", "clam
 DROPOUTS = {"dropout", "alpha_dropout", "feature_dropout"}
 COUNTING = {"cross_entropy": 4, "nll_loss": 4}  # where `ignore_index` stands among the arguments
 LIMITING = {"clamp", "min", "max", "minimum", "maximum"}
-NOTEWORTHY = WITH_SCALARS | AT_RISK | DROPOUTS | {"where"} | LIMITING | set(COUNTING) | {"embedding"}
+NOTEWORTHY = WITH_SCALARS | AT_RISK | DROPOUTS | {"where"} | LIMITING | set(COUNTING) | {"embedding", "sum"}
 ROWS = 8  # in so many a column must be cut off for it to be more than chance
 
 
@@ -44,6 +44,8 @@ def facts(
         return OpFacts(settings=settings, idle=idle)
     if name == "embedding":
         return OpFacts(settings=settings, mask=mask_facts.of_tokens(inputs))
+    if name == "sum":
+        return OpFacts(settings=settings, mask=mask_facts.of_sum(inputs))
     if name in COUNTING:
         return OpFacts(settings=settings, valid=_valid_targets(name, args, kwargs))
     if name in LIMITING and name != "clamp":

@@ -23,6 +23,24 @@ def of_product(inputs: list[Tensor]) -> MaskFacts | None:
     return MaskFacts(low, high, _tails(mask != 0))
 
 
+def of_sum(inputs: list[Tensor]) -> MaskFacts | None:
+    """Of what is summed up: of a mask, how it is filled; of a live value, how small and large its numbers are."""
+    summed = inputs[0].detach() if inputs else None
+    if summed is None or not _is_table(summed) or not is_dense(summed) or summed.dtype.is_complex:
+        return None
+    if inputs[0].requires_grad:
+        low, high = (float(x) for x in torch.aminmax(summed.abs()))
+        return MaskFacts(low, high, (), summed.numel() if low > 0.0 else 0)
+    kept = summed != 0
+    if not bool((kept == summed).all()):
+        return None
+    for rows in (kept, kept.t()):
+        tails = _tails(rows)
+        if sum(tails) == int((~kept).sum()):
+            return MaskFacts(float(kept.all()), 1.0, tails, int(kept.sum()))
+    return MaskFacts(0.0, 1.0, (), int(kept.sum()))
+
+
 def of_tokens(inputs: list[Tensor]) -> MaskFacts | None:
     """Of what is looked up: the token that most rows end with is what they are filled up with."""
     tokens = next((t for t in inputs if not t.dtype.is_floating_point), None)

@@ -7,6 +7,7 @@ from gradsan.judge.history import History
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.limited_units import LimitedUnits
 from gradsan.judge.provenance import params_of
+from gradsan.judge.rounded_passes import STEPWISE, rounded_passes
 from gradsan.judge.source import backward_at
 from gradsan.judge.wording import networks
 from gradsan.record.events import Backward, Op, ParamId, Site, ValueId
@@ -21,8 +22,10 @@ LESS, MORE = {"lt", "le", "less", "less_equal"}, {"gt", "ge", "greater", "greate
 FLAT = {"relu", "clamp", "tanh", "sigmoid", "hardtanh", "relu6", "hardsigmoid", "threshold", "elu", "softplus",
         "leaky_relu", "hardswish", "hardshrink", "softshrink", "round", "floor", "ceil", "trunc", "sign", "sgn",
         "heaviside"}  # fmt: skip
-# Flat everywhere but at the steps: nobody needs to wait and see.
-STEPWISE = {"round", "floor", "ceil", "trunc", "fix", "sign", "sgn", "heaviside"}
+STRAIGHT_THROUGH = (
+    "leave the rounding out of what is learnt from, or pass the gradient straight through: "
+    "`x + (x.round() - x).detach()`"
+)
 
 
 class ZeroGradient(Rule):
@@ -201,6 +204,31 @@ class ZeroGradient(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # The same weights learn from another pass; from this one they do not.
+        import torch
+        reward = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(reward.parameters(), lr=0.1)
+        for _ in range(8):
+            preferred = reward(torch.randn(8, 3))
+            other = reward(torch.randn(8, 3)).round()  # BUG
+            loss = -torch.nn.functional.logsigmoid(preferred - other).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # All that teaches is the penalty on the weights; and gradients are asked for by hand.
+        import torch
+        net = torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(8):
+            loss = (net(torch.randn(8, 3)).floor() - 1.0).pow(2).mean()  # BUG
+            loss = loss + 1e-3 * sum(p.pow(2).sum() for p in net.parameters())
+            for p, g in zip(net.parameters(), torch.autograd.grad(loss, list(net.parameters()))):
+                p.grad = g
+            opt.step()
+        """,
     )
     good = (
         """
@@ -337,6 +365,24 @@ class ZeroGradient(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # Beside what is rounded: its distance to whole numbers, an angle, a squashed value; and a sign that weighs.
+        import torch
+        net, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD([*net.parameters(), *critic.parameters()], lr=0.01)
+        for _ in range(8):
+            obs = torch.randn(8, 3)
+            x, angle, value = net(obs), net(obs + 1.0), net(obs - 1.0)
+            whole = (x - x.round()).pow(2).mean()
+            turned = (angle - 6.28 * (angle / 6.28).round() - 0.5).pow(2).mean()
+            squashed = (value.sign() * value.abs().log1p() - 1.0).pow(2).mean()
+            straight = (net(obs) + (net(obs).round() - net(obs)).detach()).pow(2).mean()
+            weighed = (x.sum(-1) * critic(obs).squeeze(-1).sign()).mean()
+            loss = whole + turned + squashed + straight + weighed + critic(obs).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
 
     def __init__(self, history: History) -> None:
@@ -371,25 +417,36 @@ class ZeroGradient(Rule):
         event = contribution.event
         roots = [root.nid for root in event.roots]
         rounded = [op for op in graph.live_ancestors(roots).values() if op.live and op.name in STEPWISE]
-        if not rounded or event.error or event.call != "backward":
+        if not rounded or event.error:
             return
         bypassing = graph.ancestors(
             roots, lambda op, source: op.live and source.live and op.name not in STEPWISE
         )
         reached = {pid for op in bypassing.values() for pid in params_of(op)}
         stepped = {pid for oid in contribution.consumers() for pid in history.optimizers[oid].params}
-        for op in rounded:
-            lost = graph.live_params([op.nid]) & stepped - reached
-            if lost:
-                yield Verdict(
-                    op.site,
-                    f"the gradient of {networks(history, lost)} is exactly zero: `{op.name}` has no slope anywhere",
-                    [("zeroing op", op.site), ("backward", event.site)],
-                    lost,
-                    explains=lost,
-                    fix="leave the rounding out of what is learnt from, or pass the gradient straight through: "
-                    "`x + (x.round() - x).detach()`",
+        told = set[Site]()
+        for op in rounded if event.call == "backward" else ():
+            if lost := graph.live_params([op.nid]) & stepped - reached:
+                told.add(op.site)
+                yield self._rounded(
+                    event, op, lost, f"the gradient of {networks(history, lost)} is exactly zero"
                 )
+        for op, layers in rounded_passes(graph, roots):
+            mine = {pid for pid in layers if history.owner_of(pid) and not history.networks.is_target(pid)}
+            if mine and op.site not in told:
+                yield self._rounded(
+                    event, op, mine, f"nothing is learnt from this pass of {networks(history, mine)}"
+                )
+
+    def _rounded(self, event: Backward, op: Op, pids: set[ParamId], text: str) -> Verdict:
+        return Verdict(
+            op.site,
+            f"{text}: `{op.name}` has no slope anywhere",
+            [("zeroing op", op.site), ("backward", event.site)],
+            pids,
+            explains=pids,
+            fix=STRAIGHT_THROUGH,
+        )
 
     def _how(self, op: Op, event: Backward, zero: set[ParamId]) -> str:
         """What this operation does to all the gradient that arrives at it, where these parameters lie behind it."""

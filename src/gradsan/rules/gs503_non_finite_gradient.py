@@ -7,7 +7,17 @@ from typing import NamedTuple
 
 from gradsan.judge.history import History
 from gradsan.judge.wording import in_words, line, networks
-from gradsan.record.events import Backward, BadGradient, Op, ParamId, Site, Step, ValueId, ZeroGrad
+from gradsan.record.events import (
+    Backward,
+    BadGradient,
+    Op,
+    ParamId,
+    Scaling,
+    Site,
+    Step,
+    ValueId,
+    ZeroGrad,
+)
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 HOW_TO_SEE = "run with `--mode deep` to see the operation that made it"
@@ -76,6 +86,19 @@ class NonFiniteGradient(Rule):
         normalised = (values - values.mean()) / (values.std() + 1e-8)  # BUG
         normalised.mean().backward()
         """,
+        """
+        # The scaler has found it, and is not asked to step.
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        scaler = torch.amp.GradScaler("cpu", init_scale=2.0**127)
+        for _ in range(12):
+            opt.zero_grad()
+            scaler.scale((net(torch.randn(8, 3)) - 100.0).pow(2).mean()).backward()
+            scaler.unscale_(opt)
+            opt.step()  # BUG
+            scaler.update()
+        """,
     )
     good = (
         """
@@ -115,6 +138,20 @@ class NonFiniteGradient(Rule):
         dist = torch.distributions.Categorical(logits=logits)
         (-dist.log_prob(torch.ones(8))).mean().backward()
         """,
+        """
+        # Unscaled and clipped; what has overflowed is skipped.
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.Adam(net.parameters(), lr=0.1, fused=True)
+        scaler = torch.amp.GradScaler("cpu", init_scale=2.0**127)
+        for _ in range(12):
+            opt.zero_grad()
+            scaler.scale((net(torch.randn(8, 3)) - 100.0).pow(2).mean()).backward()
+            scaler.unscale_(opt)
+            torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+            scaler.step(opt)
+            scaler.update()
+        """,
     )
 
     def __init__(self, history: History) -> None:
@@ -124,10 +161,18 @@ class NonFiniteGradient(Rule):
         self._skips = False  # whether somebody looks before stepping
         self._skipped: list[Verdict] = []  # in a row: nobody has stepped with them
         self._fed: set[ParamId] = set()  # what earlier backwards gave gradient to
+        self._unscaled: dict[ParamId, Scaling] = {}  # a loss scaler has seen these gradients
 
     def on_backward(self, event: Backward) -> Verdicts:
         yield from self._judge(event)
         self._fed.update(event.fed)
+        for pid in event.fed:
+            self._unscaled.pop(pid, None)
+
+    def on_scaling(self, event: Scaling) -> Verdicts:
+        if event.call == "unscale_":
+            self._unscaled.update(dict.fromkeys(event.params, event))
+        return ()
 
     def _judge(self, event: Backward) -> Verdicts:
         if self._lost or (event.facts.bad_gradient is None and math.isfinite(event.loss)):
@@ -151,7 +196,20 @@ class NonFiniteGradient(Rule):
         if self._waiting is None:
             self._skipped.clear()
         elif not self._lost and not self._waiting.fed.isdisjoint(event.held):
-            yield self._first(self._waiting.verdict)
+            yield self._first(self._past_the_scaler(event, self._waiting) or self._waiting.verdict)
+
+    def _past_the_scaler(self, event: Step, waiting: Waiting) -> Verdict | None:
+        """A loss scaler has looked at this gradient, and its own `step` would have left it alone."""
+        seen = next((self._unscaled[pid] for pid in event.held if pid in self._unscaled), None)
+        if seen is None:
+            return None
+        message = (
+            f"this steps with a gradient of {networks(self.history, event.held)} that is not finite: the loss scaler "
+            f"has seen so on {line(self.history, seen.site)}, and its own `step` would have skipped it"
+        )
+        story = [("unscale", seen.site), *waiting.verdict.sites, ("step", event.site)]
+        fix = "let the scaler step, `scaler.step(optimizer)`: it skips what has overflowed"
+        return Verdict(event.site, message, story, waiting.verdict.subjects, fix=fix)
 
     def on_zero_grad(self, event: ZeroGrad) -> Verdicts:
         """Cleared, and nobody took it: a loss scaler, or the script, has looked first and skipped the step. Where

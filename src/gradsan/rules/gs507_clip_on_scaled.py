@@ -1,4 +1,4 @@
-"""GS507: gradients are clipped while they still carry the scale of the loss."""
+"""GS507: gradients are clipped, or stepped with, while they still carry the scale of the loss."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ class ClipOnScaled(Rule):
     severity = "error"
     what = """
         Gradients are clipped between `scaler.scale(loss).backward()` and the place where they are divided by the
-        scale: the limit is compared with gradients that are thousands of times too large.
+        scale: the limit is compared with gradients that are thousands of times too large. Or they are never divided:
+        `optimizer.step()` takes them as they are, in place of `scaler.step(optimizer)`.
     """
     why = """
         A loss scaler multiplies the loss by a large number, so that small gradients do not vanish in half precision,
@@ -31,7 +32,7 @@ class ClipOnScaled(Rule):
         the same length, the reported gradient norms are in the thousands, and the curve has a kink where the scale
         changes.
     """
-    fix = "call `scaler.unscale_(optimizer)` before the clip"
+    fix = "call `scaler.unscale_(optimizer)` before the clip, and `scaler.step(optimizer)` to step"
     deliberate = """
         A limit that is multiplied by `scaler.get_scale()` is right and not reported.
     """
@@ -78,6 +79,18 @@ class ClipOnScaled(Rule):
                 p.grad /= 1024.0
             opt.step()
         """,
+        """
+        # Never divided: the scaler is not asked to step.
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        scaler = torch.amp.GradScaler("cpu", init_scale=1024.0)
+        for _ in range(4):
+            loss = (net(torch.randn(8, 3)) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            scaler.scale(loss).backward()
+            opt.step()  # BUG
+        """,
     )
     good = (
         """
@@ -122,17 +135,60 @@ class ClipOnScaled(Rule):
                 p.grad /= 4
             opt.step()
         """,
+        """
+        # Divided by hand; and a second loss that is not scaled, with an optimizer of its own.
+        import torch
+        net, critic = torch.nn.Linear(3, 1), torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        critic_opt = torch.optim.SGD(critic.parameters(), lr=0.1)
+        scaler = torch.amp.GradScaler("cpu", init_scale=1024.0)
+        for _ in range(4):
+            loss = scaler.scale((net(torch.randn(8, 3)) - 1.0).pow(2).mean())
+            critic_opt.zero_grad()
+            (critic(torch.randn(8, 3)) - 1.0).pow(2).mean().backward()
+            critic_opt.step()
+            opt.zero_grad()
+            loss.backward()
+            for p in net.parameters():
+                p.grad /= scaler.get_scale()
+            opt.step()
+        """,
+        """
+        # Two scaled losses, one scaler, a step for each.
+        import torch
+        net, critic = torch.nn.Linear(3, 1), torch.nn.Linear(3, 1)
+        opts = [torch.optim.SGD(one.parameters(), lr=0.1) for one in (net, critic)]
+        scaler = torch.amp.GradScaler("cpu", init_scale=1024.0)
+        for _ in range(4):
+            losses = [scaler.scale((one(torch.randn(8, 3)) - 1.0).pow(2).mean()) for one in (net, critic)]
+            for opt in opts:
+                opt.zero_grad()
+            for loss in losses:
+                loss.backward()
+            for opt in opts:
+                scaler.step(opt)
+            scaler.update()
+        """,
     )
 
     def __init__(self, history: History) -> None:
         super().__init__(history)
         self._clips: dict[ParamId, Clip] = {}  # of gradients that nobody has unscaled before
         self._unscaled: set[ParamId] = set()
+        self._scaled: dict[ParamId, Backward] = {}  # fed by a scaled loss, and not divided since
+        self._scale: Scaling | None = None
         self._scaled_at = NOWHERE
 
     def on_backward(self, event: Backward) -> Verdicts:
         self._unscaled.difference_update(event.fed)
+        if self._scale is not None and not self._scale.asked and self._is_scaled(event):
+            self._scaled.update(dict.fromkeys(event.fed, event))
         return ()
+
+    def _is_scaled(self, event: Backward) -> bool:
+        """Whether the loss is what the scaler has just handed back."""
+        roots = [self.history.graph.get(root.nid) for root in event.roots]
+        return all(op is not None and op.name == "mul" and op.site == self._scaled_at for op in roots)
 
     def on_clip(self, event: Clip) -> Verdicts:
         for pid in event.held:
@@ -145,17 +201,31 @@ class ClipOnScaled(Rule):
         return ()
 
     def on_step(self, event: Step) -> Verdicts:
+        written = {*event.by_hand, *event.replaced}
+        scaled = [pid for pid in event.held if pid in self._scaled and pid not in written]
+        if scaled and self._scale is not None:
+            yield self._undivided(event, scaled, self._scale)
         self._forget(self.history.optimizers[event.oid].params)
-        return ()
+
+    def _undivided(self, event: Step, pids: list[ParamId], scaling: Scaling) -> Verdict:
+        backward = self._scaled[pids[0]].site
+        return Verdict(
+            event.site,
+            f"this steps with the gradient of {networks(self.history, pids)} as it is, multiplied by the loss scale of "
+            f"{scaling.scale:g}: the scaler has not divided it, and skips no step that has overflowed",
+            [("scale", self._scaled_at), ("backward", backward), ("step", event.site)],
+            pids,
+        )
 
     def _forget(self, pids: tuple[ParamId, ...] | list[ParamId]) -> None:
         self._unscaled.difference_update(pids)
         for pid in pids:
             self._clips.pop(pid, None)
+            self._scaled.pop(pid, None)
 
     def on_scaling(self, event: Scaling) -> Verdicts:
         if event.call == "scale":
-            self._scaled_at = event.site
+            self._scaled_at, self._scale = event.site, event
             return
         hit = [pid for pid in event.params if pid in self._clips]
         adapted = event.scale * (ADAPTED if event.asked else 1.0)
@@ -165,10 +235,12 @@ class ClipOnScaled(Rule):
 
     def on_ops(self, event: Ops) -> Verdicts:
         """A gradient that was clipped is divided by the number that its loss was multiplied with."""
-        if not self._clips:
+        if not self._clips and not self._scaled:
             return
         divided: dict[tuple[float, Site, Site], list[ParamId]] = {}
         for op in event.ops:
+            if op.kind == "gradient set":
+                self._scaled.pop(op.facts.pid, None)
             if op.kind == "gradient set" and op.facts.pid in self._clips:
                 scale = 1.0 / (_factor(self.history.graph.get(op.inputs[0])) or 1.0)
                 scaled_at = self._multiplied(op.facts.pid, scale) if scale > 1.0 else NOWHERE

@@ -12,6 +12,7 @@ from gradsan.judge.masks import (
     running_count,
 )
 from gradsan.judge.source import decided_by_caller
+from gradsan.judge.unmasked_sums import UnmaskedSum, unmasked_sums
 from gradsan.judge.wording import line, value_at
 from gradsan.record.events import Backward, Op, Site
 from gradsan.rules.base import Rule, Verdict, Verdicts
@@ -24,8 +25,9 @@ class LeakyMask(Rule):
     needs_deep = True
     what = """
         A loss masks the padding of its sequences in one term and averages another over all places, padding included;
-        or a mean `(x * mask).sum() / mask.sum()` is given something that is no mask: numbers of both signs (the
-        advantages), or a running count of the tokens.
+        or divides a sum over all places by the number of those that a mask leaves; or a mean
+        `(x * mask).sum() / mask.sum()` is given something that is no mask: numbers of both signs (the advantages), or
+        a running count of the tokens.
     """
     why = """
         What is learned at padding is noise: it is the same token again and again, and the shorter a sequence, the
@@ -62,6 +64,36 @@ class LeakyMask(Rule):
             tokens, advantage = torch.randint(1, 9, (6, 8)), torch.randn(6, 8)
             log_prob = net(tokens).log_softmax(-1).gather(-1, tokens.unsqueeze(-1)).squeeze(-1)
             loss = -(log_prob * advantage).sum() / advantage.sum()  # BUG
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(4):
+            steps, target = torch.randn(6, 8, 3), torch.randn(6, 8)
+            mask = (torch.arange(8) < torch.randint(2, 8, (6, 1))).float()
+            error = (net(steps).squeeze(-1) - target).pow(2)
+            loss = error.sum() / mask.sum()  # BUG
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # Row by row, and the time comes first.
+        import torch
+        policy = torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+
+        def masked_mean(values, mask):
+            return (values.sum(0) / mask.sum(0).clamp(min=1.0)).mean()  # BUG
+
+        for _ in range(4):
+            dist = torch.distributions.Categorical(logits=policy(torch.randn(9, 5, 3)))
+            alive = (torch.arange(9).unsqueeze(1) < torch.tensor([3, 9, 5, 4, 6])).float()
+            loss = -masked_mean(dist.log_prob(dist.sample()) * torch.randn(9, 5), alive)
             opt.zero_grad()
             loss.backward()
             opt.step()
@@ -107,6 +139,28 @@ class LeakyMask(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # Masked before: by a choice, by labels that are ignored, by weights that are zero there; and per episode.
+        import torch
+        net = torch.nn.Linear(3, 4)
+        opt = torch.optim.SGD(net.parameters(), lr=0.01)
+        for _ in range(4):
+            steps, labels = torch.randn(6, 8, 3), torch.randint(4, (6, 8))
+            mask = torch.arange(8) < torch.randint(2, 8, (6, 1))
+            logits = net(steps)
+            score = logits.log_softmax(-1).gather(-1, labels.unsqueeze(-1)).squeeze(-1)
+            chosen = torch.where(mask, logits.logsumexp(-1), 0.0).sum() / mask.sum()
+            labels = labels.masked_fill(~mask, -100)
+            each = torch.nn.functional.cross_entropy(logits.transpose(1, 2), labels, reduction="none")
+            weighed = (score * (torch.randn(6, 8) * mask)).sum() / mask.sum()
+            ends = (torch.rand(6, 8) < 0.2).float()
+            ends[:, -1] = 1.0
+            episodes = (score * torch.randn(6, 8)).sum() / ends.sum()
+            loss = each.sum() / mask.sum() + 0.01 * chosen - weighed - episodes
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
 
     def on_backward(self, event: Backward) -> Verdicts:
@@ -117,6 +171,8 @@ class LeakyMask(Rule):
             mean = divides_by_its_sum(graph, one, within)
             if mean is not None:
                 yield from self._weighed(event, one, mean)
+        for found in unmasked_sums(graph, within):
+            yield self._divided(event, found)
         padding = next((one for one in masked if is_padding(graph, one, within)), None)
         if padding is not None:
             for total in reaches_unmasked(graph, padding.product.shape, within):
@@ -145,6 +201,18 @@ class LeakyMask(Rule):
                 severity="warning",
                 fix="compare the count to make a mask of it (`> 0`, `<= length`)",
             )
+
+    def _divided(self, event: Backward, found: UnmaskedSum) -> Verdict:
+        rows, places = found.shape
+        return Verdict(
+            found.total.site,
+            f"{value_at(self.history, found.total.site, 'this sum')} is taken over all {rows * places} places and "
+            f"divided by the {found.kept} that the mask summed on {line(self.history, found.counted.site)} leaves: "
+            "what it masks is learned as well",
+            [("sum", found.total.site), ("mask", found.counted.site), ("division", found.division.site),
+             ("backward", event.site)],
+            event.reached,
+        )  # fmt: skip
 
     def _reached(self, event: Backward, padding: Masked, total: Op) -> Verdict:
         fact = padding.product.facts.mask
