@@ -35,11 +35,11 @@ def weighs_own_choice(
     advantage that takes both signs has a part in it."""
     graph = history.graph
     chosen = list(_terms(graph, score))
-    if not chosen or not all(_is_choice(graph, op) for op in chosen):
+    if not chosen or not all(scores_a_choice(graph, op) for op in chosen):
         return False
     if not graph.live_params([score.nid]) & graph.live_params([weight.nid]):
         return False
-    return _goes_both_ways(contribution, graph, score) and (
+    return goes_both_ways(contribution, graph, score) and (
         _is_multiplied(graph, product, within) or _has_factor(graph, weight) or _has_summand(graph, weight)
     )
 
@@ -58,7 +58,7 @@ def is_plain(graph: Provenance, score: Op) -> bool:
     return all(op.live or not graph.value_params([op.nid]) for op in _terms(graph, score))
 
 
-def _is_choice(graph: Provenance, op: Op) -> bool:
+def scores_a_choice(graph: Provenance, op: Op) -> bool:
     """The log-probability of what was chosen, not those of all that could be."""
     if not op.live or op.name == "exp":
         return False
@@ -67,7 +67,7 @@ def _is_choice(graph: Provenance, op: Op) -> bool:
     return len(op.inputs) > 1 and picks_one_of_all(graph, op)
 
 
-def _goes_both_ways(contribution: Contribution, graph: Provenance, score: Op) -> bool:
+def goes_both_ways(contribution: Contribution, graph: Provenance, score: Op) -> bool:
     """In the user's own backward some choices were made likelier and others less likely."""
     behind = graph.live_ancestors([score.nid])
     return any(
@@ -80,7 +80,7 @@ def _is_multiplied(graph: Provenance, product: Op, within: dict[ValueId, Op]) ->
     """On the way to where it is averaged, by numbers from outside."""
     op = product
     while True:
-        if op.name in ("mul", "div") and any(_is_number(graph, i) for i in graph.inputs(op)):
+        if op.name in ("mul", "div") and any(is_number(graph, i) for i in graph.inputs(op)):
             return True
         users = [within[n] for n in dict.fromkeys(graph.consumers.get(op.nid, ())) if n in within]
         if len(users) != 1 or users[0].name not in flow.SHAPING | {"mul", "div", "neg"}:
@@ -91,7 +91,7 @@ def _is_multiplied(graph: Provenance, product: Op, within: dict[ValueId, Op]) ->
 def _has_factor(graph: Provenance, weight: Op) -> bool:
     op: Op | None = weight
     while op is not None and op.name in flow.SHAPING | {"mul", "div", "neg"}:
-        if op.name == "mul" and any(_is_number(graph, i) for i in graph.inputs(op)):
+        if op.name == "mul" and any(is_number(graph, i) for i in graph.inputs(op)):
             return True
         live = [i for i in graph.inputs(op) if i.live]
         op = live[0] if len(live) == 1 else None
@@ -102,7 +102,7 @@ def _has_summand(graph: Provenance, weight: Op) -> bool:
     """A reward among the live terms of the weight, normalised or not."""
     behind = graph.ancestors([weight.nid], lambda op, source: op.live and op.name in LINEAR)
     return any(
-        op.name in ("add", "sub", "rsub") and any(_is_number(graph, i) for i in graph.inputs(op))
+        op.name in ("add", "sub", "rsub") and any(is_number(graph, i) for i in graph.inputs(op))
         for op in behind.values()
         if op.live
     )
@@ -120,7 +120,7 @@ def normalised(graph: Provenance, op: Op) -> Op | None:
     return sides[0] if mean is not None and mean.nid == sides[0].nid else None
 
 
-def _is_number(graph: Provenance, op: Op) -> bool:
+def is_number(graph: Provenance, op: Op) -> bool:
     """Many numbers that no network made; not a mask, which only says what counts."""
     if op.live or not op.floating or not any(n > 1 for n in op.shape):
         return False

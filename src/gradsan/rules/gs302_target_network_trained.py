@@ -7,6 +7,7 @@ from gradsan.judge.effect import of_all
 from gradsan.judge.flow import param_users
 from gradsan.judge.history import History, Optimizer
 from gradsan.judge.ledger import Contribution
+from gradsan.judge.live_references import LiveReference, live_reference
 from gradsan.judge.wording import line, networks
 from gradsan.record.events import ParamId, Site, Step
 from gradsan.rules.base import Rule, Verdict, Verdicts
@@ -19,9 +20,9 @@ class TargetNetworkTrained(Rule):
     name = "target-network-trained"
     severity = "error"
     what = """
-        A target network (one that is overwritten from another network) is owned by an optimizer. Where
-        no optimizer owns it but gradient reaches it all the same, the finding is only informative: that
-        work is wasted.
+        A target network (one that is overwritten from another network) is owned by an optimizer; or a reference is,
+        a copy of the policy that the policy is measured against. Where no optimizer owns it but gradient reaches it
+        all the same, the finding is only informative: that work is wasted.
     """
     why = """
         A target network is there to stand still between syncs. If the optimizer moves it, the target chases
@@ -69,6 +70,25 @@ class TargetNetworkTrained(Rule):
                 for p, t in zip(q.parameters(), target.parameters()):
                     t.lerp_(p, 0.01)
         """,
+        """
+        # A reference is a copy that nobody froze, and goes to the optimizer with the policy.
+        import copy
+        import torch
+        from torch.nn.functional import logsigmoid
+        agent = torch.nn.ModuleDict({"policy": torch.nn.Linear(3, 4)})
+        agent["reference"] = copy.deepcopy(agent["policy"])
+        opt = torch.optim.SGD(agent.parameters(), lr=0.1)  # BUG
+        def score(model, s, a):
+            return torch.distributions.Categorical(logits=model(s)).log_prob(a)
+        for _ in range(6):
+            s, better, worse = torch.randn(8, 3), torch.randint(4, (8,)), torch.randint(4, (8,))
+            gained = score(agent["policy"], s, better) - score(agent["policy"], s, worse)
+            before = score(agent["reference"], s, better) - score(agent["reference"], s, worse)
+            loss = -logsigmoid(0.5 * (gained - before)).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """
@@ -101,6 +121,22 @@ class TargetNetworkTrained(Rule):
             opt.step()
             mixed = {k: 0.99 * v + 0.01 * q.state_dict()[k] for k, v in target.state_dict().items()}
             target.load_state_dict(mixed)
+        """,
+        """
+        # Two players that began alike, are kept near each other, and have losses of their own.
+        import copy
+        import torch
+        one = torch.nn.Linear(3, 4)
+        other = copy.deepcopy(one)
+        opt = torch.optim.SGD([*one.parameters(), *other.parameters()], lr=0.1)
+        for _ in range(6):
+            s, a, gain = torch.randn(8, 3), torch.randint(4, (8, 1)), torch.randn(8, 1)
+            mine, theirs = one(s).log_softmax(-1), other(s).log_softmax(-1)
+            near = (mine.exp() * (mine - theirs)).sum(-1).mean()
+            loss = (theirs.gather(1, a) * gain - mine.gather(1, a) * gain).mean() + 0.1 * near
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
         """,
     )
 
@@ -135,6 +171,26 @@ class TargetNetworkTrained(Rule):
         )
 
     def on_settled(self, contribution: Contribution) -> Verdicts:
+        found = live_reference(self.history, contribution)
+        if found is not None:
+            yield self._moved(found, contribution)
+        yield from self._wasted_on(contribution)
+
+    def _moved(self, found: LiveReference, contribution: Contribution) -> Verdict:
+        history, pids, score = self.history, found.pids, found.score
+        source = {copy.source for pid in pids if (copy := history.networks.copies.get(pid))}
+        return Verdict(
+            optimizer_made_at(history, history.owner_of(min(pids))[0]),
+            f"this optimizer trains {networks(history, pids)}, a copy of {networks(history, source)} that is there to "
+            f"measure it on {line(history, found.difference.site)}: the two are moved towards each other",
+            [("optimizer", history.owner_of(min(pids))[0].site), ("use", used_in(history, score, found.difference)),
+             ("divergence", found.difference.site), ("backward", contribution.site)],
+            pids,
+            explains=pids,
+            fix="leave the reference out of the optimizer, and score it under `torch.no_grad()`",
+        )  # fmt: skip
+
+    def _wasted_on(self, contribution: Contribution) -> Verdicts:
         history, event = self.history, contribution.event
         wasted = {p for p in event.fed if history.networks.is_target(p) and not self._is_used(p)}
         wasted -= history.networks.handed_over

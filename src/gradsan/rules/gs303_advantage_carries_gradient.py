@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from gradsan.judge import flow
 from gradsan.judge.callers import caller_of
-from gradsan.judge.effect import share_through
+from gradsan.judge.effect import from_outside, share_through
 from gradsan.judge.expectations import is_fitted, weighs_fitted_values
+from gradsan.judge.fitted_weights import fitted_weights
 from gradsan.judge.ledger import Contribution
+from gradsan.judge.live_ratios import LiveRatio, live_ratios
 from gradsan.judge.meant_constant import meant_constant
 from gradsan.judge.own_weights import is_plain, normalised, weighs_own_choice
 from gradsan.judge.provenance import params_of
@@ -146,6 +148,38 @@ class AdvantageCarriesGradient(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # What the ratio divides by is a model of who collected, fitted in the same step.
+        import torch
+        policy, model = torch.nn.Linear(3, 4), torch.nn.Linear(3, 4)
+        opt = torch.optim.SGD([*policy.parameters(), *model.parameters()], lr=0.1)
+        for _ in range(5):
+            s, a, gain = torch.randn(16, 3), torch.randint(4, (16,)), torch.randn(16)
+            collected = torch.distributions.Categorical(logits=model(s)).log_prob(a)
+            log_prob = torch.distributions.Categorical(logits=policy(s)).log_prob(a)
+            weight = (log_prob - collected).exp().clamp(max=2.0)  # BUG
+            loss = -(weight * gain).mean() - collected.mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # The same with probabilities, and an optimizer for each.
+        import torch
+        policy, proposal = torch.nn.Linear(3, 4), torch.nn.Linear(3, 4)
+        policy_opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        proposal_opt = torch.optim.SGD(proposal.parameters(), lr=0.1)
+        for _ in range(5):
+            s, a, gain = torch.randn(16, 3), torch.randint(4, (16, 1)), torch.randn(16, 1)
+            drawn = proposal(s).softmax(-1).gather(1, a)
+            ratio = policy(s).softmax(-1).gather(1, a) / drawn  # BUG
+            loss = -(ratio * gain).mean() + torch.nn.functional.cross_entropy(proposal(s), a.squeeze(1))
+            policy_opt.zero_grad()
+            proposal_opt.zero_grad()
+            loss.backward()
+            policy_opt.step()
+            proposal_opt.step()
+        """,
     )
     good = (
         """
@@ -251,6 +285,22 @@ class AdvantageCarriesGradient(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # The model of who collected is a number in the ratio; and two policies that learn from each other.
+        import torch
+        policy, model = torch.nn.Linear(3, 4), torch.nn.Linear(3, 4)
+        opt = torch.optim.SGD([*policy.parameters(), *model.parameters()], lr=0.1)
+        for _ in range(5):
+            s, a, gain = torch.randn(16, 3), torch.randint(4, (16, 1)), torch.randn(16, 1)
+            one, other = policy(s).log_softmax(-1), model(s).log_softmax(-1)
+            ratio = (one.gather(1, a) - other.gather(1, a).detach()).exp()
+            mutual = (one.exp() * (one - other)).sum(-1).mean()
+            agree = ((one.gather(1, a) - other.gather(1, a)).exp() - 1).pow(2).mean()
+            loss = -(ratio * gain).mean() - other.gather(1, a).mean() + 0.1 * mutual + 0.1 * agree
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
 
     def on_failed(self, event: Failed) -> Verdicts:
@@ -273,9 +323,13 @@ class AdvantageCarriesGradient(Rule):
         live = graph.live_ancestors(roots)
         if graph.named(live, ("grad",)):
             live = graph.ancestors(roots, lambda op, source: op.live and source.live and op.name != "grad")
+        for found in live_ratios(self.history, contribution, live):
+            yield self._verdict_of_ratio(found, contribution)
         reported: set[Site] = set()
+        # Where the other side is an error that a critic fits, the policy is the weight: GS304.
+        reversed_roles = {found.product.nid for found in fitted_weights(self.history, contribution)}
         for op in graph.named(live, PRODUCTS):
-            if not _is_product(op):
+            if not _is_product(op) or op.nid in reversed_roles:
                 continue
             sides = [graph.get(nid) for nid in op.inputs]
             for score, weight in (sides, sides[::-1])[: 1 if op.name == "div" else 2]:
@@ -292,6 +346,26 @@ class AdvantageCarriesGradient(Rule):
                     is_value = origin.name not in flow.ADDITIVE and is_fitted(graph, origin, live)
                     wrong = op if is_value else origin
                     yield self._verdict(op, weight, wrong, pids, contribution)
+
+    def _verdict_of_ratio(self, found: LiveRatio, contribution: Contribution) -> Verdict:
+        history, ratio, old = self.history, found.ratio, found.old
+        culprit = caller_of(history, ratio, lambda other: not other.live)
+        behind = history.graph.live_ancestors([ratio.nid])
+        return Verdict(
+            culprit,
+            f"{value_at(history, culprit, 'the ratio')} divides by what another network says of the choice, which "
+            f"should be a constant, but gradient flows through it: the policy loss also trains "
+            f"{networks(history, found.pids)}",
+            [
+                ("ratio", ratio.site),
+                ("weight", old.site),
+                ("caller", culprit),
+                ("backward", contribution.site),
+            ],
+            found.pids,
+            measure=lambda: share_through(history, contribution, from_outside(history, old, behind)),
+            fix="detach the log-probability that the ratio divides by",
+        )
 
     def _leaked(
         self, product: Op, score: Op, weight: Op, consumed: set[ParamId], live: dict[ValueId, Op]

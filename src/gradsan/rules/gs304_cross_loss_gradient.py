@@ -9,11 +9,12 @@ from gradsan.judge.by_hand import Doubled, HandUpdate
 from gradsan.judge.callers import used_in
 from gradsan.judge.effect import from_outside, share_added, share_through
 from gradsan.judge.findings import Effect
+from gradsan.judge.fitted_weights import FittedWeight, fitted_weights, made_for_it
 from gradsan.judge.half_parted import HalfParted, half_parted
 from gradsan.judge.history import History
 from gradsan.judge.ledger import BY_HAND, Contribution
 from gradsan.judge.provenance import params_of
-from gradsan.judge.wording import line, networks
+from gradsan.judge.wording import line, networks, value_at
 from gradsan.record.events import BackwardId, Op, Ops, OptimizerId, ParamId, Site, Step, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
@@ -157,6 +158,65 @@ class CrossLossGradient(Rule):
             (model_loss + critic_loss).backward()
             model_opt.step()
             critic_opt.step()
+        """,
+        """
+        # An expected value is fitted: the policy's probabilities in it are live.
+        import torch
+        pi, q = torch.nn.Linear(3, 4), torch.nn.Linear(3, 4)
+        pi_opt = torch.optim.SGD(pi.parameters(), lr=0.1)
+        q_opt = torch.optim.SGD(q.parameters(), lr=0.1)
+        for _ in range(6):
+            s, a, returns = torch.randn(8, 3), torch.randint(4, (8, 1)), torch.randn(8)
+            dist, values = torch.distributions.Categorical(logits=pi(s)), q(s)
+            expected = (dist.probs * values).sum(-1)  # BUG
+            q_loss = torch.nn.functional.smooth_l1_loss(expected, returns)
+            gain = (values.gather(1, a).squeeze(1) - expected).detach()
+            pi_loss = -(dist.log_prob(a.squeeze(1)) * gain).mean()
+            pi_opt.zero_grad()
+            q_opt.zero_grad()
+            (q_loss + pi_loss).backward()
+            pi_opt.step()
+            q_opt.step()
+        """,
+        """
+        # Errors of the critic are corrected by a ratio that is live.
+        import torch
+        pi, v = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+        log_std = torch.nn.Parameter(torch.zeros(2))
+        opt = torch.optim.SGD([*pi.parameters(), log_std, *v.parameters()], lr=0.05)
+        for _ in range(6):
+            s, a, returns, old = torch.randn(8, 3), torch.randn(8, 2), torch.randn(8), -3 - torch.rand(8)
+            log_prob = torch.distributions.Normal(pi(s), log_std.exp()).log_prob(a).sum(-1)
+            value = v(s).squeeze(-1)
+            gain = (returns - value).detach()
+            ratio = (log_prob - old).exp()
+            corrected = ratio.clamp(max=1.0)  # BUG
+            loss = (corrected * (value - returns).square()).mean() - (ratio * gain).clamp(max=3.0).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # Terminations are trained by advantages, and live in the target of the values of options.
+        import torch
+        values, ends = torch.nn.Linear(3, 4), torch.nn.Linear(3, 4)
+        value_opt = torch.optim.SGD(values.parameters(), lr=0.1)
+        end_opt = torch.optim.SGD(ends.parameters(), lr=0.1)
+        for _ in range(6):
+            s, ahead, option, reward = torch.randn(8, 3), torch.randn(8, 3), torch.randint(4, (8, 1)), torch.randn(8, 1)
+            with torch.no_grad():
+                following = values(ahead)
+                stay, best = following.gather(1, option), following.max(1, keepdim=True).values
+            end = ends(ahead).sigmoid().gather(1, option)  # BUG
+            target = reward + 0.9 * (stay - end * (stay - best))
+            value_loss = (values(s).gather(1, option) - target).pow(2).mean()
+            end_loss = (ends(ahead).sigmoid().gather(1, option) * (stay - best)).mean()
+            value_opt.zero_grad()
+            end_opt.zero_grad()
+            value_loss.backward()
+            end_loss.backward()
+            value_opt.step()
+            end_opt.step()
         """,
     )
     good = (
@@ -303,6 +363,55 @@ class CrossLossGradient(Rule):
             model_opt.step()
             critic_opt.step()
         """,
+        """
+        # A gate that mixes values learns through them; what balances it is made of itself.
+        import torch
+        gate, experts, v = torch.nn.Linear(3, 4), torch.nn.Linear(3, 4), torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD([*gate.parameters(), *experts.parameters(), *v.parameters()], lr=0.1)
+        for _ in range(6):
+            s, y = torch.randn(8, 3), torch.randn(8)
+            share, said = gate(s).softmax(-1), experts(s)
+            mixed = (share * said).sum(-1)
+            load = torch.nn.functional.one_hot(share.argmax(-1), 4).float().mean(0)
+            balance = 4 * (load * share.mean(0)).sum()
+            loss = (mixed - y).pow(2).mean() + 0.1 * balance + (v(s).squeeze(-1) - mixed.detach()).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # Two heads share the attention that pools what they say; only the policy's gain is a constant.
+        import torch
+        look, say, judge = torch.nn.Linear(3, 1), torch.nn.Linear(3, 4), torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD([*look.parameters(), *say.parameters(), *judge.parameters()], lr=0.1)
+        for _ in range(6):
+            s, a, returns = torch.randn(8, 5, 3), torch.randint(4, (8,)), torch.randn(8)
+            attention = look(s).softmax(1)
+            dist = torch.distributions.Categorical(logits=(attention * say(s)).sum(1))
+            value = (attention * judge(s)).sum(1).squeeze(-1)
+            loss = (value - returns).pow(2).mean() - (dist.log_prob(a) * (returns - value).detach()).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # As it should be: expected values and corrections are made of numbers.
+        import torch
+        body, pi, q = torch.nn.Linear(3, 8), torch.nn.Linear(8, 4), torch.nn.Linear(8, 4)
+        opt = torch.optim.SGD([*body.parameters(), *pi.parameters(), *q.parameters()], lr=0.1)
+        for _ in range(6):
+            s, a, returns, old = torch.randn(8, 3), torch.randint(4, (8, 1)), torch.randn(8), torch.rand(8) + 0.2
+            h = torch.tanh(body(s))
+            probs, values = pi(h).softmax(-1), q(h)
+            expected = (probs.detach() * values).sum(-1)
+            picked = probs.gather(1, a).squeeze(1)
+            weight = (picked / old).clamp(max=1.0).detach()
+            gain = (values.gather(1, a).squeeze(1) - expected).detach()
+            loss = (weight * (expected - returns).pow(2)).mean() - (picked / old * gain).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
 
     def __init__(self, history: History) -> None:
@@ -384,6 +493,8 @@ class CrossLossGradient(Rule):
         """One backward of a sum: the actor's term reaches the actor through the critic, and trains both."""
         consumed = contribution.consumed_pids()
         graph = self.history.graph
+        for weight in fitted_weights(self.history, contribution):
+            yield self._verdict_of_weight(contribution, weight)
         for root in contribution.event.roots:
             op = graph.get(root.nid)
             if op is None or not consumed:
@@ -399,6 +510,23 @@ class CrossLossGradient(Rule):
                     steps = steps or [s for p, s in contribution.by_hand.items() if p in critic]
                     others = [t.op.nid for t in live if t is not term]
                     yield self._verdict_of_sum(contribution, term, others, critic, steps[-1])
+
+    def _verdict_of_weight(self, contribution: Contribution, found: FittedWeight) -> Verdict:
+        history, product, fit = self.history, found.product, found.fit
+        made = made_for_it(history.graph, found)
+        culprit = made.site if made is not None else used_in(history, product, fit)
+        step = next((c.site for c in contribution.consumed if c.pids & found.pids), contribution.site)
+        return Verdict(
+            culprit,
+            f"{value_at(history, culprit, 'the weight')} weighs what is fitted on {line(history, fit.site)} and should "
+            f"be a constant there: that loss also trains {networks(history, found.pids)}, which has a term of its own "
+            f"on {line(history, found.score.site)}, and the step on {line(history, step)} applies both",
+            [("weight", found.weight.site), ("live use", product.site), ("fit", fit.site),
+             ("backward", contribution.site), ("step", step)],
+            found.pids,
+            measure=lambda: share_through(history, contribution, [(product.nid, found.weight.nid)]),
+            fix="detach the weight where the critic is fitted",
+        )  # fmt: skip
 
     def _verdict_of_half(self, contribution: Contribution, found: HalfParted) -> Verdict:
         history, term, cut = self.history, found.term, found.cut
