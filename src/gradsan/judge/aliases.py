@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gradsan.judge.provenance import Provenance, params_of
-from gradsan.judge.source import bindings, looped_over, receiver_at
+from gradsan.judge.source import assigned_name, bindings, looped_over, receiver_at, words_at
 from gradsan.record.events import NOWHERE, Op, ParamId, Site
 
 if TYPE_CHECKING:
@@ -73,3 +73,23 @@ def alias_line(history: History, targets: list[ParamId], online: list[ParamId], 
     ]
     last = max(made, key=lambda b: b.line, default=None)
     return history.site_at(where.file, last.line, last.function) if last is not None else NOWHERE
+
+
+def frozen_by_another_name(history: History, pids: list[ParamId]) -> Site:
+    """Where a network got the name that it was frozen by, without being copied, though an optimizer was given it by its
+    own: the freeze was meant for a copy."""
+    param = next((history.params[pid] for pid in pids if history.params[pid].frozen_at), None)
+    freeze = history.sites.get(param.frozen_at) if param is not None else None
+    owners = history.owner_of(param.pid) if param is not None else []
+    made = history.sites.get(owners[0].site) if owners else None
+    if param is None or freeze is None or made is None or made.file != freeze.file:
+        return NOWHERE
+    trained = words_at(made.file, made.line)
+    receiver, bound = receiver_at(freeze.file, freeze.line), assigned_name(freeze.file, freeze.line)
+    if bound and receiver in trained and bound.rpartition(".")[2] not in trained:
+        return param.frozen_at  # `reference = policy.eval().requires_grad_(False)`
+    for name in dict.fromkeys((receiver, *looped_over(freeze.file, freeze.line))):
+        before = [b for b in bindings(freeze.file, name) if b.line <= freeze.line]
+        if before and before[-1].plain and name not in trained and before[-1].given & trained - {"self"}:
+            return history.site_at(freeze.file, before[-1].line, before[-1].function)
+    return NOWHERE

@@ -48,6 +48,7 @@ class Binding(NamedTuple):
     function: str
     plain: bool  # the right-hand side is a name, an attribute or a subscript: no new object is made
     constant: bool
+    given: frozenset[str]  # the names and attributes on the right-hand side
 
 
 @functools.lru_cache(maxsize=256)
@@ -97,7 +98,9 @@ def _match(
     if bound == name:
         plain = isinstance(value, ast.Name | ast.Attribute | ast.Subscript) or _is_shallow_copy(value)
         end = statement.end_lineno or statement.lineno
-        found.append(Binding(statement.lineno, end, function, plain, isinstance(value, ast.Constant)))
+        attributes = {n.attr for n in ast.walk(value) if isinstance(n, ast.Attribute)}
+        given = frozenset(names_in(value) | attributes)
+        found.append(Binding(statement.lineno, end, function, plain, isinstance(value, ast.Constant), given))
 
 
 def _is_shallow_copy(value: ast.expr) -> bool:
@@ -429,6 +432,15 @@ def decided_by_caller(file: str, line: int, among: frozenset[str] = frozenset())
     parts = value.args + [k.value for k in value.keywords] if isinstance(value, ast.Call) else [value]
     used = set[str]().union(*(names_in(part) for part in parts if part))
     return frozenset(used & own & among if among else used & own)
+
+
+def words_at(file: str, line: int) -> set[str]:
+    """The names and attributes in the statement on this line."""
+    statement = around(file, line)[1]
+    found = list(ast.walk(statement)) if statement is not None else []
+    return {n.id for n in found if isinstance(n, ast.Name)} | {
+        n.attr for n in found if isinstance(n, ast.Attribute)
+    }
 
 
 def is_assignment(file: str, line: int) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gradsan.judge.aliases import frozen_by_another_name
 from gradsan.judge.bare_constants import bare_constant
 from gradsan.judge.callers import cut_for
 from gradsan.judge.cuts import Cut, cause
@@ -277,6 +278,8 @@ class LossWithoutGraph(Rule):
                 cut.pids,
                 explains=cut.pids,
             )
+        elif frozen and frozen_by_another_name(history, frozen):
+            return  # GS306 tells it
         elif frozen:
             where = history.params[frozen[0]].frozen_at
             message = (

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from gradsan.judge.callers import way
+from gradsan.judge.callers import optimizer_made_at, way
 from gradsan.judge.freezes import frozen_at, function_at, thaws
 from gradsan.judge.frozen_parts import frozen_behind, new_heads
-from gradsan.judge.history import History, Param
+from gradsan.judge.history import History, Optimizer, Param
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.source import decided_by_caller
 from gradsan.judge.wording import line, networks
@@ -67,6 +67,24 @@ class FrozenParameter(Rule):
         for _ in range(8):
             s = torch.randn(8, 3)
             loss = (head(body(s) + adapter(s)) - s.sum(-1, keepdim=True)).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # A frozen copy of the policy is there to be compared with, and was given to the optimizer.
+        import copy
+        import torch
+        policy = torch.nn.Linear(3, 4)
+        reference = copy.deepcopy(policy)
+        for p in reference.parameters():
+            p.requires_grad = False
+        opt = torch.optim.SGD([*policy.parameters(), *reference.parameters()], lr=0.1)  # BUG
+        for _ in range(8):
+            s, a, gain = torch.randn(8, 3), torch.randint(4, (8, 1)), torch.randn(8, 1)
+            log_prob = policy(s).log_softmax(-1).gather(1, a)
+            before = reference(s).log_softmax(-1).gather(1, a)
+            loss = (0.1 * (log_prob - before) - log_prob * gain).mean()
             opt.zero_grad()
             loss.backward()
             opt.step()
@@ -229,6 +247,17 @@ class FrozenParameter(Rule):
         history, optimizer = self.history, self.history.optimizers[oid]
         if not frozen:
             return
+        if self._are_copies(frozen, optimizer):
+            yield Verdict(
+                optimizer_made_at(history, optimizer),
+                f"this optimizer was given {networks(history, frozen)}, too: a frozen copy of what it trains",
+                [("optimizer", optimizer.site), ("freeze", history.params[frozen[0]].frozen_at),
+                 ("step", optimizer.last_step)],
+                frozen,
+                explains=frozen,
+                fix="leave the copy out of the optimizer",
+            )  # fmt: skip
+            return
         first = next((history.params[pid] for pid in frozen if history.params[pid].frozen_at), None)
         where = first.frozen_at if first is not None else NOWHERE
         unseen = self._read_at(frozen, optimizer.site) or optimizer.site
@@ -245,6 +274,13 @@ class FrozenParameter(Rule):
             frozen,
             explains=frozen,
         )
+
+    def _are_copies(self, frozen: list[ParamId], optimizer: Optimizer) -> bool:
+        """Of other networks in the same optimizer, which learn: a reference, a target. To be frozen is their part."""
+        params, copies = self.history.params, self.history.networks.copies
+        sources = [copies[pid].source for pid in frozen if pid in copies]
+        learns = all(pid in optimizer.params and params[pid].requires_grad for pid in sources)
+        return len(sources) == len(frozen) and learns
 
     def _read_at(self, frozen: list[ParamId], optimizer: Site) -> Site:
         """The freeze as the source has it, where it went by unseen."""

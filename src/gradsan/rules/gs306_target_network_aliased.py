@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from gradsan.judge.aliases import alias_line, mixes_itself
+from gradsan.judge.aliases import alias_line, frozen_by_another_name, mixes_itself
 from gradsan.judge.history import History
 from gradsan.judge.provenance import params_of
-from gradsan.judge.wording import networks
+from gradsan.judge.wording import line, networks
 from gradsan.record.events import NOWHERE, Backward, Ops, ParamId, Site, Sync
+from gradsan.record.torch_errors import NO_GRAPH
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 WINDOWS = 2  # backwards without the target network before its absence counts
@@ -135,6 +136,44 @@ class TargetNetworkAliased(Rule):
             opt.step()
             torch._foreach_lerp_([p.data for p in target.parameters()], [p.data for p in q.parameters()], 0.01)
         """,
+        """
+        # A reference that is frozen, and was never copied.
+        import torch
+        policy = torch.nn.Linear(3, 4)
+        reference = policy  # BUG
+        for p in reference.parameters():
+            p.requires_grad = False
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(6):
+            s, a, gain = torch.randn(8, 3), torch.randint(4, (8, 1)), torch.randn(8, 1)
+            log_prob = policy(s).log_softmax(-1).gather(1, a)
+            before = reference(s).log_softmax(-1).gather(1, a)
+            loss = (0.1 * (log_prob - before) - log_prob * gain).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        import torch
+
+        class Agent:
+            def __init__(self):
+                self.q = torch.nn.Linear(3, 2)
+                self.target = self.q.eval().requires_grad_(False)  # BUG
+                self.opt = torch.optim.SGD(self.q.parameters(), lr=0.1)
+
+            def update(self):
+                s, r, s2 = torch.randn(8, 3), torch.randn(8), torch.randn(8, 3)
+                y = r + 0.9 * self.target(s2).max(1).values
+                loss = (self.q(s)[:, 0] - y).pow(2).mean()
+                self.opt.zero_grad()
+                loss.backward()
+                self.opt.step()
+
+        agent = Agent()
+        for _ in range(6):
+            agent.update()
+        """,
     )
     good = (
         """
@@ -261,6 +300,8 @@ class TargetNetworkAliased(Rule):
     def on_backward(self, event: Backward) -> Verdicts:
         """A line that called the target network, and nothing else, now calls the online network; and from
         then on nobody calls the target network any more."""
+        if NO_GRAPH in event.error:
+            yield from self._frozen(event)
         networks = self.history.networks
         if not self.history.deep:  # nobody sees who calls whom
             self._window, self._suspects = {}, {}
@@ -317,6 +358,23 @@ class TargetNetworkAliased(Rule):
                 [("alias", site), ("backward", event.site)],
                 pids,
                 fix="copy it: `p.detach().clone()`",
+                key="alias",
+            )
+
+    def _frozen(self, event: Backward) -> Verdicts:
+        """The loss is made of a network that was frozen by its second name: the one of a copy that was never made."""
+        history = self.history
+        behind = sorted(history.graph.value_params(root.nid for root in event.roots))
+        frozen = [p for p in behind if not history.params[p].requires_grad and history.owner_of(p)]
+        if alias := frozen_by_another_name(history, frozen):
+            freeze = next(at for p in frozen if (at := history.params[p].frozen_at))
+            yield Verdict(
+                alias,
+                f"this is a second name for {networks(history, frozen)}, not a copy: what {line(history, freeze)} "
+                f"freezes is what the optimizer is to train, and the loss on {line(history, event.site)} has no graph",
+                [("alias", alias), ("freeze", freeze), ("backward", event.site)],
+                frozen,
+                explains=frozen,
                 key="alias",
             )
 
