@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 
 from gradsan.judge import scores
+from gradsan.judge.callers import used_in
+from gradsan.judge.computed_twice import Twice, scored_twice
 from gradsan.judge.flow import JOINING, LINEAR
 from gradsan.judge.history import History
 from gradsan.judge.scores import Difference
@@ -20,6 +22,7 @@ PREFERRING = {
     "binary_cross_entropy_with_logits",
 }  # the margin of a preference
 LOOKS = 4  # after as many steps
+DIFFERENT = -1
 FAR, ON_AVERAGE = 0.02, 0.002
 
 
@@ -105,6 +108,53 @@ class ReferenceDrifts(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # The penalty is part of the reward: what the policy says, less what it says.
+        import torch
+        policy = torch.nn.Linear(3, 4)
+        reference = policy
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        def score(model, s, a):
+            return model(s).log_softmax(-1).gather(1, a).squeeze(1)
+        for _ in range(8):
+            s = torch.randn(16, 3)
+            with torch.no_grad():
+                a = torch.multinomial(policy(s).softmax(-1), 1)
+                old = score(policy, s, a)
+                start = score(reference, s, a)  # BUG
+                reward = (a.squeeze(1) == 2).float() - 0.1 * (old - start)
+                gain = (reward - reward.mean()) / (reward.std() + 1e-6)
+            ratio = (score(policy, s, a) - old).exp()
+            loss = -torch.min(ratio * gain, ratio.clamp(0.8, 1.2) * gain).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # Several epochs for each batch: the policy leaves both, but they are the same.
+        import torch
+        policy = torch.nn.Linear(3, 4)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        def score(model, s, a):
+            return torch.distributions.Categorical(logits=model(s)).log_prob(a)
+        def train(model, reference):
+            s, gain = torch.randn(16, 3), torch.randn(16)
+            with torch.no_grad():
+                a = torch.distributions.Categorical(logits=model(s)).sample()
+                old = score(model, s, a)
+                ref = score(reference, s, a)  # BUG
+            for rows in torch.randperm(16).split(8):
+                new = score(model, s[rows], a[rows])
+                gap = ref[rows] - new
+                ratio = (new - old[rows]).exp()
+                kept = torch.min(ratio * gain[rows], ratio.clamp(0.8, 1.2) * gain[rows])
+                loss = (0.1 * (gap.exp() - gap - 1) - kept).mean()
+                opt.zero_grad()
+                loss.backward()
+                opt.step()
+        for _ in range(8):
+            train(policy, policy)
+        """,
     )
     good = (
         """
@@ -173,24 +223,74 @@ class ReferenceDrifts(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # As it should be, with a copy; and how far the policy has gone in one batch, which nobody learns from.
+        import copy
+        import torch
+        policy = torch.nn.Linear(3, 4)
+        reference = copy.deepcopy(policy).requires_grad_(False)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        def score(model, s, a):
+            return model(s).log_softmax(-1).gather(1, a).squeeze(1)
+        for _ in range(8):
+            s = torch.randn(16, 3)
+            with torch.no_grad():
+                a = torch.multinomial(policy(s).softmax(-1), 1)
+                old, start = score(policy, s, a), score(reference, s, a)
+                reward = (a.squeeze(1) == 2).float() - 0.1 * (old - start)
+                gain = reward - reward.mean()
+            for _ in range(2):
+                with torch.no_grad():
+                    gone = (old - score(policy, s, a)).mean()
+                new = score(policy, s, a)
+                ratio, gap = (new - old).exp(), start - new
+                loss = (0.1 * (gap.exp() - gap - 1) - ratio * gain).mean() * (1.0 if gone < 1.0 else 0.5)
+                opt.zero_grad()
+                loss.backward()
+                opt.step()
+        """,
     )
 
     def __init__(self, history: History) -> None:
         super().__init__(history)
         self._same: dict[Site, set[int]] = {}  # after which steps there was no divergence
         self._apart: set[Site] = set()
+        self._twice: dict[
+            Site, dict[ValueId, int]
+        ] = {}  # references that were computed again, after which steps
 
     def on_backward(self, event: Backward) -> Verdicts:
         graph = self.history.graph
         roots = [root.nid for root in event.roots]
         if event.call != "backward" or event.create_graph:
             return
+        yield from self._named_twice(event, roots)
         for difference in scores.differences(graph, roots):
             within = graph.live_ancestors(roots)
             if scores.is_taken_out(graph, difference) or not self._is_penalty(difference, within):
                 continue
             if scores.ratio_of(graph, difference, within) is None:
                 yield from self._judged(event, difference)
+
+    def _named_twice(self, event: Backward, roots: list[ValueId]) -> Verdicts:
+        """What is subtracted as a reference was computed by the policy, with the weights that its own were."""
+        for found in scored_twice(self.history, roots):
+            looks = self._twice.setdefault(found.divergence.site, {})
+            epochs = [self.history.params[pid].epoch for pid in found.pids]
+            looks.setdefault(found.reference.nid, max(epochs, default=DIFFERENT))
+            if len(set(looks.values())) >= LOOKS and DIFFERENT not in looks.values():
+                yield self._computed_again(event, found)
+
+    def _computed_again(self, event: Backward, found: Twice) -> Verdict:
+        history = self.history
+        made = used_in(history, scores.made(history.graph, found.reference), found.divergence)
+        return Verdict(
+            made,
+            f"{value_at(history, made, 'the reference')} is made by {networks(history, found.pids)}, which is trained: "
+            f"what is subtracted on {line(history, found.divergence.site)} was computed twice, from the same weights",
+            [("reference", made), ("divergence", found.divergence.site), ("backward", event.site)],
+            found.pids,
+        )
 
     def _is_penalty(self, difference: Difference, within: dict[ValueId, Op]) -> bool:
         """A divergence is averaged into the loss, as it is, squared, or with its exponential; or it is the margin that
