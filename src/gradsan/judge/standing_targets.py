@@ -34,6 +34,7 @@ class StandingTargets:
         self._newest = 0  # the last iteration in which operations were seen
         self._read: Counter[Site] = Counter()
         self._beside: dict[ParamId, set[ParamId]] = {}  # the other targets in the constants of the same loss
+        self._in_losses: set[ParamId] = set()
 
     def use(self, pid: ParamId, site: Site) -> None:
         self.used.setdefault(pid, site)
@@ -52,6 +53,7 @@ class StandingTargets:
         if not known:
             return
         within = graph.ancestors(root.nid for root in event.roots)
+        self._in_losses |= known & graph.value_params(root.nid for root in event.roots)
         # From the first value to the last, for a rollout has thousands of constants that are made of each other.
         behind: dict[ValueId, frozenset[ParamId]] = {}
         for nid in sorted(within):
@@ -62,6 +64,10 @@ class StandingTargets:
             if not op.live and len(op.inputs) > 1:
                 for pid in targets:
                     self._beside.setdefault(pid, set()).update(targets - {pid})
+
+    def in_loss(self, pids: list[ParamId]) -> bool:
+        """Whether a loss that was read is made of what these say."""
+        return not self._in_losses.isdisjoint(pids)
 
     def forgotten(self) -> list[ParamId]:
         """Never synced in a long run, or since others of the same loss have been synced again and again."""

@@ -22,6 +22,8 @@ from gradsan.observe.tracing import Tracing
 from gradsan.observe.unseen import is_readable
 from gradsan.record.events import NOBODY, NOTHING, Copy, ParamFlag, Reason, Sync
 
+SOME = 8  # parameters of a network that are compared
+
 
 class NetworkTap:
     def __init__(
@@ -93,31 +95,37 @@ class NetworkTap:
         @functools.wraps(original)
         def load_state_dict(module: Any, state_dict: Any, *args: Any, **kwargs: Any) -> Any:
             resume = attempt("load_state_dict", tracing.pause)
+            before = attempt("load_state_dict", _sizes, module)
             try:
                 result = original(module, state_dict, *args, **kwargs)
+                still = bool(before) and attempt("load_state_dict", _sizes, module) == before
             finally:
                 if resume is not None:
                     attempt("load_state_dict", resume)
-            contain("load_state_dict", self._loaded, module, state_dict, sys._getframe(1))
+            contain("load_state_dict", self._loaded, module, state_dict, still, sys._getframe(1))
             return result
 
         patches.set(torch.nn.Module, "load_state_dict", load_state_dict)
 
-    def _loaded(self, module: torch.nn.Module, state: Any, frame: FrameType) -> None:
+    def _loaded(self, module: torch.nn.Module, state: Any, still: bool, frame: FrameType) -> None:
         pairs, nids, aliased = [], [], False
+        own = {self._leaves.find(param) for param in parameters_of(module)}
         given = dict(pairs_of(state)) if issubclass(type(state), dict) else {}
         for name, param in named_parameters_of(module):
             source: Any = given.get(name)
             if not issubclass(type(source), torch.Tensor) or not (is_readable(source) and is_readable(param)):
                 continue
             storage = storage_of(source)
-            aliased = aliased or storage == storage_of(param)
-            pairs.append(Copy(self._leaves.pid(param), self._leaves.by_storage(storage) or NOBODY))
+            shared = bool(storage) and storage == storage_of(param)
+            aliased = aliased or shared
+            # What is assigned, not copied, is another parameter's memory as well as this one's.
+            others = [pid for pid in self._leaves.sharing(param) if pid not in own] if shared else []
+            found = others[0] if others else self._leaves.by_storage(storage)
+            pairs.append(Copy(self._leaves.pid(param), found or NOBODY))
             nids.append(self._tracing.find(source) or NOTHING)
         place, passed = self._sites.place(frame), self._passed()
-        self._emit(
-            Sync(place.site, "load_state_dict", tuple(pairs), aliased, tuple(nids), passed, place.chain)
-        )
+        made = tuple(pairs), aliased, tuple(nids), passed, place.chain, still
+        self._emit(Sync(place.site, "load_state_dict", *made))
 
     def _passed(self) -> int:
         """Iterations let through that nobody has been told of; they are told first where the fast lane is left."""
@@ -145,3 +153,10 @@ class NetworkTap:
             if param.requires_grad != flag:
                 self._emit(ParamFlag(self._leaves.pid(param), flag, place.site, place.chain))
                 self._tracing.forget(param)  # what is read from now on is live, or no longer so
+
+
+def _sizes(module: torch.nn.Module) -> list[float]:
+    """The norms of some of its weights: two networks that have all of them in common are one."""
+    found = [p.detach() for p in parameters_of(module) if is_readable(p) and is_followed(p)]
+    plain = [p for p in found if p.is_floating_point() and not p.is_meta and not p.is_sparse and p.numel()]
+    return [float(norm) for norm in torch._foreach_norm(plain[:SOME])] if plain else []

@@ -116,6 +116,7 @@ class Sync(NamedTuple):
     values: tuple[ValueId, ...] = ()
     passed: int = 0  # iterations that have gone by since the last one that was told, or since the last look
     chain: Chain = DIRECT
+    still: bool = False  # what was loaded had been there before
 
 
 # -- backward ---------------------------------------------------------------------------------------

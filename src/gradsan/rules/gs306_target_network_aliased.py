@@ -174,6 +174,21 @@ class TargetNetworkAliased(Rule):
         for _ in range(6):
             agent.update()
         """,
+        """
+        # The weights are assigned, not copied.
+        import torch
+        q, target = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+        target.load_state_dict(q.state_dict(), assign=True)  # BUG
+        opt = torch.optim.SGD(q.parameters(), lr=0.1)
+        for _ in range(6):
+            s, r, s2 = torch.randn(8, 3), torch.randn(8), torch.randn(8, 3)
+            with torch.no_grad():
+                y = r + 0.9 * target(s2).max(1).values
+            loss = (q(s)[:, 0] - y).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """
@@ -255,6 +270,18 @@ class TargetNetworkAliased(Rule):
             (q_loss + pi_loss).backward()
             opt.step()
         """,
+        """
+        # A network that lends its weights to the one that is trained, and is never used.
+        import torch
+        loaded, q = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+        q.load_state_dict(loaded.state_dict(), assign=True)
+        opt = torch.optim.SGD(q.parameters(), lr=0.1)
+        for _ in range(6):
+            loss = (q(torch.randn(8, 3))[:, 0] - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
 
     def __init__(self, history: History) -> None:
@@ -263,6 +290,7 @@ class TargetNetworkAliased(Rule):
         self._before: dict[Site, set[ParamId]] = {}
         self._suspects: dict[Site, tuple[set[ParamId], int]] = {}
         self._reported: set[ParamId] = set()
+        self._lent: dict[ParamId, tuple[ParamId, Site]] = {}  # who else has this memory, since which load
         self._taken: dict[tuple[Site, ParamId], set[int]] = {}  # iterations
         self._mixed: dict[ParamId, tuple[int, Site]] = {}  # how often with themselves, and where
 
@@ -274,9 +302,8 @@ class TargetNetworkAliased(Rule):
                 return  # a target that is loaded from itself stands still: GS809
             yield from self._once(own, own, event.site, "sync")
         elif event.aliased:
-            pairs = [(p, s) for p, s in event.pairs if s and s != p]
-            if pairs:
-                yield from self._once([p for p, _ in pairs], [s for _, s in pairs], event.site, "sync")
+            # A network that only lent its weights to another one (to load a file) is never called.
+            self._lent.update((p, (s, event.site)) for p, s in event.pairs if s and s != p)
 
     def on_ops(self, event: Ops) -> Verdicts:
         history = self.history
@@ -312,6 +339,10 @@ class TargetNetworkAliased(Rule):
             if gone and all(networks.is_target(p) and networks.source_of(p) in pids - before for p in gone):
                 self._suspects.setdefault(site, (gone, 0))
             self._before[site] = pids
+        shared = [p for p, (source, _) in self._lent.items() if p in used and source in used]
+        if shared and any(self.history.owner_of(self._lent[p][0]) for p in shared):
+            sources = [self._lent[p][0] for p in shared]
+            yield from self._once(shared, sources, self._lent[shared[0]][1], "sync")
         for site, (targets, windows) in list(self._suspects.items()):
             if targets & used:
                 del self._suspects[site]

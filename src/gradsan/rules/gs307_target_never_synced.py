@@ -6,10 +6,11 @@ from gradsan.judge.history import History
 from gradsan.judge.provenance import params_of
 from gradsan.judge.standing_targets import StandingTargets
 from gradsan.judge.wording import line, networks
-from gradsan.record.events import Backward, Op, Ops, ParamId, Site
+from gradsan.record.events import Backward, Op, Ops, ParamId, Site, Sync
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 TIMES = 2
+STILL, NEVER_STILL = 3, -1_000_000  # syncs that change nothing; once one does, its line is right
 
 
 class TargetNeverSynced(Rule):
@@ -17,9 +18,9 @@ class TargetNeverSynced(Rule):
     name = "target-never-synced"
     severity = "warning"
     what = """
-        A target network is used and never updated, or no more (`if step == 100:` where `%` was meant), or the sync
-        computes the mixture and throws it away (`t = tau * p + (1 - tau) * t` only renames). A sync in the wrong
-        direction is GS809.
+        A target network is used and never updated, or no more (`if step == 100:` where `%` was meant), or every sync
+        loads the same values, which were taken once before training, or it computes the mixture and throws it away
+        (`t = tau * p + (1 - tau) * t` only renames). A sync in the wrong direction is GS809.
     """
     why = """
         The values bootstrap from the initial random network for ever: the agent learns the one-step look-ahead of
@@ -79,6 +80,25 @@ class TargetNeverSynced(Rule):
             if step % 2 == 1:
                 agent.sync()
         """,
+        """
+        # Every sync loads the weights as they were before training.
+        import copy
+        import torch
+        q, target = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+        weights = copy.deepcopy(q.state_dict())
+        target.load_state_dict(weights)
+        opt = torch.optim.SGD(q.parameters(), lr=0.1)
+        for step in range(12):
+            s, r, s2 = torch.randn(8, 3), torch.randn(8), torch.randn(8, 3)
+            with torch.no_grad():
+                y = r + 0.9 * target(s2).max(1).values
+            loss = (q(s)[:, 0] - y).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            if step % 2 == 1:
+                target.load_state_dict(weights)  # BUG
+        """,
     )
     good = (
         """
@@ -124,17 +144,60 @@ class TargetNeverSynced(Rule):
                 agent.sync()
                 best.append(copy.deepcopy(agent.q))
         """,
+        """
+        # A picture that is taken anew for every sync; and one that is kept, to be looked at without learning from it.
+        import copy
+        import torch
+        q, target, shown = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+        best = copy.deepcopy(q.state_dict())
+        opt = torch.optim.SGD(q.parameters(), lr=0.1)
+        for step in range(12):
+            s, r, s2 = torch.randn(8, 3), torch.randn(8), torch.randn(8, 3)
+            with torch.no_grad():
+                y = r + 0.9 * target(s2).max(1).values
+            loss = (q(s)[:, 0] - y).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            if step % 2 == 1:
+                weights = {name: value.clone() for name, value in q.state_dict().items()}
+                target.load_state_dict(weights)
+                shown.load_state_dict(best)
+                with torch.no_grad():
+                    shown(s)
+        """,
     )
 
     def __init__(self, history: History) -> None:
         super().__init__(history)
         self._dropped: dict[Site, int] = {}
+        self._still: dict[Site, int] = {}  # how often a sync has changed nothing
         self._standing = StandingTargets(history)
         self._mixtures: list[tuple[Op, list[ParamId], int]] = []
 
     def on_backward(self, event: Backward) -> Verdicts:
         self._standing.backward(event)
         return ()
+
+    def on_sync(self, event: Sync) -> Verdicts:
+        """A sync that loads what is there already, again and again: a picture of the network that was taken once."""
+        history, copies = self.history, self.history.networks.copies
+        targets = [pid for pid, _ in event.pairs if pid in copies and not history.owner_of(pid)]
+        trained = any(history.params[copies[pid].source].epoch for pid in targets)
+        if event.how != "load_state_dict" or not trained:
+            return
+        times = self._still[event.site] = self._still.get(event.site, 0) + 1 if event.still else NEVER_STILL
+        loaded_from_it = any(source for _, source in event.pairs)  # then it is the network that has not moved
+        if times >= STILL and not loaded_from_it and self._standing.in_loss(targets):
+            source = {copies[pid].source for pid in targets}
+            yield Verdict(
+                event.site,
+                f"this sync loads what {networks(history, targets)} holds already, {times} times by now: the values "
+                f"were taken from {networks(history, source)} once, before it was trained",
+                [("sync", event.site), ("first use", self._standing.used[targets[0]])],
+                targets,
+                fix="load the network as it is now: `target.load_state_dict(q.state_dict())`",
+            )
 
     def on_ops(self, event: Ops) -> Verdicts:
         """A mixture of target and online parameter that nobody uses."""
