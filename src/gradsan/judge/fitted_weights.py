@@ -16,6 +16,8 @@ from gradsan.judge.expectations import BENDING
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.live_targets import PROBABILITIES
 from gradsan.judge.provenance import Provenance
+from gradsan.judge.residuals import residuals
+from gradsan.judge.target_sides import live_target
 from gradsan.record.events import Op, ParamId, ValueId
 
 if TYPE_CHECKING:
@@ -52,6 +54,7 @@ def _found(history: History, contribution: Contribution) -> Iterator[FittedWeigh
     within = graph.live_ancestors(root.nid for root in contribution.event.roots)
     scores, told = _own_terms(history, contribution), set[ValueId]()
     products = graph.named(within, ("mul", "div")) if scores else []
+    targets = _in_targets(history, contribution) if products else set()
     for product in sorted(products, key=lambda op: op.nid):
         sides = list(graph.inputs(product))
         if (
@@ -61,13 +64,22 @@ def _found(history: History, contribution: Contribution) -> Iterator[FittedWeigh
         ):
             continue
         for weight, other in (sides, sides[::-1])[: 1 if product.name == "div" else 2]:
-            fit = _fit(graph, product, other, within) if _is_weight(graph, weight) else None
+            is_new = targets.isdisjoint((product.nid, weight.nid)) and _is_weight(graph, weight)
+            fit = _fit(graph, product, other, within) if is_new else None
             if fit is None or graph.is_hidden([fit.nid]):
                 continue
             found = _parted_from(graph, weight, fit, scores, consumed)
             if found is not None:
                 told.add(product.nid)
                 yield FittedWeight(product, weight, fit, *found)
+
+
+def _in_targets(history: History, contribution: Contribution) -> set[ValueId]:
+    """What live targets are made of: GS301 tells those."""
+    graph, consumed = history.graph, contribution.consumed_pids()
+    found = residuals(graph, [root.nid for root in contribution.event.roots])
+    terms = [term.op.nid for residual in found for term in live_target(graph, residual, consumed)]
+    return set(graph.live_ancestors(terms))
 
 
 def _parted_from(
@@ -143,7 +155,7 @@ def _fit(graph: Provenance, product: Op, other: Op, within: dict[ValueId, Op]) -
 def made_for_it(graph: Provenance, found: FittedWeight) -> Op | None:
     """The expression that made the weight, where the policy's own term does not need that live, too."""
     op, needed = found.weight, graph.live_ancestors([found.score.nid])
-    while op.name in flow.SHAPING | flow.SELECTING and op.nid not in needed:
+    while op.name in flow.SHAPING | flow.SELECTING | {"mul", "div"} and op.nid not in needed:
         live = [i for i in graph.inputs(op) if i.live]
         if len(live) != 1:
             break

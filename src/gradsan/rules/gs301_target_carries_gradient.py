@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from gradsan.judge.callers import handed_in
 from gradsan.judge.effect import Way, from_outside, share_through
-from gradsan.judge.flow import SELECTING, SHAPING, Term, constant_terms
+from gradsan.judge.flow import SELECTING, SHAPING, Term
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.live_targets import is_climbed, modelled, policy_weight
 from gradsan.judge.meant_constant import meant_constant
 from gradsan.judge.residuals import Residual, residuals
+from gradsan.judge.target_sides import behind_all, is_log_softmax, live_target, own_pass
 from gradsan.judge.wording import line, networks, value_at
 from gradsan.record.events import Backward, Failed, Op, ParamId, Site, ValueId
 from gradsan.record.torch_errors import kind_of
@@ -280,7 +281,7 @@ class TargetCarriesGradient(Rule):
             return
         roots = [root.nid for root in contribution.event.roots]
         for residual in residuals(self.history.graph, roots):
-            target = self._live_target(residual, consumed)
+            target = live_target(self.history.graph, residual, consumed)
             if target and not self.history.graph.is_hidden(t.op.nid for t in residual.live()):
                 data = residual.data() or modelled(self.history.graph, residual, consumed)
                 yield self._verdict(residual, data, target, contribution)
@@ -299,7 +300,7 @@ class TargetCarriesGradient(Rule):
                     continue
                 pids = graph.live_params([weight.nid]) & graph.live_params([score.nid]) & consumed
                 known = not graph.is_hidden([weight.nid, score.nid])
-                if pids and known and self._own_pass(weight, score):
+                if pids and known and own_pass(graph, weight, score):
                     yield Verdict(
                         made.site,
                         f"{value_at(history, made.site, 'this distribution')} is the target on "
@@ -319,21 +320,12 @@ class TargetCarriesGradient(Rule):
         both = [(sides[0], sides[1]), (sides[1], sides[0])] if op.name == "mul" else []
         return [(score, weight) for score, weight in both if self._is_log_of_probabilities(score)]
 
-    def _is_log_softmax(self, op: Op | None) -> bool:
-        op = self._behind(op, SHAPING | SELECTING)
-        return op is not None and op.name == "log_softmax"
-
     def _is_log_of_probabilities(self, op: Op) -> bool:
-        behind = self._behind(op, SHAPING | SELECTING)
+        behind = behind_all(self.history.graph, op, SHAPING | SELECTING)
         if behind is None or behind.name != "log":
-            return self._is_log_softmax(behind)
-        probabilities = self._behind(behind, SHAPING | SELECTING | {"log", "add", "clamp"})
+            return is_log_softmax(self.history.graph, behind)
+        probabilities = behind_all(self.history.graph, behind, SHAPING | SELECTING | {"log", "add", "clamp"})
         return probabilities is not None and probabilities.name == "softmax"
-
-    def _behind(self, op: Op | None, names: set[str]) -> Op | None:
-        while op is not None and op.name in names:
-            op = next(self.history.graph.inputs(op), None)
-        return op
 
     def _distribution(self, weight: Op) -> Op | None:
         """The softmax behind a weight that data (a reward, a support) has moved since."""
@@ -350,71 +342,6 @@ class TargetCarriesGradient(Rule):
 
     def _has_data(self, op: Op) -> bool:
         return any(not i.live and i.shape for i in self.history.graph.inputs(op))
-
-    def _live_target(self, residual: Residual, consumed: set[ParamId]) -> list[Term]:
-        """The live terms that stand on the reward's side of the difference, if the other side is live too.
-
-        Two live terms alone are no temporal difference (a dueling network has them, so has a preference
-        loss): the one on the reward's side must be discounted where the other is not, or come out of a
-        forward pass of its own."""
-        graph, live, data = self.history.graph, residual.live(), residual.data()
-        if not data:
-            if not any(t.scaled for t in live):
-                return []
-            data = modelled(graph, residual, consumed)
-            live = [t for t in live if t not in data]
-            if not any(t.scaled for t in live):
-                return []
-        if len(live) < 2 or not data:
-            return []
-        one_sided = len({part.sign for d in data for part in constant_terms(graph, d)}) == 1
-        for side in dict.fromkeys(d.sign for d in data):  # a soft target subtracts an entropy as well
-            predicted = [t for t in live if t.sign == -side]
-            found = [
-                t
-                for t in live
-                if t.sign == side
-                and not (self._is_log_prob(t.op) and any(self._is_log_prob(p.op) for p in predicted))
-                and graph.live_params([t.op.nid]) & consumed
-                and any(
-                    (t.scaled and not p.scaled and not self._is_another_head(t.op, p.op))
-                    or (one_sided and self._own_pass(t.op, p.op))
-                    for p in predicted
-                )
-            ]
-            if found:
-                return found
-        return []
-
-    def _is_another_head(self, one: Op, other: Op) -> bool:
-        """Two parts of one prediction, each with layers of its own behind a common body: a state's value and the
-        advantage of the action (NAF). The value of the next state comes out of the same layers as the prediction, or
-        out of a pass of its own."""
-        graph = self.history.graph
-        own, others = graph.live_params([one.nid]), graph.live_params([other.nid])
-        return bool(own - others) and bool(others - own) and self._share_a_pass(one, other)
-
-    def _is_log_prob(self, op: Op) -> bool:
-        """Two log-probabilities that are to balance (a GFlowNet's forward and backward policy) are no values."""
-        return "log_prob" in op.tags or self._is_log_softmax(op)
-
-    def _own_pass(self, one: Op, other: Op) -> bool:
-        return not self._share_a_pass(one, other) and self._says_something_of_data(one)
-
-    def _share_a_pass(self, one: Op, other: Op) -> bool:
-        mine, theirs = (self.history.graph.live_ancestors([op.nid]) for op in (one, other))
-        return any(mine[nid].inputs for nid in mine.keys() & theirs.keys())
-
-    def _says_something_of_data(self, op: Op) -> bool:
-        """The value of a state depends on the state. What is made of parameters alone (a learned deviation, an
-        offset) is no value, unless it is an entry chosen from a table."""
-        made_of = self.history.graph.ancestors([op.nid])
-        return any(
-            source.name in SELECTING
-            or (not source.inputs and source.kind != "parameter")
-            or any(nid not in made_of for nid in source.inputs)  # forgotten: it may have been data
-            for source in made_of.values()
-        )
 
     def _ways(self, target: list[Term], contribution: Contribution) -> list[Way]:
         within = self.history.graph.live_ancestors(root.nid for root in contribution.event.roots)

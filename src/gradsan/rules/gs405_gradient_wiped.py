@@ -164,6 +164,23 @@ class GradientWiped(Rule):
                     for p, before in zip(policy.parameters(), saved):
                         p.copy_(before)
         """,
+        """
+        # One helper's worth of clearing too much: only what the actor's loss leaves in the critic is applied.
+        import torch
+        actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(5, 1)
+        actor_opt = torch.optim.SGD(actor.parameters(), lr=0.1)
+        critic_opt = torch.optim.SGD(critic.parameters(), lr=0.1)
+        for _ in range(8):
+            s, a = torch.randn(8, 3), torch.randn(8, 2)
+            critic_opt.zero_grad()
+            (critic(torch.cat([s, a], -1)) - 1.0).pow(2).mean().backward()
+            actor_loss = -critic(torch.cat([s, actor(s)], -1)).mean()
+            actor_opt.zero_grad()
+            critic_opt.zero_grad()  # BUG
+            actor_loss.backward()
+            critic_opt.step()
+            actor_opt.step()
+        """,
     )
     good = (
         """
@@ -273,6 +290,21 @@ class GradientWiped(Rule):
             with torch.no_grad():
                 for p in critic.parameters():
                     p -= 0.1 * p.grad
+        """,
+        """
+        # The actor's loss comes first, and what it leaves in the critic is cleared by right.
+        import torch
+        actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(5, 1)
+        actor_opt = torch.optim.SGD(actor.parameters(), lr=0.1)
+        critic_opt = torch.optim.SGD(critic.parameters(), lr=0.1)
+        for _ in range(8):
+            s, a = torch.randn(8, 3), torch.randn(8, 2)
+            actor_opt.zero_grad()
+            (-critic(torch.cat([s, actor(s)], -1)).mean()).backward()
+            critic_opt.zero_grad()
+            (critic(torch.cat([s, a], -1)) - 1.0).pow(2).mean().backward()
+            critic_opt.step()
+            actor_opt.step()
         """,
     )
 
@@ -461,15 +493,21 @@ class GradientWiped(Rule):
         self._pending = [p for p in self._pending if not p[2] & owned]
         if self._first.began_empty(event) or optimizer.began_empty or optimizer.stepping:
             return
-        fresh = {part.site for pid in event.held for part in self.history.ledger.fresh(pid)}
-        mine = [p for p in mine if not p[1].consumed and (not fresh or p[1].site in fresh)]
+        parts = [part for pid in event.held for part in self.history.ledger.fresh(pid)]
+        fresh, mine = {part.site for part in parts}, [p for p in mine if not p[1].consumed]
+        # What is left came from a loss that trains others, too; all that the lost one gave was for this optimizer.
+        others = bool(parts) and all(not owned.issuperset(part.event.fed) for part in parts)
+        mine = [
+            p for p in mine if not fresh or p[1].site in fresh or (others and p[2].issuperset(p[1].event.fed))
+        ]
         before = self._seen.get(event.oid, {})
         seen = {(site, part.site): before.get((site, part.site), 0) + 1 for site, part, _ in mine}
         self._seen[event.oid] = seen
         for site, part, pids in mine:
-            if fresh and (seen[site, part.site] < TIMES or site not in self._routine):
+            again = part.site in fresh
+            if fresh and (seen[site, part.site] < TIMES or (again and site not in self._routine)):
                 continue
-            left = "only the last part is left for" if fresh else "nothing is left for"
+            left = "only the last part is left for" if again else "nothing of it is left for"
             yield Verdict(
                 site,
                 f"this clears the gradient of {networks(self.history, pids)} that backward on "

@@ -1,0 +1,90 @@
+"""Which terms of a difference are a bootstrapped value on the target's side, and carry gradient."""
+
+from __future__ import annotations
+
+from gradsan.judge.flow import SELECTING, SHAPING, Term, constant_terms
+from gradsan.judge.live_targets import modelled
+from gradsan.judge.provenance import Provenance
+from gradsan.judge.residuals import Residual
+from gradsan.record.events import Op, ParamId
+
+
+def live_target(graph: Provenance, residual: Residual, consumed: set[ParamId]) -> list[Term]:
+    """The live terms that stand on the reward's side of the difference, if the other side is live too.
+
+    Two live terms alone are no temporal difference (a dueling network has them, so has a preference
+    loss): the one on the reward's side must be discounted where the other is not, or come out of a
+    forward pass of its own."""
+    live, data = residual.live(), residual.data()
+    if not data:
+        if not any(t.scaled for t in live):
+            return []
+        data = modelled(graph, residual, consumed)
+        live = [t for t in live if t not in data]
+        if not any(t.scaled for t in live):
+            return []
+    if len(live) < 2 or not data:
+        return []
+    one_sided = len({part.sign for d in data for part in constant_terms(graph, d)}) == 1
+    for side in dict.fromkeys(d.sign for d in data):  # a soft target subtracts an entropy as well
+        predicted = [t for t in live if t.sign == -side]
+        found = [
+            t
+            for t in live
+            if t.sign == side
+            and not (_is_log_prob(graph, t.op) and any(_is_log_prob(graph, p.op) for p in predicted))
+            and graph.live_params([t.op.nid]) & consumed
+            and any(
+                (t.scaled and not p.scaled and not _is_another_head(graph, t.op, p.op))
+                or (one_sided and own_pass(graph, t.op, p.op))
+                for p in predicted
+            )
+        ]
+        if found:
+            return found
+    return []
+
+
+def _is_another_head(graph: Provenance, one: Op, other: Op) -> bool:
+    """Two parts of one prediction, each with layers of its own behind a common body: a state's value and the
+    advantage of the action (NAF). The value of the next state comes out of the same layers as the prediction, or
+    out of a pass of its own."""
+    own, others = graph.live_params([one.nid]), graph.live_params([other.nid])
+    return bool(own - others) and bool(others - own) and _share_a_pass(graph, one, other)
+
+
+def _is_log_prob(graph: Provenance, op: Op) -> bool:
+    """Two log-probabilities that are to balance (a GFlowNet's forward and backward policy) are no values."""
+    return "log_prob" in op.tags or is_log_softmax(graph, op)
+
+
+def own_pass(graph: Provenance, one: Op, other: Op) -> bool:
+    return not _share_a_pass(graph, one, other) and _says_something_of_data(graph, one)
+
+
+def _share_a_pass(graph: Provenance, one: Op, other: Op) -> bool:
+    mine, theirs = (graph.live_ancestors([op.nid]) for op in (one, other))
+    return any(mine[nid].inputs for nid in mine.keys() & theirs.keys())
+
+
+def _says_something_of_data(graph: Provenance, op: Op) -> bool:
+    """The value of a state depends on the state. What is made of parameters alone (a learned deviation, an
+    offset) is no value, unless it is an entry chosen from a table."""
+    made_of = graph.ancestors([op.nid])
+    return any(
+        source.name in SELECTING
+        or (not source.inputs and source.kind != "parameter")
+        or any(nid not in made_of for nid in source.inputs)  # forgotten: it may have been data
+        for source in made_of.values()
+    )
+
+
+def is_log_softmax(graph: Provenance, op: Op | None) -> bool:
+    op = behind_all(graph, op, SHAPING | SELECTING)
+    return op is not None and op.name == "log_softmax"
+
+
+def behind_all(graph: Provenance, op: Op | None, names: set[str]) -> Op | None:
+    while op is not None and op.name in names:
+        op = next(graph.inputs(op), None)
+    return op
