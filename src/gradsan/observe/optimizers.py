@@ -364,7 +364,8 @@ class OptimizerTap:
         unspent = [pid for pid in pids if sketch.holds(pid) and not sketch.is_spent(pid)]
         finite = not unspent or self._are_finite(unspent)
         sketch.cleared(pids)
-        self._emit(ZeroGrad(self._sites.here(frame), by, pids, finite))
+        place = self._sites.place(frame)
+        self._emit(ZeroGrad(place.site, by, pids, finite, place.chain))
 
     def _left_as_zeros(self, opt: torch.optim.Optimizer) -> None:
         """`set_to_none=False` leaves tensors of zeros: there is a gradient, and nobody has put it there."""

@@ -350,6 +350,7 @@ class ZeroGrad(NamedTuple):
     by: Literal["optimizer", "module", "hand"]
     params: tuple[ParamId, ...]
     finite: bool = True
+    chain: Chain = DIRECT
 
 
 class Clip(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gradsan.judge.callers import Way, caller_apart, way
 from gradsan.judge.first_steps import FirstSteps
 from gradsan.judge.history import History
 from gradsan.judge.ledger import Contribution
@@ -181,6 +182,24 @@ class GradientWiped(Rule):
             critic_opt.step()
             actor_opt.step()
         """,
+        """
+        # A helper that others call at the right time.
+        import torch
+        actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(5, 1)
+        actor_opt = torch.optim.SGD(actor.parameters(), lr=0.1)
+        critic_opt = torch.optim.SGD(critic.parameters(), lr=0.1)
+        def clear(*optimizers):
+            for optimizer in optimizers:
+                optimizer.zero_grad()
+        for _ in range(8):
+            s, a = torch.randn(8, 3), torch.randn(8, 2)
+            clear(critic_opt)
+            (critic(torch.cat([s, a], -1)) - 1.0).pow(2).mean().backward()
+            clear(actor_opt, critic_opt)  # BUG
+            (-critic(torch.cat([s, actor(s)], -1)).mean()).backward()
+            critic_opt.step()
+            actor_opt.step()
+        """,
     )
     good = (
         """
@@ -315,6 +334,8 @@ class GradientWiped(Rule):
         self._pending: list[tuple[Site, Contribution, set[ParamId]]] = []
         self._seen: dict[OptimizerId, dict[tuple[Site, Site], int]] = {}  # steps in a row
         self._routine: set[Site] = set()  # where there was nothing to lose, too: what runs for every update
+        self._ways: dict[Site, set[Way]] = {}  # on which nothing was lost
+        self._lost_on: dict[Site, Way] = {}
         self._by_hand: dict[tuple[Site, Site], int] = {}
         self._read: set[ParamId] = set()
         self._kept: set[Site] = set()  # where they had been read: in passing, nobody sees that
@@ -471,8 +492,12 @@ class GradientWiped(Rule):
         for pid in event.params:
             for part in self.history.ledger.fresh(pid):
                 lost.setdefault(part.bid, (part, set()))[1].add(pid)
-        if not lost:
+        path = way(self.history, event.site, event.chain)
+        if lost:
+            self._lost_on[event.site] = path
+        else:
             self._routine.add(event.site)
+            self._ways.setdefault(event.site, set()).add(path)
         for oid in self._waiting.copy():
             if set(event.params) & set(self.history.optimizers[oid].params):
                 self._cleared[oid] = self._cleared.get(oid, 0) + 1
@@ -509,7 +534,7 @@ class GradientWiped(Rule):
                 continue
             left = "only the last part is left for" if again else "nothing of it is left for"
             yield Verdict(
-                site,
+                caller_apart(self.history, self._lost_on.get(site, (site,)), self._ways.get(site, ())),
                 f"this clears the gradient of {networks(self.history, pids)} that backward on "
                 f"{line(self.history, part.site)} has just put there; {left} the step on "
                 f"{line(self.history, event.site)}",
