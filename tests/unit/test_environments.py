@@ -160,6 +160,31 @@ def test_one_flag_does_not_tell_how_an_episode_ended() -> None:
     assert watched.ends() == [["", "ended"]]
 
 
+def test_one_flag_that_the_script_believes_is_an_end_of_known_length() -> None:
+    with Watched() as watched:
+        watched.follow(Counter)
+        env = Counter(2, values=4)
+        for _ in range(2):
+            env.reset()
+            env.step(1.0)
+            env.step(2.0)
+    assert watched.ends() == [["", "done", "", "ended"]]
+    lengths = [watched.streams[0].transition(step).length for step in range(4)]
+    assert lengths == [0, 2, 0, 2]
+
+
+def test_an_episode_given_up_is_not_done_when_reset_comes_twice() -> None:
+    with Watched() as watched:
+        watched.follow(Counter)
+        env = Counter(9, values=4)
+        env.reset()
+        env.step(1.0)
+        env.reset()
+        env.reset()
+        env.step(1.0)
+    assert watched.ends() == [["ended", ""]]
+
+
 def test_an_episode_that_the_script_gives_up_is_over() -> None:
     with Watched() as watched:
         watched.follow(Counter)

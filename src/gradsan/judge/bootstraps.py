@@ -47,41 +47,43 @@ def bootstraps_in(history: History, event: Backward) -> Iterator[Bootstrap]:
             or _adds_other_values(history, met.constant)
         ):
             continue
-        rows = book.rows_behind(met.live, len(met.numbers))
-        if rows is None:
-            continue
-        if (found := summed_rewards(history, met)) is None:
-            if (summands := _summed_data(history, met)) is not None:
-                yield from _beside_other_data(history, met, rows, summands)
-            elif takes_next_values(history, met, rows):
-                yield Bootstrap(met, origin(history, met.constant), _rest_outside(met, rows))
-            continue
-        op, rewards = found
-        if windows := windows_behind(history, met.constant, rows):
-            yield from _over_several_steps(met, op, windows, rewards)
-            continue
-        after = successors(history, met.constant, rows)
-        rest, pairs = [], []
-        for row, reward, number, next_row in zip(rows, rewards, met.numbers, after, strict=False):
-            if row is not None and row.end != "reset":
-                rest.append(Rest(row, _difference(number, reward), next_row == row))
-                pairs += [] if row.end else [(row.reward, reward)]
-        if _are_rewards(pairs):
-            yield Bootstrap(met, op.site, rest)
+        for rows in book.readings_behind(met.live, len(met.numbers)):
+            if (found := _bootstrap(history, met, met.constant, rows)) is not None:
+                yield found
+                break
+
+
+def _bootstrap(history: History, met: Met, target: Op, rows: list[Row]) -> Bootstrap | None:
+    if (found := summed_rewards(history, met)) is None:
+        if (summands := _summed_data(history, met)) is not None:
+            return _beside_other_data(history, met, rows, summands)
+        if takes_next_values(history, met, rows):
+            return Bootstrap(met, origin(history, target), _rest_outside(met, rows))
+        return None
+    op, rewards = found
+    if windows := windows_behind(history, target, rows):
+        return _over_several_steps(met, op, windows, rewards)
+    after = successors(history, target, rows)
+    rest, pairs = [], []
+    for row, reward, number, next_row in zip(rows, rewards, met.numbers, after, strict=False):
+        if row is not None and row.end != "reset":
+            rest.append(Rest(row, _difference(number, reward), next_row == row))
+            pairs += [] if row.end else [(row.reward, reward)]
+    return Bootstrap(met, op.site, rest) if are_rewards(pairs) else None
 
 
 def _beside_other_data(
     history: History, met: Met, rows: list[Row], columns: list[tuple[Op, tuple[float, ...]]]
-) -> Iterator[Bootstrap]:
+) -> Bootstrap | None:
     """`reward + (discount * mask + next value)`: beside all data, a bonus as well as the reward, what is left is the
     next value."""
     assert met.constant is not None
     going_on = [i for i, row in enumerate(rows) if row is not None and not row.end]
     rewards = [
-        c for c in columns if _are_rewards([(row.reward, c[1][i]) for i in going_on if (row := rows[i])])
+        c for c in columns if are_rewards([(row.reward, c[1][i]) for i in going_on if (row := rows[i])])
     ]
     if len(rewards) != 1:
-        return
+        return None
     known_ends = _ends_by_a_mask(rows, [numbers for op, numbers in columns if (op, numbers) != rewards[0]])
     after, rest = successors(history, met.constant, rows), list[Rest]()
     for i, (row, next_row) in enumerate(zip(rows, after, strict=False)):
@@ -89,7 +91,7 @@ def _beside_other_data(
             own = row._replace(end="terminated") if i in known_ends else row
             left = _remainder(met.numbers[i], [numbers[i] for _, numbers in columns])
             rest.append(Rest(own, left, next_row == row))
-    yield Bootstrap(met, rewards[0][0].site, rest)
+    return Bootstrap(met, rewards[0][0].site, rest)
 
 
 def _ends_by_a_mask(rows: list[Row], columns: list[tuple[float, ...]]) -> set[int]:
@@ -98,19 +100,20 @@ def _ends_by_a_mask(rows: list[Row], columns: list[tuple[float, ...]]) -> set[in
     for numbers in columns:
         going_on = {n for row, n in zip(rows, numbers, strict=False) if row is not None and not row.end}
         if len(going_on) == 1 and 0.0 not in going_on:
-            ended = [i for i, row in enumerate(rows) if row is not None and row.end == "ended"]
+            ended = [i for i, row in enumerate(rows) if row is not None and row.end in ("ended", "done")]
             return {i for i in ended if numbers[i] == 0.0}
     return set()
 
 
 def _over_several_steps(
     met: Met, op: Op, windows: list[Window | None], rewards: tuple[float, ...]
-) -> Iterator[Bootstrap]:
+) -> Bootstrap | None:
     """Of windows within one episode, the last step tells whether anything follows."""
-    if discount_of(windows, rewards):
-        rows = zip(windows, met.numbers, rewards, strict=True)
-        whole = [(w, number, reward) for w, number, reward in rows if w is not None and w.is_whole]
-        yield Bootstrap(met, op.site, [Rest(w.last, _difference(n, r), True) for w, n, r in whole])
+    if not discount_of(windows, rewards):
+        return None
+    rows = zip(windows, met.numbers, rewards, strict=True)
+    whole = [(w, number, reward) for w, number, reward in rows if w is not None and w.is_whole]
+    return Bootstrap(met, op.site, [Rest(w.last, _difference(n, r), True) for w, n, r in whole])
 
 
 def _rest_outside(met: Met, rows: list[Row]) -> list[Rest]:
@@ -173,7 +176,7 @@ def _data_in(history: History, met: Met) -> list[tuple[Op, tuple[float, ...]]]:
     return [(op, book.numbers.get(nid, ())) for nid, op in found.items()]
 
 
-def _are_rewards(pairs: list[tuple[float, float]]) -> bool:
+def are_rewards(pairs: list[tuple[float, float]]) -> bool:
     """Whether these are the rewards that the environment gave, perhaps scaled; a constant that is added to them (the
     average reward) cannot be told from a scale where they are all equal."""
     if len(pairs) < 4:

@@ -24,6 +24,7 @@ class ExperienceBook:
         self.numbers: dict[ValueId, tuple[float, ...]] = {}
         self.observations: dict[ValueId, tuple[Row, ...]] = {}
         self.successors: dict[ValueId, tuple[Row, ...]] = {}
+        self.of_other_agents: dict[tuple[ValueId, str], list[tuple[Row, ...]]] = {}
         self._at_clock: dict[int, dict[int, tuple[int, int]]] = {}
         self._clocks: list[int] = []
 
@@ -56,12 +57,15 @@ class ExperienceBook:
         self._clocks = sorted(self._at_clock)
         for rows in event.rows:
             table = self.observations if rows.part == "observation" else self.successors
-            table[rows.value] = tuple([event.transitions[at] if at >= 0 else None for at in rows.at])
+            own = tuple([event.transitions[at] if at >= 0 else None for at in rows.at])
+            if table.setdefault(rows.value, own) != own:
+                others = self.of_other_agents.setdefault((rows.value, rows.part), [])
+                others += [own] if own not in others else []
         for value in event.numbers:
             self.numbers[value.value] = value.numbers
         for memory, limit in (
             (self.transitions, KEPT_TRANSITIONS), (self._at_clock, KEPT_TRANSITIONS), (self.numbers, KEPT_VALUES),
-            (self.observations, KEPT_VALUES), (self.successors, KEPT_VALUES),
+            (self.observations, KEPT_VALUES), (self.successors, KEPT_VALUES), (self.of_other_agents, KEPT_VALUES),
         ):  # fmt: skip
             _shorten(memory, limit)
 
@@ -80,6 +84,21 @@ class ExperienceBook:
             if rows is not None and len(rows) == count:
                 return list(rows)
         return self._rows_by_time(live, count)
+
+    def readings_behind(self, live: Op, count: int) -> Iterator[list[Row]]:
+        """The same; of a value that was computed from what all agents see, for each agent."""
+        if (first := self.rows_behind(live, count)) is not None:
+            yield first
+        for nid in self._graph.ancestors([live.nid]) if self.of_other_agents else ():
+            for rows in self.of_other_agents.get((nid, "observation"), ()):
+                if len(rows) == count:
+                    yield list(rows)
+
+    def led_to(self, nid: ValueId) -> Iterator[tuple[Row, ...]]:
+        """The transitions that have led to these observations, once for each agent that they may be about."""
+        if nid in self.successors:
+            yield self.successors[nid]
+            yield from self.of_other_agents.get((nid, "next observation"), ())
 
     def _rows_by_time(self, live: Op, count: int) -> list[Row] | None:
         elements = list(self._elements(live))

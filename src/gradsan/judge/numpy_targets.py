@@ -34,11 +34,9 @@ def successors(history: History, target: Op, rows: list[Row]) -> tuple[Row, ...]
     in another order."""
     book = history.experience
     for nid in history.graph.ancestors([target.nid]):
-        after = book.successors.get(nid, ())
-        if len(after) == len(rows) and 2 * sum(a == row for a, row in zip(after, rows, strict=True)) > len(
-            rows
-        ):
-            return after
+        for after in book.led_to(nid):
+            if len(after) == len(rows) < 2 * sum(a == row for a, row in zip(after, rows, strict=True)):
+                return after
     return ()
 
 

@@ -5,7 +5,7 @@ the precision of the numbers, or not at all."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from gradsan.record.events import Transition
@@ -132,6 +132,21 @@ class Series:
         if min(abs(candidate - own) for candidate in candidates) <= 10 * self.tolerance:
             return False  # there is nothing to tell them apart by
         return any(abs(candidate - entry.number) <= self.tolerance for candidate in candidates)
+
+    def values_past_ends(self, law: Law, ends: Collection[str]) -> tuple[int, int]:
+        """At how many borders of these kinds nothing is carried on but the value of what comes next is taken, the first
+        state of another episode; and at how many it is not."""
+        taken = left_out = 0
+        for entry, following in self.borders:
+            if entry.transition.end not in ends or following.prediction is None:
+                continue
+            whole = law.at(entry, following)
+            own = whole - law.next * following.number - law.value * following.prediction
+            valued = own + (law.next + law.value) * following.prediction
+            if abs(valued - own) > 10 * self.tolerance:
+                taken += abs(valued - entry.number) <= self.tolerance
+                left_out += abs(valued - entry.number) > self.tolerance
+        return taken, left_out
 
     # -- what is no return ---------------------------------------------------------------------------------
 

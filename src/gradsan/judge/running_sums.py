@@ -41,6 +41,29 @@ def cut_at(history: History, site: Site) -> Site:
     return history.site_at(seen.file, lines[0], seen.function) if len(lines) == 1 else carrying
 
 
+def added_at(history: History, site: Site) -> Site:
+    """The one line that adds a step's reward and the value after it, `delta = r + gamma * v' - v`, for the sum that is
+    carried on; the line that carries it on, where the source does not tell."""
+    carrying = carried_on_at(history, site)
+    seen = history.sites.get(carrying)
+    if seen is None or carrying == site:
+        return carrying
+    inner, statement = around(seen.file, seen.line)
+    function = inner or tree_of(seen.file)
+    if function is None or statement is None:
+        return carrying
+    assigned = [n for n in ast.walk(function) if isinstance(n, ast.Assign) and n is not statement]
+    wanted = names_in(statement)
+    lines = {n.lineno for n in assigned if wanted & set().union(*map(names_in, n.targets)) and _is_error(n)}
+    return history.site_at(seen.file, lines.pop(), seen.function) if len(lines) == 1 else carrying
+
+
+def _is_error(step: ast.Assign) -> bool:
+    """Whether it adds something up, and takes something else away from that."""
+    signs = [type(n.op) for n in ast.walk(step.value) if isinstance(n, ast.BinOp)]
+    return ast.Add in signs and ast.Sub in signs
+
+
 def _is_cut(step: ast.stmt) -> bool:
     """Whether it takes flags from one."""
     ones = [n.left for n in ast.walk(step) if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Sub)]
@@ -103,8 +126,12 @@ def _lines(function: Function, statement: ast.stmt) -> Iterator[int]:
                 if isinstance(step, ast.Assign)
                 else set()
             )
-            if isinstance(step, ast.Assign) and bound & put & names_in(step.value):
+            if isinstance(step, ast.Assign) and bound & put & names_in(step.value) and _adds(step.value):
                 yield step.lineno
+
+
+def _adds(value: ast.expr) -> bool:
+    return any(isinstance(n, ast.BinOp) and isinstance(n.op, ast.Add | ast.Sub) for n in ast.walk(value))
 
 
 def _fillings(loop: ast.For | ast.While) -> Iterator[tuple[str, ast.expr]]:

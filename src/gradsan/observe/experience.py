@@ -6,7 +6,7 @@ Only while every operation is looked at, only where an environment was stepped, 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import torch
 
@@ -57,13 +57,20 @@ class ExperienceTap:
     def _batch(self, batch: Tensor, number: ValueId) -> None:
         if batch.dim() < 2 or batch.requires_grad or number in self._batches:
             return
-        width = batch.shape[-1]
-        if width not in self._rollouts.widths:
-            return
-        if 1 < batch.numel() // width <= MOST_NUMBERS and batch.device.type == "cpu":
-            self._batches[number] = batch.detach().clone()
+        width = self._width(batch)
+        if width and 1 < batch.numel() // width <= MOST_NUMBERS and batch.device.type == "cpu":
+            self._batches[number] = batch.detach().reshape(-1, width).clone()
             if len(self._batches) > MOST_BATCHES:  # the newest ones count: acting comes before learning
                 del self._batches[next(iter(self._batches))]
+
+    def _width(self, batch: Tensor) -> int:
+        """How many numbers of it are an observation: those of the last axis, or of several (an agent each, a grid) that
+        lie side by side; 0 where none can be."""
+        widths, last, size = self._rollouts.widths, batch.shape[-1], batch.numel()
+        if last in widths:
+            return last
+        several = [width for width in widths if last and size > width > last]
+        return max((width for width in several if width % last == size % width == 0), default=0)
 
     def _keep(self, tensor: Tensor, number: ValueId) -> None:
         size = tensor.numel()
@@ -95,18 +102,18 @@ class ExperienceTap:
         self._size = 0
 
     def _experience(self) -> Experience | None:
-        index = self._rollouts.index
-        index.catch_up()
+        self._rollouts.index.catch_up()
+        self._rollouts.teams.index.catch_up()
         found: dict[TransitionKey, int] = {}
         rows: list[Rows] = []
         for number, batch in self._batches.items():
             digests = digests_of_rows(batch)
             for leads_there in (False, True):
-                places = index.find(digests, leads_there)
-                if 2 * sum(place is not None for place in places) < len(places):
-                    continue
-                at = tuple([-1 if p is None else found.setdefault(p, len(found)) for p in places])
-                rows.append(Rows(number, "next observation" if leads_there else "observation", at))
+                for places in self._places(digests, leads_there):
+                    if 2 * sum(place is not None for place in places) < len(places):
+                        continue
+                    at = tuple([-1 if p is None else found.setdefault(p, len(found)) for p in places])
+                    rows.append(Rows(number, "next observation" if leads_there else "observation", at))
         self._add_between(rows, found)
         self._add_recent(found)
         if not found:
@@ -118,6 +125,16 @@ class ExperienceTap:
             for number, constant in self._constants.items()
         ]
         return Experience(tuple(transitions), tuple(rows), tuple(numbers))
+
+    def _places(self, digests: list[int], leads_there: bool) -> Iterator[list[TransitionKey | None]]:
+        """Of observations that hold those of all agents, the places of each agent."""
+        yield self._rollouts.index.find(digests, leads_there)
+        teams = self._rollouts.teams
+        places = teams.index.find(digests, leads_there) if teams.streams else []
+        if any(places):
+            members = max(len(own) for own in teams.members.values())
+            for at in range(members):
+                yield [teams.place_of_member(place, at) for place in places]
 
     def _add_between(self, rows: list[Rows], found: dict[TransitionKey, int]) -> None:
         """The steps that lie between a row's own and the one that it takes its next value from."""

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from gradsan.observe import transitions as kept
+from gradsan.observe.teams import Teams, digest_of_all
 from gradsan.observe.transitions import Index, Stream, digest_of, numbers_of
 from gradsan.record.events import Environment
 
@@ -35,6 +36,7 @@ class _Copies:
         self.leaving = leaving  # an agent that is done is gone until `reset`, so what it saw last is an end
         self.autoreset = autoreset
         self.streams: dict[Any, Stream] = {}
+        self.team: Stream | None = None
 
 
 class Rollouts:
@@ -45,6 +47,7 @@ class Rollouts:
         self._alone: dict[int, tuple[Callable[[], Any], Stream, Any, set[type]]] = {}
         self.streams: dict[int, Stream] = {}
         self.index = Index(self.streams)
+        self.teams = Teams()
         self.widths: set[int] = set()  # how many numbers an observation has
         self._count = 0
         self._waiting: tuple[Callable[[], Any], Any] | None = None
@@ -59,6 +62,8 @@ class Rollouts:
         first = _first(result)
         for name, stream in known[1].streams.items():
             stream.was_reset(digest_of(first if known[1].alone else _of_copy(first, name)))
+        if known[1].team is not None:
+            known[1].team.was_reset(digest_of_all(first, known[1].streams))
 
     def _begins_with(self, env: Any, result: Any) -> None:
         """Nobody knows yet whether it is an environment at all."""
@@ -124,6 +129,10 @@ class Rollouts:
             begin = first if alone else _of_copy(first, name)
             stream.current = digest_of(begin) if begin is not None else kept.UNKNOWN
         self.widths.add(_width(result[0] if alone else _of_copy(result[0], names[0])))
+        if not alone and not copies.autoreset and len(names) <= MOST_COPIES:
+            copies.team = self.teams.meet(list(copies.streams.values()))
+            copies.team.current = digest_of_all(first, copies.streams)
+            self.widths.add(sum(_width(_of_copy(result[0], name)) for name in names))
         known = self._environments[id(env)] = (_reference(env), copies)
         if alone and type(result[0]).__name__ == "ndarray":
             kinds = {kind for kind in map(type, result[1:4]) if kind.__name__ in PLAIN}
@@ -143,14 +152,19 @@ class Rollouts:
     # -- one step ----------------------------------------------------------------------------------------
 
     def _note(self, copies: _Copies, result: tuple[Any, ...]) -> None:
-        observation, reward, info, clock = result[0], result[1], result[-1], self._clock()
+        observation, clock = result[0], self._clock()
         if copies.alone:
             if (stream := copies.streams.get(0)) is not None:
-                end = _end(bool(result[2]), bool(result[3]) if len(result) == 5 else None, info)
-                stream.step(float(reward), end, digest_of(observation), clock)
+                end = _end(bool(result[2]), bool(result[3]) if len(result) == 5 else None, result[-1])
+                stream.step(float(result[1]), end, digest_of(observation), clock)
             return
-        if self._note_arrays(copies, result, clock):
-            return
+        if not self._note_arrays(copies, result, clock):
+            self._note_each(copies, result, clock)
+        if copies.team is not None:
+            copies.team = self.teams.step(copies.team, digest_of_all(observation, copies.streams), clock)
+
+    def _note_each(self, copies: _Copies, result: tuple[Any, ...], clock: int) -> None:
+        observation, reward, info = result[0], result[1], result[-1]
         flags = [_flags(part) for part in result[2 : 4 if len(result) == 5 else 3]]
         rewards = dict(reward) if _is_by_agent(reward) else dict(enumerate(numbers_of(reward)))
         for name, stream in copies.streams.items():

@@ -18,8 +18,8 @@ KEPT = 32_768  # transitions of one stream
 LARGEST = (
     8_192  # bytes of an observation; larger ones are pictures, which are scaled before they reach a network
 )
-ENDS: tuple[End, ...] = ("", "truncated", "terminated", "ended", "reset")
-GOES_ON, TRUNCATED, TERMINATED, ENDED, RESET = range(5)
+ENDS: tuple[End, ...] = ("", "truncated", "terminated", "ended", "reset", "done")
+GOES_ON, TRUNCATED, TERMINATED, ENDED, RESET, DONE = range(6)
 UNKNOWN = 0  # a digest
 FEWEST_IN_ORDER, DIFFERENT = 12, 4  # rows that are a rollout, and not by chance
 
@@ -29,7 +29,18 @@ TransitionKey = tuple[int, int]  # the number of a stream, and of a transition i
 class Stream:
     """One copy of an environment."""
 
-    __slots__ = ("_indexed", "clocks", "current", "ends", "first", "led_to", "number", "observed", "rewards")
+    __slots__ = (
+        "_indexed",
+        "_said",
+        "clocks",
+        "current",
+        "ends",
+        "first",
+        "led_to",
+        "number",
+        "observed",
+        "rewards",
+    )
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -38,12 +49,16 @@ class Stream:
         self.rewards, self.ends = array("d"), bytearray()
         self.observed, self.led_to, self.clocks = array("q"), array("q"), array("q")
         self._indexed = 0
+        self._said = False  # the last one is over, by the only flag that there is
 
     def was_reset(self, digest: int) -> None:
         if (
             self.ends and self.ends[-1] == GOES_ON
         ):  # given up by the script: nobody knows how it would have gone on
             self.ends[-1] = ENDED
+        elif self._said:
+            self.ends[-1] = DONE
+        self._said = False
         self.current = digest
 
     def step(self, reward: float, end: int, digest: int, clock: int, begins_with: int = UNKNOWN) -> None:
@@ -53,6 +68,7 @@ class Stream:
         self.led_to.append(digest)
         self.rewards.append(reward)
         self.ends.append(end)
+        self._said = end == ENDED
         self.clocks.append(clock)
         self.current = begins_with or digest
         if len(self.ends) >= 2 * KEPT:
@@ -70,8 +86,20 @@ class Stream:
     def transition(self, step: int) -> Transition:
         at = step - self.first
         return Transition(
-            self.number, step, round_off(self.rewards[at]), ENDS[self.ends[at]], self.clocks[at]
+            self.number,
+            step,
+            round_off(self.rewards[at]),
+            ENDS[self.ends[at]],
+            self.clocks[at],
+            self._length(at),
         )
+
+    def _length(self, at: int) -> int:
+        """Of the episode that ends here; 0 where it goes on, or where its beginning is forgotten."""
+        if self.ends[at] == GOES_ON:
+            return 0
+        last = max(self.ends.rfind(end, 0, at) for end in (TRUNCATED, TERMINATED, ENDED, RESET, DONE))
+        return at - last if last >= 0 or not self.first else 0
 
     def not_indexed(self) -> Iterable[int]:
         """The transitions that nobody has asked for since the last time."""
@@ -89,10 +117,13 @@ class Index:
         self._to: dict[int, TransitionKey | None] = {}
 
     def find(self, digests: list[int], leads_there: bool) -> list[TransitionKey | None]:
-        table, streams = (self._to if leads_there else self._from), self._streams
+        table = self._to if leads_there else self._from
         found = [table.get(digest) for digest in digests]
-        found = [place if place and streams[place[0]].first <= place[1] else None for place in found]
+        found = [place if place and self._is_kept(place) else None for place in found]
         return (None in found and self._newest_in_order(digests, leads_there)) or found
+
+    def _is_kept(self, place: TransitionKey) -> bool:
+        return (stream := self._streams.get(place[0])) is not None and stream.first <= place[1]
 
     def _newest_in_order(self, digests: list[int], leads_there: bool) -> list[TransitionKey | None]:
         """In a grid world places recur, but not a whole rollout: of one copy, or of all of them, step by step or copy

@@ -495,9 +495,9 @@ class Failed(NamedTuple):
 
 # -- environments -----------------------------------------------------------------------------------
 
-End = Literal["", "truncated", "terminated", "ended", "reset"]
-"""How a transition ended its episode: not at all; `ended` where nobody can tell how; `reset` is no transition but a
-step that was spent on starting anew."""
+End = Literal["", "truncated", "terminated", "ended", "reset", "done"]
+"""How a transition ended its episode: not at all; `ended` where nobody can tell how; `done` where the environment said
+so with its only flag, and the script started anew; `reset` is no transition but a step that was spent on that."""
 
 
 class Environment(NamedTuple):
@@ -512,13 +512,14 @@ class Environment(NamedTuple):
 
 class Transition(NamedTuple):
     """One step of one copy of an environment (a `stream`). `clock`: the newest value when it was taken, where every
-    operation was looked at: what chose its action was made before."""
+    operation was looked at: what chose its action was made before. `length`: of the episode that it ended."""
 
     stream: int
     step: int
     reward: float
     end: End = ""
     clock: int = 0
+    length: int = 0
 
 
 class Rows(NamedTuple):

@@ -10,7 +10,7 @@ from gradsan.judge import reasons
 from gradsan.judge.bootstraps import Bootstrap, bootstraps_in, has_learned_target
 from gradsan.judge.cut_estimates import estimates_in
 from gradsan.judge.wording import line, value_at
-from gradsan.record.events import Backward, Site
+from gradsan.record.events import Backward, Site, Transition
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 ENOUGH = 3  # rows
@@ -218,6 +218,39 @@ class BootstrapPastEnd(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # One flag is all that the environment says; the episodes are of many lengths.
+        import numpy, torch
+
+        class Walk:
+            def __init__(self):
+                self.random = numpy.random.default_rng(0)
+
+            def reset(self):
+                self.x, self.t = self.random.normal(size=3).astype("float32"), 0
+                return self.x.copy()
+
+            def step(self, action):
+                self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+                self.t += 1
+                return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2)
+
+        env, critic = Walk(), torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+        obs = env.reset()
+        for _ in range(6):
+            rows = []
+            for _ in range(32):
+                next_obs, reward, done = env.step(1.0)
+                rows.append((obs, reward, next_obs, float(done)))
+                obs = env.reset() if done else next_obs
+            s, r, s2, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+            target = r + 0.99 * critic(s2).squeeze(-1).detach()  # BUG
+            loss = (critic(s).squeeze(-1) - target).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """
@@ -388,25 +421,57 @@ class BootstrapPastEnd(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # One flag is all that the environment says, and it is the clock's; some episodes are given up before.
+        import numpy, torch
+
+        class Walk:
+            def __init__(self):
+                self.random = numpy.random.default_rng(0)
+
+            def reset(self):
+                self.x, self.t = self.random.normal(size=3).astype("float32"), 0
+                return self.x.copy()
+
+            def step(self, action):
+                self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+                self.t += 1
+                return self.x.copy(), float(self.x[0]), self.t >= 8
+
+        env, critic = Walk(), torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+        obs = env.reset()
+        for _ in range(6):
+            rows = []
+            for _ in range(32):
+                next_obs, reward, done = env.step(1.0)
+                rows.append((obs, reward, next_obs, float(done)))
+                obs = env.reset() if done or abs(next_obs[1]) > 2 else next_obs
+            s, r, s2, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+            target = r + 0.99 * critic(s2).squeeze(-1).detach()
+            loss = (critic(s).squeeze(-1) - target).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
 
     def __init__(self, *args: object) -> None:
         super().__init__(*args)  # type: ignore[arg-type]
         self._rows: dict[tuple[Site, str], _Rows] = defaultdict(_Rows)
-        self._ends: dict[Site, set[tuple[int, int]]] = defaultdict(
-            set
-        )  # the transitions that were terminated
         self._cut: dict[Site, _Rows] = defaultdict(_Rows)  # truncated steps of estimates over many steps
+        self._longest: dict[int, int] = {}  # episode of each stream
         self._unknown = False  # there was a target whose rows are of unknown origin
 
     def on_backward(self, event: Backward) -> Verdicts:
         if not self._unknown and self.history.experience.was_lost:
             self._unknown = has_learned_target(self.history, event)
         for target in bootstraps_in(self.history, event):
+            self._note_lengths()
             kinds = {}
             for end in ("", "truncated", "terminated"):
                 kinds[end] = rows = self._rows[target.site, end]
-                of_kind = [rest for rest in target.rest if rest.transition.end == end]
+                of_kind = [rest for rest in target.rest if self._end_of(rest.transition) == end]
                 rows.add([rest.number for rest in of_kind if rest.follows or rest.number == 0.0])
             going_on, truncated, terminated = kinds.values()
             if going_on.taken < 10 * max(1, going_on.left_out):
@@ -439,6 +504,18 @@ class BootstrapPastEnd(Rule):
                     [("target", site), ("loss", loss), ("backward", event.site)],
                     severity="warning",
                 )
+
+    def _note_lengths(self) -> None:
+        for transition in self.history.experience.transitions.values():
+            longest = self._longest.get(transition.stream, 0)
+            self._longest[transition.stream] = max(longest, transition.length)
+
+    def _end_of(self, transition: Transition) -> str:
+        """A lone flag may be the clock's. It is not where another episode went on for longer; of the first, nobody
+        knows whether it was seen from its beginning."""
+        shorter = 0 < transition.length < self._longest.get(transition.stream, 0)
+        is_first = transition.length > transition.step
+        return "terminated" if transition.end == "done" and shorter and not is_first else transition.end
 
     def _is_a_horizon(self) -> bool:
         """Whether all episodes have the same length: then `terminated` may stand for a time limit, which a script that

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from gradsan.judge import reasons, reordered
 from gradsan.judge.bootstraps import summed_rewards
 from gradsan.judge.numpy_targets import arrival
+from gradsan.judge.own_state_targets import own_states_in
 from gradsan.judge.returns import FEWEST_PAIRS, SLOWEST, Law, ReturnRow, Series
 from gradsan.judge.rollout_order import Disorder, disorders
 from gradsan.judge.rollout_sums import rollouts, values_alone
-from gradsan.judge.running_sums import carried_on_at, cut_at
+from gradsan.judge.running_sums import added_at, carried_on_at, cut_at
 from gradsan.judge.weighed import Met, entries, is_score, met_in, origin
 from gradsan.judge.windows import crossings, discount_of, windows_behind
 from gradsan.judge.wording import line, value_at
@@ -21,6 +22,7 @@ from gradsan.rules.base import Rule, Verdict, Verdicts
 ENOUGH_BORDERS = 3  # ends of episodes that a return ran across
 ENOUGH_UPDATES = 2  # in which the order was wrong
 MOST_UPDATES = 8  # of a few steps each that are looked at together
+OWN_STATE = "takes, at each of {steps} steps, the value of its own state where that of the next one belongs"
 TEXTS: dict[reordered.Disorder, str] = {
     "reversed": "holds, at {steps} steps, the returns from the last to the first: each is that of another step",
     "reversed sums of the past": "holds, at {steps} steps, sums of the rewards before another step: it runs with time "
@@ -37,6 +39,8 @@ class _Seen:
 
     crossed: int = 0
     stopped: int = 0
+    valued: int = 0
+    not_valued: int = 0
     looks_back: int = 0
     only_discounted: int = 0
     beside: int = 0
@@ -145,6 +149,77 @@ class MisalignedReturn(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # The target asks about the state that the prediction is about.
+        import numpy, torch
+
+        class Walk:
+            def __init__(self):
+                self.random = numpy.random.default_rng(0)
+
+            def reset(self):
+                self.x, self.t = self.random.normal(size=3).astype("float32"), 0
+                return self.x.copy()
+
+            def step(self, action):
+                self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+                self.t += 1
+                return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2)
+
+        env, critic = Walk(), torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+        obs = env.reset()
+        for _ in range(6):
+            rows = []
+            for _ in range(32):
+                next_obs, reward, done = env.step(1.0)
+                rows.append((obs, reward, next_obs, float(done)))
+                obs = env.reset() if done else next_obs
+            s, r, s2, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+            target = r + 0.99 * critic(s).squeeze(-1).detach() * (1 - end)  # BUG
+            loss = (critic(s).squeeze(-1) - target).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # The sum stops at an end, and the error before it takes the value of the next start.
+        import numpy, torch
+
+        class Walk:
+            def __init__(self):
+                self.random = numpy.random.default_rng(0)
+
+            def reset(self):
+                self.x = self.random.normal(size=3).astype("float32")
+                return self.x.copy(), {}
+
+            def step(self, action):
+                self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+                return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+        env, critic = Walk(), torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+        obs, _ = env.reset()
+        for _ in range(6):
+            rows = []
+            for _ in range(32):
+                next_obs, reward, terminated, truncated, _ = env.step(1.0)
+                rows.append((obs, reward, float(terminated)))
+                obs = env.reset()[0] if terminated else next_obs
+            s, r, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+            with torch.no_grad():
+                value = critic(torch.cat([s, torch.tensor(obs)[None]])).squeeze(-1)
+                advantage, last = torch.zeros(32), 0.0
+                for t in reversed(range(32)):
+                    delta = r[t] + 0.9 * value[t + 1] - value[t]  # BUG
+                    last = delta + 0.9 * 0.8 * (1 - end[t]) * last
+                    advantage[t] = last
+            loss = (critic(s).squeeze(-1) - (advantage + value[:-1])).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """
@@ -187,6 +262,76 @@ class MisalignedReturn(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # Both the sum and the value are masked.
+        import numpy, torch
+
+        class Walk:
+            def __init__(self):
+                self.random = numpy.random.default_rng(0)
+
+            def reset(self):
+                self.x = self.random.normal(size=3).astype("float32")
+                return self.x.copy(), {}
+
+            def step(self, action):
+                self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+                return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+        env, critic = Walk(), torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+        obs, _ = env.reset()
+        for _ in range(6):
+            rows = []
+            for _ in range(32):
+                next_obs, reward, terminated, truncated, _ = env.step(1.0)
+                rows.append((obs, reward, float(terminated)))
+                obs = env.reset()[0] if terminated else next_obs
+            s, r, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+            with torch.no_grad():
+                value = critic(torch.cat([s, torch.tensor(obs)[None]])).squeeze(-1)
+                advantage, last = torch.zeros(32), 0.0
+                for t in reversed(range(32)):
+                    delta = r[t] + 0.9 * (1 - end[t]) * value[t + 1] - value[t]
+                    last = delta + 0.9 * 0.8 * (1 - end[t]) * last
+                    advantage[t] = last
+            loss = (critic(s).squeeze(-1) - (advantage + value[:-1])).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # A bonus that another network gives for the very state, in a task of single choices.
+        import numpy, torch
+
+        class Draw:
+            def __init__(self):
+                self.random = numpy.random.default_rng(0)
+
+            def reset(self):
+                self.x = self.random.normal(size=3).astype("float32")
+                return self.x.copy(), {}
+
+            def step(self, action):
+                reward, self.x = float(self.x[0]), self.random.normal(size=3).astype("float32")
+                return self.x.copy(), reward, False, False, {}
+
+        env, critic, novelty = Draw(), torch.nn.Linear(3, 1), torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+        obs, _ = env.reset()
+        for _ in range(6):
+            rows = []
+            for _ in range(32):
+                next_obs, reward, *_ = env.step(1.0)
+                rows.append((obs, reward))
+                obs = next_obs
+            s, r = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+            target = r + 0.1 * novelty(s).squeeze(-1).detach()
+            loss = (critic(s).squeeze(-1) - target).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
 
     def __init__(self, *args: object) -> None:
@@ -201,6 +346,7 @@ class MisalignedReturn(Rule):
             yield from self._disorder(event, found)
         if not self.history.experience.was_followed:
             return
+        yield from self._own_states(event)
         series: dict[tuple[Site, int], tuple[Met, list[ReturnRow]]] = {}
         for met in met_in(self.history, event):
             if met.op.name == "mul" and not is_score(self.history, met.live):
@@ -213,6 +359,14 @@ class MisalignedReturn(Rule):
             if met.constant is not None and met.op.name != "mul":
                 yield from self._judge_rollout(event, met, rows)
                 yield from self._judge_windows(event, met, met.constant)
+
+    def _own_states(self, event: Backward) -> Verdicts:
+        for found in own_states_in(self.history, event):
+            seen = self._at(found.site, found.met)
+            seen.from_itself += 1
+            if seen.from_itself >= ENOUGH_UPDATES:
+                text = OWN_STATE.format(steps=found.rows)
+                yield self._verdict(event, found.met, found.site, text)
 
     def _disorder(self, event: Backward, found: Disorder) -> Verdicts:
         looks = self._disorders[found.joined.site] = self._disorders.get(found.joined.site, 0) + 1
@@ -312,7 +466,7 @@ class MisalignedReturn(Rule):
         elif series.bootstraps_from_itself():
             seen.from_itself += 1
             if seen.from_itself >= ENOUGH_UPDATES and not seen.right:
-                text = f"takes, at each of {steps} steps, the value of its own state where that of the next one belongs"
+                text = OWN_STATE.format(steps=steps)
                 yield self._verdict(event, met, culprit, text)
         elif how := reordered.disorder_of(parts, begins):
             yield from self._in_disorder(event, met, culprit, how, steps)
@@ -362,6 +516,7 @@ class MisalignedReturn(Rule):
     def _crossings(self, event: Backward, met: Met, culprit: Site, series: Series, law: Law) -> Verdicts:
         seen = self._at(culprit, met)
         seen.right += 1
+        yield from self._values_past_ends(event, met, culprit, series, law)
         crossed, stopped = series.crossings(law)
         seen.crossed += crossed
         seen.stopped += stopped
@@ -369,6 +524,27 @@ class MisalignedReturn(Rule):
             yield self._verdict(
                 event, met, culprit, _across(law, seen.crossed), carried_on_at(self.history, culprit)
             )
+
+    def _values_past_ends(
+        self, event: Backward, met: Met, culprit: Site, series: Series, law: Law
+    ) -> Verdicts:
+        seen = self._at(culprit, met)
+        valued, not_valued = series.values_past_ends(law, self._ends_that_cut())
+        seen.valued += valued
+        seen.not_valued += not_valued
+        if valued and seen.valued >= ENOUGH_BORDERS and not seen.not_valued:
+            yield self._verdict(
+                event, met, culprit,
+                f"takes the value of the state that the next episode begins with, at all {seen.valued} steps where the"
+                f" environment said that one was over",
+                added_at(self.history, culprit),
+            )  # fmt: skip
+
+    def _ends_that_cut(self) -> tuple[str, ...]:
+        """The ends at which the next start is no state that follows. Copies that start anew by themselves say only
+        that they have: where the sum is cut there, the value has to be."""
+        by_themselves = all(e.copies > 1 for e in self.history.experience.environments)
+        return ("terminated", "done", "ended") if by_themselves else ("terminated", "done")
 
     def _verdict(self, event: Backward, met: Met, made: Site, text: str, culprit: Site = NOWHERE) -> Verdict:
         what = value_at(self.history, made, "the return")
