@@ -214,12 +214,34 @@ def line_of(history: History, difference: Difference) -> Site:
 
 def line_that_scored(history: History, difference: Difference) -> Site:
     """As `line_of`; of a helper that made both, the innermost call that made only this one."""
+    apart = _calls_apart(history, difference)
+    return line_of(history, difference) if apart is None else apart[0]
+
+
+def line_that_scored_otherwise(history: History, difference: Difference) -> Site | None:
+    """Of a helper that made both, the call that scored what was made of a choice. The other scores the very choice that
+    was drawn, and so does it right."""
+    apart = _calls_apart(history, difference)
+    return None if apart is None or changed_choice(history.graph, difference) is None else apart[1]
+
+
+def _calls_apart(history: History, difference: Difference) -> tuple[Site, Site] | None:
     own, other = made(history.graph, difference.constant), made(history.graph, difference.live)
     if own.site != other.site or not own.site:
-        return line_of(history, difference)
+        return None
     own, other = _parting(history.graph, own, other)
     calls = zip(way_of(history, own), way_of(history, other), strict=False)
-    return next((site for site, theirs in calls if site != theirs), line_of(history, difference))
+    return next(((site, theirs) for site, theirs in calls if site != theirs), None)
+
+
+def changed_choice(graph: Provenance, difference: Difference) -> Op | None:
+    """What was done last to a choice before the learned side scored it, where the other side scores it as it was drawn."""
+    own, other = _parting(graph, made(graph, difference.constant), made(graph, difference.live))
+    for ours, theirs in zip(graph.inputs(own), graph.inputs(other), strict=False):
+        drawn, scored = _handed(graph, ours), _handed(graph, theirs, PASSED_ON - {"clamp"})
+        if chooses(drawn) and scored.nid != drawn.nid and drawn.nid in graph.ancestors([scored.nid]):
+            return scored
+    return None
 
 
 def _parting(graph: Provenance, own: Op, other: Op) -> tuple[Op, Op]:
@@ -240,9 +262,9 @@ def _parting(graph: Provenance, own: Op, other: Op) -> tuple[Op, Op]:
     return max(found, key=lambda pair: pair[0].nid, default=(own, other))
 
 
-def _handed(graph: Provenance, op: Op) -> Op:
+def _handed(graph: Provenance, op: Op, passing: set[str] = PASSED_ON) -> Op:
     """What was passed on, before it was reshaped, picked or put together."""
-    while op.name in PASSED_ON and (source := next(graph.inputs(op), None)) is not None:
+    while op.name in passing and (source := next(graph.inputs(op), None)) is not None:
         op = source
     return op
 

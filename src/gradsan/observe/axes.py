@@ -16,6 +16,10 @@ ALONG = {
 WITH_AXES = REDUCTIONS | ALONG | {"getitem", "select"}
 MAKES_AN_AXIS = {"stack"}
 ALONG_THE_FIRST = {"cat", "stack"}  # where nothing is said
+LEFT_TO_CHOOSE = {
+    "softmax",
+    "log_softmax",
+}  # as PyTorch does: the first of a row and of a cube, else the second
 
 
 def axes_of(name: str, args: Any, kwargs: Any, inputs: list[Tensor]) -> tuple[int, ...]:
@@ -37,6 +41,8 @@ def axes_of(name: str, args: Any, kwargs: Any, inputs: list[Tensor]) -> tuple[in
     if given is None or isinstance(given, bool):  # `std(x, False)`: no axis
         if name in ALONG_THE_FIRST:
             return (0,)
+        if name in LEFT_TO_CHOOSE and dims:
+            return (0,) if dims in (1, 3) else (1,)
         return tuple(range(dims)) if name in REDUCTIONS else ()
     if not isinstance(given, tuple | list) or not all(type(axis) is int for axis in given):
         return ()

@@ -16,7 +16,7 @@ from gradsan.record.events import Tag, ValueId
 Tensor = torch.Tensor
 Meaning = Literal[
     "entropy", "negative entropy", "log-prob", "surprise", "prob", "policy", "log-policy", "normaliser",
-    "minimum", "maximum", "log-ratio",
+    "minimum", "maximum", "log-ratio", "corrected",
 ]  # fmt: skip
 
 
@@ -61,7 +61,8 @@ NOTEWORTHY = (
     | SPREADING
     | {"log", "exp", "neg", "mul", "sub", "rsub", "add", "div"}
 )
-SCORES = {"log-prob", "log-policy", "log-ratio"}
+SCORES = {"log-prob", "log-policy", "log-ratio", "corrected"}
+CORRECTED = {"log-prob", "corrected"}  # what a squashing does to a density is subtracted, or added
 OPEN_ENDED = {"sum", "stack", "cat", "hstack", "vstack"}
 
 
@@ -122,7 +123,10 @@ class Marks:
             scored = (
                 first is not None and second is not None and first.meaning == second.meaning == "log-prob"
             )
-            return Mark("log-ratio", inputs[0]) if scored else None  # of two choices, as in a preference
+            if scored:
+                return Mark("log-ratio", inputs[0])  # of two choices, as in a preference
+        if name in ("sub", "add") and first is not None and first.meaning in CORRECTED:
+            return Mark("corrected", inputs[0]) if len(inputs) == 2 else None
         if name == "masked_scatter":  # into a tensor of zeros
             first = self.of(inputs[-1])
         if first is None:
@@ -154,7 +158,7 @@ class Marks:
 
 def _may_pass(mark: Mark, name: str) -> bool:
     """A sum over a policy is none, nor is a batch of minima looked at once more."""
-    if mark.meaning in ("log-prob", "prob", "surprise"):
+    if mark.meaning in ("log-prob", "prob", "surprise", "corrected"):
         return True
     return mark.meaning in ("policy", "log-policy") and name not in OPEN_ENDED
 

@@ -183,6 +183,20 @@ class WrongAxis(Rule):
         log_prob = torch.distributions.Categorical(logits=policy(s)).log_prob(a)
         (-(log_prob * (reward - torch.randn(8))).mean()).backward()
         """,
+        """
+        # No axis is said: of teams of agents PyTorch takes the first.
+        import torch
+        from torch.nn.functional import log_softmax
+        policy = torch.nn.Linear(3, 4)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(3):
+            s, a, advantage = torch.randn(6, 2, 3), torch.randint(4, (6, 2, 1)), torch.randn(6, 2)
+            log_probs = log_softmax(policy(s))  # BUG
+            loss = -(log_probs.gather(2, a).squeeze(2) * advantage).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """
@@ -353,6 +367,20 @@ class WrongAxis(Rule):
         with torch.no_grad():
             goal = (query(x) @ key(x).transpose(1, 2)).softmax(-1) @ key(x)
         (head(key(x).detach()) - goal.mean(-1, keepdim=True)).pow(2).mean().backward()
+        """,
+        """
+        # No axis is said: of a table PyTorch takes the columns.
+        import torch
+        from torch.nn.functional import log_softmax
+        policy = torch.nn.Linear(3, 4)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(3):
+            s, a, advantage = torch.randn(6, 2, 3), torch.randint(4, (12, 1)), torch.randn(12)
+            log_probs = log_softmax(policy(s).flatten(0, 1))
+            loss = -(log_probs.gather(1, a).squeeze(1) * advantage).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
         """,
     )
 

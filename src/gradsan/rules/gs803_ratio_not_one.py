@@ -157,6 +157,38 @@ class RatioNotOne(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # One helper scores both, in front of the squashing; what comes back was squashed, and is not brought back.
+        import torch
+        from torch.nn.functional import softplus
+
+        def density(dist, raw):
+            slope = 2 * (0.6931 - raw - softplus(-2 * raw))
+            return dist.log_prob(raw).sum(-1) - slope.sum(-1)
+
+        def act(dist):
+            raw = dist.sample()
+            return raw.tanh(), density(dist, raw)
+
+        def evaluate(dist, action):
+            inner = action.clamp(-0.999, 0.999)
+            return density(dist, inner)  # BUG
+
+        def policy(s):
+            return torch.distributions.Normal(mean(s), 0.5)
+
+        mean = torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(mean.parameters(), lr=0.1)
+        for _ in range(3):
+            s, advantage = torch.randn(8, 3), torch.randn(8)
+            with torch.no_grad():
+                action, old = act(policy(s))
+            ratio = (evaluate(policy(s), action) - old).exp()
+            loss = -torch.min(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """
@@ -244,6 +276,38 @@ class RatioNotOne(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # One helper scores both, in front of the squashing; what comes back was squashed, and is brought back.
+        import torch
+        from torch.nn.functional import softplus
+
+        def density(dist, raw):
+            slope = 2 * (0.6931 - raw - softplus(-2 * raw))
+            return dist.log_prob(raw).sum(-1) - slope.sum(-1)
+
+        def act(dist):
+            raw = dist.sample()
+            return raw.tanh(), density(dist, raw)
+
+        def evaluate(dist, action):
+            inner = action.clamp(-1 + 1e-6, 1 - 1e-6).atanh()
+            return density(dist, inner)
+
+        def policy(s):
+            return torch.distributions.Normal(mean(s), 0.5)
+
+        mean = torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(mean.parameters(), lr=0.1)
+        for _ in range(3):
+            s, advantage = torch.randn(8, 3), torch.randn(8)
+            with torch.no_grad():
+                action, old = act(policy(s))
+            ratio = (evaluate(policy(s), action) - old).exp()
+            loss = -torch.min(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
 
     def on_backward(self, event: Backward) -> Verdicts:
@@ -290,7 +354,7 @@ class RatioNotOne(Rule):
         made = scores.line_that_scored(history, difference)
         words, cause = self._cause(difference)
         return Verdict(
-            made,
+            scores.line_that_scored_otherwise(history, difference) or made,
             f"the ratio on {line(history, ratio.site)} is {math.exp(max(difference.low, -50)):.3g}…"
             f"{math.exp(min(difference.high, 50)):.3g} before any step since "
             f"{value_at(history, made, 'the old log-probability')} was made{words}",
@@ -315,6 +379,8 @@ class RatioNotOne(Rule):
             mask = (masks[0] or masks[1])[0]
             side = "when it is drawn" if masks[0] else "when it is learned from"
             return f": choices are left out only {side} ({line(history, mask.site)})", mask.site
+        if (changed := scores.changed_choice(graph, difference)) is not None and changed.site:
+            return f": the action that is scored was changed on {line(history, changed.site)}", changed.site
         choices = {nid for nid, op in old_region.items() if scores.chooses(op)}
         own = [op for nid, op in new_region.items() if nid not in old_region and op.name in ("clamp", "tanh")]
         for op in own:
