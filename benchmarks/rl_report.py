@@ -21,12 +21,11 @@ WARM_UP = 2
 HEAD = """\
 Written by `make bench-rl`; do not edit. Both sides train with the same hyperparameters, on one thread, in
 alternating turns on the same machine. Speed is environment steps per second of processor time, gradsan's over
-Stable-Baselines3's, as the mean over runs; evaluation and importing are not timed (the sanitizer's own import still
-is in older runs: all but five of A2C). Some runs are a share of the training (`--share`),
-for speed alone, and without its first fifth, where the sanitizer traces most; seeds were trained to the end.
-Returns are means over seeds of 100 greedy episodes after training, from the same starting states
-on both sides. Brackets are 95 % bootstrap intervals; what lies inside them is called a tie. gradsan's agents
-play with the running mean of their weights ([why](rl.md#what-plays)), its DQN takes the squared loss on
+Stable-Baselines3's, as the mean over runs; evaluation and importing are not timed. Some runs are a share of the
+training (`--share`), for speed alone, and without its first fifth, where the sanitizer traces most; seeds were
+trained to the end. Returns are means over seeds of 100 greedy episodes after training, from the same starting
+states on both sides. Brackets are 95 % bootstrap intervals; what lies inside them is called a tie. gradsan's
+agents play with the running mean of their weights ([why](rl.md#what-plays)), its DQN takes the squared loss on
 CartPole, and its PPO has [advantages](rl.md#advantages-of-ppo) of its own where a rollout is many batches
 (Acrobot); Stable-Baselines3 has no such choices.
 """

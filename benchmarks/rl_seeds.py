@@ -2,14 +2,16 @@
 
     python benchmarks/rl_seeds.py --steps 30000
 
-Time is that of the processor, in turns of a few rollouts each, with the sanitizer off on both sides. The returns are
-those of the seeds trained alone and trained together, compared by a permutation test. Writes docs/rl-seeds.md.
+Time is that of the processor: of the commands as a user gives them, in turns of half a second (`turns.py`), and of
+collecting and updating alone, in turns of a few rollouts. The returns are those of the seeds trained alone and trained
+together, compared by a permutation test. Writes docs/rl-seeds.md.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,6 +19,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from turns import in_turns
 
 from gradsan.rl.algorithms import build, preset
 from gradsan.rl.comparing import bootstrap
@@ -28,6 +31,17 @@ from gradsan.rl.seeds_together import play_together
 ENV = "CartPole-v1"
 PAGE = Path(__file__).parent.parent / "docs" / "rl-seeds.md"
 TURN = 2  # rollouts
+WHOLE = 100_000  # steps of the commands: the default of PPO
+
+
+def commands(count: int, runs: int) -> list[list[float]]:
+    """Processor time of each run of `gradsan train ppo` with one seed, and with `count` of them."""
+    with tempfile.TemporaryDirectory() as folder:
+        # A run wants a folder of its own, and the commands are given many times.
+        train = f"exec {sys.executable} -m gradsan train ppo --env {ENV} --steps {WHOLE}"
+        where = f'--out "$(mktemp -d -p {folder})/run" 2> {folder}/said'
+        seeds = ("--seed 1", f"--seeds {count}")
+        return in_turns([["sh", "-c", f"{train} {each} {where}"] for each in seeds], runs)
 
 
 def alone(seed: int, steps: int) -> Any:
@@ -81,8 +95,24 @@ def permutation(one: Sequence[float], other: Sequence[float]) -> float:
     return float((apart >= found - 1e-9).mean())
 
 
+def said_of_commands(spent: list[list[float]], count: int) -> str:
+    one, many = spent
+    mean, low, high = (sum(many) / len(many) / base for base in (sum(one) / len(one), max(one), min(one)))
+    return (
+        f"**Time.** `gradsan train ppo --env {ENV} --seeds {count}` takes {mean:.2f} times the processor time of the "
+        f"same command with one seed ({low:.2f} … {high:.2f} by the slowest and the quickest of {len(one)} runs of one "
+        f"seed; {len(many)} of {count}), both as given: from start to last plot, with evaluations and the sanitizer."
+    )
+
+
 def write_page(
-    ratios: Any, count: int, mine: list[float], others: list[float], steps: int, episodes: int
+    spent: list[list[float]],
+    ratios: Any,
+    count: int,
+    mine: list[float],
+    others: list[float],
+    steps: int,
+    episodes: int,
 ) -> None:
     mean, low, high = (float(value[0]) for value in bootstrap(ratios[:, None]))
     rows = [("alone", mine), ("together", others)]
@@ -92,9 +122,11 @@ def write_page(
         f'Written by `make bench-seeds BENCH="{" ".join(sys.argv[1:])}"`; do not edit. PPO on CartPole-v1 with its '
         "defaults, one thread.",
         "",
-        f"**Time.** {count} seeds together take {mean:.2f} times the processor time of one "
+        said_of_commands(spent, count),
+        "",
+        f"Collecting and updating alone, with the sanitizer off on both sides: {mean:.2f} times "
         f"({low:.2f} … {high:.2f}, 95 % bootstrap interval over {len(ratios)} turns of {TURN} rollouts; median "
-        f"{np.median(ratios):.2f}), without evaluations and with the sanitizer off on both sides.",
+        f"{np.median(ratios):.2f}).",
         "",
         f"**Returns.** {len(mine)} seeds, {steps:,} steps each, {episodes} greedy episodes per seed afterwards:",
         "",
@@ -118,17 +150,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--count", type=int, default=10, help="seeds whose time is measured")
     parser.add_argument("--turns", type=int, default=12)
+    parser.add_argument("--runs", type=int, default=2, help="of each command")
     parser.add_argument("--seeds", type=int, default=20, help="seeds whose returns are compared")
     parser.add_argument("--steps", type=int, default=100_000)
     parser.add_argument("--episodes", type=int, default=20)
     given = parser.parse_args()
     torch.set_num_threads(1)
+    spent = commands(given.count, given.runs)
+    print(said_of_commands(spent, given.count), flush=True)
     ratios = cost(given.count, given.turns)
-    print(f"{given.count} seeds: {ratios.mean():.2f} times the time of one", flush=True)
+    print(f"collecting and updating alone: {ratios.mean():.2f} times the time of one", flush=True)
     seeds = range(1, given.seeds + 1)
     others = returns_together(seeds, given.steps, given.episodes)
     mine = returns_alone(seeds, given.steps, given.episodes)
-    write_page(ratios, given.count, mine, others, given.steps, given.episodes)
+    write_page(spent, ratios, given.count, mine, others, given.steps, given.episodes)
     print(PAGE.read_text(encoding="utf-8"))
 
 

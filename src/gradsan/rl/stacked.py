@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -26,9 +26,26 @@ def layers_of(rows: Tensor, shapes: Sequence[Sequence[torch.Size]]) -> list[Laye
     return [list(zip(own[::2], own[1::2], strict=True)) for own in views]
 
 
-def room_for(layers: Layers, batch: int) -> list[Tensor]:
-    """Where hidden layers, or the gradients of them, are computed: what is allocated anew is cold in the caches."""
-    return [bias.new_empty(len(bias), batch, bias.shape[1]) for _, bias in layers[:-1]]
+class Room(NamedTuple):
+    """Where hidden layers and the gradients of them are computed, of each network: what is allocated anew is cold in
+    the caches."""
+
+    values: list[list[Tensor]]
+    gradients: list[list[Tensor]]
+
+    @classmethod
+    def of(cls, networks: Sequence[Layers], batch: int) -> Room:
+        values = [
+            [bias.new_empty(len(bias), batch, bias.shape[1]) for _, bias in layers[:-1]]
+            for layers in networks
+        ]
+        # A gradient is needed only until the next one is there, so that two places of a size are enough for all.
+        places: dict[tuple[int, torch.Size], Tensor] = {}
+        gradients = [
+            [places.setdefault((index % 2, value.shape), torch.empty_like(value)) for index, value in own]
+            for own in map(enumerate, values)
+        ]
+        return cls(values, gradients)
 
 
 def passed_on(x: Tensor, layers: Layers, room: list[Tensor]) -> tuple[list[Tensor], Tensor]:
@@ -66,7 +83,7 @@ class Perceptrons(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, rows: Tensor, stack: StackedPerceptrons) -> tuple[Tensor, ...]:
-        rooms = stack.rooms(x.shape[1])
+        rooms = stack.room(x.shape[1]).values
         passed = [passed_on(x, layers, room) for layers, room in zip(stack.layers, rooms, strict=True)]
         ctx.stack = stack
         # Saved although at hand: PyTorch refuses the backward of what the next forward has written over.
@@ -78,8 +95,10 @@ class Perceptrons(torch.autograd.Function):
     def backward(ctx: Any, *gradients: Tensor) -> tuple[None, Tensor, None]:
         stack: StackedPerceptrons = ctx.stack
         saved = iter(ctx.saved_tensors[1:])
-        for gradient, layers, found in zip(gradients, stack.layers, stack.of_layers, strict=True):
-            room = room_for(layers, gradient.shape[2])
+        rooms = stack.room(gradients[0].shape[2]).gradients
+        for gradient, layers, found, room in zip(
+            gradients, stack.layers, stack.of_layers, rooms, strict=True
+        ):
             passed_back(gradient, [next(saved) for _ in layers], layers, found, room)
         return None, stack.of_rows, None  # filled anew each time: autograd takes a copy
 
@@ -98,11 +117,11 @@ class StackedPerceptrons(nn.Module):
         shapes = [[parameter.shape for parameter in network] for network in members[0]]
         self.of_rows = torch.empty_like(self.rows, requires_grad=False)
         self.layers, self.of_layers = layers_of(self.rows.detach(), shapes), layers_of(self.of_rows, shapes)
-        self._rooms: dict[int, list[list[Tensor]]] = {}
+        self._rooms: dict[int, Room] = {}
 
-    def rooms(self, batch: int) -> list[list[Tensor]]:
+    def room(self, batch: int) -> Room:
         if batch not in self._rooms:
-            self._rooms[batch] = [room_for(layers, batch) for layers in self.layers]
+            self._rooms[batch] = Room.of(self.layers, batch)
         return self._rooms[batch]
 
     def forward(self, x: Tensor) -> tuple[Tensor, ...]:
@@ -113,7 +132,7 @@ class StackedPerceptrons(nn.Module):
     @torch.no_grad()
     def constant(self, x: Tensor, kind: int) -> Tensor:
         """Those of one kind, without a graph."""
-        return passed_on(x, self.layers[kind], self.rooms(x.shape[1])[kind])[1]
+        return passed_on(x, self.layers[kind], self.room(x.shape[1]).values[kind])[1]
 
 
 @torch.no_grad()

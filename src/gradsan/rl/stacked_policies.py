@@ -9,7 +9,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from gradsan.rl.losses.policy import NO_INDEX
 from gradsan.rl.policies import ActorCritic, Categorical, Distribution, Gaussian, MultiCategorical
 from gradsan.rl.stacked import StackedPerceptrons
 
@@ -28,8 +27,8 @@ class Distributions(NamedTuple):
         shape = action.shape[:2]
         if len(self.choices) == 1:
             # As `categorical_log_prob`, along this dimension: over a few neighbours PyTorch's softmax is slow.
-            index = action.view(shape)
-            return -functional.cross_entropy(self.output, index, reduction="none", ignore_index=NO_INDEX)
+            taken = action.view(len(action), 1, -1)
+            return functional.log_softmax(self.output, dim=1).gather(1, taken).squeeze(1)
         return self.in_a_row().log_prob(action.flatten(0, 1)).view(shape)
 
     def entropy(self) -> Tensor:
