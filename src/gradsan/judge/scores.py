@@ -235,7 +235,7 @@ def _calls_apart(history: History, difference: Difference) -> tuple[Site, Site] 
 
 
 def changed_choice(graph: Provenance, difference: Difference) -> Op | None:
-    """What was done last to a choice before the learned side scored it, where the other side scores it as it was drawn."""
+    """What was done last to a choice before the learned side scored it; the other side scores it as it was drawn."""
     own, other = _parting(graph, made(graph, difference.constant), made(graph, difference.live))
     for ours, theirs in zip(graph.inputs(own), graph.inputs(other), strict=False):
         drawn, scored = _handed(graph, ours), _handed(graph, theirs, PASSED_ON - {"clamp"})
