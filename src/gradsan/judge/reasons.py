@@ -23,9 +23,24 @@ NOT_FOLLOWED = "what the environment said was not met again in a loss (changed o
 BLIND: dict[BlindSpot, str] = {
     "transforms": "values inside torch.func transforms",
     "compiled": "code inside torch.compile (with TORCH_COMPILE_DISABLE=1 it runs eagerly, and is looked at)",
+    "compiled values": "what the values inside torch.compile are (with TORCH_COMPILE_DISABLE=1 it runs eagerly)",
     "subclass": "tensors of a class that answers by code of its own (DTensor, jagged, masked, a wrapper)",
     "deep graph": "backward through a graph of more than 15,000 operations in a row",
     "packed": "tensors that saved-tensor hooks keep for backward (checkpointing, offloading)",
 }
 # The rules that a blind spot concerns; all that look deeply, where it is not named here.
-CONCERNS: dict[BlindSpot, tuple[str, ...]] = {"packed": ("GS101", "GS104")}
+CONCERNS: dict[BlindSpot, tuple[str, ...]] = {
+    "packed": ("GS101", "GS104"),
+    "compiled values": (
+        "GS101",
+        "GS104",
+        "GS208",
+        "GS211",
+        "GS503",
+        "GS602",
+        "GS803",
+        "GS804",
+        "GS806",
+        "GS807",
+    ),
+}

@@ -1,8 +1,10 @@
 """Compiled regions stay compiled: other kernels round differently, and the training would be another one.
 
 While one runs, nothing of ours is in the compiler's sight (it would trace our function mode, our hooks and our
-wrappers, or refuse a full graph because of them). What goes in and what comes out is seen; what happens inside is
-not, and that is said. Only a step inside a region leaves a mark: weights that have changed since backward fed them.
+wrappers, or refuse a full graph because of them). What goes in and what comes out is seen; what happens inside is told
+from the compiler's record (`compiled_graphs`). Where there is none (it was compiled before we came, or in pieces with
+plain code between them), that is said. A step inside a region leaves a mark: weights that have changed since backward
+fed them.
 
 The compiler is never imported for that: whoever imports it, `ImportHook` notices.
 """
@@ -10,20 +12,24 @@ The compiler is never imported for that: whoever imports it, `ImportHook` notice
 from __future__ import annotations
 
 import functools
+import importlib
 import sys
 import threading
 from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import Any, Protocol
 
+from gradsan.observe.compiled_graphs import Graph, Replay, read, watched
 from gradsan.observe.containment import Containment
 from gradsan.observe.import_hook import ImportHook
 from gradsan.observe.outlet import BlindSpots
 from gradsan.observe.patches import Parts, Patches
+from gradsan.observe.sites import Sites
 from gradsan.observe.tracing import Tracing
 
 COMPILER = "torch._dynamo.eval_frame"
 REGION = "compile_wrapper"  # the function there that runs one
+OUTPUT = "torch._dynamo.output_graph"  # where graphs are handed to a backend
 
 
 class Withdrawing(Protocol):
@@ -35,12 +41,13 @@ class Withdrawing(Protocol):
 
 class Compiled:
     def __init__(
-        self, containment: Containment, tracing: Tracing, blind_spots: BlindSpots,
+        self, containment: Containment, tracing: Tracing, blind_spots: BlindSpots, sites: Sites,
         withdrawing: Sequence[Withdrawing], after_region: Callable[[FrameType], None],
     ) -> None:  # fmt: skip
         self._contain = containment.contain
         self._tracing = tracing
         self._blind_spots = blind_spots
+        self._sites = sites
         self._withdrawing = withdrawing
         self._after_region = after_region
         self._inside = threading.local()
@@ -98,6 +105,27 @@ class Compiled:
             return before
 
         patches.set(module, "_maybe_set_eval_frame", set_eval_frame, stays=True)
+        self._contain("compile", self._read_graphs, patches)
+
+    def _read_graphs(self, patches: Patches) -> None:
+        """What is handed to a backend is read first; what it gives back tells of itself."""
+        handing = importlib.import_module(OUTPUT).OutputGraph
+        compile_graph = handing.call_user_compiler
+
+        @functools.wraps(compile_graph)
+        def call_user_compiler(output: Any, module: Any, inputs: Any) -> Any:
+            graph = self._contain("compile", read, module, self._sites)
+            run = compile_graph(output, module, inputs)
+            if graph is None or getattr(output, "package", None) is not None:  # to be kept on disk as it is
+                return run
+            return watched(run, graph, self._ran)
+
+        patches.set(handing, "call_user_compiler", call_user_compiler, stays=True)
+
+    def _ran(self, graph: Graph, args: tuple[Any, ...], result: Any) -> None:
+        if self._tracing.tap is not None:
+            self._inside.told = getattr(self._inside, "told", 0) + 1
+            self._contain("compile", Replay(self._tracing.tap), graph, args, result)
 
     def _enter(self, frame: FrameType) -> None:
         self._threads += 1
@@ -105,7 +133,7 @@ class Compiled:
             for part in self._withdrawing:
                 self._contain("compile", part.withdraw)
         if self._tracing.tap is not None:
-            self._blind_spots.add("compiled", frame)
+            self._inside.told = 0
             self._contain("compile", self._tracing.tap.withdraw)
 
     def _leave(self, frame: FrameType) -> None:
@@ -114,6 +142,8 @@ class Compiled:
             for part in reversed(self._withdrawing):
                 self._contain("compile", part.come_back)
         if self._tracing.tap is not None:
+            whole = getattr(self._inside, "told", 0) == 1
+            self._blind_spots.add("compiled values" if whole else "compiled", frame)
             self._contain("compile", self._tracing.tap.come_back)
         self._contain("compile", self._after_region, frame)
 

@@ -50,15 +50,8 @@ def facts(
         return OpFacts(settings=settings, valid=_valid_targets(name, args, kwargs))
     if name in LIMITING and name != "clamp":
         return OpFacts(settings=settings, flat_units=_flat_units(inputs, outputs))
-    scalars: tuple[float, ...] = ()
-    alpha, saturated, bad = 1.0, 0.0, None
-    if name in WITH_SCALARS:
-        scalars = tuple([float(a) for a in args if type(a) in NUMBERS or is_float_of_numpy(a)])
-        alpha = float(kwargs.get("alpha", 1.0))
-        if name == "clamp" and kwargs:
-            scalars += tuple(
-                [float(a) for n in ("min", "max") if isinstance(a := kwargs.get(n), int | float)]
-            )
+    scalars, alpha = scalars_of(name, args, kwargs) if name in WITH_SCALARS else ((), 1.0)
+    saturated, bad = 0.0, None
     if name == "clamp" and inputs and inputs[0].requires_grad and outputs and _are_dense(inputs, outputs):
         saturated = _share_changed(inputs[0], outputs[0])
     if name == "where" and outputs and outputs[0].requires_grad and _are_dense(inputs, outputs):
@@ -71,6 +64,14 @@ def facts(
     return OpFacts(
         scalars, alpha, saturated, bad, settings, flat_units=_flat_units(inputs, outputs) if saturated else 0
     )
+
+
+def scalars_of(name: str, args: Any, kwargs: Any) -> tuple[tuple[float, ...], float]:
+    """The plain numbers among the arguments, and what the second operand is multiplied with."""
+    scalars = tuple([float(a) for a in args if type(a) in NUMBERS or is_float_of_numpy(a)])
+    if name == "clamp" and kwargs:
+        scalars += tuple([float(a) for n in ("min", "max") if isinstance(a := kwargs.get(n), int | float)])
+    return scalars, float(kwargs.get("alpha", 1.0))
 
 
 def _flat_units(inputs: list[Tensor], outputs: list[Tensor]) -> int:

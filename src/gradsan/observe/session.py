@@ -82,7 +82,7 @@ class Session:
         self._charts = ChartTap(containment, sink, known, lambda: self.iteration) if draws else None
         withdrawing = (self._patches, self._optimizers, policy.late)
         self._compiled = Compiled(
-            containment, tracing, blind_spots, withdrawing, self._optimizers.note_compiled_steps
+            containment, tracing, blind_spots, sites, withdrawing, self._optimizers.note_compiled_steps
         )
         self._sharding = ShardTap(containment)
         self._others: tuple[Tap, ...] = (

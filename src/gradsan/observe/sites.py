@@ -97,10 +97,29 @@ class Sites:
             known = self._places[*way, *tags] = Place(site, tags, self._chain(innermost))
         return known
 
+    def place_in(self, trace: list[tuple[str, int, str]]) -> Place:
+        """The same of frames that are gone: file, line and function of each, the innermost one last."""
+        tags, way = list[Tag](), list[Site]()
+        for file, number, function in reversed(trace):
+            kind, tag = self._classify_file(file, function)
+            if kind == USER:
+                way.append(self.at(file, number, function))
+            elif tag and not way:
+                tags.append(tag)
+        return (
+            Place(way[0], tuple(tags), self._way(way[0], way[1 : CALLERS + 1]))
+            if way
+            else Place(NOWHERE, tuple(tags))
+        )
+
     def _chain(self, frame: FrameType) -> Chain:
-        sites = list(dict.fromkeys(self._intern(f.f_code, f.f_lineno) for f in self._callers(frame)))
-        own = self._intern(frame.f_code, frame.f_lineno)
-        way = tuple(site for site in sites if site != own)  # a comprehension is a frame on the same line
+        sites = [self._intern(f.f_code, f.f_lineno) for f in self._callers(frame)]
+        return self._way(self._intern(frame.f_code, frame.f_lineno), sites)
+
+    def _way(self, own: Site, sites: list[Site]) -> Chain:
+        way = tuple(
+            dict.fromkeys(site for site in sites if site != own)
+        )  # a comprehension is a frame on the same line
         if not way:
             return DIRECT
         chain = self._by_sites.get(way)

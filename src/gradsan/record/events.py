@@ -643,7 +643,7 @@ class Attention(NamedTuple):
     reason: Reason = ""
 
 
-BlindSpot = Literal["transforms", "compiled", "packed", "subclass", "deep graph"]
+BlindSpot = Literal["transforms", "compiled", "compiled values", "packed", "subclass", "deep graph"]
 
 
 class Blind(NamedTuple):
