@@ -120,12 +120,26 @@ class GrowingGraph(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # In place, it is the same tensor and no longer the same value.
+        import torch
+        rnn, head = torch.nn.GRUCell(3, 4), torch.nn.Linear(4, 1)
+        opt = torch.optim.SGD([*rnn.parameters(), *head.parameters()], lr=0.1)
+        h = torch.zeros(8, 4)
+        for _ in range(9):
+            h = rnn(torch.randn(8, 3), h)
+            loss = (head(h) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            h.detach_()
+        """,
     )
 
     def on_ops(self, event: Ops) -> Verdicts:
         for op in event.ops:
             depth = op.facts.carried
-            if depth >= ITERATIONS:
+            if depth >= ITERATIONS and self._carries_on(op):
                 yield Verdict(
                     op.site,
                     f"{value_at(self.history, op.site, 'this')} is built on a tensor of the iteration before, graph "
@@ -142,6 +156,12 @@ class GrowingGraph(Rule):
                     [op.facts.pid],
                     fix="update it under `torch.no_grad()`",
                 )
+
+    def _carries_on(self, op: Op) -> bool:
+        """Not where another line does, and this one only looks at what it keeps."""
+        behind = self.history.graph.live_ancestors(op.inputs).values()
+        carriers = {source.site for source in behind if source.facts.carried}
+        return not carriers or op.site in carriers
 
     def _is_synced_live(self, written: Op) -> bool:
         """A frozen copy that was written, by no optimizer, with something that carries gradient."""
