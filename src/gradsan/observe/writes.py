@@ -73,7 +73,8 @@ class Writes:
         return kept
 
     def _lies_in_array(self, tensor: Tensor) -> bool:
-        return storage_of(tensor) in self.shared_with_numpy and is_dense(tensor) and tensor.is_contiguous()
+        shared = tensor.is_cpu and storage_of(tensor) in self.shared_with_numpy
+        return shared and is_dense(tensor) and tensor.is_contiguous()
 
     def wrote(self, tensor: Tensor, nid: ValueId, site: Site, name: str, by_step: bool = False) -> None:
         storage = storage_of(tensor)
