@@ -75,6 +75,21 @@ class GrowingGraph(Rule):
             for s, p in zip(slow.parameters(), net.parameters()):
                 s.copy_(0.99 * s + 0.01 * p)  # BUG
         """,
+        """
+        # The best error so far, measured after every fourth update; another line only reads it.
+        import torch
+        net, held = torch.nn.Linear(3, 1), torch.randn(8, 3)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        best, waited = torch.full((8, 1), float("inf")), 0
+        for update in range(40):
+            opt.zero_grad()
+            (net(torch.randn(8, 3)) - 1.0).pow(2).mean().backward()
+            opt.step()
+            if update % 4 == 3:
+                error = (net(held) - 1.0).pow(2)
+                waited = 0 if (error < 0.9 * best).any() else waited + 1
+                best = torch.minimum(best, error)  # BUG
+        """,
     )
     good = (
         """
@@ -133,6 +148,21 @@ class GrowingGraph(Rule):
             loss.backward()
             opt.step()
             h.detach_()
+        """,
+        """
+        # Carried on for three rounds of four updates, and then cut off.
+        import torch
+        net, held = torch.nn.Linear(3, 1), torch.randn(8, 3)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        best = torch.full((8, 1), float("inf"))
+        for update in range(60):
+            opt.zero_grad()
+            (net(torch.randn(8, 3)) - 1.0).pow(2).mean().backward()
+            opt.step()
+            if update % 4 == 3:
+                best = torch.minimum(best, (net(held) - 1.0).pow(2))
+            if update % 12 == 11:
+                best = best.detach()
         """,
     )
 
