@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from gradsan.judge.flow import culprit_of, is_choice
 from gradsan.judge.source import around
-from gradsan.record.events import Chain, Op, Site
+from gradsan.record.events import NOWHERE, Chain, Op, Site
 
 COMPREHENSIONS = {"<listcomp>", "<dictcomp>", "<setcomp>", "<genexpr>"}
 NEW_TENSORS = {"tensor", "as_tensor", "FloatTensor", "Tensor", "new_tensor", "asarray", "from_numpy"}
@@ -31,8 +31,8 @@ def way_of(history: History, op: Op) -> Way:
 def meeting(history: History, of: Way, other: Way) -> int:
     """How many callers up the first way runs through a function that the other runs through, too; 0 where they
     meet in the line's own function, or nowhere."""
-    theirs = {_function(history, site) for site in other}
-    return next((up for up, site in enumerate(of) if _function(history, site) in theirs), 0)
+    theirs = {function_of(history, site) for site in other}
+    return next((up for up, site in enumerate(of) if function_of(history, site) in theirs), 0)
 
 
 def used_in(history: History, use: Op, by: Op) -> Site:
@@ -49,6 +49,14 @@ def caller_apart(history: History, wrong: Way, right: Iterable[Way]) -> Site:
         if all(way[: up + 1] != wrong[: up + 1] for way in others):
             return wrong[up]
     return wrong[0]
+
+
+def apart_from(history: History, wrong: Op, right: Iterable[Op]) -> Site:
+    """Where the way to a use leaves those on which the same line is used by right: the call of the network, or of a
+    helper that others call, too. Nowhere, where nobody else uses the line."""
+    path = way_of(history, wrong)
+    site = caller_apart(history, path, [way_of(history, op) for op in right])
+    return NOWHERE if site == path[0] else site
 
 
 def caller_of(history: History, op: Op, is_right: Callable[[Op], bool]) -> Site:
@@ -117,10 +125,10 @@ def handed_in(history: History, where: Op, value: Op) -> Site:
 
 
 def is_one_function(history: History, one: Site, other: Site) -> bool:
-    return _function(history, one) == _function(history, other)
+    return function_of(history, one) == function_of(history, other)
 
 
-def _function(history: History, site: Site) -> tuple[str, str]:
+def function_of(history: History, site: Site) -> tuple[str, str]:
     seen = history.sites.get(site)
     if seen is None:
         return "", str(site)

@@ -268,7 +268,9 @@ class CutFinder:
             return None
         loss = [op for nid in roots if (op := graph.get(nid)) is not None]
         found = self._function(roots, hungry) or self._between(roots, hungry)
-        telling = [c for c in found if not self._is_constant(loss, c, contribution.consumed_pids())]
+        # A loss that nobody steps upon teaches nobody; what it weighs or aims at is a constant all the same.
+        taught = contribution.consumed_pids() or set(contribution.event.fed)
+        telling = [c for c in found if not self._is_constant(loss, c, taught)]
         if not telling and (cut := _telling(found)) is not None:
             self.constants.update(dict.fromkeys(cut.pids, flow.culprit_of(cut.op)))
         return _telling(telling)
@@ -276,8 +278,10 @@ class CutFinder:
     def _function(self, roots: list[ValueId], hungry: set[ParamId]) -> list[Cut]:
         """A custom function that the graph leads through, and that gave nothing back."""
         graph = self.history.graph
-        for op in graph.live_ancestors(roots).values():
-            if "function" not in op.tags:
+        within = graph.live_ancestors(roots)
+        for op in within.values():
+            # What this loss does not ask for may be all that a parameter has a part in.
+            if "function" not in op.tags or any(r.nid not in within for r in flow.live_results(graph, op)):
                 continue
             if pids := graph.live_params([op.nid]) & hungry:
                 return [Cut(op, pids, False)]
@@ -310,7 +314,11 @@ class CutFinder:
                 if not user.live and user.nid not in seen:
                     seen.add(user.nid)
                     stack.append(user.nid)
-                elif user.live and not (self._compares(user, within, trained) or _masks(within[nid], user)):
+                elif user.live and not (
+                    self._compares(user, within, trained)
+                    or _masks(within[nid], user)
+                    or _selects(within[nid], user, cut)
+                ):
                     return False
         return True
 
@@ -343,6 +351,11 @@ def _weighs(op: Op, cut: Cut) -> bool:
 def _masks(op: Op, user: Op) -> bool:
     """It only says where: in `kl_divergence`, which probabilities are zero."""
     return not op.floating and user.name in ("where", "setitem", "masked_fill", "index_put")
+
+
+def _selects(op: Op, user: Op, cut: Cut) -> bool:
+    """What was chosen by the numbers that were cut only says which of the trained values count: another's action."""
+    return cut.op.floating and not op.floating and user.name in ("gather", "getitem", "index_select")
 
 
 def _telling(cuts: list[Cut]) -> Cut | None:

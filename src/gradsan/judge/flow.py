@@ -267,3 +267,18 @@ def is_upstream(
     came out of a transform nobody can tell which is before which."""
     users = [op for op in param_users(graph, within, second) if op.live and not graph.is_hidden([op.nid])]
     return any(graph.live_params([op.nid]) & first for op in users)
+
+
+def live_results(graph: Provenance, op: Op) -> list[Op]:
+    """What one call of a custom function has given back, this and others, as far as a gradient can arrive there: they
+    have numbers in a row."""
+    found = [op]
+    for way in (1, -1):
+        at = op.nid + way
+        while (other := graph.get(ValueId(at))) is not None and (other.name, other.site) == (
+            op.name,
+            op.site,
+        ):
+            found.append(other)
+            at += way
+    return [result for result in found if result.live]

@@ -33,6 +33,7 @@ class Copying:
     after_training: bool
     times: int = 1
     longest: int = 0  # iterations between two of its syncs, or before the first
+    shortest: int = 0  # and of more than none
     unseen: bool = False  # it has been written since, where nobody looked
 
 
@@ -187,8 +188,10 @@ class Networks:
         known = self.copies.get(pid)
         again = known if known is not None and known.source == source else None
         times = again.times + 1 if again is not None else 1
-        longest = max(again.longest, self._now - again.iteration) if again is not None else 0
-        self.copies[pid] = Copying(source, site, how, self._now, trained, times, longest)
+        waited = self._now - again.iteration if again is not None else 0
+        longest, shortest = (again.longest, again.shortest) if again is not None else (0, 0)
+        longest, shortest = max(longest, waited), min(filter(None, (shortest, waited)), default=0)
+        self.copies[pid] = Copying(source, site, how, self._now, trained, times, longest, shortest)
 
     def is_target(self, pid: ParamId) -> bool:
         """A copy of a trained parameter that nothing else trains, or that is synced again and again."""

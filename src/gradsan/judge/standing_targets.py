@@ -19,6 +19,8 @@ PERIODS, UPDATES = (
     5,
     100,
 )  # a rhythm is broken after so many of its longest pauses, and so many updates at least
+# Beside others that are synced much more often, fewer updates tell as much.
+PERIODS_BESIDE, UPDATES_BESIDE = 20, 50
 # One sync has no rhythm: where steps of the environment are counted, the first comes sooner than the others.
 PERIODS_AFTER_ONE, UPDATES_AFTER_ONE = 20, 1_000
 TOGETHER = 3  # backwards of each line that are read for which targets serve it together
@@ -114,7 +116,9 @@ class StandingTargets:
         if source in history.networks.loaded or not history.params[source].created:
             return False  # trained before: it may be there to stay
         followed = [copies[p] for p in self._beside.get(pid, ()) if p in copies and copies[p].times > OFTEN]
-        return any(c.after_training for c in followed) and history.iteration >= UPDATES
+        rhythm = max((c.shortest for c in followed), default=0)  # not all syncs are seen
+        enough = min(UPDATES, max(UPDATES_BESIDE, PERIODS_BESIDE * rhythm))
+        return any(c.after_training for c in followed) and history.iteration >= enough
 
     def left_behind(self) -> list[ParamId]:
         """Synced, and then no more, for much longer than it ever was between two syncs."""

@@ -24,6 +24,8 @@ from gradsan.record import events
 FIRST_ITERATIONS = 12
 # Of iterations that hold so many values each, fewer say as much; six are judged before one is only counted.
 MANY_VALUES, FEWER_ITERATIONS = 250, 6
+# A graph that has been carried on for so many iterations when the first look ends may be about to grow; how many tell.
+CARRIED, FOR_CERTAIN, ITERATIONS_MORE = 2, 4, 12
 FOR_NEWS = 4  # deep iterations when something new happens
 FAMILIAR_IN_A_ROW = 2
 BUDGET = 0.02  # share of iterations that news may make deep, beyond the first ones
@@ -141,7 +143,7 @@ class AttentionPolicy:
             self._tap.end_of_iteration()
             if self.mode == "adaptive":
                 self._deep_left -= 1
-                if self._deep_left <= 0 or self._has_seen_enough():
+                if (self._deep_left <= 0 or self._has_seen_enough()) and not self._is_in_suspense():
                     self.go_light()
             return
         self._full_left = 0 if familiar else max(0, self._full_left - 1)
@@ -160,6 +162,11 @@ class AttentionPolicy:
     def _has_seen_enough(self) -> bool:
         """Not where the first of them held a rollout, and the others learn from it bit by bit."""
         return FEWER_ITERATIONS <= self._looked < FIRST_ITERATIONS and self._smallest > MANY_VALUES
+
+    def _is_in_suspense(self) -> bool:
+        """What is carried on once in several iterations takes longer to be told from what is cut off in time."""
+        depth = self._tap.values.reaches_back
+        return CARRIED <= depth < FOR_CERTAIN and self._looked < FIRST_ITERATIONS + ITERATIONS_MORE
 
     def backward(self, event: events.Backward) -> None:
         """A loss was met at full attention; those that come back now and then are to be traced, too."""

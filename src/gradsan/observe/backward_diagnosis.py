@@ -27,7 +27,7 @@ from gradsan.observe.switches import GradientSwitches
 from gradsan.observe.tracing import Tracing
 from gradsan.observe.unseen import is_dense, is_readable
 from gradsan.observe.values import Tensor, version_of
-from gradsan.observe.writes import Writes, content_of
+from gradsan.observe.writes import Writes
 from gradsan.record.events import (
     NOBODY,
     NOWHERE,
@@ -181,7 +181,7 @@ def _hidden_write(seen: Writes, tensors: list[Tensor], nid: ValueId) -> list[Hid
         where, size = saved.data_ptr(), saved.numel()
         for item in seen.kept[nid]:
             if item.where == where and item.size == size and item.storage == storage_of(saved):
-                if item.version == version_of(saved) and item.content not in (None, content_of(saved)):
+                if item.version == version_of(saved) and not item.is_content_of(saved):
                     later = seen.after(item.storage, nid)
                     if any(w.by_step for w in later):
                         return []  # a fused step does not count its write: that is GS102's to say
@@ -204,7 +204,7 @@ def _saved_tensors(node: Any, names: list[str]) -> list[Tensor]:
             found.append(value)
         elif isinstance(value, tuple | list):
             found.extend(v for v in value if isinstance(v, Tensor))
-    return [t for t in found if is_readable(t) and t.dtype.is_floating_point and is_dense(t)]
+    return [t for t in found if is_readable(t) and is_dense(t)]
 
 
 class GradientWatcher:
@@ -305,7 +305,11 @@ def _saved_by(node: Any) -> tuple[list[Tensor], list[Tensor]]:
     """What the node keeps of its inputs, and of its results."""
     names = saved_names(node)[0]
     results = [name for name in names if name.startswith("_saved_result")]
-    return _saved_tensors(node, [n for n in names if n not in results]), _saved_tensors(node, results)
+    return _numbers(node, [n for n in names if n not in results]), _numbers(node, results)
+
+
+def _numbers(node: Any, names: list[str]) -> list[Tensor]:
+    return [t for t in _saved_tensors(node, names) if t.dtype.is_floating_point]
 
 
 def _any_bad(grads: Any) -> bool:

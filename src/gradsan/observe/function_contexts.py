@@ -11,7 +11,7 @@ from gradsan.observe.error_origins import code_of
 from gradsan.observe.registry import storage_of
 from gradsan.observe.unseen import is_dense, is_readable
 from gradsan.observe.values import Tensor
-from gradsan.observe.writes import Writes, address_of, content_of
+from gradsan.observe.writes import Writes, address_of
 from gradsan.record.events import NOWHERE, HiddenWrite, ValueId
 
 # What one may ask a tensor without looking at its numbers.
@@ -32,8 +32,8 @@ FORM = {
 def changed_attributes(seen: Writes, node: Any, nid: ValueId) -> list[HiddenWrite]:
     for name, tensor in _attributes(node):
         kept = [k for k in seen.kept[nid] if (k.where, k.size) == (address_of(tensor), tensor.numel())]
-        kept = [k for k in kept if k.storage == storage_of(tensor) and k.content is not None]
-        if not kept or kept[0].content == content_of(tensor) or not _is_read(node, name):
+        kept = [k for k in kept if k.storage == storage_of(tensor)]
+        if not kept or kept[0].is_content_of(tensor) or not _is_read(node, name):
             continue
         later = seen.after(kept[0].storage, nid)
         if any(write.by_step for write in later):

@@ -37,6 +37,7 @@ from gradsan.record.events import DRAWING, PLAIN, Failed, Op, OpFacts, OpKind, O
 DIFFERENCES = {"sub", "kl_div"}
 Read = tuple[list[Tensor], tuple[ValueId, ...], list[int]]  # the inputs, their numbers, their versions
 IGNORED = (IGNORE, "")
+INSIDE = 256  # operations in the forward of a custom function
 NOTHING_TO_LEARN = 30_000  # operations without a graph: a long warm-up, or a search without gradients
 
 
@@ -316,9 +317,22 @@ class OperationTap(StackedMode):
         scores = self._scores(args, inputs, outputs)
         for at, out in enumerate(outputs):
             inside = self.values.find(out)
-            sources = (*numbers, inside) if inside is not None else numbers
+            given = self._given(inside, numbers) if inside is not None and len(outputs) > 1 else numbers
+            sources = (*given, inside) if inside is not None else numbers
             own = place._replace(tags=(*place.tags, "function", *scores.get(at, ())))
             self.define(name, out, sources, own, facts, inputs)
+
+    def _given(self, inside: ValueId, numbers: tuple[ValueId, ...]) -> tuple[ValueId, ...]:
+        """Which arguments one of several results was made of, as its forward has shown; all, where it has not."""
+        made = {op.nid: op.inputs for op in self.pending[-INSIDE:]}
+        stack, found = [inside], {inside}
+        while stack:
+            for source in made.get(stack.pop(), ()):
+                if source not in found:
+                    found.add(source)
+                    if source not in numbers:
+                        stack.append(source)
+        return tuple([n for n in numbers if n in found]) or numbers
 
     def _scores(self, args: Any, inputs: list[Tensor], outputs: list[Tensor]) -> dict[int, tuple[Tag, ...]]:
         if not self.marks.active or dispatch_modes():  # a mode of the script's own would see it computed

@@ -73,7 +73,7 @@ def classify(func: Any) -> tuple[str, str]:
         return "choice", raw.strip("_")
     if raw in ARRIVALS:
         return "arrival", raw
-    if raw in ("__deepcopy__", "_set_grad_enabled", "requires_grad_", "__iter__"):
+    if raw in ("__deepcopy__", "_set_grad_enabled", "requires_grad_", "detach_", "__iter__"):
         return raw.strip("_"), raw.strip("_")
     return OPERATION, canonical(raw)
 

@@ -157,6 +157,16 @@ class SpecialCalls:
 
     requires_grad = set_requires_grad
 
+    def detach(self, call: Call) -> None:
+        """`h.detach_()`: a leaf is frozen, anything else is a constant from now on, in the same tensor."""
+        target, place = call.inputs[0], self._sites.place(call.frame)
+        pid = self._leaves.find(target)
+        if pid is not None:
+            self._emit(ParamFlag(pid, target.requires_grad, place.site, place.chain))
+            self._values.forget(target)
+        elif self._writes.gradient_of(target) is None:  # as PyTorch's own `zero_grad` does
+            self._tap.define(call.name, target, call.numbers, place, PLAIN, call.inputs)
+
     def iter(self, call: Call) -> None:
         place = self._sites.place(call.frame)
         for out in call.result:

@@ -59,6 +59,7 @@ class Values:
         self._iteration = 0
         self._born: dict[ValueId, tuple[int, int]] = {}
         self._thread, self._threads_mix = 0, False  # that makes values with a graph
+        self.reaches_back = 0  # through so many iterations the longest graph that was carried on
 
     @property
     def newest(self) -> int:
@@ -111,6 +112,8 @@ class Values:
                 crosses = crosses or older
                 depth = max(depth, born[1] + older)
         self._born[nid] = (self._iteration, min(depth, 12))
+        if crosses and depth > self.reaches_back:
+            self.reaches_back = depth
         return min(depth, 12) if crosses else 0
 
     def alive_with_graph(self) -> Iterator[tuple[Tensor, ValueId, int]]:

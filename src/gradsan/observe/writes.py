@@ -35,6 +35,12 @@ class SavedTensor(NamedTuple):
     version: int
     content: int | None
     """A digest, where contents are compared in this iteration."""
+    in_order: bool = False
+    """Memory that an array shares, and read as it lies there: what is only moved about has another digest, too."""
+
+    def is_content_of(self, tensor: Tensor) -> bool:
+        """Whether this memory, which begins where it began, holds what it held. True where nobody has read it."""
+        return self.content in (None, content_of(tensor, self.in_order))
 
 
 class Writes:
@@ -50,7 +56,7 @@ class Writes:
         self.compares_contents = True
 
     def used(self, nid: ValueId, inputs: list[Tensor], out: Tensor, keeps_result: bool) -> None:
-        kept = [self._keep(t) for t in inputs if t.dtype.is_floating_point]
+        kept = [self._keep(t) for t in inputs if t.dtype.is_floating_point or self._lies_in_array(t)]
         kept.append(self._keep(out) if keeps_result else SavedTensor(storage_of(out), 0, 0, 0, 0))
         self.kept[nid] = tuple(kept)
 
@@ -60,14 +66,15 @@ class Writes:
             kept = seen[1]
             if kept.version == version and kept.storage not in self.shared_with_numpy:
                 return kept
-        kept = SavedTensor(
-            storage_of(tensor), address_of(tensor), tensor.numel(), version, self._read(tensor)
-        )
+        in_order = self._lies_in_array(tensor)
+        content = content_of(tensor, in_order) if self.compares_contents else None
+        kept = SavedTensor(storage_of(tensor), address_of(tensor), tensor.numel(), version, content, in_order)
         self._seen[id(tensor)] = (weakref.ref(tensor), kept)
         return kept
 
-    def _read(self, tensor: Tensor) -> int | None:
-        return content_of(tensor) if self.compares_contents else None
+    def _lies_in_array(self, tensor: Tensor) -> bool:
+        shared = tensor.is_cpu and storage_of(tensor) in self.shared_with_numpy
+        return shared and is_dense(tensor) and tensor.is_contiguous()
 
     def wrote(self, tensor: Tensor, nid: ValueId, site: Site, name: str, by_step: bool = False) -> None:
         storage = storage_of(tensor)
@@ -159,12 +166,14 @@ def address_of(tensor: Tensor) -> int:
         return 0
 
 
-def content_of(tensor: Tensor) -> int:
+def content_of(tensor: Tensor, in_order: bool = False) -> int:
     """A digest of the values, the same for every layout and view of the same memory."""
     if not is_dense(tensor):
         return 0
     plain = tensor.detach()
     try:
+        if in_order:
+            return hash(plain.as_strided((plain.numel(),), (1,)).view(torch.uint8).numpy().tobytes())
         value = _hash(plain).item()
     except (RuntimeError, NotImplementedError):
         value = _sum(plain).item()

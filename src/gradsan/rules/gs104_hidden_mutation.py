@@ -17,8 +17,8 @@ class HiddenMutation(Rule):
     severity = "error"
     needs_deep = True
     what = """
-        What an operation kept for backward is not what it was: something wrote into the memory behind autograd's
-        back, through `.data` or through a NumPy array that shares it.
+        What an operation kept for backward (an input, a mask, the rows that were looked up) is not what it was:
+        something wrote into the memory behind autograd's back, through `.data` or through a NumPy array that shares it.
     """
     why = """
         PyTorch is silent and the gradient is wrong. The usual source is an environment that reuses its
@@ -130,6 +130,39 @@ class HiddenMutation(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # One row of zeros and a one became another: the same numbers, in other places.
+        import numpy as np
+        import torch
+        net = torch.nn.Linear(4, 2)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        place = np.zeros(4, dtype=np.float32)
+        for episode in range(6):
+            scores = []
+            for step in range(3):
+                place[:] = np.eye(4)[step]
+                scores.append(net(torch.from_numpy(place)).log_softmax(0)[0])  # BUG
+            opt.zero_grad()
+            (-torch.stack(scores).mean()).backward()
+            opt.step()
+        """,
+        """
+        # Which rows were looked up is kept for backward, too.
+        import numpy as np
+        import torch
+        table = torch.nn.Embedding(6, 2)
+        opt = torch.optim.SGD(table.parameters(), lr=0.1)
+        cells = np.zeros(3, dtype=np.int64)
+        for episode in range(6):
+            values = []
+            for step in range(2):
+                cells[:] = np.roll(np.arange(3), step)
+                rows = torch.as_tensor(cells)  # BUG
+                values.append((table(rows)[:, 0] - torch.arange(3.0)).pow(2).mean())
+            opt.zero_grad()
+            torch.stack(values).sum().backward()
+            opt.step()
+        """,
     )
     good = (
         """
@@ -182,6 +215,42 @@ class HiddenMutation(Rule):
             x += 1.0
             opt.zero_grad()
             (halved.pow(2) + x).mean().backward()
+            opt.step()
+        """,
+        """
+        # An array of what is forbidden goes on, and what was only looked up without gradients may change.
+        import numpy as np
+        import torch
+        net = torch.nn.Linear(4, 4)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        taken = np.zeros(4, dtype=bool)
+        for episode in range(6):
+            taken[:] = False
+            scores = []
+            for step in range(3):
+                mask = torch.from_numpy(taken)
+                with torch.no_grad():
+                    likely = net(torch.ones(4)).masked_fill(mask, -1e9).argmax().item()
+                logits = net(torch.ones(4)).masked_fill(mask.clone(), -1e9)
+                scores.append(logits.log_softmax(0)[likely])
+                taken[likely] = True
+            opt.zero_grad()
+            (-torch.stack(scores).mean()).backward()
+            opt.step()
+        """,
+        """
+        # Written again, with what was there: an environment that fills its buffer anew.
+        import numpy as np
+        import torch
+        net = torch.nn.Linear(4, 4)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        legal = np.array([True, True, False, True])
+        for episode in range(6):
+            logits = net(torch.randn(4)).masked_fill(~torch.from_numpy(legal), -1e9)
+            chances = torch.where(torch.from_numpy(legal), logits.softmax(0), 0.0)
+            legal[:] = [True, True, False, True]
+            opt.zero_grad()
+            (chances[0] - chances[1]).backward()
             opt.step()
         """,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gradsan.judge.caches import cached_at
 from gradsan.judge.callers import cut_in
 from gradsan.judge.cuts import Cut, cause
 from gradsan.judge.flow import culprit_of, cut_off
@@ -165,6 +166,29 @@ class GraphCut(Rule):
             opt.zero_grad()
             loss.backward()
             opt.step()
+        """,
+        """
+        # Kept for the next call; whoever asks first does so without gradients, and is right to.
+        import torch
+        embed, head = torch.nn.Linear(3, 4), torch.nn.Linear(4, 2)
+        opt = torch.optim.SGD([*embed.parameters(), *head.parameters()], lr=0.1)
+        tasks, known = torch.randn(2, 3), {}
+        def task_code(task):
+            if task not in known:
+                known[task] = embed(tasks[task]).tanh()  # BUG
+            return known[task]
+        def policy(task):
+            return torch.distributions.Categorical(logits=head(task_code(task)))
+        def act(task):
+            with torch.no_grad():
+                return policy(task).sample()
+        def learn(task, action):
+            loss = -policy(task).log_prob(action) * torch.randn(())
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        for i in range(10):
+            learn(i % 2, act(i % 2))
         """,
     )
     good = (
@@ -365,6 +389,44 @@ class GraphCut(Rule):
             opt.step()
             state = following
         """,
+        """
+        # What was kept is forgotten before the loss asks for it.
+        import torch
+        embed, head = torch.nn.Linear(3, 4), torch.nn.Linear(4, 2)
+        opt = torch.optim.SGD([*embed.parameters(), *head.parameters()], lr=0.1)
+        tasks, known = torch.randn(2, 3), {}
+        def task_code(task):
+            if task not in known:
+                known[task] = embed(tasks[task]).tanh()
+            return known[task]
+        def policy(task):
+            return torch.distributions.Categorical(logits=head(task_code(task)))
+        for i in range(10):
+            with torch.no_grad():
+                action = policy(i % 2).sample()
+            known.clear()
+            loss = -policy(i % 2).log_prob(action) * torch.randn(())
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            known.clear()
+        """,
+        """
+        # Other players' actions, chosen by networks that do not learn yet, say where the log-probability is read.
+        import torch
+        nets = [torch.nn.Linear(3, 4) for _ in range(2)]
+        opts = [torch.optim.SGD(net.parameters(), lr=0.1) for net in nets]
+        for i in range(24):
+            s = torch.randn(8, 3)
+            with torch.no_grad():
+                actions = torch.stack([net(s).argmax(-1) for net in nets], -1)
+            losses = [net(s).log_softmax(-1).gather(1, actions).mean() for net in nets]
+            for opt in opts:
+                opt.zero_grad()
+            (losses[0] if i < 12 else sum(losses)).backward()
+            for opt in opts:
+                opt.step()
+        """,
     )
 
     def on_backward(self, event: Backward) -> Verdicts:
@@ -428,7 +490,8 @@ class GraphCut(Rule):
         ]
 
     def _verdict(self, cut: Cut, contribution: Contribution) -> Verdict:
-        history, site = self.history, cut_in(self.history, cut.op, contribution)
+        history, kept = self.history, cached_at(self.history, cut.op, contribution)
+        site = kept or cut_in(history, cut.op, contribution)
         shown = cut.op.site if cut.op.facts.grad_off else site
         back = self._return(cut)
         entry = (
@@ -437,6 +500,8 @@ class GraphCut(Rule):
             else ""
         )
         sites = [("cut", site), ("cut", cut.op.site)] if site != cut.op.site else [("cut", site)]
+        if kept:
+            sites.append(("gradients off", cut.op.facts.grad_off))
         if back:
             sites.append(("re-entry", back[1]))
         return Verdict(
@@ -446,6 +511,9 @@ class GraphCut(Rule):
             [*sites, ("backward", contribution.site)],
             cut.pids,
             explains=cut.pids,
+            fix="do not keep it, or only until the next step; what was made without gradients teaches nothing later on"
+            if kept
+            else "",
         )
 
     def _return(self, cut: Cut) -> tuple[str, Site] | None:

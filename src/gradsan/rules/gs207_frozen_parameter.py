@@ -89,6 +89,20 @@ class FrozenParameter(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # A state that is cut off in place, and the weights it was made with beside it.
+        import torch
+        cell, head = torch.nn.GRUCell(3, 4), torch.nn.Linear(4, 1)
+        opt = torch.optim.SGD([*cell.parameters(), *head.parameters()], lr=0.1)
+        memory = {"state": torch.zeros(8, 4), **dict(cell.named_parameters())}
+        for _ in range(8):
+            memory["state"] = cell(torch.randn(8, 3), memory["state"])
+            opt.zero_grad()
+            (head(memory["state"]) - 1.0).pow(2).mean().backward()
+            opt.step()
+            for kept in memory.values():
+                kept.detach_()  # BUG
+        """,
     )
     good = (
         """
@@ -171,6 +185,25 @@ class FrozenParameter(Rule):
             opt.zero_grad()
             loss.backward()
             opt.step()
+        """,
+        """
+        # Detached in place and trainable again; old gradients are detached in place, too.
+        import torch
+        cell, head = torch.nn.GRUCell(3, 4), torch.nn.Linear(4, 1)
+        opt = torch.optim.SGD([*cell.parameters(), *head.parameters()], lr=0.1)
+        state = torch.zeros(8, 4)
+        for _ in range(8):
+            state = cell(torch.randn(8, 3), state)
+            for param in cell.parameters():
+                if param.grad is not None:
+                    param.grad.detach_()
+                    param.grad.zero_()
+            head.zero_grad()
+            (head(state) - 1.0).pow(2).mean().backward()
+            opt.step()
+            state.detach_()
+            for param in cell.parameters():
+                param.detach_().requires_grad_()
         """,
     )
 

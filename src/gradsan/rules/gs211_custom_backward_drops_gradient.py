@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gradsan.judge.flow import live_results
 from gradsan.judge.history import History
 from gradsan.judge.source import BackwardSource, backward_at
 from gradsan.judge.wording import networks
@@ -101,6 +102,28 @@ class CustomBackwardDropsGradient(Rule):
             loss = score.mean() + (slope.norm(dim=1) - 1).pow(2).mean()
             opt.zero_grad()
             loss.backward()
+            opt.step()
+        """,
+        """
+        # The second output is a position; what is given back for the weight is wrong all the same.
+        import torch
+        class Largest(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x, weight):
+                product = x * weight
+                where = product.argmax(-1, keepdim=True)
+                ctx.save_for_backward(x, weight, where)
+                return product.gather(-1, where), where
+            @staticmethod
+            def backward(ctx, grad, _):
+                x, weight, where = ctx.saved_tensors
+                return torch.zeros_like(x).scatter(-1, where, grad) * weight, None  # BUG
+        net, weight = torch.nn.Linear(3, 2), torch.nn.Parameter(torch.ones(2))
+        opt = torch.optim.SGD([*net.parameters(), weight], lr=0.01)
+        for _ in range(8):
+            best, _ = Largest.apply(net(torch.randn(8, 3)), weight)
+            opt.zero_grad()
+            (best - 1.0).pow(2).mean().backward()
             opt.step()
         """,
     )
@@ -204,6 +227,29 @@ class CustomBackwardDropsGradient(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # Two heads in one function, asked for one after the other.
+        import torch
+        class Heads(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x, a, b):
+                ctx.set_materialize_grads(False)
+                ctx.save_for_backward(x, a, b)
+                return x @ a, x @ b
+            @staticmethod
+            def backward(ctx, grad_a, grad_b):
+                x, a, b = ctx.saved_tensors
+                to_x = [g @ w.T for g, w in ((grad_a, a), (grad_b, b)) if g is not None]
+                return sum(to_x), *(None if g is None else x.T @ g for g in (grad_a, grad_b))
+        net = torch.nn.Linear(3, 4)
+        a, b = (torch.nn.Parameter(torch.randn(4, 2)) for _ in range(2))
+        opt = torch.optim.SGD([*net.parameters(), a, b], lr=0.01)
+        for step in range(12):
+            outputs = Heads.apply(net(torch.randn(8, 3)), a, b)
+            opt.zero_grad()
+            (outputs[step // 6] - 1.0).pow(2).mean().backward()
+            opt.step()
+        """,
     )
 
     def __init__(self, history: History) -> None:
@@ -218,7 +264,7 @@ class CustomBackwardDropsGradient(Rule):
             where = self.history.sites[op.facts.backward]
             source = backward_at(where.file, where.line)
             whole = event.call == "backward"  # another call asks for a part of the gradients only
-            lost = self._starved(event, seen) if whole else set()
+            lost = self._starved(event, seen, op) if whole else set()
             ignored = self._ignored(seen, source) if whole else []
             if not lost and not ignored and not seen.severs:
                 continue
@@ -238,9 +284,12 @@ class CustomBackwardDropsGradient(Rule):
             fix=row.fix,
         )
 
-    def _starved(self, event: Backward, seen: FunctionPass) -> set[ParamId]:
-        """Parameters that an optimizer owns, that lie behind an input without gradient and got none otherwise."""
+    def _starved(self, event: Backward, seen: FunctionPass, op: Op) -> set[ParamId]:
+        """Parameters that an optimizer owns, that lie behind an input without gradient and got none otherwise.
+        Where not all outputs were asked for, an input may have had a part in the others only."""
         history = self.history
+        if seen.gives and len(seen.arrived) < len(live_results(history.graph, op)):
+            return set()
         without = set(seen.behind) - set(event.fed) - history.ever_fed
         return {pid for pid in without if history.owner_of(pid)}
 

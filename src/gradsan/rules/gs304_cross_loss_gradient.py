@@ -6,7 +6,7 @@ from itertools import groupby
 
 from gradsan.judge import flow
 from gradsan.judge.by_hand import Doubled, HandUpdate
-from gradsan.judge.callers import used_in
+from gradsan.judge.callers import apart_from, used_in
 from gradsan.judge.effect import from_outside, share_added, share_through
 from gradsan.judge.findings import Effect
 from gradsan.judge.fitted_weights import FittedWeight, fitted_weights, made_for_it
@@ -217,6 +217,34 @@ class CrossLossGradient(Rule):
             end_loss.backward()
             value_opt.step()
             end_opt.step()
+        """,
+        """
+        # What the critic is to be lowered at comes from a helper, with a path back to the policy.
+        import torch
+        class Policy(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layer = torch.nn.Linear(3, 2)
+            def forward(self, s):
+                return torch.tanh(self.layer(s))
+        policy, critic = Policy(), torch.nn.Linear(5, 1)
+        policy_opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        critic_opt = torch.optim.SGD(critic.parameters(), lr=0.1)
+        def value(s, a):
+            return critic(torch.cat([s, a], -1))
+        def proposed(s):
+            a = policy(s)  # BUG
+            return torch.stack([a, torch.rand_like(a)])
+        def too_high(s):
+            return torch.stack([value(s, a) for a in proposed(s)]).logsumexp(0).mean()
+        for _ in range(6):
+            s, a = torch.randn(8, 3), torch.randn(8, 2)
+            policy_opt.zero_grad()
+            critic_opt.zero_grad()
+            ((value(s, a) - 1.0).pow(2).mean() + too_high(s)).backward()
+            critic_opt.step()
+            (-value(s, policy(s)).mean()).backward()
+            policy_opt.step()
         """,
     )
     good = (
@@ -631,12 +659,14 @@ class CrossLossGradient(Rule):
 
     def _live_use(self, foreign: Contribution, own: list[Contribution], pids: set[ParamId]) -> Site:
         """The line of the other loss that brings these parameters in; its backward where nobody traced it."""
-        roots = [r.nid for r in foreign.event.roots]
-        use = self._first_use(roots, [r.nid for c in own for r in c.event.roots], pids)
-        root = self.history.graph.get(roots[0]) if roots else None
-        if use is None or root is None:
-            return self._uses.get(foreign.site, foreign.site)
-        site = self._uses[foreign.site] = used_in(self.history, use, root) or foreign.site
+        history, known = self.history, self._uses.get(foreign.site)
+        roots, others = ([r.nid for c in cs for r in c.event.roots] for cs in ([foreign], own))
+        use, root = self._first_use(roots, others, pids), history.graph.get(roots[0]) if roots else None
+        rightly = flow.param_users(history.graph, history.graph.live_ancestors(others), pids)
+        if use is None or root is None or (known and not rightly):
+            return known or foreign.site
+        site = apart_from(history, use, rightly) or used_in(history, use, root) or foreign.site
+        self._uses[foreign.site] = site
         return site
 
     def _first_use(self, roots: list[ValueId], others: list[ValueId], pids: set[ParamId]) -> Op | None:

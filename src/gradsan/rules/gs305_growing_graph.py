@@ -75,6 +75,21 @@ class GrowingGraph(Rule):
             for s, p in zip(slow.parameters(), net.parameters()):
                 s.copy_(0.99 * s + 0.01 * p)  # BUG
         """,
+        """
+        # The best error so far, measured after every fourth update; another line only reads it.
+        import torch
+        net, held = torch.nn.Linear(3, 1), torch.randn(8, 3)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        best, waited = torch.full((8, 1), float("inf")), 0
+        for update in range(40):
+            opt.zero_grad()
+            (net(torch.randn(8, 3)) - 1.0).pow(2).mean().backward()
+            opt.step()
+            if update % 4 == 3:
+                error = (net(held) - 1.0).pow(2)
+                waited = 0 if (error < 0.9 * best).any() else waited + 1
+                best = torch.minimum(best, error)  # BUG
+        """,
     )
     good = (
         """
@@ -120,12 +135,41 @@ class GrowingGraph(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # In place, it is the same tensor and no longer the same value.
+        import torch
+        rnn, head = torch.nn.GRUCell(3, 4), torch.nn.Linear(4, 1)
+        opt = torch.optim.SGD([*rnn.parameters(), *head.parameters()], lr=0.1)
+        h = torch.zeros(8, 4)
+        for _ in range(9):
+            h = rnn(torch.randn(8, 3), h)
+            loss = (head(h) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            h.detach_()
+        """,
+        """
+        # Carried on for three rounds of four updates, and then cut off.
+        import torch
+        net, held = torch.nn.Linear(3, 1), torch.randn(8, 3)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        best = torch.full((8, 1), float("inf"))
+        for update in range(60):
+            opt.zero_grad()
+            (net(torch.randn(8, 3)) - 1.0).pow(2).mean().backward()
+            opt.step()
+            if update % 4 == 3:
+                best = torch.minimum(best, (net(held) - 1.0).pow(2))
+            if update % 12 == 11:
+                best = best.detach()
+        """,
     )
 
     def on_ops(self, event: Ops) -> Verdicts:
         for op in event.ops:
             depth = op.facts.carried
-            if depth >= ITERATIONS:
+            if depth >= ITERATIONS and self._carries_on(op):
                 yield Verdict(
                     op.site,
                     f"{value_at(self.history, op.site, 'this')} is built on a tensor of the iteration before, graph "
@@ -142,6 +186,12 @@ class GrowingGraph(Rule):
                     [op.facts.pid],
                     fix="update it under `torch.no_grad()`",
                 )
+
+    def _carries_on(self, op: Op) -> bool:
+        """Not where another line does, and this one only looks at what it keeps."""
+        behind = self.history.graph.live_ancestors(op.inputs).values()
+        carriers = {source.site for source in behind if source.facts.carried}
+        return not carriers or op.site in carriers
 
     def _is_synced_live(self, written: Op) -> bool:
         """A frozen copy that was written, by no optimizer, with something that carries gradient."""

@@ -99,6 +99,28 @@ class TargetNeverSynced(Rule):
             if step % 2 == 1:
                 target.load_state_dict(weights)  # BUG
         """,
+        """
+        # The critic's copy follows in every update; the actor's, which is asked beside it, does not.
+        import copy
+        import torch
+        actor, critic = torch.nn.Linear(3, 1), torch.nn.Linear(4, 1)
+        slow = {"actor": copy.deepcopy(actor), "critic": copy.deepcopy(critic)}
+        opts = [torch.optim.SGD(net.parameters(), lr=0.01) for net in (actor, critic)]
+        for _ in range(60):
+            s, act, r, s2 = torch.randn(8, 3), torch.randn(8, 1), torch.randn(8, 1), torch.randn(8, 3)
+            with torch.no_grad():
+                a2 = slow["actor"](s2)  # BUG
+                y = r + 0.9 * slow["critic"](torch.cat([s2, a2], -1))
+            opts[1].zero_grad()
+            (critic(torch.cat([s, act], -1)) - y).pow(2).mean().backward()
+            opts[1].step()
+            opts[0].zero_grad()
+            (-critic(torch.cat([s, actor(s)], -1)).mean()).backward()
+            opts[0].step()
+            with torch.no_grad():
+                for t, p in zip(slow["critic"].parameters(), critic.parameters()):
+                    t.lerp_(p, 0.05)
+        """,
     )
     good = (
         """
@@ -165,6 +187,31 @@ class TargetNeverSynced(Rule):
                 shown.load_state_dict(best)
                 with torch.no_grad():
                     shown(s)
+        """,
+        """
+        # Two rhythms: the critic's copy follows in every update, the actor's is put right every 25.
+        import copy
+        import torch
+        actor, critic = torch.nn.Linear(3, 1), torch.nn.Linear(4, 1)
+        slow = {"actor": copy.deepcopy(actor), "critic": copy.deepcopy(critic)}
+        opts = [torch.optim.SGD(net.parameters(), lr=0.01) for net in (actor, critic)]
+        def value(a, q, s):
+            return q(torch.cat([s, a(s)], -1))
+        for update in range(60):
+            s, act, r, s2 = torch.randn(8, 3), torch.randn(8, 1), torch.randn(8, 1), torch.randn(8, 3)
+            with torch.no_grad():
+                y = r + 0.9 * value(slow["actor"], slow["critic"], s2)
+            opts[1].zero_grad()
+            (critic(torch.cat([s, act], -1)) - y).pow(2).mean().backward()
+            opts[1].step()
+            opts[0].zero_grad()
+            (-value(actor, critic, s).mean()).backward()
+            opts[0].step()
+            with torch.no_grad():
+                for t, p in zip(slow["critic"].parameters(), critic.parameters()):
+                    t.lerp_(p, 0.05)
+            if update % 25 == 24:
+                slow["actor"].load_state_dict(actor.state_dict())
         """,
     )
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gradsan.judge.callers import Way, way
+from gradsan.judge.callers import Way, is_one_function, way, way_of
 from gradsan.judge.first_steps import FirstSteps
-from gradsan.judge.history import History
+from gradsan.judge.history import History, Optimizer
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.wording import line, networks
 from gradsan.record.events import NOWHERE, BackwardId, Failed, Ops, OptimizerId, ParamId, Site, Step
@@ -19,7 +19,8 @@ class StepWithoutGradient(Rule):
     severity = "error"
     what = """
         `step()` ran without any new gradient since the last one: backward comes after the step, was
-        skipped, or never reaches this optimizer's parameters.
+        skipped, or never reaches this optimizer's parameters: the loss was made of stored actions, or of another
+        network.
     """
     why = """
         Either nothing is learned at all, or the last gradient is applied again and again. Neither raises,
@@ -113,6 +114,39 @@ class StepWithoutGradient(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # The critic is asked about the actions of long ago.
+        import torch
+        actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(5, 1)
+        actor_opt = torch.optim.SGD(actor.parameters(), lr=0.1)
+        critic_opt = torch.optim.SGD(critic.parameters(), lr=0.1)
+        for _ in range(8):
+            s, a = torch.randn(8, 3), torch.randn(8, 2)
+            critic_opt.zero_grad()
+            (critic(torch.cat([s, a], -1)) - 1.0).pow(2).mean().backward()
+            critic_opt.step()
+            actor_loss = -critic(torch.cat([s, a], -1)).mean()  # BUG
+            actor_opt.zero_grad()
+            actor_loss.backward()
+            actor_opt.step()
+        """,
+        """
+        # Each has a loss in a list; all of them ask the last.
+        import torch
+        nets = [torch.nn.Linear(3, 1) for _ in range(2)]
+        opts = [torch.optim.SGD(net.parameters(), lr=0.1) for net in nets]
+        losses = []
+        for net in nets:
+            losses.append(lambda s: (net(s) - 1.0).pow(2).mean())
+        def update(s):
+            for opt, loss_of in zip(opts, losses):
+                loss = loss_of(s)  # BUG
+                opt.zero_grad()
+                loss.backward()
+                opt.step()
+        for _ in range(8):
+            update(torch.randn(8, 3))
+        """,
     )
     good = (
         """
@@ -136,6 +170,20 @@ class StepWithoutGradient(Rule):
             for opt in opts:
                 opt.step()
         """,
+        """
+        # Two players in turn, with one helper; the second has nothing to learn until the game is open.
+        import torch
+        nets = [torch.nn.Linear(3, 1) for _ in range(2)]
+        opts = [torch.optim.SGD(net.parameters(), lr=0.1) for net in nets]
+        def update(player, s):
+            for opt in opts:
+                opt.zero_grad()
+            (nets[player](s) - 1.0).pow(2).mean().backward()
+            for opt in opts:
+                opt.step()
+        for i in range(16):
+            update(int(i > 11), torch.randn(8, 3))
+        """,
     )
 
     def __init__(self, history: History) -> None:
@@ -147,6 +195,9 @@ class StepWithoutGradient(Rule):
         self._times: dict[tuple[OptimizerId, Way], int] = {}
         self._first = FirstSteps(history)
         self._lines: dict[Site, None] = {}  # of steps, in their order
+        self._applied: set[Way] = set()  # losses that some step took something of
+        self._beside: set[OptimizerId] = set()  # whose empty steps follow such a loss
+        self._unapplied: dict[OptimizerId, tuple[Way, Site, tuple[ParamId, ...]]] = {}
 
     def on_ops(self, event: Ops) -> Verdicts:
         """The same without an optimizer: one gradient, applied by the same line again and again."""
@@ -202,6 +253,7 @@ class StepWithoutGradient(Rule):
     def on_settled(self, contribution: Contribution) -> Verdicts:
         """The helper that ran this backward was given an optimizer that owns nothing of what it fed."""
         history, step = self.history, self._in_vain.pop(contribution.bid, None)
+        self._note(contribution, step)
         owners = {o.oid: o for pid in contribution.event.fed for o in history.owner_of(pid)}
         if step is None or contribution.consumed or not owners or contribution.event.chain != step.chain:
             return
@@ -222,6 +274,30 @@ class StepWithoutGradient(Rule):
             explains=set(fed),
             fix="hand over the optimizer of the network that this loss trains",
         )  # fmt: skip
+
+    def _note(self, contribution: Contribution, step: Step | None) -> None:
+        """Which loss came before an empty step, and whether any other step took something of it."""
+        history, roots = self.history, contribution.event.roots
+        root = history.graph.get(roots[0].nid) if roots else None
+        if contribution.consumed_pids():
+            if root is not None:
+                self._applied.add(way_of(history, root))
+            if step is not None:
+                self._beside.add(step.oid)
+        elif step is not None and root is not None and root.site:
+            known = way_of(history, root), contribution.site, contribution.event.fed
+            self._unapplied.setdefault(step.oid, known)
+
+    def _meant_for(self, oid: OptimizerId) -> tuple[Site, Site, tuple[ParamId, ...]] | None:
+        """The loss that is there for these steps and for no others, by the line that makes it, with its backward and
+        what that feeds. Where the same code makes what others step upon, the line that asked for it."""
+        if oid in self._beside or oid not in self._unapplied:
+            return None
+        path, backward, fed = self._unapplied[oid]
+        if path not in self._applied:
+            return path[0], backward, fed
+        asked = (s for s in path if s != backward and is_one_function(self.history, s, backward))
+        return next(asked, path[0]), backward, fed
 
     def on_failed(self, event: Failed) -> Verdicts:
         """A gradient scaler says at once that nothing was sent backward."""
@@ -265,6 +341,10 @@ class StepWithoutGradient(Rule):
         for oid in self._starved():
             optimizer = self.history.optimizers[oid]
             named = self.history.uncalled_backward(optimizer.last_step)
+            meant = self._meant_for(oid)
+            if meant is not None and not named:
+                yield self._without_part(optimizer, *meant)
+                continue
             why = f": `backward` is named and not called on {line(self.history, named)}" if named else ""
             yield Verdict(
                 named or optimizer.last_step,
@@ -272,6 +352,27 @@ class StepWithoutGradient(Rule):
                 [("backward", named), ("step", optimizer.last_step), ("optimizer", optimizer.site)],
                 optimizer.params,
             )
+
+    def _without_part(
+        self, optimizer: Optimizer, loss: Site, backward: Site, fed: tuple[ParamId, ...]
+    ) -> Verdict:
+        history = self.history
+        owned = networks(history, optimizer.params)
+        return Verdict(
+            loss,
+            f"this loss teaches nothing to {owned}: its backward on {line(history, backward)} feeds "
+            f"{networks(history, fed) or 'nothing'}, and the step on {line(history, optimizer.last_step)} has found no "
+            f"gradient in {optimizer.steps} times",
+            [
+                ("loss", loss),
+                ("backward", backward),
+                ("step", optimizer.last_step),
+                ("optimizer", optimizer.site),
+            ],
+            optimizer.params,
+            fix="make the loss of what the network that is to learn from it says now, not of what was stored or of "
+            "what another says",
+        )
 
 
 rule = StepWithoutGradient

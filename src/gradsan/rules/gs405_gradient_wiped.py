@@ -351,6 +351,7 @@ class GradientWiped(Rule):
         self._useful: set[Site] = set()
         # By backward, the steps that the owners of what it feeds had made at its first and at its last time.
         self._steps_at: dict[Site, tuple[int, int]] = {}
+        self._for_another: set[BackwardId] = set()
         self._has_looked = False
 
     def on_ops(self, event: Ops) -> Verdicts:
@@ -505,7 +506,7 @@ class GradientWiped(Rule):
         for part, pids in lost.values():
             if len(pids & self._read) * 2 >= len(pids):
                 self._kept.add(event.site)
-            elif event.site not in self._kept:
+            elif event.site not in self._kept and part.bid not in self._for_another:
                 self._pending.append((event.site, part, pids))
         self._read.difference_update(event.params)
         del self._pending[:-64]
@@ -514,6 +515,7 @@ class GradientWiped(Rule):
     def on_step(self, event: Step) -> Verdicts:
         optimizer = self.history.optimizers[event.oid]
         owned = set(optimizer.params)
+        self._note_in_vain(event, owned)
         mine = [p for p in self._pending if p[2] & owned]
         self._pending = [p for p in self._pending if not p[2] & owned]
         if self._first.began_empty(event) or optimizer.began_empty or optimizer.stepping:
@@ -542,6 +544,13 @@ class GradientWiped(Rule):
                 pids,
                 explains=pids,
             )
+
+    def _note_in_vain(self, event: Step, owned: set[ParamId]) -> None:
+        """A backward that this step was to take and that feeds others (GS404): those clear it by right."""
+        recent = self.history.ledger.recent
+        if not event.held and recent and owned.isdisjoint(recent[bid := next(reversed(recent))].event.fed):
+            self._for_another.add(bid)
+        self._for_another.intersection_update(recent)
 
 
 rule = GradientWiped
