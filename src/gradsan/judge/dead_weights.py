@@ -18,6 +18,8 @@ def dead_weights(
     """`exp(zeros_like(new - old)) * advantage`: a summand that data weigh and that is a constant, while the value whose
     shape it has was computed for this loss and used for nothing else. A term of zeros is one that is switched off."""
     within, live = graph.ancestors(roots), graph.live_ancestors(roots)
+    if not graph.named(within, ONES | ZEROS):
+        return
     for root in [graph.get(nid) for nid in roots]:
         for term in flow.terms(graph, root) if root is not None else ():
             if term.op.live:

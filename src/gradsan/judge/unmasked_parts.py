@@ -37,7 +37,7 @@ def unmasked_parts(history: History, event: Backward) -> Iterator[Unmasked]:
     graph = history.graph
     for met in graph.named(graph.live_ancestors(root.nid for root in event.roots), DIFFERENCES):
         targets = [side for side in graph.inputs(met) if not side.live and side.floating]
-        if len(targets) != 1:
+        if len(targets) != 1 or not any(map(_scores, graph.ancestors([targets[0].nid]).values())):
             continue
         parts = list(_parts(graph, targets[0]))
         values = [part for part in parts if part.weights and not _is_score(graph, part.op)]

@@ -37,7 +37,7 @@ class ZeroGradient(Rule):
     what = """
         A parameter's gradient is exactly zero step after step, or the gradient of a large part of every batch
         is: a dead ReLU, a saturated `tanh` or `clamp`, a TD error clamped before squaring, a
-        prediction that is rounded.
+        prediction that is rounded, a network that was given the weights of the one whose outputs it is to predict.
     """
     why = """
         Where the function is flat, nothing can be learned, and it stays so. Clamping the TD error before squaring

@@ -36,7 +36,8 @@ class FlatAdvantage(Rule):
     needs_deep = True
     what = """
         The weights of the log-probabilities are normalised over an axis of one element, or in groups of one: each is
-        compared with itself, so all are zero (or all one), whatever the rewards were.
+        compared with itself, so all are zero (or all one), whatever the rewards were. Or they were cast to whole
+        numbers, and little is left of them.
     """
     why = """
         An advantage says how much better an action was than others. Where each one is its own mean, nothing is left
@@ -183,10 +184,12 @@ class FlatAdvantage(Rule):
         graph = self.history.graph
         sides = list(graph.inputs(product))
         weights = [side for side in sides if not side.live]
-        if len(sides) != 2 or len(weights) != 1 or not is_score(self.history, _other(sides, weights[0])):
+        if len(sides) != 2 or len(weights) != 1:
             return
         cast = self._unshaped(weights[0], SHAPING - CASTING | SELECTING | {"neg"})
         if cast.name not in CASTING or cast.facts.cut_off < MUCH or cast.site in reported:
+            return
+        if not is_score(self.history, _other(sides, weights[0])):
             return
         reported.add(cast.site)
         seen = self._seen[cast.site].iterations
