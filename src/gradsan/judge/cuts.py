@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING
 
 from gradsan.judge import flow
 from gradsan.judge.callers import NEW_TENSORS
+from gradsan.judge.dead_weights import dead_weights
 from gradsan.judge.half_cuts import half_cuts
 from gradsan.judge.latents import drawn_latents
 from gradsan.judge.preferences import constant_sides
-from gradsan.judge.provenance import params_of
+from gradsan.judge.provenance import SHAPED_LIKE, params_of
 from gradsan.judge.residuals import LIBRARY_LOSSES
 from gradsan.record.events import DRAWING, Op, ParamId, Site, ValueId
 
@@ -61,6 +62,7 @@ class CutFinder:
             or self.draws(contribution)
             or self.dead_sides(contribution)
             or self.halves(contribution)
+            or self.weights(contribution)
         )
         starved = self.starved(contribution, {pid for cut in found for pid in cut.pids})
         return found if starved is None else [*found, starved]
@@ -153,6 +155,11 @@ class CutFinder:
     def halves(self, contribution: Contribution) -> list[Cut]:
         roots = [root.nid for root in contribution.event.roots]
         found = half_cuts(self.history.graph, roots, self._trained_by(contribution))
+        return [Cut(op, pids, False) for op, pids in found]
+
+    def weights(self, contribution: Contribution) -> list[Cut]:
+        roots = [root.nid for root in contribution.event.roots]
+        found = dead_weights(self.history.graph, roots, self._trained_by(contribution))
         return [Cut(op, pids, False) for op, pids in found]
 
     def _trained_by(self, contribution: Contribution) -> set[ParamId]:
@@ -391,6 +398,8 @@ def cause(history: History, cut: Cut) -> str:
         return words[name]
     if name in NEW_TENSORS:
         return f"`torch.{name}` copies the numbers into a new tensor, without their history"
+    if name in SHAPED_LIKE:
+        return f"`{name}` takes only its shape"
     if not op.floating:
         return f"`{name}` has no derivative (its result is not a real number)"
     return f"`{name}` passes no gradient on"

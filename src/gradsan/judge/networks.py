@@ -51,7 +51,7 @@ class Networks:
         self._history = history
         self._now = 0  # the iteration of what is being told
         self.copies: dict[ParamId, Copying] = {}
-        self.loaded: set[ParamId] = set()  # from outside: a file, or another process
+        self.loaded: dict[ParamId, Site] = {}  # from outside: a file, or another process; and where
         self.new: set[ParamId] = set()  # drawn at random before our eyes, and nothing loaded since
         self.used: set[ValueId] = set()  # values that went into a network by `load_state_dict`
         self.written_by_hand: dict[ParamId, Site] = {}
@@ -93,7 +93,7 @@ class Networks:
                 self.used.add(nid)
                 self._written_from(pid, made, event.site)
             elif not source:
-                self.loaded.add(pid)
+                self.loaded[pid] = event.site
 
     def _moved(self, pids: list[ParamId], since: int) -> None:
         """Somebody wrote them after the iteration `since`; where that was seen, it says nothing new."""

@@ -17,7 +17,7 @@ from gradsan.observe.sites import Sites, variables_of
 from gradsan.observe.slots import SEQUENCES, is_float_of_numpy, items_of
 from gradsan.observe.unseen import is_dense
 from gradsan.observe.values import Tensor
-from gradsan.record.events import NOBODY, NOTHING, BadValue, Failed, OpFacts
+from gradsan.record.events import NOBODY, NOTHING, PLAIN, BadValue, Failed, OpFacts
 from gradsan.record.torch_errors import text_of
 
 if TYPE_CHECKING:
@@ -31,7 +31,10 @@ WITH_SCALARS = {"add", "sub", "mul", "div", "rsub", "rdiv", "pow", "rpow", "clam
 DROPOUTS = {"dropout", "alpha_dropout", "feature_dropout"}
 COUNTING = {"cross_entropy": 4, "nll_loss": 4}  # where `ignore_index` stands among the arguments
 LIMITING = {"clamp", "min", "max", "minimum", "maximum"}
-NOTEWORTHY = WITH_SCALARS | AT_RISK | DROPOUTS | {"where"} | LIMITING | set(COUNTING) | {"embedding", "sum"}
+CASTING = {"to", "long", "int", "short", "type", "type_as"}
+NOTEWORTHY = (
+    WITH_SCALARS | AT_RISK | DROPOUTS | {"where"} | LIMITING | set(COUNTING) | {"embedding", "sum"} | CASTING
+)
 ROWS = 8  # in so many a column must be cut off for it to be more than chance
 
 
@@ -46,6 +49,9 @@ def facts(
         return OpFacts(settings=settings, mask=mask_facts.of_tokens(inputs))
     if name == "sum":
         return OpFacts(settings=settings, mask=mask_facts.of_sum(inputs))
+    if name in CASTING:
+        lost = _cut_off(inputs, outputs)
+        return OpFacts(settings=settings, cut_off=lost) if settings or lost else PLAIN
     if name in COUNTING:
         return OpFacts(settings=settings, valid=_valid_targets(name, args, kwargs))
     if name in LIMITING and name != "clamp":
@@ -72,6 +78,17 @@ def scalars_of(name: str, args: Any, kwargs: Any) -> tuple[tuple[float, ...], fl
     if name == "clamp" and kwargs:
         scalars += tuple([float(a) for n in ("min", "max") if isinstance(a := kwargs.get(n), int | float)])
     return scalars, float(kwargs.get("alpha", 1.0))
+
+
+def _cut_off(inputs: list[Tensor], outputs: list[Tensor]) -> float:
+    """How much of numbers of a float a cast to whole numbers has cut off."""
+    if not inputs or not outputs or not inputs[0].dtype.is_floating_point or not _are_dense(inputs, outputs):
+        return 0.0
+    before, after = inputs[0].detach(), outputs[0].detach()
+    if after.dtype.is_floating_point or after.dtype is torch.bool or before.shape != after.shape:
+        return 0.0
+    lost, size = float((before - after).abs().sum()), float(before.abs().sum())
+    return round(lost / size, 4) if math.isfinite(lost) and size else 0.0
 
 
 def _flat_units(inputs: list[Tensor], outputs: list[Tensor]) -> int:

@@ -190,6 +190,20 @@ class GraphCut(Rule):
         for i in range(10):
             learn(i % 2, act(i % 2))
         """,
+        """
+        # The weight of a policy that was not asked to correct anything: a surrogate without the policy.
+        import torch
+        policy = torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(6):
+            s, a, advantage = torch.randn(8, 3), torch.randint(2, (8,)), torch.randn(8)
+            dist = torch.distributions.Categorical(logits=policy(s))
+            weight = torch.ones_like(dist.log_prob(a))  # BUG
+            loss = -(weight * advantage).mean() - 0.01 * dist.entropy().mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """
@@ -426,6 +440,23 @@ class GraphCut(Rule):
             (losses[0] if i < 12 else sum(losses)).backward()
             for opt in opts:
                 opt.step()
+        """,
+        """
+        # Ones beside a log-probability, a penalty that is switched off, and labels in the shape of another pass.
+        import torch
+        policy, judge = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD([*policy.parameters(), *judge.parameters()], lr=0.1)
+        for _ in range(6):
+            s, a, advantage = torch.randn(8, 3), torch.randint(2, (8,)), torch.randn(8)
+            log_prob = torch.distributions.Categorical(logits=policy(s)).log_prob(a)
+            weight = torch.ones_like(torch.distributions.Categorical(logits=policy(s)).log_prob(a))
+            penalty = torch.zeros_like(log_prob - advantage) * torch.rand(8)
+            labels = torch.ones_like(judge(s))
+            judged = torch.nn.functional.binary_cross_entropy_with_logits(judge(s), labels)
+            loss = -(weight * advantage * log_prob).mean() + (0.1 * penalty).mean() + judged
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
         """,
     )
 

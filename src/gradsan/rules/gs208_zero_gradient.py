@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gradsan.judge.flow import REDUCING, SELECTING, SHAPING, is_averaged
 from gradsan.judge.history import History
+from gradsan.judge.known_answers import known_answer, made_equal
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.limited_units import LimitedUnits
 from gradsan.judge.provenance import params_of
@@ -36,7 +37,7 @@ class ZeroGradient(Rule):
     what = """
         A parameter's gradient is exactly zero step after step, or the gradient of a large part of every batch
         is: a dead ReLU, a saturated `tanh` or `clamp`, a TD error clamped before squaring, a
-        prediction that is rounded.
+        prediction that is rounded, a network that was given the weights of the one whose outputs it is to predict.
     """
     why = """
         Where the function is flat, nothing can be learned, and it stays so. Clamping the TD error before squaring
@@ -229,6 +230,20 @@ class ZeroGradient(Rule):
                 p.grad = g
             opt.step()
         """,
+        """
+        # What is new is what a fixed network says and another cannot foretell: here it can, from the start.
+        import copy
+        import torch
+        predictor = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.ReLU(), torch.nn.Linear(8, 4))
+        fixed = copy.deepcopy(predictor).requires_grad_(False)  # BUG
+        opt = torch.optim.SGD(predictor.parameters(), lr=0.1)
+        for _ in range(10):
+            s = torch.randn(8, 3)
+            loss = torch.nn.functional.mse_loss(predictor(s), fixed(s))
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """
@@ -383,6 +398,21 @@ class ZeroGradient(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # A network of the same form that was drawn anew; and one that stays near what it was before every update.
+        import copy
+        import torch
+        predictor, fixed = torch.nn.Linear(3, 4), torch.nn.Linear(3, 4).requires_grad_(False)
+        policy = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD([*predictor.parameters(), *policy.parameters()], lr=0.1)
+        for _ in range(10):
+            s, before = torch.randn(8, 3), copy.deepcopy(policy).requires_grad_(False)
+            opt.zero_grad()
+            torch.nn.functional.mse_loss(predictor(s), fixed(s)).backward()
+            (policy(s) - before(s)).pow(2).mean().backward()
+            (policy(s) - 0.5).pow(2).mean().backward()
+            opt.step()
+        """,
     )
 
     def __init__(self, history: History) -> None:
@@ -404,12 +434,27 @@ class ZeroGradient(Rule):
                 zero.add(pid)
         for nid in event.facts.zeroed_by if zero else ():
             op = self.history.graph.get(nid)
+            if op is not None and (predicted := known_answer(self.history, op, zero)):
+                yield self._knows_it_all(event, op, zero, predicted)
             how = self._how(op, event, zero) if op is not None else ""
             if op is not None and how:
                 message = f"the gradient of {networks(self.history, zero)} is exactly zero: {how}"
                 site = self._result_of(op.facts.backward) if op.facts.backward else op.site
                 sites = [("zeroing op", site), ("used", op.site), ("backward", event.site)]
                 yield Verdict(site, message, sites if site != op.site else [sites[0], sites[2]], zero)
+
+    def _knows_it_all(self, event: Backward, op: Op, zero: set[ParamId], predicted: set[ParamId]) -> Verdict:
+        history = self.history
+        own = history.graph.live_params([op.nid])
+        site = made_equal(history, own, predicted) or op.site
+        return Verdict(
+            site,
+            f"the gradient of {networks(history, own)} is exactly zero: it has the weights of "
+            f"{networks(history, predicted)}, whose outputs it is to predict, and makes no error",
+            [("made equal", site), ("zeroing op", op.site), ("backward", event.site)],
+            own,
+            fix="give each of the two weights of its own: load each from its own state, draw each from its own seed",
+        )
 
     def on_settled(self, contribution: Contribution) -> Verdicts:
         """A value that is rounded, and no other way from the loss to what it was made of."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from gradsan.judge.axes import BY_SIZE, ELEMENTWISE, RESHAPING, UNITS, Roles, onward, roles, varies_along
+from gradsan.judge.batch_corrections import corrections_of_all
 from gradsan.judge.joint_log_probs import SummedOver, drawn_in, stacked_branches, summed_over_rows
 from gradsan.judge.wording import line, value_at
 from gradsan.record.events import Backward, Op, ValueId
@@ -131,6 +132,18 @@ class LogProbNotReduced(Rule):
         log_prob = (joints - torch.log(1 - a.pow(2) + 1e-6).sum(-1, keepdim=True)).sum(-1, keepdim=True)  # BUG
         (0.1 * log_prob - critic(torch.cat([s, a], -1))).mean().backward()
         """,
+        """
+        # The squashing of all actions of the batch, taken from the log-probability of each.
+        import torch
+        actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(5, 1)
+        s = torch.randn(8, 3)
+        dist = torch.distributions.Normal(actor(s), 0.5)
+        raw = dist.rsample()
+        a = raw.tanh()
+        squash = (1 - a.pow(2) + 1e-6).log().sum()  # BUG
+        log_prob = dist.log_prob(raw).sum(-1) - squash
+        (0.1 * log_prob - critic(torch.cat([s, a], -1)).squeeze(-1)).mean().backward()
+        """,
     )
     good = (
         """
@@ -224,6 +237,19 @@ class LogProbNotReduced(Rule):
         log_prob = (dist.log_prob(raw) - torch.log(1 - a.pow(2) + 1e-6)).sum(-1, keepdim=True)
         (0.1 * log_prob - critic(torch.cat([s, a], -1))).mean().backward()
         """,
+        """
+        # A squashing for each, a reward for calm that is one number of all, and the mean of the others.
+        import torch
+        actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(5, 1)
+        s = torch.randn(8, 3)
+        dist = torch.distributions.Normal(actor(s), 0.5)
+        raw = dist.rsample()
+        a = raw.tanh()
+        log_prob = dist.log_prob(raw).sum(-1) - (1 - a.pow(2) + 1e-6).log().sum(-1)
+        others = (log_prob.sum() - log_prob).detach() / 7
+        worth = critic(torch.cat([s, a], -1)).squeeze(-1)
+        (0.1 * (log_prob + others) - worth + 0.01 * a.pow(2).sum()).mean().backward()
+        """,
     )
 
     def on_backward(self, event: Backward) -> Verdicts:
@@ -234,6 +260,8 @@ class LogProbNotReduced(Rule):
         known = roles(graph, within)
         for summed in summed_over_rows(graph, within, known):
             yield self._of_the_batch(event, summed)
+        for summed in corrections_of_all(graph, within, known):
+            yield self._corrected_by_all(event, summed)
         for op in (*self._log_probs(within, known), *stacked_branches(graph, within)):
             meeting = self._meeting(op, within, known)
             if meeting is not None:
@@ -283,6 +311,18 @@ class LogProbNotReduced(Rule):
             f"{list(summed.weight.shape)} on {line(self.history, summed.where.site)} meets the same number",
             [("log-prob", summed.total.site), ("meets", summed.where.site), ("backward", event.site)],
             event.reached,
+        )
+
+    def _corrected_by_all(self, event: Backward, summed: SummedOver) -> Verdict:
+        return Verdict(
+            summed.total.site,
+            f"{value_at(self.history, summed.total.site, 'the correction')} is summed over all "
+            f"{summed.log_prob.shape[0]} samples, and {line(self.history, summed.where.site)} gives the same number to "
+            f"the log-probability {list(summed.weight.shape)} of each",
+            [("sum", summed.total.site), ("meets", summed.where.site), ("backward", event.site)],
+            event.reached,
+            fix="sum the correction over the action dimensions alone; of an action without an axis of its own, not at "
+            "all (`unsqueeze(-1)` gives it one)",
         )
 
     def _log_probs(self, within: dict[ValueId, Op], known: dict[ValueId, Roles]) -> Iterator[Op]:

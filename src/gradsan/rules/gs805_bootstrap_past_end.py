@@ -9,6 +9,7 @@ from itertools import pairwise
 from gradsan.judge import reasons
 from gradsan.judge.bootstraps import Bootstrap, bootstraps_in, has_learned_target
 from gradsan.judge.cut_estimates import estimates_in
+from gradsan.judge.unmasked_parts import Unmasked, unmasked_parts
 from gradsan.judge.wording import line, value_at
 from gradsan.record.events import Backward, Site, Transition
 from gradsan.rules.base import Rule, Verdict, Verdicts
@@ -251,6 +252,24 @@ class BootstrapPastEnd(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # A soft target over all actions: the expected value ends with the episode, the entropy does not.
+        import torch
+        policy, critic, slow = (torch.nn.Linear(3, 4) for _ in range(3))
+        opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+        for _ in range(6):
+            s, s2, a = torch.randn(8, 3), torch.randn(8, 3), torch.randint(4, (8, 1))
+            r, end = torch.randn(8), (torch.rand(8) < 0.2).float()
+            with torch.no_grad():
+                log_p = policy(s2).log_softmax(-1)
+                ahead = (log_p.exp() * slow(s2)).sum(-1)
+                entropy = -(log_p.exp() * log_p).sum(-1)
+                target = r + 0.9 * (1 - end) * ahead + 0.1 * entropy  # BUG
+            loss = torch.nn.functional.mse_loss(critic(s).gather(1, a).squeeze(1), target)
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """
@@ -454,6 +473,28 @@ class BootstrapPastEnd(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # Both in one bracket; the log-probability of the action before; a penalty for each token, of one trunk.
+        import torch
+        trunk, policy, critic, slow = (torch.nn.Linear(3, n) for n in (3, 4, 4, 4))
+        value = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD([*critic.parameters(), *value.parameters()], lr=0.01)
+        for _ in range(6):
+            s, s2, a = torch.randn(8, 3), torch.randn(8, 3), torch.randint(4, (8, 1))
+            r, end = torch.randn(8), (torch.rand(8) < 0.2).float()
+            with torch.no_grad():
+                log_p, before = policy(s2).log_softmax(-1), policy(s).log_softmax(-1).gather(1, a).squeeze(1)
+                ahead = (log_p.exp() * (slow(s2) - 0.1 * log_p)).sum(-1)
+                target = r + 0.1 * before + 0.9 * (1 - end) * ahead
+                hidden = trunk(s2)
+                penalty = policy(hidden).log_softmax(-1).gather(1, a).squeeze(1)
+                other = r - 0.1 * penalty + 0.9 * (1 - end) * value(hidden).squeeze(1)
+            loss = torch.nn.functional.mse_loss(critic(s).gather(1, a).squeeze(1), target)
+            loss = loss + (value(s).squeeze(1) - other).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
 
     def __init__(self, *args: object) -> None:
@@ -487,6 +528,8 @@ class BootstrapPastEnd(Rule):
                 yield self._cut_short(event, target, truncated.left_out)
 
         yield from self._estimates(event)
+        for found in unmasked_parts(self.history, event):
+            yield self._outside_the_mask(event, found)
 
     def _estimates(self, event: Backward) -> Verdicts:
         """Advantages and returns over many steps, where the clock ended the episode."""
@@ -542,6 +585,17 @@ class BootstrapPastEnd(Rule):
             f"holds more than the reward at all {rows} rows where the episode was terminated: it takes the value"
             f" of a state after which nothing follows",
         )  # fmt: skip
+
+    def _outside_the_mask(self, event: Backward, found: Unmasked) -> Verdict:
+        history, site, loss = self.history, found.entropy.added.site, found.met.site
+        return Verdict(
+            site,
+            f"{value_at(history, site, 'the target')}, which {line(history, loss)} learns, multiplies the next value "
+            "with a factor for each row, and not the log-probability of the same next action: it is counted after the "
+            "end of an episode as well",
+            [("target", site), ("loss", loss), ("backward", event.site)],
+            fix="put both into one bracket: `reward + mask * (next_value - alpha * next_log_prob)`",
+        )
 
     def _turned_round(self, event: Backward, target: Bootstrap, ends: int, others: int) -> Verdict:
         return self._verdict(

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
+from gradsan.judge.callers import caller_of
 from gradsan.judge.flow import JOINING, SELECTING, SHAPING, TAKEN_OUT
 from gradsan.judge.weighed import is_score
 from gradsan.judge.wording import line, value_at
@@ -15,6 +16,8 @@ from gradsan.rules.base import Rule, Verdict, Verdicts
 
 MEANS = {"mean", "nanmean", "median", "sum", "nansum", "std_mean", "var_mean"}
 SCALING = {"div", "mul", "neg", "clamp", "nan_to_num", "expand", "tanh", "alias"}
+CASTING = {"to", "long", "int", "short", "type", "type_as"}
+MUCH = 0.2  # returns of hundreds lose next to nothing with their fraction
 ENOUGH = 3  # iterations: an episode may have one step, or a batch one row, now and then
 
 
@@ -33,7 +36,8 @@ class FlatAdvantage(Rule):
     needs_deep = True
     what = """
         The weights of the log-probabilities are normalised over an axis of one element, or in groups of one: each is
-        compared with itself, so all are zero (or all one), whatever the rewards were.
+        compared with itself, so all are zero (or all one), whatever the rewards were. Or they were cast to whole
+        numbers, and little is left of them.
     """
     why = """
         An advantage says how much better an action was than others. Where each one is its own mean, nothing is left
@@ -71,6 +75,20 @@ class FlatAdvantage(Rule):
             log_prob = policy(s).log_softmax(-1).gather(1, a)
             weight = torch.softmax(advantage / 0.5, dim=-1)  # BUG
             loss = -(weight * log_prob).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # The type of the actions: whole numbers.
+        import torch
+        policy = torch.nn.Linear(4, 3)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(5):
+            s, a, returns = torch.randn(8, 4), torch.randint(3, (8,)), torch.rand(8) * 2 - 0.5
+            dist = torch.distributions.Categorical(logits=policy(s))
+            weights = (returns - 0.1).type_as(a)  # BUG
+            loss = -(dist.log_prob(a) * weights).mean() - 0.01 * dist.entropy().mean()
             opt.zero_grad()
             loss.backward()
             opt.step()
@@ -119,6 +137,20 @@ class FlatAdvantage(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # Whole numbers that lose nothing, or next to nothing; and a mask.
+        import torch
+        policy = torch.nn.Linear(4, 3)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.001)
+        for _ in range(5):
+            s, a, returns = torch.randn(8, 4), torch.randint(3, (8,)), torch.rand(8) * 200 - 50
+            log_prob = torch.distributions.Categorical(logits=policy(s)).log_prob(a)
+            loss = -(log_prob * returns.int()).mean() - (log_prob * returns.sign().long()).mean()
+            loss = loss - (log_prob * torch.rand(8).round().long()).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
 
     def __init__(self, *args: object) -> None:
@@ -132,6 +164,7 @@ class FlatAdvantage(Rule):
         for op in graph.live_ancestors(root.nid for root in event.roots).values():
             if op.name != "mul" or len(op.inputs) != 2:
                 continue
+            yield from self._whole_numbers(event, op, reported)
             sides = list(graph.inputs(op))
             weights = [side for side in sides if not side.live and side.floating]
             if len(sides) != 2 or len(weights) != 1 or not is_score(self.history, _other(sides, weights[0])):
@@ -145,6 +178,36 @@ class FlatAdvantage(Rule):
                 if len(seen.iterations) >= ENOUGH and not seen.over_something and site not in reported:
                     reported.add(site)
                     yield self._verdict(event, op, normalisation)
+
+    def _whole_numbers(self, event: Backward, product: Op, reported: set[Site]) -> Verdicts:
+        """Weights that were cast to whole numbers on their way, and lost much of their size there."""
+        graph = self.history.graph
+        sides = list(graph.inputs(product))
+        weights = [side for side in sides if not side.live]
+        if len(sides) != 2 or len(weights) != 1:
+            return
+        cast = self._unshaped(weights[0], SHAPING - CASTING | SELECTING | {"neg"})
+        if cast.name not in CASTING or cast.facts.cut_off < MUCH or cast.site in reported:
+            return
+        if not is_score(self.history, _other(sides, weights[0])):
+            return
+        reported.add(cast.site)
+        seen = self._seen[cast.site].iterations
+        seen.add(self.history.iteration)
+        if len(seen) >= ENOUGH:
+            yield self._cast(event, product, cast)
+
+    def _cast(self, event: Backward, product: Op, cast: Op) -> Verdict:
+        history = self.history
+        site = caller_of(history, cast, lambda op: not op.facts.cut_off)
+        return Verdict(
+            site,
+            f"{value_at(history, site, 'the weight')}, which weighs a log-probability on "
+            f"{line(history, product.site)}, is cast to whole numbers: {cast.facts.cut_off:.0%} of its size is cut off",
+            [("cast", cast.site), ("loss", product.site), ("backward", event.site)],
+            explains=event.reached,
+            fix="keep it a float: cast it like the log-probability, not like the actions",
+        )
 
     def _normalisations(self, weight: Op) -> Iterator[Op]:
         """The operations that the weight is a scaled and rearranged result of, and that could have made it flat."""

@@ -249,6 +249,23 @@ class ReferenceDrifts(Rule):
                 loss.backward()
                 opt.step()
         """,
+        """
+        # Nothing is rewarded yet, and the policy stands where its reference does.
+        import copy
+        import torch
+        policy = torch.nn.Linear(3, 2)
+        reference = copy.deepcopy(policy).requires_grad_(False)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(8):
+            s, a, advantage = torch.randn(8, 3), torch.randint(2, (8, 1)), torch.zeros(8, 1)
+            new = policy(s).log_softmax(-1).gather(1, a)
+            fixed = reference(s).log_softmax(-1).gather(1, a)
+            kl = (fixed - new).exp() - (fixed - new) - 1
+            loss = (0.1 * kl - new * advantage).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
 
     def __init__(self, history: History) -> None:
@@ -318,14 +335,22 @@ class ReferenceDrifts(Rule):
             if self._disagrees(difference, learned, region):
                 yield self._noisy(event, difference, learned)
             return
-        copies = history.networks.copies
-        followed = {copies[pid].source if pid in copies else pid for pid in scores.reads(history, region)}
+        followed = {self._follows(pid) for pid in scores.reads(history, region)}
         if not followed & learned:  # it stands still, and so does the policy, for another reason
             return
         steps = self._same.setdefault(site, set())
         steps.add(max(history.params[pid].epoch for pid in learned))
         if len(steps) >= LOOKS and site not in self._apart:
             yield self._moves(event, difference, learned, len(steps))
+
+    def _follows(self, pid: ParamId) -> ParamId:
+        """The parameter whose changes it takes part in: itself, where it was copied once, before any training."""
+        networks = self.history.networks
+        copy = networks.copies.get(pid)
+        moves = copy is not None and (
+            copy.after_training or copy.times > 1 or pid in networks.moved or pid in networks.shares
+        )
+        return copy.source if copy is not None and moves else pid
 
     def _chose(self, region: dict[ValueId, Op]) -> bool:
         """Whether the same pass also chose what is scored: then it is the policy that acted."""
