@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from gradsan.judge.aliases import beside
 from gradsan.judge.provenance import params_of
-from gradsan.record.events import NOTHING, Op, ParamId, Site, Sync, ValueId
+from gradsan.record.events import NOBODY, NOTHING, Op, ParamId, Site, Sync, ValueId
 
 if TYPE_CHECKING:
     from gradsan.judge.history import History
@@ -34,6 +34,7 @@ class Copying:
     times: int = 1
     longest: int = 0  # iterations between two of its syncs, or before the first
     unseen: bool = False  # it has been written since, where nobody looked
+    first: ParamId = NOBODY  # what it was copied from at the beginning, whoever came since
 
 
 @dataclass(slots=True)
@@ -188,7 +189,8 @@ class Networks:
         again = known if known is not None and known.source == source else None
         times = again.times + 1 if again is not None else 1
         longest = max(again.longest, self._now - again.iteration) if again is not None else 0
-        self.copies[pid] = Copying(source, site, how, self._now, trained, times, longest)
+        first = known.first or known.source if known is not None else source
+        self.copies[pid] = Copying(source, site, how, self._now, trained, times, longest, first=first)
 
     def is_target(self, pid: ParamId) -> bool:
         """A copy of a trained parameter that nothing else trains, or that is synced again and again."""

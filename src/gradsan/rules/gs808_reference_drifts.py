@@ -34,8 +34,8 @@ class ReferenceDrifts(Rule):
     what = """
         The reference of a KL penalty or of a preference loss (DPO) is to stay where the policy started. Here it is the
         policy itself under another name, or a copy that is brought up to date before every update, so that the
-        divergence is always zero; or a copy that disagrees with the policy before the first step, because its dropout
-        is on.
+        divergence is always zero; or a copy that has layers in common with the policy, which are trained; or one that
+        disagrees with the policy before the first step, because its dropout is on.
     """
     why = """
         A penalty that is always zero holds nothing back: the policy drifts away from the language or the behaviour
@@ -155,6 +155,25 @@ class ReferenceDrifts(Rule):
         for _ in range(8):
             train(policy, policy)
         """,
+        """
+        # The reference has a head of its own, and the policy's embedding.
+        import copy
+        import torch
+        embed = torch.nn.Embedding(6, 4)
+        policy = torch.nn.Sequential(embed, torch.nn.Linear(4, 5))
+        reference = torch.nn.Sequential(embed, copy.deepcopy(policy[1]))
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(8):
+            s, a, gain = torch.randint(6, (8,)), torch.randint(5, (8, 1)), torch.randn(8, 1)
+            with torch.no_grad():
+                ref = reference(s).log_softmax(-1).gather(1, a)  # BUG
+            log_prob = policy(s).log_softmax(-1).gather(1, a)
+            gap = ref - log_prob
+            loss = (0.1 * (gap.exp() - gap - 1) - log_prob * gain).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """
@@ -249,6 +268,25 @@ class ReferenceDrifts(Rule):
                 loss.backward()
                 opt.step()
         """,
+        """
+        # What both have in common is frozen.
+        import copy
+        import torch
+        embed = torch.nn.Embedding(6, 4).requires_grad_(False)
+        policy = torch.nn.Sequential(embed, torch.nn.Linear(4, 5))
+        reference = torch.nn.Sequential(embed, copy.deepcopy(policy[1]))
+        opt = torch.optim.SGD(policy[1].parameters(), lr=0.1)
+        for _ in range(8):
+            s, a, gain = torch.randint(6, (8,)), torch.randint(5, (8, 1)), torch.randn(8, 1)
+            with torch.no_grad():
+                ref = reference(s).log_softmax(-1).gather(1, a)
+            log_prob = policy(s).log_softmax(-1).gather(1, a)
+            gap = ref - log_prob
+            loss = (0.1 * (gap.exp() - gap - 1) - log_prob * gain).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
 
     def __init__(self, history: History) -> None:
@@ -313,6 +351,9 @@ class ReferenceDrifts(Rule):
         learned = graph.live_params([difference.live.nid])
         if not learned or not scores.reads(history, region) or self._chose(region):
             return
+        if shared := self._shared(learned, region):
+            yield self._borrowed(event, difference, shared)
+            return
         if difference.largest >= scores.SAME:
             self._apart.add(site)
             if self._disagrees(difference, learned, region):
@@ -326,6 +367,25 @@ class ReferenceDrifts(Rule):
         steps.add(max(history.params[pid].epoch for pid in learned))
         if len(steps) >= LOOKS and site not in self._apart:
             yield self._moves(event, difference, learned, len(steps))
+
+    def _shared(self, learned: set[ParamId], region: dict[ValueId, Op]) -> set[ParamId]:
+        """What a copy of the policy has in common with it, and the policy's steps have moved: an embedding, a body."""
+        history, copies = self.history, self.history.networks.copies
+        read = scores.reads(history, region).keys()
+        own = read - learned
+        copied = own and all(pid in copies and copies[pid].source in learned for pid in own)
+        moved = {pid for pid in read & learned if history.params[pid].epoch and history.owner_of(pid)}
+        return moved if copied and not any(history.owner_of(pid) for pid in own) else set()
+
+    def _borrowed(self, event: Backward, difference: Difference, shared: set[ParamId]) -> Verdict:
+        history, made = self.history, scores.line_of(self.history, difference)
+        return Verdict(
+            made,
+            f"{value_at(history, made, 'the reference')} comes from a copy of the policy that shares "
+            f"{networks(history, shared)} with it: every step moves the reference, too",
+            [("reference", made), ("divergence", difference.op.site), ("backward", event.site)],
+            shared,
+        )
 
     def _chose(self, region: dict[ValueId, Op]) -> bool:
         """Whether the same pass also chose what is scored: then it is the policy that acted."""
