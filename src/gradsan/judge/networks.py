@@ -35,6 +35,7 @@ class Copying:
     longest: int = 0  # iterations between two of its syncs, or before the first
     unseen: bool = False  # it has been written since, where nobody looked
     first: ParamId = NOBODY  # what it was copied from at the beginning, whoever came since
+    epoch: int = 0  # after how many steps of its source
 
 
 @dataclass(slots=True)
@@ -190,7 +191,8 @@ class Networks:
         times = again.times + 1 if again is not None else 1
         longest = max(again.longest, self._now - again.iteration) if again is not None else 0
         first = known.first or known.source if known is not None else source
-        self.copies[pid] = Copying(source, site, how, self._now, trained, times, longest, first=first)
+        epoch = history.params[source].epoch
+        self.copies[pid] = Copying(source, site, how, self._now, trained, times, longest, False, first, epoch)
 
     def is_target(self, pid: ParamId) -> bool:
         """A copy of a trained parameter that nothing else trains, or that is synced again and again."""

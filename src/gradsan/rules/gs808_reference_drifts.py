@@ -174,6 +174,28 @@ class ReferenceDrifts(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # The penalty is part of the reward, and the reference is brought up to date before every update.
+        import copy
+        import torch
+        policy = torch.nn.Linear(3, 4)
+        reference = copy.deepcopy(policy).requires_grad_(False)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        def score(model, s, a):
+            return model(s).log_softmax(-1).gather(1, a).squeeze(1)
+        for _ in range(8):
+            s = torch.randn(16, 3)
+            reference.load_state_dict(policy.state_dict())  # BUG
+            with torch.no_grad():
+                a = torch.multinomial(policy(s).softmax(-1), 1)
+                old, start = score(policy, s, a), score(reference, s, a)
+                reward = (a.squeeze(1) == 2).float() - 0.1 * (old - start)
+                gain = reward - reward.mean()
+            loss = -((score(policy, s, a) - old).exp() * gain).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """
@@ -287,6 +309,29 @@ class ReferenceDrifts(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # A reference that is renewed now and then.
+        import copy
+        import torch
+        policy = torch.nn.Linear(3, 4)
+        reference = copy.deepcopy(policy).requires_grad_(False)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        def score(model, s, a):
+            return model(s).log_softmax(-1).gather(1, a).squeeze(1)
+        for step in range(12):
+            s = torch.randn(16, 3)
+            if step % 2 == 0:
+                reference.load_state_dict(policy.state_dict())
+            with torch.no_grad():
+                a = torch.multinomial(policy(s).softmax(-1), 1)
+                old, start = score(policy, s, a), score(reference, s, a)
+                reward = (a.squeeze(1) == 2).float() - 0.1 * (old - start)
+                gain = reward - reward.mean()
+            loss = -((score(policy, s, a) - old).exp() * gain).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
 
     def __init__(self, history: History) -> None:
@@ -320,11 +365,13 @@ class ReferenceDrifts(Rule):
                 yield self._computed_again(event, found)
 
     def _computed_again(self, event: Backward, found: Twice) -> Verdict:
-        history = self.history
+        history, copies = self.history, self.history.networks.copies
         made = used_in(history, scores.made(history.graph, found.reference), found.divergence)
+        synced = [copies[pid].site for pid in sorted(found.read - found.pids) if pid in copies]
+        what = "comes from a copy that follows" if synced else "is made by"
         return Verdict(
-            made,
-            f"{value_at(history, made, 'the reference')} is made by {networks(history, found.pids)}, which is trained: "
+            synced[0] if synced else made,
+            f"{value_at(history, made, 'the reference')} {what} {networks(history, found.pids)}, which is trained: "
             f"what is subtracted on {line(history, found.divergence.site)} was computed twice, from the same weights",
             [("reference", made), ("divergence", found.divergence.site), ("backward", event.site)],
             found.pids,
