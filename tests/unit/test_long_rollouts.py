@@ -43,3 +43,26 @@ def test_walks_do_not_grow_with_the_rollout(network: str, monkeypatch: pytest.Mo
         run_code(PPO.replace("STEPS", str(steps)).replace("NETWORK", network))
         counts.append(len(walks))
     assert counts[0] == counts[1]
+
+
+SUMMED = """
+import torch
+policy, value = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+opt = torch.optim.SGD([*policy.parameters(), *value.parameters()], lr=0.01)
+for _ in range(3):
+    loss = 0.0
+    for _ in range(400):
+        seen, gained = torch.randn(3), torch.randn(())
+        dist = torch.distributions.Categorical(logits=policy(seen))
+        error = gained - value(seen).squeeze()
+        loss = loss - dist.log_prob(dist.sample()) * error.detach() + 0.5 * error.pow(2)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+
+
+def test_a_loss_that_is_added_up_step_by_step_is_judged_to_the_end() -> None:
+    report = run_code(SUMMED)
+    assert not report.faults, report.faults[0]["traceback"]
+    assert not report.findings

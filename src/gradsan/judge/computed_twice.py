@@ -2,7 +2,9 @@
 same weights, where one was to be the policy's and the other a reference's.
 
 The difference of the two is zero by construction. A copy has parameters of its own, a model without its adapter takes
-other ways, and after a step the weights are other values: none of these is the same computation.
+other ways, and after a step the weights are other values: none of these is the same computation. (Where gradients were
+switched off does not matter here, as it does to `numbering`.) A copy that was brought up to date before is the network
+itself, too, where the two are subtracted from each other.
 """
 
 from __future__ import annotations
@@ -38,6 +40,7 @@ class Twice(NamedTuple):
     reference: Op
     divergence: Op  # where the reference is subtracted
     pids: set[ParamId]
+    read: set[ParamId]  # with those of a copy
 
 
 def scored_twice(history: History, roots: list[ValueId]) -> Iterator[Twice]:
@@ -47,7 +50,7 @@ def scored_twice(history: History, roots: list[ValueId]) -> Iterator[Twice]:
     for op in graph.named(graph.ancestors(roots), ("sub",)):
         sides = list(graph.inputs(op))
         if not op.live and len(sides) == 2:
-            yield from _twice(history, sides[1], sides[0], op)
+            yield from _twice(history, sides[1], sides[0], op, synced=True)
     within, met = graph.live_ancestors(roots), list(scores.differences(graph, roots))
     ratios = [d for d in met if scores.ratio_of(graph, d, within) is not None]
     for penalty in met:
@@ -56,16 +59,19 @@ def scored_twice(history: History, roots: list[ValueId]) -> Iterator[Twice]:
                 yield from _twice(history, penalty.constant, ratio.constant, penalty.op)
 
 
-def _twice(history: History, reference: Op, policy: Op, divergence: Op) -> Iterator[Twice]:
+def _twice(
+    history: History, reference: Op, policy: Op, divergence: Op, synced: bool = False
+) -> Iterator[Twice]:
     graph = history.graph
     if reference.nid == policy.nid or not _are_alike(reference, policy):
         return
     if not (_is_log_prob(graph, reference) and _is_log_prob(graph, policy)):
         return
-    read = (
-        scores.reads(history, scores.scoring(graph, reference)) if is_same(graph, reference, policy) else {}
-    )
-    yield Twice(reference, divergence, {pid for pid in read if history.owner_of(pid)})
+    read = set[ParamId]()
+    if is_same(history, reference, policy, synced):
+        passes = [scores.scoring(graph, side) for side in (reference, policy)]
+        read = {pid for region in passes for pid in scores.reads(history, region)}
+    yield Twice(reference, divergence, {pid for pid in read if history.owner_of(pid)}, read)
 
 
 def _is_log_prob(graph: Provenance, op: Op) -> bool:
@@ -76,12 +82,12 @@ def _is_log_prob(graph: Provenance, op: Op) -> bool:
     return any("log_prob" in o.tags or o.name in LOGARITHMS - {"log"} for o in made.values())
 
 
-def is_same(graph: Provenance, one: Op, other: Op) -> bool:
+def is_same(history: History, one: Op, other: Op, synced: bool) -> bool:
     """Whether two values were computed alike from the very same ones, without chance."""
-    stack, seen = [(one.nid, other.nid)], set[tuple[ValueId, ValueId]]()
+    graph, stack, seen = history.graph, [(one.nid, other.nid)], set[tuple[ValueId, ValueId]]()
     while stack:
         pair = stack.pop()
-        if pair[0] == pair[1] or pair in seen:
+        if pair[0] == pair[1] or pair in seen or (synced and _are_synced(history, *pair)):
             continue
         seen.add(pair)
         ours, theirs = graph.get(pair[0]), graph.get(pair[1])
@@ -89,6 +95,16 @@ def is_same(graph: Provenance, one: Op, other: Op) -> bool:
             return False
         stack += zip(ours.inputs, theirs.inputs, strict=True)
     return True
+
+
+def _are_synced(history: History, one: ValueId, other: ValueId) -> bool:
+    """A parameter and its copy, which was written after the last step before both were read."""
+    read = [history.param_nodes.get(nid) for nid in (one, other)]
+    for copied, source in (read, read[::-1]):
+        copy = history.networks.copies.get(copied[0]) if copied is not None else None
+        if copy is not None and source is not None and (copy.source, copy.epoch) == source:
+            return True
+    return False
 
 
 def _are_alike(one: Op, other: Op) -> bool:

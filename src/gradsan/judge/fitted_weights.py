@@ -8,6 +8,7 @@ no such term.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,7 +19,7 @@ from gradsan.judge.live_targets import PROBABILITIES
 from gradsan.judge.provenance import Provenance
 from gradsan.judge.residuals import residuals
 from gradsan.judge.target_sides import live_target
-from gradsan.record.events import Op, ParamId, ValueId
+from gradsan.record.events import Op, ParamId, Site, ValueId
 
 if TYPE_CHECKING:
     from gradsan.judge.history import History
@@ -30,6 +31,8 @@ ELEMENTWISE = (
     | {"exp", "add", "sub", "rsub", "neg", "mul", "div", "clamp", "min", "minimum", "clamp_max", "clamp_min"}
     | {"cumsum", "cumprod", "cat", "stack", "pow", "sum"}
 )
+
+SOME = 4
 
 
 class FittedWeight(NamedTuple):
@@ -54,22 +57,18 @@ def _found(history: History, contribution: Contribution) -> Iterator[FittedWeigh
     within = graph.live_ancestors(root.nid for root in contribution.event.roots)
     scores, told = _own_terms(history, contribution), set[ValueId]()
     products = graph.named(within, ("mul", "div")) if scores else []
-    targets = _in_targets(history, contribution) if products else set()
-    for product in sorted(products, key=lambda op: op.nid):
+    for product in _some_of_each_line(products):
         sides = list(graph.inputs(product))
-        if (
-            len(sides) != 2
-            or sides[0].nid == sides[1].nid
-            or told & graph.live_ancestors([product.nid]).keys()
-        ):
+        if len(sides) != 2 or sides[0].nid == sides[1].nid:
+            continue
+        if told and told & graph.live_ancestors([product.nid]).keys():
             continue
         for weight, other in (sides, sides[::-1])[: 1 if product.name == "div" else 2]:
-            is_new = targets.isdisjoint((product.nid, weight.nid)) and _is_weight(graph, weight)
-            fit = _fit(graph, product, other, within) if is_new else None
+            fit = _fit(graph, product, other, within) if _is_weight(graph, weight) else None
             if fit is None or graph.is_hidden([fit.nid]):
                 continue
             found = _parted_from(graph, weight, fit, scores, consumed)
-            if found is not None:
+            if found is not None and _in_targets(history, contribution).isdisjoint((product.nid, weight.nid)):
                 told.add(product.nid)
                 yield FittedWeight(product, weight, fit, *found)
 
@@ -105,7 +104,7 @@ def _own_terms(history: History, contribution: Contribution) -> list[tuple[Op, s
         if other.iteration != contribution.iteration or not other.consumed_pids():
             continue
         within = graph.live_ancestors(root.nid for root in other.event.roots)
-        for op in graph.named(within, ("mul",)):
+        for op in _some_of_each_line(graph.named(within, ("mul",))):
             live = [i for i in graph.inputs(op) if i.live]
             constant = [i for i in graph.inputs(op) if not i.live and i.floating]
             if len(live) != 1 or len(constant) != 1 or not _is_weight(graph, live[0]):
@@ -113,6 +112,17 @@ def _own_terms(history: History, contribution: Contribution) -> list[tuple[Op, s
             taken = graph.value_params([constant[0].nid]) - graph.live_params([live[0].nid])
             if taken and flow.is_averaged(graph, op, within):
                 found.append((live[0], taken))
+    return found
+
+
+def _some_of_each_line(ops: list[Op]) -> list[Op]:
+    """The first ones: a rollout runs a line a thousand times, and does the same every time."""
+    lines = Counter[Site]()
+    found = []
+    for op in sorted(ops, key=lambda op: op.nid):
+        lines[op.site] += 1
+        if lines[op.site] <= SOME:
+            found.append(op)
     return found
 
 

@@ -237,18 +237,26 @@ def is_linear_in(graph: Provenance, root: Op, stop: set[ValueId]) -> bool:
 
 
 def is_averaged(graph: Provenance, op: Op, within: dict[ValueId, Op]) -> bool:
-    """Whether, on the way from `op` to the loss, nothing is done but averaging, adding, scaling and limiting."""
-    stack, seen = [op.nid], set()
+    """Whether, on the way from `op` to the loss, nothing is done but averaging, adding, scaling and limiting. The steps
+    of a rollout have most of that way in common: it is gone once."""
+    kept = graph.remembered.get(("averaged", id(within)))
+    if kept is None or kept[0] is not within:
+        kept = graph.remembered["averaged", id(within)] = (within, dict[ValueId, bool]())
+    known: dict[ValueId, bool] = kept[1]
+    stack = [op.nid]
     while stack:
-        nid = stack.pop()
-        if nid in seen:
+        nid = stack[-1]
+        if nid in known:
+            stack.pop()
             continue
-        seen.add(nid)
-        onward = [within[n] for n in graph.consumers.get(nid, ()) if n in within]
-        if any(o.name not in AVERAGING for o in onward):
-            return False
-        stack.extend(o.nid for o in onward)
-    return True
+        onward = [n for n in graph.consumers.get(nid, ()) if n > nid and n in within]
+        straight = all(within[n].name in AVERAGING for n in onward)
+        if straight and (missing := [n for n in onward if n not in known]):
+            stack += missing
+            continue
+        known[nid] = straight and all(known[n] for n in onward)
+        stack.pop()
+    return known[op.nid]
 
 
 def param_users(graph: Provenance, within: dict[ValueId, Op], pids: set[ParamId]) -> list[Op]:

@@ -17,6 +17,8 @@ from gradsan.record.events import Op, ParamId, ValueId
 if TYPE_CHECKING:
     from gradsan.judge.history import History
 
+MANY = 32  # summands
+
 
 class HalfParted(NamedTuple):
     term: Op
@@ -27,7 +29,7 @@ class HalfParted(NamedTuple):
 
 def half_parted(history: History, root: Op, consumed: set[ParamId]) -> Iterator[HalfParted]:
     graph = history.graph
-    parts = list(_summands(graph, root))
+    parts = _summands(graph, root)
     if len(parts) < 2 or graph.is_hidden([root.nid]):
         return
     reach = {part.nid: graph.live_params([part.nid]) & consumed for part in parts}
@@ -45,15 +47,19 @@ def half_parted(history: History, root: Op, consumed: set[ParamId]) -> Iterator[
                 yield HalfParted(term, use, cut, shared)
 
 
-def _summands(graph: Provenance, op: Op) -> Iterator[Op]:
-    """The numbers that the loss is the sum of, as they were added up."""
-    inputs = [i for i in graph.inputs(op) if i.live]
-    is_sum = op.name in ("add", "sub", "rsub", "neg") or (op.name in ("mul", "div") and len(inputs) == 1)
-    if inputs and is_sum and not any(i.shape for i in inputs):
-        for part in inputs:
-            yield from _summands(graph, part)
-    elif op.live:
-        yield op
+def _summands(graph: Provenance, root: Op) -> list[Op]:
+    """The numbers that the loss is the sum of, as they were added up; of a line that a rollout runs for every step, one
+    of them."""
+    parts, stack = list[Op](), [root]
+    while stack:
+        op = stack.pop()
+        inputs = [i for i in graph.inputs(op) if i.live]
+        is_sum = op.name in ("add", "sub", "rsub", "neg") or (op.name in ("mul", "div") and len(inputs) == 1)
+        if inputs and is_sum and not any(i.shape for i in inputs):
+            stack += inputs[::-1]
+        elif op.live:
+            parts.append(op)
+    return parts if len(parts) <= MANY else list({op.site: op for op in parts}.values())
 
 
 def _cut(graph: Provenance, term: Op, others: list[Op], alike: list[Op], shared: set[ParamId]) -> Op | None:

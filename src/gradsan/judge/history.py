@@ -203,8 +203,9 @@ class History:
     def _optimizer(self, event: OptimizerSeen) -> None:
         known = self.optimizers.get(event.oid)
         if known is None:
+            site = event.site or self._copied_at(event.params)
             self.optimizers[event.oid] = Optimizer(
-                event.oid, event.kind, event.site, list(event.params), [event.site], event.chain,
+                event.oid, event.kind, site, list(event.params), [site], event.chain,
                 maximize=event.maximize, after=len(self.params),
             )  # fmt: skip
         else:
@@ -215,6 +216,11 @@ class History:
             owners = self._owners.setdefault(pid, [])
             if optimizer not in owners:
                 owners.append(optimizer)
+
+    def _copied_at(self, pids: tuple[ParamId, ...]) -> Site:
+        """An optimizer that nobody saw being made is a copy, if one line has copied all that it owns."""
+        sites = {copy.site if (copy := self.networks.copies.get(pid)) else NOWHERE for pid in pids}
+        return sites.pop() if len(sites) == 1 else NOWHERE
 
     def _gone(self, event: OptimizerGone) -> None:
         self.optimizers[event.oid].gone = True

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from gradsan.judge.aliases import beside
 from gradsan.judge.provenance import params_of
-from gradsan.record.events import NOTHING, Op, ParamId, Site, Sync, ValueId
+from gradsan.record.events import NOBODY, NOTHING, Op, ParamId, Site, Sync, ValueId
 
 if TYPE_CHECKING:
     from gradsan.judge.history import History
@@ -35,6 +35,8 @@ class Copying:
     longest: int = 0  # iterations between two of its syncs, or before the first
     shortest: int = 0  # and of more than none
     unseen: bool = False  # it has been written since, where nobody looked
+    first: ParamId = NOBODY  # what it was copied from at the beginning, whoever came since
+    epoch: int = 0  # after how many steps of its source
 
 
 @dataclass(slots=True)
@@ -191,7 +193,11 @@ class Networks:
         waited = self._now - again.iteration if again is not None else 0
         longest, shortest = (again.longest, again.shortest) if again is not None else (0, 0)
         longest, shortest = max(longest, waited), min(filter(None, (shortest, waited)), default=0)
-        self.copies[pid] = Copying(source, site, how, self._now, trained, times, longest, shortest)
+        first = known.first or known.source if known is not None else source
+        epoch = history.params[source].epoch
+        self.copies[pid] = Copying(
+            source, site, how, self._now, trained, times, longest, shortest, False, first, epoch
+        )
 
     def is_target(self, pid: ParamId) -> bool:
         """A copy of a trained parameter that nothing else trains, or that is synced again and again."""

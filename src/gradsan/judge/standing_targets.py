@@ -120,6 +120,21 @@ class StandingTargets:
         enough = min(UPDATES, max(UPDATES_BESIDE, PERIODS_BESIDE * rhythm))
         return any(c.after_training for c in followed) and history.iteration >= enough
 
+    def follow_another(self) -> list[ParamId]:
+        """Copies of one network that are synced from its twin, again and again, as the twin's own copy is; and nothing
+        follows the network that they were copied from."""
+        history, copies = self._history, self._history.networks.copies
+        synced = {p: c for p, c in copies.items() if c.after_training and not history.owner_of(p)}
+        followed = {c.source for c in synced.values()}
+        twins = {c.source for c in synced.values() if c.first == c.source and c.times > 2}
+        return [
+            p
+            for p in self._standing()
+            if p in synced and (c := synced[p]).first != c.source and c.times > 2
+            if c.first not in followed and c.source in twins and p in self._in_losses
+            if {o.oid for o in history.owner_of(c.first)} & {o.oid for o in history.owner_of(c.source)}
+        ]
+
     def left_behind(self) -> list[ParamId]:
         """Synced, and then no more, for much longer than it ever was between two syncs."""
         copies = self._history.networks.copies

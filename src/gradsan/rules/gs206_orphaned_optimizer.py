@@ -167,6 +167,22 @@ class OrphanedOptimizer(Rule):
         for _ in range(6):
             again.update()
         """,
+        """
+        # The copied optimizer owns copies of its own, not the copied network.
+        import copy
+        import torch
+        def train(net, opt):
+            for _ in range(8):
+                opt.zero_grad()
+                (net(torch.randn(8, 3)) - 1.0).pow(2).mean().backward()
+                opt.step()
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        train(net, opt)
+        child = copy.deepcopy(net)
+        child_opt = copy.deepcopy(opt)  # BUG
+        train(child, child_opt)
+        """,
     )
     good = (
         """
@@ -248,6 +264,21 @@ class OrphanedOptimizer(Rule):
             opt.zero_grad()
             loss.backward()
             opt.step()
+        """,
+        """
+        # Copied together, they belong to each other.
+        import copy
+        import torch
+        def train(net, opt):
+            for _ in range(8):
+                opt.zero_grad()
+                (net(torch.randn(8, 3)) - 1.0).pow(2).mean().backward()
+                opt.step()
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        train(net, opt)
+        child, child_opt = copy.deepcopy((net, opt))
+        train(child, child_opt)
         """,
     )
 

@@ -193,7 +193,7 @@ class TargetNetworkTrained(Rule):
     def _wasted_on(self, contribution: Contribution) -> Verdicts:
         history, event = self.history, contribution.event
         wasted = {p for p in event.fed if history.networks.is_target(p) and not self._is_used(p)}
-        wasted -= history.networks.handed_over
+        wasted -= history.networks.handed_over | history.explained
         if not wasted:
             return
         # Its value in a target may stand before that: no gradient comes from there.

@@ -10,7 +10,7 @@ from gradsan.judge.callers import apart_from, used_in
 from gradsan.judge.effect import from_outside, share_added, share_through
 from gradsan.judge.findings import Effect
 from gradsan.judge.fitted_weights import FittedWeight, fitted_weights, made_for_it
-from gradsan.judge.half_parted import HalfParted, half_parted
+from gradsan.judge.half_parted import MANY, HalfParted, half_parted
 from gradsan.judge.history import History
 from gradsan.judge.ledger import BY_HAND, Contribution
 from gradsan.judge.provenance import params_of
@@ -530,6 +530,8 @@ class CrossLossGradient(Rule):
             for found in half_parted(self.history, op, consumed):
                 yield self._verdict_of_half(contribution, found)
             live = [t for t in flow.terms(graph, op) if t.op.live]
+            if len(live) > MANY:  # a rollout, step by step: one of each line
+                live = list({t.op.site: t for t in live}.values())
             reach = {t.op.nid: graph.live_params([t.op.nid]) & consumed for t in live}
             for term in live:
                 critic = self._exploited(term, live, reach)

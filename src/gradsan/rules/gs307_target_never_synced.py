@@ -121,6 +121,25 @@ class TargetNeverSynced(Rule):
                 for t, p in zip(slow["critic"].parameters(), critic.parameters()):
                     t.lerp_(p, 0.05)
         """,
+        """
+        # Both target networks are synced from the first critic.
+        import copy
+        import torch
+        one, two = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+        target_one, target_two = copy.deepcopy(one), copy.deepcopy(two)
+        opt = torch.optim.SGD([*one.parameters(), *two.parameters()], lr=0.1)
+        for step in range(12):
+            s, r, s2 = torch.randn(8, 3), torch.randn(8), torch.randn(8, 3)
+            with torch.no_grad():
+                y = r + 0.9 * torch.min(target_one(s2), target_two(s2)).max(1).values
+            loss = sum((critic(s)[:, 0] - y).pow(2).mean() for critic in (one, two))
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            if step % 2 == 1:
+                target_one.load_state_dict(one.state_dict())
+                target_two.load_state_dict(one.state_dict())  # BUG
+        """,
     )
     good = (
         """
@@ -212,6 +231,26 @@ class TargetNeverSynced(Rule):
                     t.lerp_(p, 0.05)
             if update % 25 == 24:
                 slow["actor"].load_state_dict(actor.state_dict())
+        """,
+        """
+        # Two target networks that began alike, and follow one critic each.
+        import copy
+        import torch
+        one, two = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+        target_one, target_two = copy.deepcopy(one), copy.deepcopy(one)
+        opt = torch.optim.SGD([*one.parameters(), *two.parameters()], lr=0.1)
+        for _ in range(12):
+            s, r, s2 = torch.randn(8, 3), torch.randn(8), torch.randn(8, 3)
+            with torch.no_grad():
+                y = r + 0.9 * torch.min(target_one(s2), target_two(s2)).max(1).values
+            loss = sum((critic(s)[:, 0] - y).pow(2).mean() for critic in (one, two))
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            with torch.no_grad():
+                for target, critic in ((target_one, one), (target_two, two)):
+                    for t, p in zip(target.parameters(), critic.parameters()):
+                        t.lerp_(p, 0.1)
         """,
     )
 
@@ -312,6 +351,16 @@ class TargetNeverSynced(Rule):
                 f"{line(history, use)}, stays what it was for {history.iteration} updates",
                 [("sync", site), ("first use", use)],
                 list(past),
+            )
+        if astray := standing.follow_another():
+            first, copy = copies[astray[0]].first, copies[astray[0]]
+            yield Verdict(
+                copy.site,
+                f"{networks(history, astray)} was copied from {networks(history, [first])} and is synced from "
+                f"{networks(history, [copy.source])} here, which has a target network of its own",
+                [("sync", copy.site), ("first use", standing.used[astray[0]])],
+                astray,
+                fix="sync every target network from the network that it was copied from",
             )
         if late := standing.left_behind():
             site, use, copy = standing.synced_at(late[0]), standing.used[late[0]], copies[late[0]]

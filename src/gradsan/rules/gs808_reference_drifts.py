@@ -34,8 +34,8 @@ class ReferenceDrifts(Rule):
     what = """
         The reference of a KL penalty or of a preference loss (DPO) is to stay where the policy started. Here it is the
         policy itself under another name, or a copy that is brought up to date before every update, so that the
-        divergence is always zero; or a copy that disagrees with the policy before the first step, because its dropout
-        is on.
+        divergence is always zero; or a copy that has layers in common with the policy, which are trained; or one that
+        disagrees with the policy before the first step, because its dropout is on.
     """
     why = """
         A penalty that is always zero holds nothing back: the policy drifts away from the language or the behaviour
@@ -155,6 +155,47 @@ class ReferenceDrifts(Rule):
         for _ in range(8):
             train(policy, policy)
         """,
+        """
+        # The reference has a head of its own, and the policy's embedding.
+        import copy
+        import torch
+        embed = torch.nn.Embedding(6, 4)
+        policy = torch.nn.Sequential(embed, torch.nn.Linear(4, 5))
+        reference = torch.nn.Sequential(embed, copy.deepcopy(policy[1]))
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(8):
+            s, a, gain = torch.randint(6, (8,)), torch.randint(5, (8, 1)), torch.randn(8, 1)
+            with torch.no_grad():
+                ref = reference(s).log_softmax(-1).gather(1, a)  # BUG
+            log_prob = policy(s).log_softmax(-1).gather(1, a)
+            gap = ref - log_prob
+            loss = (0.1 * (gap.exp() - gap - 1) - log_prob * gain).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # The penalty is part of the reward, and the reference is brought up to date before every update.
+        import copy
+        import torch
+        policy = torch.nn.Linear(3, 4)
+        reference = copy.deepcopy(policy).requires_grad_(False)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        def score(model, s, a):
+            return model(s).log_softmax(-1).gather(1, a).squeeze(1)
+        for _ in range(8):
+            s = torch.randn(16, 3)
+            reference.load_state_dict(policy.state_dict())  # BUG
+            with torch.no_grad():
+                a = torch.multinomial(policy(s).softmax(-1), 1)
+                old, start = score(policy, s, a), score(reference, s, a)
+                reward = (a.squeeze(1) == 2).float() - 0.1 * (old - start)
+                gain = reward - reward.mean()
+            loss = -((score(policy, s, a) - old).exp() * gain).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """
@@ -266,6 +307,48 @@ class ReferenceDrifts(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # What both have in common is frozen.
+        import copy
+        import torch
+        embed = torch.nn.Embedding(6, 4).requires_grad_(False)
+        policy = torch.nn.Sequential(embed, torch.nn.Linear(4, 5))
+        reference = torch.nn.Sequential(embed, copy.deepcopy(policy[1]))
+        opt = torch.optim.SGD(policy[1].parameters(), lr=0.1)
+        for _ in range(8):
+            s, a, gain = torch.randint(6, (8,)), torch.randint(5, (8, 1)), torch.randn(8, 1)
+            with torch.no_grad():
+                ref = reference(s).log_softmax(-1).gather(1, a)
+            log_prob = policy(s).log_softmax(-1).gather(1, a)
+            gap = ref - log_prob
+            loss = (0.1 * (gap.exp() - gap - 1) - log_prob * gain).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # A reference that is renewed now and then.
+        import copy
+        import torch
+        policy = torch.nn.Linear(3, 4)
+        reference = copy.deepcopy(policy).requires_grad_(False)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        def score(model, s, a):
+            return model(s).log_softmax(-1).gather(1, a).squeeze(1)
+        for step in range(12):
+            s = torch.randn(16, 3)
+            if step % 2 == 0:
+                reference.load_state_dict(policy.state_dict())
+            with torch.no_grad():
+                a = torch.multinomial(policy(s).softmax(-1), 1)
+                old, start = score(policy, s, a), score(reference, s, a)
+                reward = (a.squeeze(1) == 2).float() - 0.1 * (old - start)
+                gain = reward - reward.mean()
+            loss = -((score(policy, s, a) - old).exp() * gain).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
 
     def __init__(self, history: History) -> None:
@@ -299,11 +382,13 @@ class ReferenceDrifts(Rule):
                 yield self._computed_again(event, found)
 
     def _computed_again(self, event: Backward, found: Twice) -> Verdict:
-        history = self.history
+        history, copies = self.history, self.history.networks.copies
         made = used_in(history, scores.made(history.graph, found.reference), found.divergence)
+        synced = [copies[pid].site for pid in sorted(found.read - found.pids) if pid in copies]
+        what = "comes from a copy that follows" if synced else "is made by"
         return Verdict(
-            made,
-            f"{value_at(history, made, 'the reference')} is made by {networks(history, found.pids)}, which is trained: "
+            synced[0] if synced else made,
+            f"{value_at(history, made, 'the reference')} {what} {networks(history, found.pids)}, which is trained: "
             f"what is subtracted on {line(history, found.divergence.site)} was computed twice, from the same weights",
             [("reference", made), ("divergence", found.divergence.site), ("backward", event.site)],
             found.pids,
@@ -330,6 +415,9 @@ class ReferenceDrifts(Rule):
         learned = graph.live_params([difference.live.nid])
         if not learned or not scores.reads(history, region) or self._chose(region):
             return
+        if shared := self._shared(learned, region):
+            yield self._borrowed(event, difference, shared)
+            return
         if difference.largest >= scores.SAME:
             self._apart.add(site)
             if self._disagrees(difference, learned, region):
@@ -351,6 +439,25 @@ class ReferenceDrifts(Rule):
             copy.after_training or copy.times > 1 or pid in networks.moved or pid in networks.shares
         )
         return copy.source if copy is not None and moves else pid
+
+    def _shared(self, learned: set[ParamId], region: dict[ValueId, Op]) -> set[ParamId]:
+        """What a copy of the policy has in common with it, and the policy's steps have moved: an embedding, a body."""
+        history, copies = self.history, self.history.networks.copies
+        read = scores.reads(history, region).keys()
+        own = read - learned
+        copied = own and all(pid in copies and copies[pid].source in learned for pid in own)
+        moved = {pid for pid in read & learned if history.params[pid].epoch and history.owner_of(pid)}
+        return moved if copied and not any(history.owner_of(pid) for pid in own) else set()
+
+    def _borrowed(self, event: Backward, difference: Difference, shared: set[ParamId]) -> Verdict:
+        history, made = self.history, scores.line_of(self.history, difference)
+        return Verdict(
+            made,
+            f"{value_at(history, made, 'the reference')} comes from a copy of the policy that shares "
+            f"{networks(history, shared)} with it: every step moves the reference, too",
+            [("reference", made), ("divergence", difference.op.site), ("backward", event.site)],
+            shared,
+        )
 
     def _chose(self, region: dict[ValueId, Op]) -> bool:
         """Whether the same pass also chose what is scored: then it is the policy that acted."""
