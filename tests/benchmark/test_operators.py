@@ -51,6 +51,12 @@ def test_sync_at_the_start_is_left_alone():
     assert OPERATORS["reverse-sync"].changes(Source(f"def train(self):\n    {sync}"))
 
 
+def test_the_step_of_a_loss_scaler_consumes_what_was_not_cleared():
+    text = "opt = Adam(p)\nopt.zero_grad()\nscaler.scale(loss).backward()\nscaler.step(opt)\n"
+    change, _ = OPERATORS["drop-zero-grad"].changes(Source(text))[0]
+    assert set(change.lines) == {2, 4}
+
+
 def test_what_is_no_bug_in_its_context_is_left_alone():
     """Each with the reason that its operator gives."""
     optimizer = "opt = torch.optim.Adam(net.parameters())\n"

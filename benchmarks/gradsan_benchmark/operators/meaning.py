@@ -131,7 +131,10 @@ def _is_one(node: ast.AST) -> bool:
 
 
 @operator(
-    "drop-loss-mask", "meaning", "GS805 GS806 GS407 GS604", leaves="statistics that are taken without a graph"
+    "drop-loss-mask",
+    "meaning",
+    "GS605 GS805 GS806 GS407 GS604",
+    leaves="statistics that are taken without a graph",
 )
 def drop_loss_mask(source: Source) -> Iterator[Change]:
     """The mask of padding is forgotten in the loss: padded steps are learnt from."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from gradsan_benchmark.edits import Change, Source
 from gradsan_benchmark.operators.base import operator
-from gradsan_benchmark.syntax import called, lines, method, optimizers, owner, steps
+from gradsan_benchmark.syntax import called, dotted, lines, method, optimizers, owner, steps
 
 
 def expressions(source: Source, calls: list[ast.Call]) -> Iterator[tuple[ast.Expr, ast.Call]]:
@@ -23,8 +23,12 @@ def clips(source: Source) -> list[ast.Call]:
 
 
 def consumers(source: Source, call: ast.Call) -> tuple[int, ...]:
-    """The steps that consume what this call should have cleared: its optimizer's, or all for a network's."""
-    mine = steps(source, owner(call)) or steps(source)
+    """The steps that consume what this call should have cleared: its optimizer's, be it a loss scaler that takes them;
+    or all for a network's."""
+    scaled = [
+        c for c in method(source, "step") if len(c.args) == 1 and dotted(c.args[0]) == owner(call) != ""
+    ]
+    mine = [*steps(source, owner(call)), *scaled] or steps(source)
     return tuple(line for step in mine for line in lines(source.statement(step)))
 
 

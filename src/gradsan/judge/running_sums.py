@@ -20,8 +20,18 @@ Function = ast.FunctionDef | ast.Module
 
 def carried_on_at(history: History, site: Site) -> Site:
     """The one line that carries on what this line hands over; the line itself, where the source does not tell."""
+    return _one_line(history, site, filling=False)
+
+
+def filled_at(history: History, site: Site) -> Site:
+    """The one line that puts what the loop carries on behind, or in front of, what is there; the line itself, where the
+    source does not tell."""
+    return _one_line(history, site, filling=True)
+
+
+def _one_line(history: History, site: Site, filling: bool) -> Site:
     seen = history.sites.get(site)
-    found = _carrying(seen.file, seen.line) if seen is not None else None
+    found = _carrying(seen.file, seen.line, filling) if seen is not None else None
     if seen is None or found is None:
         return site
     return history.site_at(seen.file, found[0], found[1])
@@ -71,7 +81,7 @@ def _is_cut(step: ast.stmt) -> bool:
 
 
 @functools.lru_cache(maxsize=64)
-def _carrying(file: str, line: int) -> tuple[int, str] | None:
+def _carrying(file: str, line: int, filling: bool) -> tuple[int, str] | None:
     tree = tree_of(file)
     if tree is None:
         return None
@@ -81,11 +91,11 @@ def _carrying(file: str, line: int) -> tuple[int, str] | None:
         return None
     lines: set[tuple[int, Function]] = set()
     for part in _behind(function, statement):
-        lines |= {(n, function) for n in _lines(function, part)}
+        lines |= {(n, function) for n in _lines(function, part, filling)}
         for call in (n for n in ast.walk(part) if isinstance(n, ast.Call)):
             for helper in _defined(tree, call):
                 for returned in (n for n in ast.walk(helper) if isinstance(n, ast.Return)):
-                    lines |= {(n, helper) for n in _lines(helper, returned)}
+                    lines |= {(n, helper) for n in _lines(helper, returned, filling)}
     if len(lines) != 1:
         return None
     number, within = lines.pop()
@@ -112,22 +122,28 @@ def _binds(target: ast.expr) -> bool:
     return isinstance(target, ast.Name | ast.Tuple)
 
 
-def _lines(function: Function, statement: ast.stmt) -> Iterator[int]:
-    """Of the sums that run on into what the names of this statement were filled with."""
+def _lines(function: Function, statement: ast.stmt, filling: bool) -> Iterator[int]:
+    """Of the sums that run on into what the names of this statement were filled with; or of the filling."""
     wanted = names_in(statement)
     loops = [
         n for n in ast.walk(function) if isinstance(n, ast.For | ast.While) and n.lineno < statement.lineno
     ]
     for loop in loops:
-        put = {name for target, value in _fillings(loop) if target in wanted for name in names_in(value)}
+        put = {
+            name: value.lineno
+            for target, value in _fillings(loop)
+            if target in wanted
+            for name in names_in(value)
+        }
         for step in loop.body:
             bound = (
                 {t.id for t in step.targets if isinstance(t, ast.Name)}
                 if isinstance(step, ast.Assign)
                 else set()
             )
-            if isinstance(step, ast.Assign) and bound & put & names_in(step.value) and _adds(step.value):
-                yield step.lineno
+            carried = bound & put.keys() & names_in(step.value) if isinstance(step, ast.Assign) else set()
+            if isinstance(step, ast.Assign) and carried and _adds(step.value):
+                yield put[min(carried)] if filling else step.lineno
 
 
 def _adds(value: ast.expr) -> bool:

@@ -12,7 +12,7 @@ from gradsan.judge.own_state_targets import own_states_in
 from gradsan.judge.returns import FEWEST_PAIRS, SLOWEST, Law, ReturnRow, Series
 from gradsan.judge.rollout_order import Disorder, disorders
 from gradsan.judge.rollout_sums import rollouts, values_alone
-from gradsan.judge.running_sums import added_at, carried_on_at, cut_at
+from gradsan.judge.running_sums import added_at, carried_on_at, cut_at, filled_at
 from gradsan.judge.weighed import Met, entries, is_score, met_in, origin
 from gradsan.judge.windows import crossings, discount_of, windows_behind
 from gradsan.judge.wording import line, value_at
@@ -140,8 +140,8 @@ class MisalignedReturn(Rule):
             obs, _ = env.reset()
             running, returns = 0.0, []
             for reward in reversed(rewards):
-                running = reward + 0.9 * running  # BUG
-                returns.append(running)
+                running = reward + 0.9 * running
+                returns.append(running)  # BUG
             returns = torch.tensor(returns)
             dist = torch.distributions.Categorical(logits=policy(torch.tensor(numpy.array(seen))))
             loss = -(dist.log_prob(torch.stack(actions)) * returns).mean()
@@ -489,8 +489,9 @@ class MisalignedReturn(Rule):
         seen = self._at(culprit, met)
         seen.disordered += 1
         if seen.disordered >= ENOUGH_UPDATES and not seen.right:
-            text, carried = TEXTS[how].format(steps=steps), carried_on_at(self.history, culprit)
-            yield self._verdict(event, met, culprit, text, carried)
+            # In the wrong order it is the list that is wrong, not the sum.
+            where = (filled_at if how == "reversed" else carried_on_at)(self.history, culprit)
+            yield self._verdict(event, met, culprit, TEXTS[how].format(steps=steps), where)
 
     def _beside(self, event: Backward, met: Met, culprit: Site, by: int, ends: int) -> Verdicts:
         seen = self._at(culprit, met)

@@ -22,7 +22,7 @@ for episode in range(8):
     returns, running = [], 0.0
     for reward in reversed(rewards):
         running = reward + 0.95 * running
-        returns.append(running)
+        returns.append(running)  # BUG GS806
     weights = torch.tensor(returns)  # BUG GS806
     loss = -(torch.stack(log_probs) * weights).sum()  # BUG GS806
     optimizer.zero_grad()
