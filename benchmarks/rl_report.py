@@ -16,7 +16,7 @@ RESULTS = HERE / "results" / "rl.jsonl"
 DOCS = HERE.parent / "docs"
 
 Row = dict[str, Any]
-WARM_UP = 2
+WARM_UP = 0.2  # of the steps
 
 HEAD = """\
 Written by `make bench-rl`; do not edit. Both sides train with the same hyperparameters, on one thread, in
@@ -55,9 +55,10 @@ def speeds(rows: list[Row]) -> np.ndarray[Any, np.dtype[np.float64]]:
 
 
 def rate(row: Row, side: str) -> float:
-    """Of a part of the training without its first two turns in ten: what is paid once weighs too much there."""
+    """Of a part of the training without its first fifth: what is paid once weighs too much there."""
     result = row[side]
-    step, at = result["marks"][WARM_UP - 1] if row["share"] < 1 else (0, 0.0)
+    begin = WARM_UP * result["steps"] if row["share"] < 1 else 0
+    step, at = next(mark for mark in [(0, 0.0), *result["marks"]] if mark[0] >= begin)
     return float((result["steps"] - step) / (result["seconds"] - at))
 
 
