@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,15 @@ agents play with the running mean of their weights ([why](rl.md#what-plays)), it
 CartPole, and its PPO has [advantages](rl.md#advantages-of-ppo) of its own where a rollout is many batches
 (Acrobot); Stable-Baselines3 has no such choices.
 """
+
+
+def timed_imports(rows: list[Row]) -> list[str]:
+    """Runs from before the sanitizer's import was taken out of the time; what is dropped as warm-up does not count."""
+    affected = Counter(row["task"] for row in whole(rows) if row.get("import_timed"))
+    if not affected:
+        return []
+    runs = ", ".join(f"{count} of {task}" for task, count in affected.items())
+    return [f"Runs in which the import of the sanitizer is timed all the same: {runs}."]
 
 
 def load() -> list[Row]:
@@ -116,6 +126,7 @@ def write_report() -> None:
         *table(groups),
         "",
         f"Sanitizer of gradsan's side: {', '.join(modes) or '–'}.",
+        *timed_imports([row for rows in groups.values() for row in rows]),
         *(["Not measured: " + ", ".join(missing) + "."] if missing else []),
         "",
         "![speed](rl-bench-speed.png)",
