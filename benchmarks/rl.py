@@ -1,8 +1,8 @@
 """`make bench-rl`: the reference agents against Stable-Baselines3, turn by turn on one machine.
 
-Both sides train the same task with the same hyperparameters, each in a process of its own, in ten alternating
-turns: whatever else the machine does falls on both. Results are appended to `benchmarks/results/rl.jsonl` as
-they come in, and those already there are not measured again (`--again`).
+Both sides train the same task with the same hyperparameters, each in a process of its own, both pinned to one core, in
+forty alternating turns: whatever else the machine does falls on both. Results are appended to
+`benchmarks/results/rl.jsonl` as they come in, and those already there are not measured again (`--again`).
 """
 
 from __future__ import annotations
@@ -17,9 +17,11 @@ from typing import Any
 
 from rl_report import RESULTS, load, rate, write_report
 from rl_tasks import TASKS
+from turns import ENVIRONMENT
 
 HERE = Path(__file__).parent
 EPISODES = 100
+CORE = min(os.sched_getaffinity(0))
 
 
 class Side:
@@ -28,10 +30,11 @@ class Side:
     def __init__(self, side: str, task: str, sanitize: str, *numbers: int) -> None:
         command = [sys.executable, str(HERE / "rl_worker.py"), side, task, sanitize, *map(str, numbers)]
         # One thread each: the agents are small, and the comparison is of code, not of cores.
-        environment = {**os.environ, "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+        environment = {**os.environ, **ENVIRONMENT}
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
         )
+        os.sched_setaffinity(self._process.pid, {CORE})
         self.result: dict[str, Any] | None = None
         self._read()  # made and imported: the clock has not started yet
 

@@ -20,7 +20,7 @@ import numpy as np
 import torch
 from rl_tasks import TASKS, Task
 
-TURNS = 10
+TURNS = 40
 
 
 class Turns:

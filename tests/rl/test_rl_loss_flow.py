@@ -169,7 +169,7 @@ def test_a_graph_is_refused_with_a_sentence_that_names_the_argument(name: str, a
     for index in range(len(tensors_in(arguments_of(name)[argument]))):
         arguments = arguments_of(name)
         tensors_in(arguments[argument])[index].requires_grad_()
-        with pytest.raises(GraphError, match=rf"{argument}\d? carries a graph.*detach\(\)"):
+        with pytest.raises(GraphError, match=rf"{argument}\d? must be a constant.*detach\(\)"):
             getattr(losses, name)(**arguments)
 
 

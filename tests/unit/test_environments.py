@@ -60,6 +60,7 @@ class Watched:
 
     @property
     def streams(self) -> list[Any]:
+        self.session._environments._rollouts.book()
         return list(self.session._environments._rollouts.streams.values())
 
     def ends(self) -> list[list[str]]:
@@ -217,21 +218,30 @@ def test_copies_side_by_side_start_anew_as_gymnasium_says(mode: Any, ends: list[
 
 @pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP, AutoresetMode.DISABLED])
 def test_arrays_of_copies_are_recorded_as_lists_of_them_are(mode: Any) -> None:
-    """Arrays have a short way, lists the general one."""
+    """Arrays have a short way, and a shorter one where no episode ends; lists have the general one."""
     chance = np.random.default_rng(0)
     env = type("Copies", (), {"metadata": {"autoreset_mode": mode}})
     as_arrays, as_lists = Rollouts(lambda event: None, lambda: 7), Rollouts(lambda event: None, lambda: 7)
     arrays, lists = env(), env()
-    for _ in range(60):
+    quickly = 0
+    for number in range(400):
         observation = chance.normal(size=(3, 4)).astype(np.float32)
-        terminated, truncated = chance.random((2, 3)) < 0.1
+        terminated, truncated = chance.random((2, 3)) < (0.1 if number < 60 else 0.003)
         result = (observation, chance.normal(size=3), terminated, truncated)
         final = {"final_obs": list(chance.normal(size=(3, 4)).astype(np.float32))}
-        assert as_arrays.stepped(arrays, (*result, final))
+        taken = as_arrays.stepped_quickly(arrays, (*result, final))
+        quickly += taken
+        assert taken or as_arrays.stepped(arrays, (*result, final))
         assert as_lists.stepped(lists, (*(part.tolist() for part in result), final))
+        if number in (200, 201, 350):  # given up in the middle of an episode
+            as_arrays.was_reset(arrays, (observation + 1, {}))
+            as_lists.was_reset(lists, ((observation + 1).tolist(), {}))
+    as_arrays.book()
+    assert 300 < quickly < 400
     assert len(as_arrays.streams) == 3
-    for number, one in as_arrays.streams.items():
-        other = as_lists.streams[number]
+    assert as_arrays.teams.streams.keys() == as_lists.teams.streams.keys()
+    own, others = ([*r.streams.values(), *r.teams.streams.values()] for r in (as_arrays, as_lists))
+    for one, other in zip(own, others, strict=True):
         for name in ("rewards", "ends", "observed", "led_to", "clocks", "current"):
             assert getattr(one, name) == getattr(other, name), name
 

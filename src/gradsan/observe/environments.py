@@ -135,7 +135,7 @@ class EnvironmentTap:
         self._met.add(kind)
         rollouts = self._rollouts
         for name, note, quickly in (
-            ("step", self._stepped, rollouts.stepped_alone),
+            ("step", self._stepped, rollouts.stepped_quickly),
             ("reset", rollouts.was_reset, None),
         ):
             original = vars(kind).get(name)

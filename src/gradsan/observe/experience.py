@@ -102,6 +102,7 @@ class ExperienceTap:
         self._size = 0
 
     def _experience(self) -> Experience | None:
+        self._rollouts.book()
         self._rollouts.index.catch_up()
         self._rollouts.teams.index.catch_up()
         found: dict[TransitionKey, int] = {}

@@ -17,6 +17,7 @@ from gradsan.record.events import Environment
 MOST_COPIES = 64  # of one environment: those beyond are like them
 LIBRARIES = ("gymnasium", "gym", "pettingzoo")
 MOST_ENVIRONMENTS = 64
+TOGETHER = 64  # steps of several copies that are booked at once
 PLAIN = {
     "float",
     "int",
@@ -37,6 +38,30 @@ class _Copies:
         self.autoreset = autoreset
         self.streams: dict[Any, Stream] = {}
         self.team: Stream | None = None
+        # Of the observations, where all copies are in the middle of an episode.
+        self.shape: tuple[int, ...] | None = None
+        self._steps: list[tuple[bytes, list[float], int]] = []
+
+    def goes_on(self, observations: bytes, rewards: list[float], clock: int) -> None:
+        """A step in which no episode began or ended: booked later, together with others."""
+        self._steps.append((observations, rewards, clock))
+        if len(self._steps) >= TOGETHER:
+            self.book()
+
+    def book(self) -> None:
+        if not self._steps:
+            return
+        (seen, rewards, clocks), self._steps = zip(*self._steps, strict=True), []
+        width = len(seen[0]) // len(rewards[0])
+        for at, (stream, own) in enumerate(
+            zip(self.streams.values(), zip(*rewards, strict=True), strict=False)
+        ):
+            place = slice(at * width, (at + 1) * width)
+            stream.goes_on(own, [hash(data[place]) for data in seen], clocks)
+        if self.team is not None:
+            small = len(seen[0]) <= kept.LARGEST
+            joint = [hash(data) if small else kept.UNKNOWN for data in seen]
+            self.team.goes_on([0.0] * len(seen), joint, clocks)
 
 
 class Rollouts:
@@ -60,6 +85,8 @@ class Rollouts:
             self._begins_with(env, result)
             return
         first = _first(result)
+        known[1].book()
+        known[1].shape = None
         for name, stream in known[1].streams.items():
             stream.was_reset(digest_of(first if known[1].alone else _of_copy(first, name)))
         if known[1].team is not None:
@@ -93,9 +120,29 @@ class Rollouts:
             self._alone.pop(id(env), None)
         return True
 
-    def stepped_alone(self, env: Any, result: Any) -> bool:
-        """The same in a microsecond, for the usual case: one copy, known already, with an array for an observation.
-        False where it is another. Must not raise: nothing is around it."""
+    def stepped_quickly(self, env: Any, result: Any) -> bool:
+        """The same in a microsecond or two, for the usual cases. False where it is another. Must not raise: nothing is
+        around it."""
+        return self._stepped_alone(env, result) or self._stepped_together(env, result)
+
+    def _stepped_together(self, env: Any, result: Any) -> bool:
+        """Gymnasium's arrays of several copies, all of them in the middle of an episode."""
+        known = self._environments.get(id(env))
+        if known is None or known[0]() is not env or type(result) is not tuple or len(result) != 5:
+            return False
+        copies, (observation, reward, *flags, _) = known[1], result
+        if copies.shape is None or not kept.is_array(observation, "f") or observation.shape != copies.shape:
+            return False
+        if not kept.is_array(reward, "fd") or reward.shape != copies.shape[:1]:
+            return False
+        for flag in flags:
+            if not kept.is_array(flag, "?") or flag.shape != reward.shape or b"\x01" in flag.tobytes():
+                return False
+        copies.goes_on(observation.tobytes(), reward.tolist(), self._clock())
+        return True
+
+    def _stepped_alone(self, env: Any, result: Any) -> bool:
+        """One copy, known already, with an array for an observation."""
         known = self._alone.get(id(env))
         if known is None or known[0]() is not env or type(result) is not tuple or len(result) != 5:
             return False
@@ -109,6 +156,11 @@ class Rollouts:
         digest = hash(observation.tobytes()) if small else kept.UNKNOWN
         known[1].step(float(reward), end, digest, self._clock())
         return True
+
+    def book(self) -> None:
+        """Before anybody reads the streams."""
+        for _, copies in self._environments.values():
+            copies.book()
 
     # -- meeting one -------------------------------------------------------------------------------------
 
@@ -153,6 +205,8 @@ class Rollouts:
 
     def _note(self, copies: _Copies, result: tuple[Any, ...]) -> None:
         observation, clock = result[0], self._clock()
+        copies.book()
+        copies.shape = None
         if copies.alone:
             if (stream := copies.streams.get(0)) is not None:
                 end = _end(bool(result[2]), bool(result[3]) if len(result) == 5 else None, result[-1])
@@ -174,8 +228,7 @@ class Rollouts:
                 self._note_copy(stream, copies, float(rewards[name]), end, observation, info, name, clock)
 
     def _note_arrays(self, copies: _Copies, result: tuple[Any, ...], clock: int) -> bool:
-        """The same in a few microseconds, for the usual case: Gymnasium's arrays, and most copies in the middle of an
-        episode. False where it is another."""
+        """Gymnasium's arrays, with most copies in the middle of an episode. False where it is something else."""
         observation, reward, *flags = result[:4]
         digests = kept.digests_of_copies(observation)
         if len(result) != 5 or digests is None or not kept.is_array(reward, "fd"):
@@ -193,6 +246,8 @@ class Rollouts:
                 self._note_copy(stream, copies, own, end, observation, result[4], name, clock)
             else:
                 stream.step(own, kept.GOES_ON, digest, clock)
+        if not any(stream.between_episodes() for stream in copies.streams.values()):
+            copies.shape = observation.shape
         return True
 
     def _note_copy(

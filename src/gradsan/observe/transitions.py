@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from array import array
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -74,6 +74,19 @@ class Stream:
         if len(self.ends) >= 2 * KEPT:
             self._forget_half()
 
+    def goes_on(self, rewards: Sequence[float], digests: list[int], clocks: Sequence[int]) -> None:
+        """Several steps at once, none of which ended an episode."""
+        self.observed.append(self.current)
+        self.observed.extend(digests[:-1])
+        self.led_to.extend(digests)
+        self.rewards.extend(rewards)
+        self.ends.extend(bytes(len(digests)))  # GOES_ON is 0
+        self._said = False
+        self.clocks.extend(clocks)
+        self.current = digests[-1]
+        if len(self.ends) >= 2 * KEPT:
+            self._forget_half()
+
     def between_episodes(self) -> bool:
         return bool(self.ends) and self.ends[-1] not in (GOES_ON, RESET)
 
@@ -101,7 +114,7 @@ class Stream:
         last = max(self.ends.rfind(end, 0, at) for end in (TRUNCATED, TERMINATED, ENDED, RESET, DONE))
         return at - last if last >= 0 or not self.first else 0
 
-    def not_indexed(self) -> Iterable[int]:
+    def not_indexed(self) -> range:
         """The transitions that nobody has asked for since the last time."""
         begin, self._indexed = self._indexed, len(self.ends)
         return range(begin, self._indexed)
@@ -146,16 +159,17 @@ class Index:
         if len(self._from) > 4 * KEPT:  # what has been forgotten must not be found for ever
             self._from.clear()
             self._to.clear()
+        start, led = self._from, self._to
+        # A plain loop over columns: in a long run this is most of what watching an environment costs.
         for stream in self._streams.values():
-            for at in stream.not_indexed():
+            new = stream.not_indexed()
+            columns = (column[new.start :] for column in (stream.observed, stream.led_to, stream.ends))
+            for at, seen, reached, end in zip(new, *columns, strict=True):
                 place = (stream.number, stream.first + at)
-                self._add(self._from, stream.observed[at], place)
-                if stream.ends[at] != RESET:
-                    self._add(self._to, stream.led_to[at], place)
-
-    def _add(self, table: dict[int, TransitionKey | None], digest: int, place: TransitionKey) -> None:
-        if digest != UNKNOWN:
-            table[digest] = None if digest in table else place
+                if seen != UNKNOWN:
+                    start[seen] = None if seen in start else place
+                if reached != UNKNOWN and end != RESET:
+                    led[reached] = None if reached in led else place
 
 
 def digest_of(observation: Any) -> int:

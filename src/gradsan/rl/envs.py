@@ -84,8 +84,7 @@ class Envs:
             obs, reward, terminated, truncated, info = self.vector.step(action)
         except FAULTS as error:
             raise self._raised(error) from error
-        with np.errstate(over="ignore"):  # it is infinite then, and said to be
-            reward = reward.astype(np.float32)
+        reward = as_single(reward)
         if not math.isfinite(reward.sum()):
             raise EnvironmentFault(f"{self.name} returned a reward that is not finite: {reward.tolist()}.")
         require_finite(self.name, obs)
@@ -160,6 +159,14 @@ class Envs:
         self._ended = state["ended"].numpy().copy()
         self._returns = state["returns"].numpy().copy()
         self._lengths = state["lengths"].numpy().copy()
+
+
+def as_single(reward: Array) -> NDArray[np.float32]:
+    """A copy in single precision: environments may reuse their array of rewards, too."""
+    if reward.dtype == np.float32:
+        return reward.copy()
+    with np.errstate(over="ignore"):  # what does not fit is infinite then, and said to be
+        return reward.astype(np.float32)
 
 
 def require_finite(name: str, obs: Array, where: str = "") -> None:

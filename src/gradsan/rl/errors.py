@@ -12,7 +12,7 @@ class ShapeError(RlError, ValueError):
 
 
 class GraphError(RlError, ValueError):
-    """A value that must be constant carries a graph: training would flow through it."""
+    """A value that must be constant has a graph: gradient would flow into it."""
 
 
 class ContractError(RlError, AssertionError):

@@ -21,8 +21,8 @@ class LossWithoutGraph(Rule):
     name = "loss-without-graph"
     severity = "error"
     what = """
-        `backward()` was called on a loss that no parameter reaches: every path from the parameters to it is
-        cut, or nothing in it requires grad at all.
+        `backward()` was called on a loss that no parameter leads to: on every way from the parameters to the
+        loss something turns the result into a plain number, or no parameter has a part in it at all.
     """
     why = """
         PyTorch raises at the backward call, far from the line that did it. `loss.requires_grad_(True)` makes
@@ -33,7 +33,10 @@ class LossWithoutGraph(Rule):
         the first backward. With `requires_grad_(True)` on the loss it goes on, and the return stays at
         that of a random policy.
     """
-    fix = "remove the cut named above; do not call `requires_grad_(True)` on a loss"
+    fix = (
+        "on the line that is named, take away what cuts the loss off from the network (`.detach()`, `.item()`, "
+        "`.numpy()`, `torch.no_grad()`, `torch.tensor(…)` of a result); do not call `requires_grad_(True)` on a loss"
+    )
     deliberate = """
         Never: such a backward has nothing to do.
     """

@@ -46,7 +46,7 @@ def constant(function: str, **arguments: Tensor) -> None:
     for name, tensor in arguments.items():
         if tensor.requires_grad:
             raise GraphError(
-                f"{function}: {name} carries a graph, so the loss would be differentiated through it; "
+                f"{function}: {name} must be a constant, but the loss would let gradient flow into it; "
                 f"compute it under torch.no_grad() or pass {name}.detach()."
             )
 
