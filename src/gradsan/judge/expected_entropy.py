@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gradsan.judge.flow import SHAPING, terms
+from gradsan.judge.flow import SHAPING, TAKEN_OUT, terms
 from gradsan.judge.history import History
 from gradsan.judge.provenance import Provenance
 from gradsan.judge.score_functions import sign_in_loss
@@ -51,6 +51,13 @@ def is_negative_entropy(graph: Provenance, op: Op) -> bool:
         (logits := _logits(graph, one)) is not None and _is_log_of(graph, other, logits)
         for one, other in (sides, sides[::-1])
     )
+
+
+def is_probability(graph: Provenance, op: Op) -> bool:
+    """Whether it holds the probabilities of all actions, with a graph or without."""
+    while op.name in SHAPING | TAKEN_OUT and (source := next(graph.inputs(op), None)) is not None:
+        op = source
+    return _logits(graph, op) is not None
 
 
 def _logits(graph: Provenance, op: Op | None) -> ValueId | None:

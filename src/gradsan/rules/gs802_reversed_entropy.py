@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
-from gradsan.judge.expected_entropy import expected_entropies, is_negative_entropy
+from gradsan.judge.entropy_targets import target_in
+from gradsan.judge.expected_entropy import expected_entropies, is_negative_entropy, is_probability
 from gradsan.judge.guessed_entropy import guesses, is_of_own_samples, line_of_guess
 from gradsan.judge.history import History
 from gradsan.judge.ledger import Contribution
@@ -26,6 +28,17 @@ from gradsan.rules.base import Rule, Verdict, Verdicts
 
 RISING = {"exp", "softplus", "clamp", "relu", "sigmoid"}  # the temperature, made of what is learned
 CONSTANT = 1e-3
+LEAST_BELOW = 0.01  # zero, that a target must be: rounding is not told
+
+
+class _Product(NamedTuple):
+    """`op` multiplies the temperature with a `constant` made of log-probabilities, which enter the derivative with this
+    sign; `weighed` by the probabilities of all actions."""
+
+    op: Op
+    sign: int
+    constant: Op
+    weighed: bool
 
 
 class ReversedEntropy(Rule):
@@ -197,6 +210,27 @@ class ReversedEntropy(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # The target has the wrong sign: an entropy below zero, which no choice among actions has.
+        import math, torch
+        actor, critic = torch.nn.Linear(3, 4), torch.nn.Linear(3, 4)
+        log_alpha = torch.zeros(1, requires_grad=True)
+        opt, alpha_opt = torch.optim.SGD(actor.parameters(), lr=0.1), torch.optim.SGD([log_alpha], lr=0.1)
+        for _ in range(8):
+            s = torch.randn(8, 3)
+            log_probs = actor(s).log_softmax(-1)
+            probs = log_probs.exp()
+            value = critic(s).detach()
+            loss = (probs * (log_alpha.exp().detach() * log_probs - value)).sum(-1).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            missing = (log_probs - 0.9 * math.log(4)).detach()  # BUG
+            alpha_loss = -(log_alpha.exp() * missing * probs.detach()).sum(-1).mean()
+            alpha_opt.zero_grad()
+            alpha_loss.backward()
+            alpha_opt.step()
+        """,
     )
     good = (
         """
@@ -346,6 +380,49 @@ class ReversedEntropy(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # The temperature's loss as an expectation over all actions.
+        import math, torch
+        actor, critic = torch.nn.Linear(3, 4), torch.nn.Linear(3, 4)
+        log_alpha = torch.zeros(1, requires_grad=True)
+        opt, alpha_opt = torch.optim.SGD(actor.parameters(), lr=0.1), torch.optim.SGD([log_alpha], lr=0.1)
+        for _ in range(8):
+            s = torch.randn(8, 3)
+            log_probs = actor(s).log_softmax(-1)
+            probs = log_probs.exp()
+            value = critic(s).detach()
+            loss = (probs * (log_alpha.exp().detach() * log_probs - value)).sum(-1).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            missing = (log_probs + 0.9 * math.log(4)).detach()
+            alpha_loss = -(log_alpha.exp() * missing * probs.detach()).sum(-1).mean()
+            alpha_opt.zero_grad()
+            alpha_loss.backward()
+            alpha_opt.step()
+        """,
+        """
+        # The entropy of a density may be below zero, and so may its target.
+        import torch
+        actor, critic = torch.nn.Linear(3, 4), torch.nn.Linear(5, 1).requires_grad_(False)
+        log_alpha = torch.zeros(1, requires_grad=True)
+        opt, alpha_opt = torch.optim.SGD(actor.parameters(), lr=0.1), torch.optim.SGD([log_alpha], lr=0.1)
+        for _ in range(8):
+            s = torch.randn(8, 3)
+            mean, log_std = actor(s).chunk(2, -1)
+            dist = torch.distributions.Normal(mean, log_std.clamp(-2, 1).exp())
+            action = dist.rsample()
+            log_prob = dist.log_prob(action).sum(-1)
+            value = critic(torch.cat([s, action], -1)).squeeze(-1)
+            loss = (log_alpha.exp().detach() * log_prob - value).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            alpha_loss = -(log_alpha.exp() * (log_prob - 2.0).detach()).mean()
+            alpha_opt.zero_grad()
+            alpha_loss.backward()
+            alpha_opt.step()
+        """,
     )
 
     def __init__(self, history: History) -> None:
@@ -358,6 +435,7 @@ class ReversedEntropy(Rule):
         self._samples: dict[Head, int] = {}
         self._guesses: dict[Head, list[float]] = {}
         self._temperatures: dict[ParamId, int] = {}
+        self._targets: dict[ParamId, int] = {}
         self._scaling: set[ParamId] = set()  # parameters whose value stands beside a policy's log-probability
 
     def on_settled(self, contribution: Contribution) -> Verdicts:
@@ -487,11 +565,14 @@ class ReversedEntropy(Rule):
         if not sizes <= {1} or pid not in self._scaling:
             return
         found = self._product(event.roots[0].nid)
-        if found is None or found[1] * way < 0:
+        if found is None:
+            return
+        if found.sign * way < 0:
+            yield from self._unreachable(contribution, found, pid)
             return
         self._temperatures[pid] = self._temperatures.get(pid, 0) + 1
         if self._temperatures[pid] >= ENOUGH:
-            op = found[0]
+            op = found.op
             yield Verdict(
                 op.site or contribution.site,
                 f"{value_at(history, op.site, 'this loss')} rises with the temperature where the log-probability is "
@@ -501,16 +582,36 @@ class ReversedEntropy(Rule):
                 key="temperature",
             )
 
-    def _product(self, root: ValueId) -> tuple[Op, int] | None:
+    def _unreachable(self, contribution: Contribution, found: _Product, pid: ParamId) -> Verdicts:
+        """The temperature moves as it should, towards an entropy that no choice among actions has."""
+        history = self.history
+        target = target_in(history, found.constant, found.weighed)
+        if target is None or target.entropy > -LEAST_BELOW:
+            return
+        looks = self._targets[pid] = self._targets.get(pid, 0) + 1
+        if looks >= ENOUGH:
+            yield Verdict(
+                target.added,
+                f"{value_at(history, target.added, 'this sum')} aims at an entropy of {target.entropy:.3g}, and that "
+                "of a choice among actions is never below zero: the temperature falls whatever the policy does",
+                [("target", target.added), ("loss", found.op.site), ("backward", contribution.site)],
+                [pid],
+                key="target",
+            )
+
+    def _product(self, root: ValueId) -> _Product | None:
         """The product of the temperature and a constant made of log-probabilities, and the sign with which a
         log-probability enters the derivative by the temperature."""
-        graph, op, sign = self.history.graph, self.history.graph.get(root), 1
+        graph, op, sign, weighed = self.history.graph, self.history.graph.get(root), 1, False
         while op is not None:
             sides = list(graph.inputs(op))
             if op.name == "mul" and len(sides) == 2 and sides[0].live != sides[1].live:
                 live, constant = sides if sides[0].live else sides[::-1]
-                parts = self._sign_of_learned(live) * self._sign_of_score(constant)
-                return (op, sign * parts) if parts else None
+                if is_probability(graph, constant):  # an expectation over all actions
+                    op, weighed = live, True
+                    continue
+                parts = self._sign_of_learned(live) * self._sign_of_score(constant, weighed)
+                return _Product(op, sign * parts, constant, weighed) if parts else None
             if len(sides) != 1 or (step := sign_of_step(op)) == 0:
                 return None
             op, sign = sides[0], sign * step
@@ -526,7 +627,7 @@ class ReversedEntropy(Rule):
             op, sign = sides[0], sign * step
         return sign
 
-    def _sign_of_score(self, constant: Op) -> int:
+    def _sign_of_score(self, constant: Op, weighed: bool) -> int:
         """The one sign with which log-probabilities (an entropy: with the other) stand in this constant."""
         graph, signs, seen = self.history.graph, set(), set()
         stack = [(constant, 1)]
@@ -535,7 +636,7 @@ class ReversedEntropy(Rule):
             if op.nid in seen:
                 continue
             seen.add(op.nid)
-            if "log_prob" in op.tags:
+            if "log_prob" in op.tags or (weighed and op.name == "log_softmax"):
                 signs.add(sign)
             elif "entropy" in op.tags:
                 signs.add(-sign)
