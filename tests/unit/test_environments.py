@@ -415,3 +415,35 @@ def test_where_nothing_is_bootstrapped_there_is_nothing_to_evaluate() -> None:
     assert not run_code(
         (folder / "returns_left_in_reverse_order_fixed.py").read_text(encoding="utf-8")
     ).not_evaluated
+
+
+class Pair:
+    """Two agents side by side, each with a number of its own."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = np.random.default_rng(seed)
+
+    def reset(self) -> Any:
+        return self.random.normal(size=(2, 3)).astype("float32")
+
+    def step(self, action: float) -> Any:
+        seen = self.random.normal(size=(2, 3)).astype("float32")
+        return seen, np.ones(2), np.zeros(2, bool), {}
+
+
+def test_what_all_agents_see_is_found_for_each_of_them_and_forgotten_with_them() -> None:
+    with Watched() as watched:
+        watched.follow(Pair)
+        env, rollouts = Pair(0), watched.session._environments._rollouts
+        env.reset()
+        env.step(0.0)
+        joint = env.step(0.0)[0]
+        teams = rollouts.teams
+        teams.index.catch_up()
+        (place,) = teams.index.find([digest_of(joint.reshape(-1))], True)
+        assert [teams.place_of_member(place, at) for at in range(3)] == [(1, 1), (2, 1), None]
+        del env
+        rollouts._forget_dead()
+        assert not teams.streams
+        assert not teams.members
+        assert teams.index.find([digest_of(joint.reshape(-1))], True) == [None]

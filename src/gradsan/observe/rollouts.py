@@ -200,6 +200,8 @@ class Rollouts:
                 self._alone.pop(key, None)
                 for stream in copies.streams.values():
                     self.streams.pop(stream.number, None)
+                if copies.team is not None:
+                    self.teams.forget(copies.team)
 
     # -- one step ----------------------------------------------------------------------------------------
 

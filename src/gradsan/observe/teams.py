@@ -38,8 +38,11 @@ class Teams:
         team.step(0.0, GOES_ON, digest, clock)
         if all(len(member.ends) == len(team.ends) for member in self.members[team.number]):
             return team
-        del self.streams[team.number], self.members[team.number]
+        self.forget(team)
         return None
+
+    def forget(self, team: Stream) -> None:
+        del self.streams[team.number], self.members[team.number]
 
     def place_of_member(self, place: TransitionKey | None, at: int) -> TransitionKey | None:
         """Where the team's step is that of one of its members."""

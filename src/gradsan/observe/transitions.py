@@ -142,7 +142,7 @@ class Index:
         """In a grid world places recur, but not a whole rollout: of one copy, or of all of them, step by step or copy
         by copy."""
         streams = list(self._streams.values())
-        steps, rest = divmod(len(digests), len(streams))
+        steps, rest = divmod(len(digests), len(streams) or 1)  # 1: all of them are forgotten
         if rest or steps < FEWEST_IN_ORDER or len(set(digests)) < DIFFERENT:
             return []
         columns = [(s.led_to if leads_there else s.observed)[-steps:].tolist() for s in streams]
