@@ -18,14 +18,14 @@ BETWEEN = (
 )
 
 
-class Target(NamedTuple):
+class EntropyTarget(NamedTuple):
     """`added` puts it beside the log-probabilities or the entropy."""
 
     entropy: float
     added: Site
 
 
-def target_in(history: History, constant: Op, weighed: bool) -> Target | None:
+def target_in(history: History, constant: Op, weighed: bool) -> EntropyTarget | None:
     """That of what a temperature is multiplied with, where the policy is known to choose among actions. `weighed`: by
     the probabilities of all actions, elsewhere in the loss."""
     graph, op, slope, offset, added = history.graph, constant, 1.0, 0.0, NOWHERE
@@ -46,7 +46,7 @@ def target_in(history: History, constant: Op, weighed: bool) -> Target | None:
         slope, op = slope * step, sides[0]
     if not added or not slope or not _chooses(history, op):
         return None
-    return Target(-offset / slope if "entropy" in op.tags else offset / slope, added)
+    return EntropyTarget(-offset / slope if "entropy" in op.tags else offset / slope, added)
 
 
 def _is_score(history: History, op: Op, weighed: bool) -> bool:

@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import Any, Protocol
 
-from gradsan.observe.compiled_graphs import Graph, Replay, read, watched
+from gradsan.observe.compiled_graphs import CompiledGraph, Retelling, read, watched
 from gradsan.observe.containment import Containment
 from gradsan.observe.import_hook import ImportHook
 from gradsan.observe.outlet import BlindSpots
@@ -122,10 +122,10 @@ class Compiled:
 
         patches.set(handing, "call_user_compiler", call_user_compiler, stays=True)
 
-    def _ran(self, graph: Graph, args: tuple[Any, ...], result: Any) -> None:
+    def _ran(self, graph: CompiledGraph, args: tuple[Any, ...], result: Any) -> None:
         if self._tracing.tap is not None:
             self._inside.told = getattr(self._inside, "told", 0) + 1
-            self._contain("compile", Replay(self._tracing.tap), graph, args, result)
+            self._contain("compile", Retelling(self._tracing.tap), graph, args, result)
 
     def _enter(self, frame: FrameType) -> None:
         self._threads += 1

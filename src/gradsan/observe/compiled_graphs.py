@@ -25,7 +25,7 @@ FRAME = re.compile(r'^\s*File "(.+)", line (\d+), in (.+)$', re.MULTILINE)
 WITHOUT_VALUES = inspect_op.DROPOUTS | inspect_op.COUNTING.keys()
 
 
-class Step(NamedTuple):
+class CompiledOp(NamedTuple):
     """One operation. Values are known by the names that the compiler gave them."""
 
     name: str
@@ -38,15 +38,15 @@ class Step(NamedTuple):
     writes: str = ""  # the value that it changes in place
 
 
-class Graph(NamedTuple):
+class CompiledGraph(NamedTuple):
     arguments: tuple[str, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[CompiledOp, ...]
     results: tuple[str, ...]
 
 
-def read(module: torch.fx.GraphModule, sites: Sites) -> Graph:
+def read(module: torch.fx.GraphModule, sites: Sites) -> CompiledGraph:
     """Before the backend gets it: some change it."""
-    arguments, steps, results, off = list[str](), list[Step](), tuple[str, ...](), False
+    arguments, steps, results, off = list[str](), list[CompiledOp](), tuple[str, ...](), False
     for node in module.graph.nodes:
         if node.op == "placeholder":
             arguments.append(node.name)
@@ -57,10 +57,10 @@ def read(module: torch.fx.GraphModule, sites: Sites) -> Graph:
             off = not node.args[0]
         elif node.op in ("call_function", "call_method"):
             steps += _steps(node, sites, off)
-    return Graph(tuple(arguments), tuple(steps), results)
+    return CompiledGraph(tuple(arguments), tuple(steps), results)
 
 
-def _steps(node: torch.fx.Node, sites: Sites, off: bool) -> Iterator[Step]:
+def _steps(node: torch.fx.Node, sites: Sites, off: bool) -> Iterator[CompiledOp]:
     source = node.args[0] if node.args else None
     if _is_part(node) and isinstance(source, torch.fx.Node):
         yield from _one(source, node, int(node.args[1]), sites, off)  # type: ignore[arg-type]
@@ -75,7 +75,9 @@ def _is_part(node: torch.fx.Node) -> bool:
     return several and getattr(node.target, "__name__", "") == "getitem" and isinstance(node.args[1], int)
 
 
-def _one(node: torch.fx.Node, named: torch.fx.Node, part: int, sites: Sites, off: bool) -> Iterator[Step]:
+def _one(
+    node: torch.fx.Node, named: torch.fx.Node, part: int, sites: Sites, off: bool
+) -> Iterator[CompiledOp]:
     function = getattr(torch.Tensor, node.target, None) if node.op == "call_method" else node.target  # type: ignore[arg-type]
     kind, name = classify(function)
     result, raw = _ghost(named.meta.get("example_value")), getattr(function, "__name__", "")
@@ -93,7 +95,7 @@ def _one(node: torch.fx.Node, named: torch.fx.Node, part: int, sites: Sites, off
         "itruediv",
         "setitem",
     )
-    yield Step(
+    yield CompiledOp(
         name, named.name, tuple(n.name for n in sources), result, _place(node.stack_trace or "", sites),
         _facts(name, args, kwargs, ghosts, part), off, sources[0].name if in_place and sources else "",
     )  # fmt: skip
@@ -127,14 +129,14 @@ def _place(trace: str, sites: Sites) -> Place:
     return sites.place_in([(file, int(line), name) for file, line, name in FRAME.findall(trace)])
 
 
-class Replay:
+class Retelling:
     """Tells the operations of a region that has just run."""
 
     def __init__(self, tap: OperationTap) -> None:
         self._tap = tap
         self._values: dict[str, ValueId] = {}
 
-    def __call__(self, graph: Graph, args: tuple[Any, ...], result: Any) -> None:
+    def __call__(self, graph: CompiledGraph, args: tuple[Any, ...], result: Any) -> None:
         tap, values = self._tap, self._values
         given = dict(zip(graph.arguments, args, strict=False))
         values.update(
@@ -152,7 +154,7 @@ class Replay:
             if known and name in values:
                 tap.values.define(real, values[name])
 
-    def _tell(self, step: Step) -> ValueId:
+    def _tell(self, step: CompiledOp) -> ValueId:
         tap, ghost, facts = self._tap, step.ghost, step.facts
         nid = tap.values.fresh()
         inputs = tuple(self._values[name] for name in step.inputs if name in self._values)
@@ -168,7 +170,7 @@ class Replay:
 
 
 def watched(
-    run: Callable[..., Any], graph: Graph, told: Callable[[Graph, tuple[Any, ...], Any], None]
+    run: Callable[..., Any], graph: CompiledGraph, told: Callable[[CompiledGraph, tuple[Any, ...], Any], None]
 ) -> Any:
     """The kernel, and then what it did."""
 

@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from gradsan.record.events import (
+    DIRECT,
     NO_FACTS,
     PLAIN,
     Backward,
@@ -231,6 +232,8 @@ def _key(event: Event, passing: set[ParamId]) -> Any:
                 event.error, tuple(map(bool, facts)))  # fmt: skip
     if isinstance(event, Step):
         return (event.oid, event.site, event.held, event.by_hand, event.replaced)
+    if isinstance(event, ZeroGrad):  # whoever calls the same line
+        event = event._replace(chain=DIRECT)
     if isinstance(event, Scaling):  # the scale grows and shrinks all the time
         event = event._replace(scale=0.0)
     return (type(event).__name__, *event)  # one step that is done is not one leaf that is reborn
