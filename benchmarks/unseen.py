@@ -46,6 +46,8 @@ FIRST_TRIES = (
     ("13", "16", "modelled on public fix commits, before the mends that followed", "7 of 16"),
     ("14", "20", "on other fix commits, after mends for 12 and 13, before more of them", "5 of 20"),
     ("15", "16", "on fix commits again, after all of these", "9 of 16"),
+    ("16", "28", "on other fix commits and public issues, before the mends that followed", "12 of 28"),
+    ("17", "24", "on fix commits of repositories not used before, after all of these", "11 of 24"),
 )
 VERDICTS = ("code and line", "line only", "code only", "other finding", "silent")
 HEAD = ("class", "pairs", *VERDICTS, "twins with an alarm")
