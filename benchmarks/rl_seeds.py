@@ -13,12 +13,13 @@ import argparse
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from kept import Kept, add_options
 from turns import in_turns
 
 from gradsan.rl.algorithms import build, preset
@@ -154,17 +155,24 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=20, help="seeds whose returns are compared")
     parser.add_argument("--steps", type=int, default=100_000)
     parser.add_argument("--episodes", type=int, default=20)
+    add_options(parser)
     given = parser.parse_args()
     torch.set_num_threads(1)
-    spent = commands(given.count, given.runs)
-    print(said_of_commands(spent, given.count), flush=True)
-    ratios = cost(given.count, given.turns)
-    print(f"collecting and updating alone: {ratios.mean():.2f} times the time of one", flush=True)
-    seeds = range(1, given.seeds + 1)
-    others = returns_together(seeds, given.steps, given.episodes)
-    mine = returns_alone(seeds, given.steps, given.episodes)
-    write_page(spent, ratios, given.count, mine, others, given.steps, given.episodes)
-    print(PAGE.read_text(encoding="utf-8"))
+    seeds, kept = range(1, given.seeds + 1), Kept(given)
+    parts: dict[str, Callable[[], list[Any]]] = {
+        "commands": lambda: commands(given.count, given.runs),
+        "update": lambda: cost(given.count, given.turns).tolist(),
+        "together": lambda: returns_together(seeds, given.steps, given.episodes),
+        "alone": lambda: returns_alone(seeds, given.steps, given.episodes),
+    }
+    for name, measure in parts.items():
+        if name not in kept.results and not kept.is_time_up:
+            kept.add(name, measure())
+            print(f"{name}: {kept.results[name]}", flush=True)
+    if parts.keys() <= kept.results.keys():
+        spent, ratios, others, mine = (kept.results[name] for name in parts)
+        write_page(spent, np.array(ratios), given.count, mine, others, given.steps, given.episodes)
+        print(PAGE.read_text(encoding="utf-8"))
 
 
 if __name__ == "__main__":
