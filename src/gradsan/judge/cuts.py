@@ -275,8 +275,10 @@ class CutFinder:
             return None
         loss = [op for nid in roots if (op := graph.get(nid)) is not None]
         found = self._function(roots, hungry) or self._between(roots, hungry)
-        # A loss that nobody steps upon teaches nobody; what it weighs or aims at is a constant all the same.
-        taught = contribution.consumed_pids() or set(contribution.event.fed)
+        # A loss that nobody steps upon teaches nobody; what it weighs or aims at is a constant all the same, if what
+        # it feeds is somebody's to train.
+        owned = {pid for pid in contribution.event.fed if self.history.owner_of(pid)}
+        taught = contribution.consumed_pids() or owned
         telling = [c for c in found if not self._is_constant(loss, c, taught)]
         if not telling and (cut := _telling(found)) is not None:
             self.constants.update(dict.fromkeys(cut.pids, flow.culprit_of(cut.op)))
