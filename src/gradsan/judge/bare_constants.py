@@ -11,8 +11,8 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from gradsan.judge.read_cuts import SourcePlace, loss_of
-from gradsan.judge.source import around, called_name, tree_of
+from gradsan.judge.read_cuts import SourcePlace, followed, loss_of
+from gradsan.judge.source import around, called_name, function_at, tree_of
 from gradsan.record.events import NOWHERE, Backward, Site
 
 if TYPE_CHECKING:
@@ -25,28 +25,21 @@ MAKERS = {"tensor", "zeros", "zeros_like", "new_zeros", "new_tensor", "scalar_te
 def bare_constant(history: History, event: Backward) -> Site:
     worked = any(c.site == event.site and c.event.fed for c in history.ledger.recent.values())
     loss = loss_of(history, event) if worked else None
-    found = {(p.file, c.lineno) for p in _behind(loss) for c in _constants(p)} if loss is not None else set()
+    behind = followed(loss, _made_of, EXPRESSIONS) if loss is not None else ()
+    found = {(place.file, constant.lineno) for place in behind for constant in _constants(place)}
     if len(found) != 1:
         return NOWHERE
     file, line = found.pop()
-    function = around(file, line)[0]
-    return history.site_at(file, line, function.name if function is not None else "<module>")
+    return history.site_at(file, line, function_at(file, line))
 
 
-def _behind(loss: SourcePlace) -> Iterator[SourcePlace]:
-    """The expressions that the loss may be made of: every assignment before, every `return` of what is called."""
-    waiting, seen = [loss], set[tuple[str, int]]()
-    while waiting and len(seen) < EXPRESSIONS:
-        place = waiting.pop()
-        if (place.file, place.line) in seen:
-            continue
-        seen.add((place.file, place.line))
-        yield place
-        for part in _summands(place.expression):
-            if isinstance(part, ast.Name):
-                waiting += _assigned(place, part.id)
-            elif isinstance(part, ast.Call):
-                waiting += _returned(place.file, called_name(part))
+def _made_of(place: SourcePlace) -> Iterator[SourcePlace]:
+    """What an expression may be made of: every assignment before, every `return` of what is called."""
+    for part in _summands(place.expression):
+        if isinstance(part, ast.Name):
+            yield from _assigned(place, part.id)
+        elif isinstance(part, ast.Call):
+            yield from _returned(place.file, called_name(part))
 
 
 def _summands(value: ast.expr) -> Iterator[ast.expr]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from gradsan.judge.flow import culprit_of, is_choice
-from gradsan.judge.source import around
+from gradsan.judge.source import function_at
 from gradsan.record.events import NOWHERE, Chain, Op, Site
 
 COMPREHENSIONS = {"<listcomp>", "<dictcomp>", "<setcomp>", "<genexpr>"}
@@ -133,6 +133,5 @@ def function_of(history: History, site: Site) -> tuple[str, str]:
     if seen is None:
         return "", str(site)
     if seen.function in COMPREHENSIONS:  # a frame of its own, in the function that it stands in
-        function = around(seen.file, seen.line)[0]
-        return seen.file, "<module>" if function is None else function.name
+        return seen.file, function_at(seen.file, seen.line)
     return seen.file, seen.function

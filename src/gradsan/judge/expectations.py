@@ -16,8 +16,7 @@ ON_THE_WAY = flow.SHAPING | flow.SELECTING | {"add", "sub", "rsub", "neg"}
 def weighs_fitted_values(graph: Provenance, score: Op, weight: Op, within: dict[ValueId, Op]) -> bool:
     """Whether `score` are the probabilities of all actions, and `weight` is made of values, by sums, that another term
     of the same loss fits."""
-    while score.name in flow.SHAPING and (source := next(graph.inputs(score), None)) is not None:
-        score = source
+    score = flow.unshaped(graph, score)
     if score.name != "softmax" or score.shape[-1:] != weight.shape[-1:]:
         return False
     values = [term.op for term in flow.terms(graph, weight) if term.op.live]
@@ -26,15 +25,4 @@ def weighs_fitted_values(graph: Provenance, score: Op, weight: Op, within: dict[
 
 def is_fitted(graph: Provenance, value: Op, within: dict[ValueId, Op]) -> bool:
     """Whether the loss learns this value: then it may be live, and only a use of it is wrong."""
-    stack, seen = [value.nid], set[ValueId]()
-    while stack:
-        for nid in graph.consumers.get(stack.pop(), ()):
-            user = within.get(nid)
-            if user is None or nid in seen:
-                continue
-            seen.add(nid)
-            if user.name in BENDING:
-                return True
-            if user.name in ON_THE_WAY:
-                stack.append(nid)
-    return False
+    return any(user.name in BENDING for user in flow.users_through(graph, value, within, ON_THE_WAY))

@@ -144,22 +144,11 @@ def _is_weight(graph: Provenance, op: Op) -> bool:
 
 def _fit(graph: Provenance, product: Op, other: Op, within: dict[ValueId, Op]) -> Op | None:
     """What bends a value with this product in it; or the error itself, where that is what was weighed."""
-    while other.name in flow.SHAPING and (source := next(graph.inputs(other), None)) is not None:
-        other = source
+    other = flow.unshaped(graph, other)
     if other.live and other.name in BENDING:
         return other
-    stack, seen = [product.nid], set[ValueId]()
-    while stack:
-        for nid in graph.consumers.get(stack.pop(), ()):
-            user = within.get(nid)
-            if user is None or nid in seen:
-                continue
-            seen.add(nid)
-            if user.name in BENDING:
-                return user
-            if user.name in flow.AVERAGING:
-                stack.append(nid)
-    return None
+    users = flow.users_through(graph, product, within, flow.AVERAGING)
+    return next((user for user in users if user.name in BENDING), None)
 
 
 def made_for_it(graph: Provenance, found: FittedWeight) -> Op | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from gradsan.judge.provenance import Provenance, params_of
@@ -257,6 +257,27 @@ def is_averaged(graph: Provenance, op: Op, within: dict[ValueId, Op]) -> bool:
         known[nid] = straight and all(known[n] for n in onward)
         stack.pop()
     return known[op.nid]
+
+
+def unshaped(graph: Provenance, op: Op) -> Op:
+    """The same numbers before they were only laid out in another way."""
+    while op.name in SHAPING and (source := next(graph.inputs(op), None)) is not None:
+        op = source
+    return op
+
+
+def users_through(graph: Provenance, op: Op, within: dict[ValueId, Op], names: set[str]) -> Iterator[Op]:
+    """What is made of a value on the way to the loss, as far as only operations of these names lie between."""
+    stack, seen = [op.nid], set[ValueId]()
+    while stack:
+        for nid in graph.consumers.get(stack.pop(), ()):
+            user = within.get(nid)
+            if user is None or nid in seen:
+                continue
+            seen.add(nid)
+            yield user
+            if user.name in names:
+                stack.append(nid)
 
 
 def param_users(graph: Provenance, within: dict[ValueId, Op], pids: set[ParamId]) -> list[Op]:

@@ -23,11 +23,6 @@ def thaws(file: str) -> bool:
     return any(isinstance(flag, ast.Constant) and flag.value is True for flag in flags)
 
 
-def function_at(file: str, line: int) -> str:
-    tree = tree_of(file)
-    return (function_around(tree, line) if tree is not None else "") or "<module>"
-
-
 def _lines(tree: ast.Module) -> Iterator[int]:
     for node in ast.walk(tree):
         flag = _flag(node)

@@ -85,15 +85,5 @@ def _is_probability(graph: Provenance, op: Op) -> bool:
 
 def _is_multiplied(graph: Provenance, op: Op, within: dict[ValueId, Op]) -> bool:
     """By numbers from outside, limited before or not."""
-    stack, seen = [op.nid], set[ValueId]()
-    while stack:
-        for nid in graph.consumers.get(stack.pop(), ()):
-            user = within.get(nid)
-            if user is None or nid in seen:
-                continue
-            seen.add(nid)
-            if user.name == "mul" and any(is_number(graph, i) for i in graph.inputs(user)):
-                return True
-            if user.name in LIMITING:
-                stack.append(nid)
-    return False
+    users = flow.users_through(graph, op, within, LIMITING)
+    return any(user.name == "mul" and any(is_number(graph, i) for i in graph.inputs(user)) for user in users)

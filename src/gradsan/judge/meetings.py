@@ -8,7 +8,7 @@ from math import prod
 from typing import NamedTuple
 
 from gradsan.judge.axes import COMPARING, SPREADING, UNITS, Roles, roles, varies_along
-from gradsan.judge.flow import BOUNDING, SHAPING, TAKEN_OUT
+from gradsan.judge.flow import BOUNDING, SHAPING, TAKEN_OUT, unshaped
 from gradsan.judge.provenance import Provenance
 from gradsan.judge.residuals import LIBRARY_LOSSES
 from gradsan.record.events import Op, ValueId
@@ -78,9 +78,7 @@ def all_choices_for_all_rows(graph: Provenance, within: dict[ValueId, Op]) -> It
             size = square.shape[:1]
             if len(square.shape) != 2 or square.shape != size * 2 or size[0] < 2 or not square.live:
                 continue
-            taken = square
-            while taken.name in SHAPING and (source := next(graph.inputs(taken), None)) is not None:
-                taken = source
+            taken = unshaped(graph, square)
             given = list(graph.inputs(taken)) if taken.name == "getitem" else []
             index = [i for i in given[1:] if not i.floating and i.shape == size]
             single = [

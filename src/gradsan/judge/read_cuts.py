@@ -7,10 +7,10 @@ on the way is read. Only where exactly one of the most telling kind is found is 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from gradsan.judge.source import around, tree_of
+from gradsan.judge.source import around, function_at, tree_of
 from gradsan.record.events import NOWHERE, Backward, Site
 
 if TYPE_CHECKING:
@@ -33,8 +33,7 @@ def cut_by_source(history: History, event: Backward) -> Site:
     for place in _slice(history, event):
         kind = _kind(place)
         if kind is not None:
-            function = around(place.file, place.line)[0]
-            name = function.name if function is not None else "<module>"
+            name = function_at(place.file, place.line)
             found.setdefault(kind, set()).add(history.site_at(place.file, place.line, name))
     sites = found[min(found)] if found else set()
     return sites.pop() if len(sites) == 1 else NOWHERE
@@ -42,16 +41,27 @@ def cut_by_source(history: History, event: Backward) -> Site:
 
 def _slice(history: History, event: Backward) -> Iterator[SourcePlace]:
     """The expressions that the loss was made of, as the source has them."""
-    waiting = [place] if (place := loss_of(history, event)) is not None else []
-    seen: set[tuple[str, int]] = set()
-    while waiting and len(seen) < LINES:
+    loss = loss_of(history, event)
+    return followed(loss, _bindings, LINES) if loss is not None else iter(())
+
+
+def _bindings(place: SourcePlace) -> list[SourcePlace]:
+    names = [n.id for n in ast.walk(place.expression) if isinstance(n, ast.Name)]
+    return [bound for name in names if (bound := _bound(place, name)) is not None]
+
+
+def followed(
+    first: SourcePlace, onward: Callable[[SourcePlace], Iterable[SourcePlace]], most: int
+) -> Iterator[SourcePlace]:
+    """It, and what it leads to, each line once."""
+    waiting, seen = [first], set[tuple[str, int]]()
+    while waiting and len(seen) < most:
         place = waiting.pop()
         if (place.file, place.line) in seen:
             continue
         seen.add((place.file, place.line))
         yield place
-        names = [n.id for n in ast.walk(place.expression) if isinstance(n, ast.Name)]
-        waiting += [bound for name in names if (bound := _bound(place, name)) is not None]
+        waiting += onward(place)
 
 
 def loss_of(history: History, event: Backward) -> SourcePlace | None:

@@ -70,15 +70,8 @@ def ratio_of(graph: Provenance, difference: Difference, within: dict[ValueId, Op
     """The importance ratio that is made of it."""
     if not difference.forward:
         return None
-    stack = [difference.op.nid]
-    while stack:
-        for nid in graph.consumers.get(stack.pop(), ()):
-            user = within.get(nid)
-            if user is not None and user.name == "exp":
-                return user
-            if user is not None and user.name in flow.SHAPING | flow.REDUCING | {"clamp"}:
-                stack.append(nid)
-    return None
+    users = flow.users_through(graph, difference.op, within, flow.SHAPING | flow.REDUCING | {"clamp"})
+    return next((user for user in users if user.name == "exp"), None)
 
 
 def is_clipped_around_one(graph: Provenance, ratio: Op, within: dict[ValueId, Op]) -> bool:

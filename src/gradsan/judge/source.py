@@ -247,6 +247,11 @@ def function_around(tree: ast.AST, line: int) -> str:
     return around[-1] if around else ""
 
 
+def function_at(file: str, line: int) -> str:
+    tree = tree_of(file)
+    return (function_around(tree, line) if tree is not None else "") or "<module>"
+
+
 def names_in(node: ast.AST) -> set[str]:
     return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
 

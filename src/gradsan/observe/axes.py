@@ -16,10 +16,8 @@ ALONG = {
 WITH_AXES = REDUCTIONS | ALONG | {"getitem", "select"}
 MAKES_AN_AXIS = {"stack"}
 ALONG_THE_FIRST = {"cat", "stack"}  # where nothing is said
-LEFT_TO_CHOOSE = {
-    "softmax",
-    "log_softmax",
-}  # as PyTorch does: the first of a row and of a cube, else the second
+# Where nothing is said, PyTorch takes the first axis of a row and of a cube, else the second.
+LEFT_TO_CHOOSE = {"softmax", "log_softmax"}
 
 
 def axes_of(name: str, args: Any, kwargs: Any, inputs: list[Tensor]) -> tuple[int, ...]:

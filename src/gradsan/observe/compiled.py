@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import Any, Protocol
 
-from gradsan.observe.compiled_graphs import CompiledGraph, Retelling, read, watched
+from gradsan.observe.compiled_graphs import CompiledGraph, read, retell, watched
 from gradsan.observe.containment import Containment
 from gradsan.observe.import_hook import ImportHook
 from gradsan.observe.outlet import BlindSpots
@@ -125,7 +125,7 @@ class Compiled:
     def _ran(self, graph: CompiledGraph, args: tuple[Any, ...], result: Any) -> None:
         if self._tracing.tap is not None:
             self._inside.told = getattr(self._inside, "told", 0) + 1
-            self._contain("compile", Retelling(self._tracing.tap), graph, args, result)
+            self._contain("compile", retell, self._tracing.tap, graph, args, result)
 
     def _enter(self, frame: FrameType) -> None:
         self._threads += 1

@@ -9,7 +9,7 @@ came out. Numbers inside are not known.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import torch
@@ -23,6 +23,7 @@ from gradsan.record.events import DRAWING, Op, OpFacts, ValueId
 
 FRAME = re.compile(r'^\s*File "(.+)", line (\d+), in (.+)$', re.MULTILINE)
 WITHOUT_VALUES = inspect_op.DROPOUTS | inspect_op.COUNTING.keys()
+IN_PLACE = {"iadd", "isub", "imul", "itruediv"}
 
 
 class CompiledOp(NamedTuple):
@@ -46,7 +47,7 @@ class CompiledGraph(NamedTuple):
 
 def read(module: torch.fx.GraphModule, sites: Sites) -> CompiledGraph:
     """Before the backend gets it: some change it."""
-    arguments, steps, results, off = list[str](), list[CompiledOp](), tuple[str, ...](), False
+    arguments, steps, results, off = list[str](), list[CompiledOp | None](), tuple[str, ...](), False
     for node in module.graph.nodes:
         if node.op == "placeholder":
             arguments.append(node.name)
@@ -56,53 +57,48 @@ def read(module: torch.fx.GraphModule, sites: Sites) -> CompiledGraph:
         elif node.target is torch._C._set_grad_enabled:
             off = not node.args[0]
         elif node.op in ("call_function", "call_method"):
-            steps += _steps(node, sites, off)
-    return CompiledGraph(tuple(arguments), tuple(steps), results)
+            steps.append(_step(node, sites, off))
+    return CompiledGraph(tuple(arguments), tuple(filter(None, steps)), results)
 
 
-def _steps(node: torch.fx.Node, sites: Sites, off: bool) -> Iterator[CompiledOp]:
-    source = node.args[0] if node.args else None
-    if _is_part(node) and isinstance(source, torch.fx.Node):
-        yield from _one(source, node, int(node.args[1]), sites, off)  # type: ignore[arg-type]
-    else:
-        yield from _one(node, node, 0, sites, off)
-
-
-def _is_part(node: torch.fx.Node) -> bool:
-    """`torch.max(x, 1)[0]`: one of several results."""
-    source = node.args[0] if node.args else None
-    several = isinstance(source, torch.fx.Node) and isinstance(source.meta.get("example_value"), tuple | list)
-    return several and getattr(node.target, "__name__", "") == "getitem" and isinstance(node.args[1], int)
-
-
-def _one(
-    node: torch.fx.Node, named: torch.fx.Node, part: int, sites: Sites, off: bool
-) -> Iterator[CompiledOp]:
-    function = getattr(torch.Tensor, node.target, None) if node.op == "call_method" else node.target  # type: ignore[arg-type]
-    kind, name = classify(function)
-    result, raw = _ghost(named.meta.get("example_value")), getattr(function, "__name__", "")
+def _step(node: torch.fx.Node, sites: Sites, off: bool) -> CompiledOp | None:
+    made_by, part = _origin(node)
+    function = _function(made_by)
+    (kind, name), result = classify(function), _ghost(node)
     if result is None or kind == IGNORE:
-        return
-    args, kwargs = torch.fx.map_arg((node.args, node.kwargs), lambda n: _ghost(n.meta.get("example_value")))
-    sources = [n for n in node.all_input_nodes if _ghost(n.meta.get("example_value")) is not None]
+        return None
+    args, kwargs = torch.fx.map_arg((made_by.args, made_by.kwargs), _ghost)
+    sources = [
+        (source.name, ghost) for source in made_by.all_input_nodes if (ghost := _ghost(source)) is not None
+    ]
     if name == "broadcast_tensors" and part < len(sources):
         sources = [sources[part]]
-    ghosts = [g for n in sources if (g := _ghost(n.meta.get("example_value"))) is not None]
-    in_place = (raw.endswith("_") and not raw.endswith("__")) or raw in (
-        "iadd",
-        "isub",
-        "imul",
-        "itruediv",
-        "setitem",
-    )
-    yield CompiledOp(
-        name, named.name, tuple(n.name for n in sources), result, _place(node.stack_trace or "", sites),
-        _facts(name, args, kwargs, ghosts, part), off, sources[0].name if in_place and sources else "",
-    )  # fmt: skip
+    names, ghosts = [name for name, _ in sources], [ghost for _, ghost in sources]
+    written = names[0] if names and _is_in_place(getattr(function, "__name__", "")) else ""
+    place, facts = _place(made_by.stack_trace or "", sites), _facts(name, args, kwargs, ghosts, part)
+    return CompiledOp(name, node.name, tuple(names), result, place, facts, off, written)
 
 
-def _ghost(value: Any) -> torch.Tensor | None:
+def _origin(node: torch.fx.Node) -> tuple[torch.fx.Node, int]:
+    """What has made a value, and as which of its results: `torch.max(x, 1)[0]` is the first of two."""
+    source, at = (*node.args, None, None)[:2]
+    several = isinstance(source, torch.fx.Node) and isinstance(source.meta.get("example_value"), tuple | list)
+    if several and isinstance(at, int) and getattr(node.target, "__name__", "") == "getitem":
+        return source, at  # type: ignore[return-value]
+    return node, 0
+
+
+def _function(node: torch.fx.Node) -> Any:
+    return getattr(torch.Tensor, str(node.target), None) if node.op == "call_method" else node.target
+
+
+def _is_in_place(raw: str) -> bool:
+    return raw in IN_PLACE or (raw.endswith("_") and not raw.endswith("__"))
+
+
+def _ghost(node: torch.fx.Node) -> torch.Tensor | None:
     """Without content, and of sizes that nobody can ask about: comparing those of the compiler would be remembered."""
+    value = node.meta.get("example_value")
     if not isinstance(value, torch.Tensor):
         return None
     shape = [getattr(getattr(size, "node", None), "hint", None) or size for size in value.shape]
@@ -129,44 +125,35 @@ def _place(trace: str, sites: Sites) -> Place:
     return sites.place_in([(file, int(line), name) for file, line, name in FRAME.findall(trace)])
 
 
-class Retelling:
-    """Tells the operations of a region that has just run."""
+def retell(tap: OperationTap, graph: CompiledGraph, args: tuple[Any, ...], result: Any) -> None:
+    """The operations of a region that has just run."""
+    given = dict(zip(graph.arguments, args, strict=False))
+    values = {name: tap.values.number(a) for name, a in given.items() if isinstance(a, torch.Tensor)}
+    for step in graph.steps:
+        nid = values[step.result] = _tell(tap, step, values)
+        if step.writes:
+            values[step.writes] = nid
+            if isinstance(written := given.get(step.writes), torch.Tensor):
+                tap.values.wrote(written, nid)
+    returned = result if isinstance(result, tuple | list) else [result]
+    for name, real in zip(graph.results, returned, strict=False):
+        known = isinstance(real, torch.Tensor) and not any(real is a for a in args)
+        if known and name in values:
+            tap.values.define(real, values[name])
 
-    def __init__(self, tap: OperationTap) -> None:
-        self._tap = tap
-        self._values: dict[str, ValueId] = {}
 
-    def __call__(self, graph: CompiledGraph, args: tuple[Any, ...], result: Any) -> None:
-        tap, values = self._tap, self._values
-        given = dict(zip(graph.arguments, args, strict=False))
-        values.update(
-            {name: tap.values.number(a) for name, a in given.items() if isinstance(a, torch.Tensor)}
-        )
-        for step in graph.steps:
-            nid = values[step.result] = self._tell(step)
-            if step.writes:
-                values[step.writes] = nid
-                if isinstance(written := given.get(step.writes), torch.Tensor):
-                    tap.values.wrote(written, nid)
-        returned = result if isinstance(result, tuple | list) else [result]
-        for name, real in zip(graph.results, returned, strict=False):
-            known = isinstance(real, torch.Tensor) and not any(real is a for a in args)
-            if known and name in values:
-                tap.values.define(real, values[name])
-
-    def _tell(self, step: CompiledOp) -> ValueId:
-        tap, ghost, facts = self._tap, step.ghost, step.facts
-        nid = tap.values.fresh()
-        inputs = tuple(self._values[name] for name in step.inputs if name in self._values)
-        live, tags = ghost.requires_grad and step.name not in DRAWING, step.place.tags
-        if not live and step.off:
-            tags += ("no_grad",)
-        if live and (depth := tap.values.carried(nid, inputs)):
-            facts = facts._replace(carried=depth)
-        site, chain, shape = step.place.site, step.place.chain, tuple(ghost.shape)
-        floating = ghost.dtype.is_floating_point
-        tap.record(Op(nid, step.name, site, inputs, live, shape, floating, tags, facts, "operation", chain))
-        return nid
+def _tell(tap: OperationTap, step: CompiledOp, values: dict[str, ValueId]) -> ValueId:
+    nid, ghost, facts = tap.values.fresh(), step.ghost, step.facts
+    inputs = tuple(values[name] for name in step.inputs if name in values)
+    live, tags = ghost.requires_grad and step.name not in DRAWING, step.place.tags
+    if not live and step.off:
+        tags += ("no_grad",)
+    if live and (depth := tap.values.carried(nid, inputs)):
+        facts = facts._replace(carried=depth)
+    site, chain, shape = step.place.site, step.place.chain, tuple(ghost.shape)
+    floating = ghost.dtype.is_floating_point
+    tap.record(Op(nid, step.name, site, inputs, live, shape, floating, tags, facts, "operation", chain))
+    return nid
 
 
 def watched(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import sys
 from collections.abc import Callable
 from types import FrameType
@@ -157,6 +158,10 @@ class NetworkTap:
 
 def _sizes(module: torch.nn.Module) -> list[float]:
     """The norms of some of its weights: two networks that have all of them in common are one."""
-    found = [p.detach() for p in parameters_of(module) if is_readable(p) and is_followed(p)]
-    plain = [p for p in found if p.is_floating_point() and not p.is_meta and not p.is_sparse and p.numel()]
-    return [float(norm) for norm in torch._foreach_norm(plain[:SOME])] if plain else []
+    some = [p.detach() for p in itertools.islice(filter(_has_size, parameters_of(module)), SOME)]
+    return [float(norm) for norm in torch._foreach_norm(some)] if some else []
+
+
+def _has_size(param: torch.Tensor) -> bool:
+    plain = is_readable(param) and is_followed(param) and param.is_floating_point()
+    return plain and not param.is_meta and not param.is_sparse and param.numel() > 0

@@ -106,20 +106,17 @@ class Sites:
                 way.append(self.at(file, number, function))
             elif tag and not way:
                 tags.append(tag)
-        return (
-            Place(way[0], tuple(tags), self._way(way[0], way[1 : CALLERS + 1]))
-            if way
-            else Place(NOWHERE, tuple(tags))
-        )
+        if not way:
+            return Place(NOWHERE, tuple(tags))
+        return Place(way[0], tuple(tags), self._way(way[0], way[1 : CALLERS + 1]))
 
     def _chain(self, frame: FrameType) -> Chain:
         sites = [self._intern(f.f_code, f.f_lineno) for f in self._callers(frame)]
         return self._way(self._intern(frame.f_code, frame.f_lineno), sites)
 
     def _way(self, own: Site, sites: list[Site]) -> Chain:
-        way = tuple(
-            dict.fromkeys(site for site in sites if site != own)
-        )  # a comprehension is a frame on the same line
+        # A comprehension is a frame on the same line.
+        way = tuple(dict.fromkeys(site for site in sites if site != own))
         if not way:
             return DIRECT
         chain = self._by_sites.get(way)

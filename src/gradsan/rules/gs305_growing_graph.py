@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from gradsan.judge.put_away import put_into
-from gradsan.judge.source import around, stored_at
+from gradsan.judge.source import around, function_at, stored_at
 from gradsan.judge.wording import line, networks, value_at
 from gradsan.record.events import NOWHERE, HeldGraphs, Op, Ops, Site
 from gradsan.rules.base import Rule, Verdict, Verdicts
@@ -233,8 +233,7 @@ class GrowingGraph(Rule):
         lines = [(file, at) for file in sorted(files) for at in put_into(file, holder)]
         if len(lines) != 1:
             return NOWHERE
-        function = around(*lines[0])[0]
-        return self.history.site_at(*lines[0], function.name if function is not None else "<module>")
+        return self.history.site_at(*lines[0], function_at(*lines[0]))
 
 
 rule = GrowingGraph
