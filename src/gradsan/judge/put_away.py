@@ -1,11 +1,17 @@
-"""Where a script puts something into the container of a name."""
+"""Where a script puts away what it has computed, and which lines only hand it back."""
 
 from __future__ import annotations
 
 import ast
 import functools
+from typing import TYPE_CHECKING
 
-from gradsan.judge.source import STORING, called_name, tree_of
+from gradsan.judge.callers import way_of
+from gradsan.judge.source import STORING, around, called_name, names_bound_at, names_in, tree_of
+from gradsan.record.events import Op, Site
+
+if TYPE_CHECKING:
+    from gradsan.judge.history import History
 
 
 @functools.lru_cache(maxsize=64)
@@ -28,3 +34,28 @@ def _speaks_of(into: ast.expr, name: str) -> bool:
     while isinstance(into, ast.Subscript):
         into = into.value
     return name == (into.attr if isinstance(into, ast.Attribute) else getattr(into, "id", ""))
+
+
+def kept_by(history: History, op: Op) -> Site:
+    """The line that keeps what an operation makes: who called the functions that only hand it back."""
+    way = way_of(history, op)
+    known = [(site, seen) for site in way if (seen := history.sites.get(site)) is not None]
+    return next((site for site, seen in known if not hands_back(seen.file, seen.line)), way[0])
+
+
+def hands_back(file: str, line: int) -> bool:
+    """Whether a line only gives what it computes to the caller: `return h`, or `h = cell(x, h)` before it."""
+    function, statement = around(file, line)
+    if function is None or isinstance(statement, ast.Return):
+        return function is not None
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    if any(
+        isinstance(part, ast.Attribute | ast.Subscript) for target in targets for part in ast.walk(target)
+    ):
+        return False
+    bound, given = names_bound_at(file, line), {argument.arg for argument in function.args.args}
+    reads = bound if isinstance(statement, ast.AugAssign) else names_in(statement or function, ast.Load)
+    if reads & bound - given:  # `total += loss`: carried on right here
+        return False
+    returned = [node.value for node in ast.walk(function) if isinstance(node, ast.Return) and node.value]
+    return bool(bound & {name for value in returned for name in names_in(value)})

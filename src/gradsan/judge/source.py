@@ -252,8 +252,8 @@ def function_at(file: str, line: int) -> str:
     return (function_around(tree, line) if tree is not None else "") or "<module>"
 
 
-def names_in(node: ast.AST) -> set[str]:
-    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+def names_in(node: ast.AST, use: type[ast.expr_context] = ast.expr_context) -> set[str]:
+    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, use)}
 
 
 def called_name(call: ast.Call) -> str:

@@ -11,6 +11,7 @@ import torch
 from torch.autograd.function import BackwardCFunction
 
 from gradsan.observe.containment import Containment
+from gradsan.observe.forward_again import began_here
 from gradsan.observe.function_contexts import changed_attributes
 from gradsan.observe.function_gradients import FunctionWatcher
 from gradsan.observe.gradient_ladder import GradientLadder, GradientLadders
@@ -91,7 +92,8 @@ class BackwardDiagnosis:
         ladder = self._ladders.of(token, named)
         # The next backward may be another loss's, and one after that this one's again.
         hunting = bool(self._zero) and any(self._leaves.find(leaf) in self._zero for leaf in graph.leaves)
-        watcher = GradientWatcher(self._containment, named, hunting, ladder)
+        lost = any(_is_bad(root) for root in roots)
+        watcher = GradientWatcher(self._containment, named, hunting, ladder, lost)
         watcher.probes = self._probes.watch(roots, named, marks)
         leaves = graph.leaves if accumulates else []
         watcher.shares = self._shares.watch(token, named, leaves) if is_traced(named) else None
@@ -116,7 +118,7 @@ class BackwardDiagnosis:
         norms = norms_of([leaf.grad for leaf in fed])
         bad = None
         if any(not math.isfinite(n) for n in norms):
-            bad = watcher.bad or BadGradient()
+            bad = watcher.origin or watcher.bad or BadGradient()
         zero = {pid for pid, norm in zip(pids, norms, strict=True) if norm == 0.0}
         self._zero = (self._zero - set(pids)) | zero
         probes, pairs = watcher.probes.results() if watcher.probes is not None else ((), ())
@@ -217,10 +219,13 @@ class GradientWatcher:
         named: dict[Any, Label],
         hunting_zeros: bool,
         ladder: GradientLadder | None,
+        lost: bool,
     ) -> None:
         self._containment = containment
+        self._lost = lost  # the loss is not finite
         self.ladder = ladder
         self.bad: BadGradient | None = None
+        self.origin: BadGradient | None = None  # of a loss that was not finite to begin with
         self.zeroed: dict[int, ValueId] = {}
         self.flat: list[FlatShare] = []
         self.faded: list[ValueId] = []
@@ -236,7 +241,7 @@ class GradientWatcher:
                 self._handles.append(node.register_hook(self._contained(self._zero_hook(label[0], order))))
             if kind.startswith(SQUASHING) and label[0]:
                 self._handles.append(node.register_hook(self._contained(self._flat_hook(label[0]))))
-            if kind.startswith(RISKY):
+            if kind.startswith(RISKY) or isinstance(node, BackwardCFunction):
                 self._handles.append(node.register_hook(self._contained(self._bad_hook(node, label, kind))))
 
     def remove(self) -> None:
@@ -261,7 +266,11 @@ class GradientWatcher:
         nid, site = label
 
         def hook(grad_inputs: Any, grad_outputs: Any) -> None:
-            if not self.bad and _any_bad(grad_inputs) and not _any_bad(grad_outputs):
+            if not _any_bad(grad_inputs):
+                return
+            if self._lost and (first := began_here(operation_of(kind), *_saved_by(node))):
+                self.origin = BadGradient(nid, site, first)  # what runs later was computed earlier
+            if not self.bad and not _any_bad(grad_outputs):
                 bad = next(g for g in grad_inputs if g is not None and _any_bad((g,)))
                 inputs, results = _saved_by(node)  # PyTorch frees them after the hooks
                 what = bad_value(operation_of(kind), inputs, ~torch.isfinite(bad), results)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from gradsan.judge.put_away import put_into
+from gradsan.judge.history import History
+from gradsan.judge.put_away import kept_by, put_into
 from gradsan.judge.source import around, function_at, stored_at
 from gradsan.judge.wording import line, networks, value_at
 from gradsan.record.events import NOWHERE, HeldGraphs, Op, Ops, Site
@@ -90,6 +91,41 @@ class GrowingGraph(Rule):
                 waited = 0 if (error < 0.9 * best).any() else waited + 1
                 best = torch.minimum(best, error)  # BUG
         """,
+        """
+        # What a method hands back is kept by whoever calls it.
+        import torch
+        class Memory(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.cell, self.head = torch.nn.GRUCell(3, 4), torch.nn.Linear(4, 1)
+            def forward(self, x, h):
+                h = self.cell(x, h)
+                return self.head(h), h
+        net = Memory()
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        state = torch.zeros(1, 4)
+        for _ in range(9):
+            value, state = net(torch.randn(1, 3), state)  # BUG
+            learned, _ = net(torch.randn(8, 3), torch.zeros(8, 4))
+            opt.zero_grad()
+            (learned - 1.0).pow(2).mean().backward()
+            opt.step()
+        """,
+        """
+        # Made by a helper, and put away with something else in the same line.
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        kept = []
+        def surprise(x):
+            return (net(x) - 1.0).pow(2).mean(-1)
+        for _ in range(60):
+            x = torch.randn(8, 3)
+            kept.append((x, 0.5 + surprise(x)))  # BUG
+            opt.zero_grad()
+            surprise(x).mean().backward()
+            opt.step()
+        """,
     )
     good = (
         """
@@ -164,17 +200,44 @@ class GrowingGraph(Rule):
             if update % 12 == 11:
                 best = best.detach()
         """,
+        """
+        # Handed back with its graph, and cut off by whoever keeps it.
+        import torch
+        class Memory(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.cell, self.head = torch.nn.GRUCell(3, 4), torch.nn.Linear(4, 1)
+            def forward(self, x, h):
+                h = self.cell(x, h)
+                return self.head(h), h
+        net = Memory()
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        state = torch.zeros(1, 4)
+        for _ in range(9):
+            value, state = net(torch.randn(1, 3), state)
+            state = state.detach()
+            learned, _ = net(torch.randn(8, 3), torch.zeros(8, 4))
+            opt.zero_grad()
+            (learned - 1.0).pow(2).mean().backward()
+            opt.step()
+        """,
     )
+
+    def __init__(self, history: History) -> None:
+        super().__init__(history)
+        self._carrying: set[Site] = set()  # lines whose results were told to be carried on
 
     def on_ops(self, event: Ops) -> Verdicts:
         for op in event.ops:
             depth = op.facts.carried
             if depth >= ITERATIONS and self._carries_on(op):
+                self._carrying.add(op.site)
+                kept = kept_by(self.history, op)
                 yield Verdict(
-                    op.site,
-                    f"{value_at(self.history, op.site, 'this')} is built on a tensor of the iteration before, graph "
+                    kept,
+                    f"{value_at(self.history, kept, 'this')} is built on a tensor of the iteration before, graph "
                     f"and all: by now its graph reaches back through {depth} iterations",
-                    [("carried over", op.site)],
+                    [("carried over", kept), ("made", op.site)],
                 )
             elif op.kind == "written" and self._is_synced_live(op):
                 names = networks(self.history, [op.facts.pid])
@@ -203,9 +266,10 @@ class GrowingGraph(Rule):
     def on_held(self, event: HeldGraphs) -> Verdicts:
         """Nothing is built on them; they are only kept."""
         history = self.history
+        if not self._carrying.isdisjoint(event.sites):
+            return
         outside = [s for s in event.sites if (seen := history.sites.get(s)) and seen.function != "forward"]
-        made = (outside or list(event.sites))[0]
-        stored = self._stored(made)
+        made, stored = self._made_and_stored(outside or list(event.sites))
         away = NOWHERE if stored or self._is_handed_over(made) else self._put_into(event.holder)
         what = f"what {line(history, made)} makes" if away else value_at(history, made, "this")
         culprit = stored or away or made
@@ -215,6 +279,11 @@ class GrowingGraph(Rule):
             f"traced iterations is still there, up to {event.age} iterations later",
             [("made", made), ("stored", culprit), *(("made", site) for site in event.sites)],
         )
+
+    def _made_and_stored(self, sites: list[Site]) -> tuple[Site, Site]:
+        """Several lines have made what is held: best the one that puts it away, too."""
+        found = ((made, stored) for made in sites if (stored := self._stored(made)))
+        return next(found, (sites[0], NOWHERE))
 
     def _stored(self, made: Site) -> Site:
         """The line that puts it away, where it is in the same function."""

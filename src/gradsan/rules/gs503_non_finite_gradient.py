@@ -99,6 +99,26 @@ class NonFiniteGradient(Rule):
             opt.step()  # BUG
             scaler.update()
         """,
+        """
+        # A backward of one's own that divides infinity by infinity.
+        import torch
+        class Spike(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                ctx.save_for_backward(x)
+                return (x > 0).float()
+            @staticmethod
+            def backward(ctx, grad):
+                e = torch.exp(-400 * ctx.saved_tensors[0])
+                return grad * e / (e + 1) ** 2
+        net = torch.nn.Linear(3, 4)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(4):
+            loss = (Spike.apply(net(torch.randn(8, 3))) - 1.0).mean()  # BUG
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """
@@ -260,6 +280,8 @@ class NonFiniteGradient(Rule):
                 op, what = forward, forward.facts.bad
         if op is None:
             return in_words(what), bad.site
+        if op.facts.backward and not op.facts.bad:
+            return f"the backward of `{op.name}` ({line(self.history, op.facts.backward)})", op.site
         return in_words(what) or f"`{op.name}`", op.site
 
     def _spoiled(self, event: Backward) -> Verdict:
