@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from gradsan.judge.history import History
+from gradsan.judge.provenance import Provenance
 from gradsan.record.events import NOWHERE, Op, ParamId, Site
 
-BENDING = {"pow", "square", "mul", "mse_loss", "smooth_l1_loss", "huber_loss"}
+BENDING = {"pow", "square", "mul", "abs", "mse_loss", "smooth_l1_loss", "huber_loss", "l1_loss"}
 
 
 def known_answer(history: History, bent: Op, zero: set[ParamId]) -> set[ParamId]:
     """The parameters of the network whose outputs are predicted, where the error is what ends the gradient of another
     of the same form."""
-    graph = history.graph
-    if bent.name not in BENDING:
-        return set()
-    inputs = list(graph.inputs(bent))
-    sides = list(graph.inputs(inputs[0])) if inputs and inputs[0].name == "sub" else inputs
+    graph, sides = history.graph, sides_of_error(history.graph, bent)
     if len(sides) != 2 or sides[0].live == sides[1].live or sides[0].shape != sides[1].shape:
         return set()
     constant, live = sides if sides[1].live else sides[::-1]
@@ -24,6 +21,12 @@ def known_answer(history: History, bent: Op, zero: set[ParamId]) -> set[ParamId]
         history.params[pid].shape for pid in other
     )
     return other if own and own <= zero and alike and not own & other else set()
+
+
+def sides_of_error(graph: Provenance, bent: Op) -> list[Op]:
+    """What is compared where an error is bent: squared, or given to a loss."""
+    inputs = list(graph.inputs(bent)) if bent.name in BENDING else []
+    return list(graph.inputs(inputs[0])) if inputs and inputs[0].name == "sub" else inputs
 
 
 def made_equal(history: History, own: set[ParamId], other: set[ParamId]) -> Site:

@@ -7,10 +7,11 @@ from gradsan.judge.history import History
 from gradsan.judge.known_answers import known_answer, made_equal
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.limited_units import LimitedUnits
+from gradsan.judge.own_target import WRITES, OwnTarget, own_target
 from gradsan.judge.provenance import params_of
 from gradsan.judge.rounded_passes import STEPWISE, rounded_passes
 from gradsan.judge.source import backward_at
-from gradsan.judge.wording import networks
+from gradsan.judge.wording import line, networks
 from gradsan.record.events import Backward, Op, ParamId, Site, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
@@ -244,6 +245,49 @@ class ZeroGradient(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # The target is the prediction by another name: what is written into it is in both.
+        import torch
+        net = torch.nn.Linear(3, 4)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(9):
+            s, a, returns = torch.randn(8, 3), torch.randint(4, (8,)), torch.randn(8)
+            q = net(s)
+            target = q.detach()  # BUG
+            target[range(8), a] = returns
+            loss = torch.nn.functional.mse_loss(q, target)
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        import torch
+        net = torch.nn.Linear(3, 4)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(9):
+            s, a, returns = torch.randn(8, 3), torch.randint(4, (8,)), torch.randn(8)
+            q = net(s)
+            target = q
+            target[range(8), a] = returns  # BUG
+            loss = torch.nn.functional.smooth_l1_loss(q, target)
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        import torch
+        net = torch.nn.Linear(3, 4)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(9):
+            s, a, returns = torch.randn(8, 3), torch.randint(4, (8,)), torch.randn(8)
+            q = net(s)
+            target = q.detach().numpy()  # BUG
+            target[range(8), a] = returns.numpy()
+            loss = (q - torch.from_numpy(target)).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """
@@ -413,6 +457,21 @@ class ZeroGradient(Rule):
             (policy(s) - 0.5).pow(2).mean().backward()
             opt.step()
         """,
+        """
+        # A target of its own: the values of the other actions, and errors of zero for them.
+        import torch
+        net = torch.nn.Linear(3, 4)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(9):
+            s, a, returns = torch.randn(8, 3), torch.randint(4, (8,)), torch.randn(8)
+            q = net(s)
+            target = q.detach().clone()
+            target[range(8), a] = returns
+            loss = torch.nn.functional.mse_loss(q, target)
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
 
     def __init__(self, history: History) -> None:
@@ -436,6 +495,8 @@ class ZeroGradient(Rule):
             op = self.history.graph.get(nid)
             if op is not None and (predicted := known_answer(self.history, op, zero)):
                 yield self._knows_it_all(event, op, zero, predicted)
+            elif op is not None and (own := own_target(self.history.graph, op)):
+                yield self._learns_itself(event, op, own)
             how = self._how(op, event, zero) if op is not None else ""
             if op is not None and how:
                 message = f"the gradient of {networks(self.history, zero)} is exactly zero: {how}"
@@ -454,6 +515,26 @@ class ZeroGradient(Rule):
             [("made equal", site), ("zeroing op", op.site), ("backward", event.site)],
             own,
             fix="give each of the two weights of its own: load each from its own state, draw each from its own seed",
+        )
+
+    def _learns_itself(self, event: Backward, op: Op, own: OwnTarget) -> Verdict:
+        history = self.history
+        pids = history.graph.live_params([op.nid])
+        into = "both are one tensor"
+        if own.written.name in WRITES:
+            into = f"both are one tensor, and what {line(history, own.written.site)} writes is in both"
+        return Verdict(
+            own.named.site,
+            f"the gradient of {networks(history, pids)} is exactly zero: {line(history, op.site)} compares the "
+            f"prediction with itself; {into}",
+            [
+                ("second name", own.named.site),
+                ("write", own.written.site),
+                ("compared", op.site),
+                ("backward", event.site),
+            ],
+            pids,
+            fix="make the target a tensor of its own before writing into it: `target = q.detach().clone()`",
         )
 
     def on_settled(self, contribution: Contribution) -> Verdicts:
