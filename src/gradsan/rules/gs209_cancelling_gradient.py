@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from gradsan.judge import flow
 from gradsan.judge.callers import used_in, way_of
+from gradsan.judge.dual_terms import dual_terms
 from gradsan.judge.effect import from_outside, share_through
+from gradsan.judge.ledger import Contribution
 from gradsan.judge.numbering import ValueNumbers, value_numbers
 from gradsan.judge.own_weights import is_plain
 from gradsan.judge.scores import SAME, made
@@ -243,7 +245,8 @@ class CancellingGradient(Rule):
         """,
     )
 
-    def on_backward(self, event: Backward) -> Verdicts:
+    def on_settled(self, contribution: Contribution) -> Verdicts:
+        event, consumed = contribution.event, contribution.consumed_pids()
         graph = self.history.graph
         roots = [root.nid for root in event.roots]
         live = graph.live_ancestors(roots)
@@ -259,6 +262,10 @@ class CancellingGradient(Rule):
             kept, twin = pair
             told.add((kept.nid, twin.nid))
             pids = graph.live_params([kept.nid])
+            if pids.isdisjoint(consumed):  # it arrives with another loss, and nobody takes it
+                continue
+            if any(pids <= dual.pids for dual in dual_terms(self.history, contribution)):
+                continue  # GS304: it should not be live in this loss at all
             site = self._told_apart(op, kept, twin)
             alone = not self._escapes((kept, twin), op, live, set(roots))
             if pids and (alone or pids <= tiny):

@@ -7,6 +7,7 @@ from itertools import groupby
 from gradsan.judge import flow
 from gradsan.judge.by_hand import Doubled, HandUpdate
 from gradsan.judge.callers import apart_from, used_in
+from gradsan.judge.dual_terms import DualTerm, dual_terms
 from gradsan.judge.effect import from_outside, share_added, share_through
 from gradsan.judge.findings import Effect
 from gradsan.judge.fitted_weights import FittedWeight, fitted_weights, made_for_it
@@ -246,6 +247,31 @@ class CrossLossGradient(Rule):
             (-value(s, policy(s)).mean()).backward()
             policy_opt.step()
         """,
+        """
+        # The temperature's loss trains the policy, too.
+        import torch
+        actor, critic = torch.nn.Linear(3, 4), torch.nn.Linear(5, 1)
+        log_alpha = torch.zeros(1, requires_grad=True)
+        opt, alpha_opt = torch.optim.SGD(actor.parameters(), lr=0.01), torch.optim.SGD([log_alpha], lr=0.01)
+        critic_opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+        for _ in range(8):
+            s, a, returns = torch.randn(8, 3), torch.randn(8, 2), torch.randn(8, 1)
+            critic_opt.zero_grad()
+            (critic(torch.cat([s, a], -1)) - returns).pow(2).mean().backward()
+            critic_opt.step()
+            mean, log_std = actor(s).chunk(2, -1)
+            dist = torch.distributions.Normal(mean, log_std.exp())
+            action = dist.rsample()
+            log_prob = dist.log_prob(action).sum(-1, keepdim=True)
+            alpha = log_alpha.exp().detach()
+            policy_loss = (alpha * log_prob - critic(torch.cat([s, action], -1))).mean()
+            alpha_loss = -(log_alpha * (log_prob - 2.0)).mean()  # BUG
+            opt.zero_grad()
+            alpha_opt.zero_grad()
+            (policy_loss + alpha_loss).backward()
+            opt.step()
+            alpha_opt.step()
+        """,
     )
     good = (
         """
@@ -440,6 +466,47 @@ class CrossLossGradient(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # The temperature's loss goes on to the policy, and nobody takes what arrives there.
+        import torch
+        actor, critic = torch.nn.Linear(3, 4), torch.nn.Linear(5, 1)
+        log_alpha = torch.zeros(1, requires_grad=True)
+        opt, alpha_opt = torch.optim.SGD(actor.parameters(), lr=0.01), torch.optim.SGD([log_alpha], lr=0.01)
+        critic_opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+        for _ in range(8):
+            s, a, returns = torch.randn(8, 3), torch.randn(8, 2), torch.randn(8, 1)
+            critic_opt.zero_grad()
+            (critic(torch.cat([s, a], -1)) - returns).pow(2).mean().backward()
+            critic_opt.step()
+            mean, log_std = actor(s).chunk(2, -1)
+            dist = torch.distributions.Normal(mean, log_std.exp())
+            action = dist.rsample()
+            log_prob = dist.log_prob(action).sum(-1, keepdim=True)
+            alpha = log_alpha.exp().detach()
+            policy_loss = (alpha * log_prob - critic(torch.cat([s, action], -1))).mean()
+            alpha_loss = -(log_alpha * (log_prob - 2.0)).mean()
+            alpha_opt.zero_grad()
+            alpha_loss.backward(retain_graph=True)
+            alpha_opt.step()
+            opt.zero_grad()
+            policy_loss.backward()
+            opt.step()
+        """,
+        """
+        # A multiplier and a policy, each the other's weight, in one loss.
+        import torch
+        policy, multiplier = torch.nn.Linear(3, 2), torch.nn.Parameter(torch.zeros(()))
+        opt, up = torch.optim.SGD(policy.parameters(), lr=0.1), torch.optim.SGD([multiplier], lr=0.1, maximize=True)
+        for _ in range(8):
+            dist = torch.distributions.Categorical(logits=policy(torch.randn(8, 3)))
+            log_prob = dist.log_prob(dist.sample())
+            cost = (log_prob.exp() * torch.rand(8)).mean() - 0.1
+            opt.zero_grad()
+            up.zero_grad()
+            (-(log_prob * torch.randn(8)).mean() + torch.nn.functional.softplus(multiplier) * cost).backward()
+            opt.step()
+            up.step()
+        """,
     )
 
     def __init__(self, history: History) -> None:
@@ -523,6 +590,8 @@ class CrossLossGradient(Rule):
         graph = self.history.graph
         for weight in fitted_weights(self.history, contribution):
             yield self._verdict_of_weight(contribution, weight)
+        for dual in dual_terms(self.history, contribution):
+            yield self._verdict_of_dual(contribution, dual)
         for root in contribution.event.roots:
             op = graph.get(root.nid)
             if op is None or not consumed:
@@ -556,6 +625,21 @@ class CrossLossGradient(Rule):
             found.pids,
             measure=lambda: share_through(history, contribution, [(product.nid, found.weight.nid)]),
             fix="detach the weight where the critic is fitted",
+        )  # fmt: skip
+
+    def _verdict_of_dual(self, contribution: Contribution, found: DualTerm) -> Verdict:
+        history, product = self.history, found.product
+        step = next((c.site for c in contribution.consumed if c.pids & found.pids), contribution.site)
+        return Verdict(
+            product.site,
+            f"this is the loss of {networks(history, found.own)}, and what it weighs should be a constant here: "
+            f"gradient also flows into {networks(history, found.pids)}, which has its own term on "
+            f"{line(history, found.beside.site)}, and the step on {line(history, step)} applies both",
+            [("live use", product.site), ("own term", found.beside.site), ("backward", contribution.site),
+             ("step", step)],
+            found.pids,
+            measure=lambda: share_through(history, contribution, [(product.nid, found.value.nid)]),
+            fix="detach it here: `log_alpha * (log_prob + target_entropy).detach()`",
         )  # fmt: skip
 
     def _verdict_of_half(self, contribution: Contribution, found: HalfParted) -> Verdict:
