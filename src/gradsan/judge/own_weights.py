@@ -15,7 +15,7 @@ from gradsan.judge.history import History
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.provenance import Provenance
 from gradsan.judge.scores import SURPRISES, picks_one_of_all
-from gradsan.record.events import Op, ValueId
+from gradsan.record.events import Backward, Op, ValueId
 
 PICKING = {"gather", "take_along_dim", "getitem"}
 CASTS = {"float", "to", "double", "type", "type_as", "half", "bfloat16"}
@@ -40,7 +40,7 @@ def weighs_own_choice(
         return False
     if not graph.live_params([score.nid]) & graph.live_params([weight.nid]):
         return False
-    return goes_both_ways(contribution, graph, score) and (
+    return goes_both_ways(contribution.event, graph, score) and (
         _is_multiplied(graph, product, within) or _has_factor(graph, weight) or _has_summand(graph, weight)
     )
 
@@ -113,12 +113,12 @@ def scores_a_choice(graph: Provenance, op: Op) -> bool:
     return len(op.inputs) > 1 and picks_one_of_all(graph, op)
 
 
-def goes_both_ways(contribution: Contribution, graph: Provenance, score: Op) -> bool:
+def goes_both_ways(event: Backward, graph: Provenance, score: Op) -> bool:
     """In the user's own backward some choices were made likelier and others less likely."""
     behind = graph.live_ancestors([score.nid])
     return any(
         probe.kind == "log-prob" and probe.value in behind and probe.positive and probe.negative
-        for probe in contribution.event.facts.probes
+        for probe in event.facts.probes
     )
 
 
