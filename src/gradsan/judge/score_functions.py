@@ -159,9 +159,10 @@ def _rises_with_reward(series: Series) -> int:
         return 0
     if series.varied_rewards:
         return (law.reward > 0.0) - (law.reward < 0.0)
-    reward = series.pairs[0][
-        0
-    ].transition.reward  # the same at every step: more of them are left in the beginning
+    # The same at every step: more of them are left in the beginning. What grows with time and has the reward's sign, or
+    # was centred, may as well be the sum of those so far, which is another mistake.
+    reward = series.pairs[0][0].transition.reward
     falls = [e.number - following.number > series.tolerance for e, following in series.pairs]
     rises = [following.number - e.number > series.tolerance for e, following in series.pairs]
-    return (all(falls) - all(rises)) * ((reward > 0.0) - (reward < 0.0))
+    turned = all(rises) and all(e.number * reward <= series.tolerance for e in series.entries.values())
+    return (all(falls) - turned) * ((reward > 0.0) - (reward < 0.0))
