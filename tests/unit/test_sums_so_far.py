@@ -33,6 +33,7 @@ for episode in range(8):
     ("weight", "turned"),
     [
         ("torch.tensor(rewards).cumsum(0)", False),
+        ("-torch.tensor([sum(rewards[t:]) for t in range(len(rewards))])", True),
         ("torch.tensor(rewards).flip(0).cumsum(0).flip(0)", False),
         ("-torch.tensor(rewards).flip(0).cumsum(0).flip(0)", True),
     ],

@@ -27,7 +27,8 @@ def _bent(graph: Provenance, op: Op) -> Op | None:
     """x, of x², |x| or x·x."""
     if not op.live:
         return None
-    even = op.name == "pow" and op.facts.scalars[:1] == (2.0,) and len(op.inputs) == 1
+    # `x.square()` is a power without a number.
+    even = op.name == "pow" and op.facts.scalars in ((), (2.0,)) and len(op.inputs) == 1
     twice = op.name == "mul" and len(op.inputs) == 2 and op.inputs[0] == op.inputs[1]
     if not (even or twice or op.name in ("square", "abs")):
         return None
@@ -41,7 +42,7 @@ def _is_log_of_spread(
     """It was made by a logarithm of what the score is computed with, or its exponential is that."""
     if op.name in LOGS:
         return any(_is_behind(graph, source, behind) for source in graph.inputs(op) if source.live)
-    users = flow.users_through(graph, op, within, flow.SHAPING | {"clamp"})
+    users = flow.users_through(graph, op, within, flow.SHAPING | {"clamp", "neg"})
     return any(user.name == "exp" and _is_behind(graph, user, behind) for user in users)
 
 

@@ -62,7 +62,10 @@ def imitates_by_own_certainty(
 
 
 def _is_probability_of(graph: Provenance, weight: Op, choice: Op) -> bool:
-    """`choice.exp()`, or the same choice from the softmax of the same logits."""
+    """`choice.exp()`, or the same choice from the softmax of the same logits; also `p * (1 - p)`."""
+    if weight.name == "mul" and len(weight.inputs) == 2:
+        live = [i for i in graph.inputs(weight) if i.live]
+        return any(i.name == "exp" and _is_probability_of(graph, i, choice) for i in live)
     while weight.name in flow.SHAPING:
         source = next((i for i in graph.inputs(weight) if i.live), None)
         if source is None:

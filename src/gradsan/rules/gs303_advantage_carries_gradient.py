@@ -201,6 +201,21 @@ class AdvantageCarriesGradient(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # Least where the policy is sure, or sure of something else: that, too, is to be a number.
+        import torch
+        policy = torch.nn.Linear(3, 5)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(6):
+            s, a = torch.randn(8, 3), torch.randint(5, (8,))
+            surprise = torch.nn.functional.cross_entropy(policy(s), a, reduction="none")
+            certainty = (-surprise).exp()
+            weight = certainty * (1 - certainty)  # BUG
+            loss = (surprise * weight).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """

@@ -248,6 +248,24 @@ class ReversedEntropy(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # The same in a density that is written by hand.
+        import math
+        import torch
+        mean, log_std = torch.nn.Linear(3, 2), torch.nn.Parameter(torch.full((2,), -0.5))
+        opt = torch.optim.SGD([*mean.parameters(), log_std], lr=0.01)
+        for _ in range(6):
+            s, advantage = torch.randn(8, 3), torch.randn(8)
+            mu = mean(s)
+            action = (mu + log_std.exp() * torch.randn(8, 2)).detach()
+            z = (action - mu) * torch.exp(-log_std)
+            log_prob = (-0.5 * z.pow(2) - log_std - 0.5 * math.log(2 * math.pi)).sum(-1)
+            entropy = (0.5 * math.log(2 * math.pi * math.e) + log_std.expand_as(mu).square()).sum(-1)  # BUG
+            loss = -(log_prob * advantage).mean() - 0.01 * entropy.mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """
