@@ -37,8 +37,31 @@ def test_the_detached_prediction_is_named(mode: str) -> None:
     line = next(n for n, text in enumerate(CODE.splitlines(), 1) if "# BUG" in text)
     told = {(f.rule, f.culprit.line) for f in run_code(CODE, mode).findings if f.culprit}
     assert ("GS202", line) in told
+    assert "GS404" not in {rule for rule, _ in told}  # the step does come after its backward
 
 
 def test_nothing_is_cut_where_the_target_is_the_constant() -> None:
     right = CODE.replace("q.detach(), y", "q, y.detach()")
     assert "GS202" not in {f.rule for f in run_code(right, "adaptive").findings}
+
+
+@pytest.mark.parametrize("mode", ["adaptive", "deep"])
+def test_one_network_and_its_target_are_not_taken_for_an_optimizer_of_the_wrong_one(mode: str) -> None:
+    code = """
+    import copy
+    import torch
+    q = torch.nn.Linear(3, 2)
+    target = copy.deepcopy(q)
+    opt = torch.optim.Adam(q.parameters(), lr=0.01)
+    for _ in range(12):
+        s, a, r = torch.randn(8, 3), torch.randint(2, (8, 1)), torch.randn(8)
+        chosen = q(s).gather(1, a).squeeze(1).detach()
+        loss = torch.nn.functional.mse_loss(chosen, r + 0.9 * target(s).max(1)[0])
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        target.load_state_dict(q.state_dict())
+    """
+    told = {(f.rule, f.culprit.line) for f in run_code(code, mode).findings if f.culprit}
+    assert ("GS202", 9) in told
+    assert "GS206" not in {rule for rule, _ in told}

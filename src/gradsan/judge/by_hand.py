@@ -40,6 +40,15 @@ class Doubled(NamedTuple):
     added: Site
 
 
+class EarlyFactor(NamedTuple):
+    """A gradient was scaled with what had been made of it before `later` backwards added to it."""
+
+    pid: ParamId
+    site: Site
+    read: Site
+    later: list[Contribution]
+
+
 class HandMade:
     def __init__(self, history: History) -> None:
         self._history = history
@@ -58,6 +67,7 @@ class HandMade:
         self.doubled: list[Doubled] = []  # among these, too
         self.added: list[tuple[ParamId, Site, Contribution]] = []  # to a gradient that a step has applied
         self.erased: list[tuple[Site, Contribution, set[ParamId]]] = []  # by `p.grad.zero_()`, unspent
+        self.early: list[EarlyFactor] = []  # among the operations that came last
         self._first_read: dict[ParamId, Site] = {}  # since the last step
 
     def lost_track(self) -> None:
@@ -110,6 +120,7 @@ class HandMade:
         if (kept := self._kept_by_reference(source, pid)) is not None:
             self.kept_at[pid] = kept.site
             return
+        self._scaled(source, pid)
         held: dict[int, Contribution] = {}
         for reading in self._readings(source, over=source.name in OVERWRITING):
             held.update((id(part), part) for part in self._read[reading.nid])
@@ -130,6 +141,18 @@ class HandMade:
         self.kept_at.pop(pid, None)
         parts[pid] = list(held.values())
         self._set.add(pid)
+
+    def _scaled(self, source: Op, pid: ParamId) -> None:
+        """`p.grad * (limit / norm)`, where the norm is that of a smaller part of this gradient."""
+        sides = list(self._history.graph.inputs(source))
+        if source.name not in ("mul", "div") or len(sides) != 2 or not _is_reading(sides[0], pid):
+            return
+        factors = [r for r in self._readings(sides[1]) if _is_reading(r, pid)]
+        known = {id(part) for r in factors for part in self._read[r.nid]}
+        now = self._read.get(sides[0].nid, [])
+        later = [part for part in now if id(part) not in known]
+        if later and any(id(part) in known for part in now):
+            self.early.append(EarlyFactor(pid, source.site, factors[0].site, later))
 
     def _adds_to_itself(self, source: Op, pid: ParamId) -> bool:
         """`p.grad + g`; a share of the old one (`0.9 * p.grad + g`) is a momentum, or a trace."""

@@ -283,6 +283,7 @@ class History:
         self.hand.doubled.clear()
         self.hand.added.clear()
         self.hand.erased.clear()
+        self.hand.early.clear()
         self.graph.begin()
         add = self.graph.add
         for op in event.ops:

@@ -42,7 +42,9 @@ def live_ratios(
         if not pids or not ahead - behind or graph.is_hidden([op.nid]):
             continue
         corrects = _is_multiplied(graph, op, within) and flow.is_averaged(graph, op, within)
-        known = goes_both_ways(contribution, graph, op) or _learns_elsewhere(history, contribution, op, pids)
+        known = goes_both_ways(contribution.event, graph, op) or _learns_elsewhere(
+            history, contribution, op, pids
+        )
         if corrects and known:
             yield LiveRatio(op, old[0], pids)
 

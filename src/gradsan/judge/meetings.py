@@ -8,7 +8,7 @@ from math import prod
 from typing import NamedTuple
 
 from gradsan.judge.axes import COMPARING, SPREADING, UNITS, Roles, roles, varies_along
-from gradsan.judge.flow import BOUNDING, SHAPING, TAKEN_OUT, unshaped
+from gradsan.judge.flow import BOUNDING, SHAPING, TAKEN_OUT
 from gradsan.judge.provenance import Provenance
 from gradsan.judge.residuals import LIBRARY_LOSSES
 from gradsan.record.events import Op, ValueId
@@ -16,6 +16,7 @@ from gradsan.record.events import Op, ValueId
 CHOOSING = {"gather", "argmax", "max", "amax"}
 COMPARED = {"sub", "rsub", "mul"}
 COMPARED_AT_ONCE, COMPARED_WITH_ALL = {"sub", "rsub", *LIBRARY_LOSSES}, COMPARED | LIBRARY_LOSSES
+NEAR = 20  # operations between a choice and what is reckoned from it
 STAYING = {"pow", "square", "neg", "mul", "div"}
 SQUARING = {"pow", "mul", "abs", *LIBRARY_LOSSES}
 
@@ -71,21 +72,36 @@ def _is_chosen_from(graph: Provenance, meeting: Meeting, known: dict[ValueId, Ro
 
 
 def all_choices_for_all_rows(graph: Provenance, within: dict[ValueId, Op]) -> Iterator[Meeting]:
-    """`q[:, action]`, which takes the actions of the whole batch from every row, compared with one number per row."""
+    """`q[:, action]`, which takes the actions of the whole batch from every row, compared with one number per row; or
+    `maps[:, tours]`, which lays everybody's tour on every map, and what was reckoned from that weighs such a number."""
     for op in graph.named(within, COMPARED_WITH_ALL):
         sides = list(graph.inputs(op))
         for square in sides:
             size = square.shape[:1]
-            if len(square.shape) != 2 or square.shape != size * 2 or size[0] < 2 or not square.live:
+            if len(square.shape) != 2 or square.shape != size * 2 or size[0] < 2:
                 continue
-            taken = unshaped(graph, square)
-            given = list(graph.inputs(taken)) if taken.name == "getitem" else []
-            index = [i for i in given[1:] if not i.floating and i.shape == size]
             single = [
                 s for s in (_before_spreading(graph, s) for s in sides) if s.shape in (size, (*size, 1))
             ]
-            if index and given[0].shape[:1] == size and single:
+            taken = _taken_from_every_row(graph, square, size[0]) if single else None
+            if taken is not None and (square.live or any(s.live for s in single)):
                 yield Meeting(op, single[0], square, taken)
+
+
+def _taken_from_every_row(graph: Provenance, square: Op, rows: int) -> Op | None:
+    """The `x[:, index]` with an index for each row, whose pairs of rows with rows are still there."""
+    op = square
+    for _ in range(NEAR):
+        given = list(graph.inputs(op))
+        if op.name == "getitem" and given and given[0].shape[:1] == (rows,):
+            index = [i for i in given[1:] if not i.floating and i.shape[:1] == (rows,)]
+            if index and op.shape == (rows, *index[0].shape, *given[0].shape[2:]):
+                return op
+        paired = [i for i in given if i.floating and i.shape[:2] == (rows, rows)]
+        if (op.name == "getitem" and len(given) > 1) or not paired:
+            return None
+        op = paired[0]
+    return None
 
 
 def _before_spreading(graph: Provenance, op: Op) -> Op:

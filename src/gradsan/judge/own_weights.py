@@ -15,8 +15,9 @@ from gradsan.judge.history import History
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.provenance import Provenance
 from gradsan.judge.scores import SURPRISES, picks_one_of_all
-from gradsan.record.events import Op, ValueId
+from gradsan.record.events import Backward, Op, ValueId
 
+PICKING = {"gather", "take_along_dim", "getitem"}
 CASTS = {"float", "to", "double", "type", "type_as", "half", "bfloat16"}
 LINEAR = (
     flow.SHAPING | flow.REDUCING | {"add", "sub", "rsub", "neg", "mul", "div", "std", "var", "clamp", "stack"}
@@ -39,9 +40,57 @@ def weighs_own_choice(
         return False
     if not graph.live_params([score.nid]) & graph.live_params([weight.nid]):
         return False
-    return goes_both_ways(contribution, graph, score) and (
+    return goes_both_ways(contribution.event, graph, score) and (
         _is_multiplied(graph, product, within) or _has_factor(graph, weight) or _has_summand(graph, weight)
     )
+
+
+def imitates_by_own_certainty(
+    graph: Provenance, roots: list[ValueId], product: Op, score: Op, weight: Op
+) -> bool:
+    """`-(p * log p)` of what was chosen, to be made small: each choice is weighed with its own probability, live. Below
+    1/e that makes it less likely. With the other sign it is one choice's share of an entropy, to be made large."""
+    chosen = list(flow.terms(graph, score))
+    if len(chosen) != 1 or not scores_a_choice(graph, chosen[0].op):
+        return False
+    if not _is_probability_of(graph, weight, chosen[0].op):
+        return False
+    found = [term for nid in roots if (root := graph.get(nid)) for term in flow.terms(graph, root)]
+    entering = {term.sign for term in found if term.op.nid == product.nid}
+    turned = -1 if chosen[0].op.name in SURPRISES else 1
+    return entering == {-chosen[0].sign * turned}
+
+
+def _is_probability_of(graph: Provenance, weight: Op, choice: Op) -> bool:
+    """`choice.exp()`, or the same choice from the softmax of the same logits; also `p * (1 - p)`."""
+    if weight.name == "mul" and len(weight.inputs) == 2:
+        live = [i for i in graph.inputs(weight) if i.live]
+        return any(i.name == "exp" and _is_probability_of(graph, i, choice) for i in live)
+    while weight.name in flow.SHAPING:
+        source = next((i for i in graph.inputs(weight) if i.live), None)
+        if source is None:
+            return False
+        weight = source
+    if weight.name == "exp":
+        inside = [term for i in graph.inputs(weight) for term in flow.terms(graph, i)]
+        return [term.op.nid for term in inside] == [choice.nid]
+    of = next(graph.inputs(weight), None)
+    if weight.name not in PICKING or len(weight.inputs) < 2 or of is None or of.name != "softmax":
+        return False
+    logits = next(graph.inputs(of), None)
+    return logits is not None and logits.nid in _logits_of(graph, choice)
+
+
+def _logits_of(graph: Provenance, choice: Op) -> set[ValueId]:
+    """What a chosen log-probability was normalised from, under all the forms that it has had."""
+    source = next(graph.inputs(choice), None)
+    if choice.name not in SURPRISES and source is not None:
+        source = next(graph.inputs(source), None)
+    found = set[ValueId]()
+    while source is not None:
+        found.add(source.nid)
+        source = next(graph.inputs(source), None) if source.name in flow.SHAPING else None
+    return found
 
 
 def _terms(graph: Provenance, score: Op) -> Iterator[Op]:
@@ -67,12 +116,12 @@ def scores_a_choice(graph: Provenance, op: Op) -> bool:
     return len(op.inputs) > 1 and picks_one_of_all(graph, op)
 
 
-def goes_both_ways(contribution: Contribution, graph: Provenance, score: Op) -> bool:
+def goes_both_ways(event: Backward, graph: Provenance, score: Op) -> bool:
     """In the user's own backward some choices were made likelier and others less likely."""
     behind = graph.live_ancestors([score.nid])
     return any(
         probe.kind == "log-prob" and probe.value in behind and probe.positive and probe.negative
-        for probe in contribution.event.facts.probes
+        for probe in event.facts.probes
     )
 
 

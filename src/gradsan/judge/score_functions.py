@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from gradsan.judge.flow import BOUNDING, JOINING, REDUCING, SELECTING, SHAPING, TAKEN_OUT, first_scalar
 from gradsan.judge.history import History
 from gradsan.judge.meaning import head
+from gradsan.judge.provenance import Provenance
 from gradsan.judge.returns import ReturnRow, Series
 from gradsan.judge.scores import SURPRISES
 from gradsan.judge.weighed import DIFFERENCES, Met, entries, is_score, met_in
@@ -122,7 +123,7 @@ def _weight(history: History, met: Met) -> int:
     known = book.rows_behind(met.live, len(met.numbers))
     if known is None:
         return 0
-    stack, seen = [(met.constant, 1)], set[ValueId]()
+    stack, seen, centred = [(met.constant, 1)], set[ValueId](), set[int]()
     while stack:
         op, sign = stack.pop()
         if op.nid in seen:
@@ -133,11 +134,34 @@ def _weight(history: History, met: Met) -> int:
             rows = [
                 ReturnRow(row, number) for row, number in zip(known, numbers, strict=True) if row is not None
             ]
-            if rising := _rises_with_reward(Series(rows)):
-                found.add(sign * rising)
-                continue
+            series = Series(rows)
+            if rising := _rises_with_reward(series):
+                if rising > 0 or series.varied_rewards or not _changes_sign(series):
+                    if _is_sum_so_far(series, rising):
+                        return 0
+                    found.add(sign * rising)
+                    continue
+                centred.add(sign * rising)
         stack += _summands(op, list(graph.inputs(op)), sign)
+    if not found and not _is_summed_forward(graph, met.constant):
+        found = centred
     return found.pop() if len(found) == 1 else 0
+
+
+def _changes_sign(series: Series) -> bool:
+    numbers = [e.number for e in series.entries.values()]
+    return min(numbers) < -series.tolerance and max(numbers) > series.tolerance
+
+
+def _is_sum_so_far(series: Series, rising: int) -> bool:
+    """What grows with time and has the sign of a reward that is always the same: those that were given already."""
+    rewards = [e.number * e.transition.reward for e in series.entries.values()]
+    return rising < 0 and not series.varied_rewards and min(rewards) > -series.tolerance
+
+
+def _is_summed_forward(graph: Provenance, weight: Op) -> bool:
+    behind = {op.name for op in graph.ancestors([weight.nid]).values()}
+    return "cumsum" in behind and "flip" not in behind
 
 
 def _summands(op: Op, inputs: list[Op], sign: int) -> list[tuple[Op, int]]:
@@ -159,9 +183,8 @@ def _rises_with_reward(series: Series) -> int:
         return 0
     if series.varied_rewards:
         return (law.reward > 0.0) - (law.reward < 0.0)
-    reward = series.pairs[0][
-        0
-    ].transition.reward  # the same at every step: more of them are left in the beginning
+    # The same at every step: more of them are left in the beginning.
+    reward = series.pairs[0][0].transition.reward
     falls = [e.number - following.number > series.tolerance for e, following in series.pairs]
     rises = [following.number - e.number > series.tolerance for e, following in series.pairs]
     return (all(falls) - all(rises)) * ((reward > 0.0) - (reward < 0.0))

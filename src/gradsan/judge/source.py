@@ -369,6 +369,9 @@ class BackwardSource(NamedTuple):
     unread: tuple[int, ...]  # the outputs whose gradient it takes and never reads
     names: tuple[str, ...]  # what it calls the gradients
     writes: int  # the first line that writes into one of them in place; 0 where there is none
+    narrowed: tuple[
+        tuple[int, int], ...
+    ] = ()  # outputs of whose gradient it reads one element only, and where
 
 
 @functools.lru_cache(maxsize=256)
@@ -395,7 +398,59 @@ def _read_backward(node: ast.FunctionDef) -> BackwardSource:
     last = max((n.lineno for n in returns), default=node.lineno)
     placed = [n for n in parts if isinstance(n, ast.expr | ast.stmt)]
     writes = [n.lineno for n in placed if _written_in_place(n) in names]
-    return BackwardSource(spelt[0].lineno if spelt else last, unread, names, min(writes, default=0))
+    narrowed = (
+        () if opaque else tuple((i, at) for i, name in enumerate(names) if (at := _narrowed(node, name)))
+    )
+    return BackwardSource(spelt[0].lineno if spelt else last, unread, names, min(writes, default=0), narrowed)
+
+
+ABOUT = {
+    "shape",
+    "dtype",
+    "device",
+    "size",
+    "numel",
+    "dim",
+    "ndim",
+    "new_zeros",
+    "new_ones",
+    "new_empty",
+    "new_full",
+}
+FORMING = {"flatten", "view", "reshape", "contiguous", "squeeze", "ravel", "detach", "clone", "float"}
+
+
+def _narrowed(node: ast.FunctionDef, name: str) -> int:
+    """The line that reads one element (or one row, or the mean) of this tensor, where nothing else is read of it."""
+    parents = {child: parent for parent in ast.walk(node) for child in ast.iter_child_nodes(parent)}
+    names = [n for n in ast.walk(node) if isinstance(n, ast.Name) and n.id == name]
+    bound = [n for n in names if isinstance(n.ctx, ast.Store)]
+    read = [n for n in names if n not in bound and not _is_asked_about(parents[n])]
+    if bound:  # `g = g[0]`: what comes later is that
+        read = [n for n in read if n.lineno <= bound[0].lineno]
+    return read[0].lineno if read and all(_is_one_of(n, parents) for n in read) else 0
+
+
+def _is_asked_about(parent: ast.AST) -> bool:
+    return isinstance(parent, ast.Compare) or (isinstance(parent, ast.Attribute) and parent.attr in ABOUT)
+
+
+def _is_one_of(use: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:
+    """`g[0]`, `g.flatten()[0]`, `g.mean()`."""
+    parent = parents[use]
+    while isinstance(parent, ast.Attribute) and parent.attr in FORMING:
+        use = parents[parent]
+        parent = parents[use]
+    if isinstance(parent, ast.Subscript) and parent.value is use:
+        index = parent.slice.elts if isinstance(parent.slice, ast.Tuple) else [parent.slice]
+        return isinstance(index[0], ast.Constant | ast.UnaryOp) and getattr(index[0], "value", 0) is not None
+    call = parents.get(parent)
+    return (
+        isinstance(parent, ast.Attribute)
+        and parent.attr == "mean"
+        and isinstance(call, ast.Call)
+        and not call.args
+    )
 
 
 def _written_in_place(node: ast.AST) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from gradsan.judge.flow import SELECTING, SHAPING, Term, constant_terms
+from gradsan.judge.flow import SELECTING, SHAPING, Term, constant_terms, first_scalar
 from gradsan.judge.live_targets import modelled
 from gradsan.judge.provenance import Provenance
 from gradsan.judge.residuals import Residual
 from gradsan.record.events import Op, ParamId
+
+LEAST_DISCOUNT = 0.8
 
 
 def live_target(graph: Provenance, residual: Residual, consumed: set[ParamId]) -> list[Term]:
@@ -19,6 +21,8 @@ def live_target(graph: Provenance, residual: Residual, consumed: set[ParamId]) -
     if not data:
         if not any(t.scaled for t in live):
             return []
+        if counted := plain_rewards(graph, residual):
+            return _of_plain_rewards(graph, live, counted, consumed)
         data = modelled(graph, residual, consumed)
         live = [t for t in live if t not in data]
         if not any(t.scaled for t in live):
@@ -43,6 +47,40 @@ def live_target(graph: Provenance, residual: Residual, consumed: set[ParamId]) -
         if found:
             return found
     return []
+
+
+def plain_rewards(graph: Provenance, residual: Residual) -> list[Term]:
+    """`reward + 0.99 * value`, where the reward is a plain number: the sum stands for it, with the value's sign."""
+    scaled = {t.op.nid: t.sign for t in residual.live() if t.scaled}
+    found = []
+    for op in graph.named(graph.live_ancestors([residual.op.nid]), ("add",)):
+        if len(op.inputs) != 1 or not op.facts.scalars or not _is_discounted(graph, op):
+            continue
+        signs = {scaled[nid] for nid in graph.live_ancestors([op.nid]) if nid in scaled}
+        if len(signs) == 1:
+            found.append(Term(op, signs.pop(), False, 0))
+    return found
+
+
+def _is_discounted(graph: Provenance, op: Op) -> bool:
+    """Whether what a number is added to was multiplied by a number a little below one."""
+    source = next(graph.inputs(op), None)
+    while source is not None and source.live and source.name in SHAPING | {"mul"}:
+        if source.name == "mul" and len(source.inputs) == 1 and LEAST_DISCOUNT <= first_scalar(source) < 1.0:
+            return True
+        source = next((i for i in graph.inputs(source) if i.live), None)
+    return False
+
+
+def _of_plain_rewards(
+    graph: Provenance, live: list[Term], counted: list[Term], consumed: set[ParamId]
+) -> list[Term]:
+    """The discounted values on that side, each of a forward pass of its own: a prediction that is moved and scaled by
+    plain numbers looks the same but for that."""
+    side = counted[0].sign
+    predicted = [t for t in live if t.sign == -side and not t.scaled]
+    found = [t for t in live if t.sign == side and t.scaled and graph.live_params([t.op.nid]) & consumed]
+    return [t for t in found if any(own_pass(graph, t.op, p.op) for p in predicted)]
 
 
 def _is_another_head(graph: Provenance, one: Op, other: Op) -> bool:

@@ -19,6 +19,7 @@ LOGARITHMS = {"log_softmax", "log", "logsumexp", "cross_entropy", "nll_loss", "l
 FROM_LOG_PROB = (
     SHAPING | SELECTING | REDUCING | JOINING | {"exp", "sub", "add", "rsub", "neg", "mul", "div", "clamp"}
 )
+WRITTEN = {"setitem", "index_put", "copy"}
 NORMALISING = {"sub", "div", "mul", "neg", "clamp"}
 
 
@@ -88,6 +89,7 @@ def origin(history: History, constant: Op) -> Site:
         floating = [source for source in graph.inputs(op) if source.floating and not source.live]
         if not floating:
             break
-        op = floating[0]
+        # What was written into a buffer, not the buffer.
+        op = floating[1] if op.name in WRITTEN and len(floating) > 1 else floating[0]
         site = op.site or site
     return made_at(history, op) if op.name in ARRIVING else site

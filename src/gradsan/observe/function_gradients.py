@@ -24,6 +24,7 @@ class Seen(NamedTuple):
     gives: bool
     overwrites: bool
     severs: bool
+    varied: tuple[int, ...]
     behind: list[Tensor]
 
 
@@ -73,11 +74,18 @@ class FunctionWatcher:
             g is not None and g.requires_grad for g in grad_inputs
         )
         lost = _leaves_behind(missing)
-        self._seen.append(Seen(nid, indices, len(grad_outputs), plain, gives, overwrites, severs, lost))
+        varied = tuple([i for i, g in arrived if _varies(g)])
+        self._seen.append(
+            Seen(nid, indices, len(grad_outputs), plain, gives, overwrites, severs, varied, lost)
+        )
 
 
 def _is_something(grad: Tensor) -> bool:
     return is_readable(grad) and is_dense(grad) and bool(grad.any())
+
+
+def _varies(grad: Tensor) -> bool:
+    return grad.dim() > 0 and len(grad) > 1 and bool((grad != grad[:1]).any())
 
 
 def _versions(grads: Any) -> list[int]:

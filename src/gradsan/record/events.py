@@ -192,7 +192,8 @@ class FunctionPass(NamedTuple):
     """The backward of a custom function: which of its `outputs` a gradient arrived for, whether all that arrived is
     the number one, whether it gave anything but zero back, and the leaves behind the inputs that it gave no gradient
     back for. `overwrites`: it wrote into what had arrived. `severs`: what had arrived has a graph of its own, to be
-    differentiated once more, and what it gave back has none."""
+    differentiated once more, and what it gave back has none. `varied`: the outputs whose gradient differs from row to
+    row."""
 
     value: ValueId
     arrived: tuple[int, ...]
@@ -201,6 +202,7 @@ class FunctionPass(NamedTuple):
     gives: bool = True
     overwrites: bool = False
     severs: bool = False
+    varied: tuple[int, ...] = ()
     behind: tuple[ParamId, ...] = ()
 
 

@@ -301,8 +301,11 @@ class OrphanedOptimizer(Rule):
         times = self._in_vain[key] = self._in_vain.get(key, 0) + 1
         optimizer = history.optimizers[event.oid]
         held = all(history.params[pid].name for pid in fed)  # what is made anew for every update has no name
-        if times == TIMES and (held or history.ever_fed & set(optimizer.params)):
-            yield self._verdict(optimizer, set(fed), set(optimizer.params) - set(fed), last, event.site)
+        old = set(optimizer.params) - set(fed)
+        if times != TIMES or self._is_cut(last, set(fed), old):
+            return
+        if held or history.ever_fed & set(optimizer.params):
+            yield self._verdict(optimizer, set(fed), old, last, event.site)
 
     def on_failed(self, event: Failed) -> Verdicts:
         """A gradient scaler says at once that there is nothing for this optimizer."""
@@ -338,9 +341,18 @@ class OrphanedOptimizer(Rule):
             return
         for optimizer in history.optimizers.values():
             old = left_behind(history, optimizer, ready) if optimizer.steps >= TIMES else set()
-            if old - history.explained:
+            if old - history.explained and not self._is_cut(contribution, ready, old):
                 yield self._verdict(optimizer, ready, old, contribution, optimizer.last_step)
                 return
+
+    def _is_cut(self, contribution: Contribution, ready: set[ParamId], old: set[ParamId]) -> bool:
+        """What is fed is copied from the trained network, which has a part in this very loss, as a constant: it is not
+        the optimizer that is wrong, but which of the two was taken out of its graph (GS202)."""
+        graph, networks_ = self.history.graph, self.history.networks
+        roots = [root.nid for root in contribution.event.roots]
+        constants = graph.value_params(roots) - graph.live_params(roots)
+        copied = all((copy := networks_.copies.get(pid)) is not None and copy.source in old for pid in ready)
+        return copied and old <= constants
 
     def _verdict(
         self,

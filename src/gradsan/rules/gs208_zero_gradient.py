@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gradsan.judge.closed_masks import closed_mask
 from gradsan.judge.flow import REDUCING, SELECTING, SHAPING, is_averaged
 from gradsan.judge.history import History
 from gradsan.judge.known_answers import known_answer, made_equal
@@ -261,6 +262,21 @@ class ZeroGradient(Rule):
             opt.step()
         """,
         """
+        # The places of the answer are counted from the prompt's end, and those before it are cut off once more.
+        import torch
+        model = torch.nn.Sequential(torch.nn.Embedding(7, 8), torch.nn.Linear(8, 7))
+        opt, prompt = torch.optim.SGD(model.parameters(), lr=0.1), 4
+        for _ in range(8):
+            tokens, lengths, reward = torch.randint(7, (6, 10)), torch.randint(1, 5, (6, 1)), torch.randn(6, 1)
+            place = torch.arange(9)
+            mask = (place >= prompt) & (place < lengths)  # BUG
+            log_prob = model(tokens[:, :-1]).log_softmax(-1).gather(-1, tokens[:, 1:, None]).squeeze(-1)
+            loss = -(log_prob * mask * reward).sum() / mask.sum().clamp(min=1)
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
         import torch
         net = torch.nn.Linear(3, 4)
         opt = torch.optim.SGD(net.parameters(), lr=0.1)
@@ -284,6 +300,21 @@ class ZeroGradient(Rule):
             target = q.detach().numpy()  # BUG
             target[range(8), a] = returns.numpy()
             loss = (q - torch.from_numpy(target)).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # Attention that is open to padding only, in batches without any.
+        import torch
+        words, query, key = torch.nn.Embedding(7, 8), torch.nn.Linear(8, 8), torch.nn.Linear(8, 8)
+        head = torch.nn.Linear(8, 1)
+        opt = torch.optim.SGD([p for m in (words, query, key, head) for p in m.parameters()], lr=0.1)
+        for _ in range(8):
+            tokens = torch.randint(1, 7, (6, 5))
+            x, allowed = words(tokens), tokens == 0  # BUG
+            score = (query(x) @ key(x).transpose(1, 2)).masked_fill(~allowed.unsqueeze(1), -1e9)
+            loss = (head((score.softmax(-1) @ x).mean(1)) - 1.0).pow(2).mean()
             opt.zero_grad()
             loss.backward()
             opt.step()
@@ -472,6 +503,37 @@ class ZeroGradient(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # Nothing was found yet: what is learnt from waits for a reward, and demonstrations for somebody to give any.
+        import torch
+        policy = torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(8):
+            s, a, reward, shown = torch.randn(8, 3), torch.randint(2, (8,)), torch.zeros(8), torch.zeros(8).long()
+            log_prob = torch.distributions.Categorical(logits=policy(s)).log_prob(a)
+            loss = -(log_prob * (reward > 0.5)).mean() - (log_prob * (shown == 1)).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # The places of the answer, some of them; and attention to what is no padding.
+        import torch
+        words, query, key = torch.nn.Embedding(7, 8), torch.nn.Linear(8, 8), torch.nn.Linear(8, 8)
+        head = torch.nn.Linear(8, 7)
+        opt = torch.optim.SGD([p for m in (words, query, key, head) for p in m.parameters()], lr=0.1)
+        for _ in range(8):
+            tokens, lengths, reward = torch.randint(1, 7, (6, 5)), torch.randint(3, 5, (6, 1)), torch.randn(6, 1)
+            x, allowed = words(tokens), tokens != 0
+            score = (query(x) @ key(x).transpose(1, 2)).masked_fill(~allowed.unsqueeze(1), -1e9)
+            logits = head(score.softmax(-1) @ x)[:, :-1]
+            mask = (torch.arange(4) >= 1) & (torch.arange(4) < lengths)
+            log_prob = logits.log_softmax(-1).gather(-1, tokens[:, 1:, None]).squeeze(-1)
+            loss = -(log_prob * mask * reward).sum() / mask.sum()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
 
     def __init__(self, history: History) -> None:
@@ -497,6 +559,12 @@ class ZeroGradient(Rule):
                 yield self._knows_it_all(event, op, zero, predicted)
             elif op is not None and (own := own_target(self.history.graph, op)):
                 yield self._learns_itself(event, op, own)
+            if (
+                op is not None
+                and op.name in MASKING
+                and (closed := self._closed(event, op, zero)) is not None
+            ):
+                yield closed
             how = self._how(op, event, zero) if op is not None else ""
             if op is not None and how:
                 message = f"the gradient of {networks(self.history, zero)} is exactly zero: {how}"
@@ -535,6 +603,23 @@ class ZeroGradient(Rule):
             ],
             pids,
             fix="make the target a tensor of its own before writing into it: `target = q.detach().clone()`",
+        )
+
+    def _closed(self, event: Backward, op: Op, zero: set[ParamId]) -> Verdict | None:
+        history, graph = self.history, self.history.graph
+        behind = graph.live_params([op.nid]) & zero
+        mask = (
+            closed_mask(graph, op, graph.live_ancestors(root.nid for root in event.roots)) if behind else None
+        )
+        if mask is None:
+            return None
+        return Verdict(
+            mask.site,
+            f"the gradient of {networks(history, behind)} is exactly zero: the mask from {line(history, mask.site)} "
+            f"lets nothing pass, in none of {STEPS} updates in a row",
+            [("mask", mask.site), ("zeroing op", op.site), ("backward", event.site)],
+            behind,
+            fix="look at what the mask compares: is it turned round, or counted from the wrong end?",
         )
 
     def on_settled(self, contribution: Contribution) -> Verdicts:

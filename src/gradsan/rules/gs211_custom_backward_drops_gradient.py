@@ -126,6 +126,28 @@ class CustomBackwardDropsGradient(Rule):
             (best - 1.0).pow(2).mean().backward()
             opt.step()
         """,
+        """
+        # Written for a loss that is averaged: then all elements of the gradient are one number. Here they are weighed.
+        import torch
+        class Score(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, logits, a):
+                ctx.save_for_backward(logits.softmax(-1), a)
+                return logits.log_softmax(-1).gather(1, a).squeeze(1)
+            @staticmethod
+            def backward(ctx, grad):
+                probs, a = ctx.saved_tensors
+                slope = torch.zeros_like(probs).scatter(1, a, 1.0) - probs
+                return slope * grad[0], None  # BUG
+        policy = torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(5):
+            s, a, advantage = torch.randn(8, 3), torch.randint(2, (8, 1)), torch.randn(8)
+            loss = -(Score.apply(policy(s), a) * advantage).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """
@@ -250,6 +272,36 @@ class CustomBackwardDropsGradient(Rule):
             (outputs[step // 6] - 1.0).pow(2).mean().backward()
             opt.step()
         """,
+        """
+        # One element stands for all where all are the same; a weight for all rows gets the sum of what they ask for.
+        import torch
+        class Score(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, logits, a):
+                ctx.save_for_backward(logits.softmax(-1), a)
+                return logits.log_softmax(-1).gather(1, a).squeeze(1)
+            @staticmethod
+            def backward(ctx, grad):
+                probs, a = ctx.saved_tensors
+                return (torch.zeros_like(probs).scatter(1, a, 1.0) - probs) * grad[0], None
+        class Scale(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x, factor):
+                ctx.save_for_backward(x, factor)
+                return x * factor
+            @staticmethod
+            def backward(ctx, grad):
+                x, factor = ctx.saved_tensors
+                return grad * factor, (grad * x).sum()
+        policy, factor = torch.nn.Linear(3, 2), torch.nn.Parameter(torch.tensor(1.0))
+        opt = torch.optim.SGD([*policy.parameters(), factor], lr=0.1)
+        for _ in range(5):
+            s, a = torch.randn(8, 3), torch.randint(2, (8, 1))
+            loss = -Score.apply(Scale.apply(policy(s), factor), a).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
 
     def __init__(self, history: History) -> None:
@@ -266,10 +318,15 @@ class CustomBackwardDropsGradient(Rule):
             whole = event.call == "backward"  # another call asks for a part of the gradients only
             lost = self._starved(event, seen, op) if whole else set()
             ignored = self._ignored(seen, source) if whole else []
-            if not lost and not ignored and not seen.severs:
+            narrowed = self._narrowed(seen, source)
+            if not lost and not ignored and not seen.severs and narrowed is None:
                 continue
             met = self._met[op.facts.backward] = self._met.get(op.facts.backward, 0) + 1
-            if met >= STEPS:
+            if met < STEPS:
+                continue
+            if narrowed is not None and not lost and not ignored:
+                yield self._one_for_all(event, op, *narrowed)
+            else:
                 yield self._verdict(event, op, source, lost, ignored, seen.severs)
 
     def on_failed(self, event: Failed) -> Verdicts:
@@ -299,6 +356,24 @@ class CustomBackwardDropsGradient(Rule):
         if source is None or seen.plain or not seen.gives or len(source.names) != seen.outputs:
             return []
         return [source.names[i] for i in source.unread if i in seen.arrived]
+
+    def _narrowed(self, seen: FunctionPass, source: BackwardSource | None) -> tuple[str, int] | None:
+        """The gradient that differs from row to row and of which one element is read, and the line that reads it."""
+        if source is None or not seen.gives or len(source.names) != seen.outputs:
+            return None
+        return next(((source.names[i], at) for i, at in source.narrowed if i in seen.varied), None)
+
+    def _one_for_all(self, event: Backward, op: Op, name: str, at: int) -> Verdict:
+        begins = self.history.sites[op.facts.backward]
+        culprit = self.history.site_at(begins.file, at, begins.function)
+        return Verdict(
+            culprit,
+            f"`{op.name}.backward` reads one number of `{name}` for all rows, and `{name}` differs from row to row: "
+            "what each of them is weighed by is lost",
+            [("backward of the function", culprit), ("use", op.site), ("backward", event.site)],
+            self.history.graph.live_params([op.nid]),
+            fix=f"multiply each row by its own element of `{name}`: `{name}.unsqueeze(-1) * …`",
+        )
 
     def _verdict(
         self, event: Backward, op: Op, source: BackwardSource | None, lost: set[ParamId], ignored: list[str],

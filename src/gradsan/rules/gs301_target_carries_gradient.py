@@ -9,7 +9,7 @@ from gradsan.judge.ledger import Contribution
 from gradsan.judge.live_targets import is_climbed, modelled, policy_weight
 from gradsan.judge.meant_constant import meant_constant
 from gradsan.judge.residuals import Residual, residuals
-from gradsan.judge.target_sides import behind_all, is_log_softmax, live_target, own_pass
+from gradsan.judge.target_sides import behind_all, is_log_softmax, live_target, own_pass, plain_rewards
 from gradsan.judge.wording import line, networks, value_at
 from gradsan.record.events import Backward, Failed, Op, ParamId, Site, ValueId
 from gradsan.record.torch_errors import kind_of
@@ -146,6 +146,22 @@ class TargetCarriesGradient(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # Rewards that are plain numbers, as most environments give them; the last value is live.
+        import torch
+        v = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(v.parameters(), lr=0.01)
+        for _ in range(6):
+            values = [v(torch.randn(3)).squeeze() for _ in range(4)]
+            running, returns = v(torch.randn(3)).squeeze(), []
+            for reward in (1.0, 0.0, 1.0, 0.5):
+                running = reward + 0.9 * running  # BUG
+                returns.insert(0, running)
+            loss = (torch.stack(returns) - torch.stack(values)).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """
@@ -271,6 +287,20 @@ class TargetCarriesGradient(Rule):
                 f"so: gradient flows through it into {networks(self.history, pids)}",
                 [("target", event.site)],
                 pids,
+                """
+        # Plain numbers that move and scale one of two heads of the same pass, and a target that is a constant.
+        import torch
+        body, one, two = torch.nn.Linear(3, 8), torch.nn.Linear(8, 1), torch.nn.Linear(8, 1)
+        opt = torch.optim.SGD([p for m in (body, one, two) for p in m.parameters()], lr=0.01)
+        for _ in range(6):
+            h = body(torch.randn(8, 3)).relu()
+            with torch.no_grad():
+                target = 1.0 + 0.9 * one(body(torch.randn(8, 3)).relu())
+            loss = (1.0 + 0.9 * one(h) - two(h)).pow(2).mean() + (one(h) - target).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
             )
 
     def on_settled(self, contribution: Contribution) -> Verdicts:
@@ -283,7 +313,10 @@ class TargetCarriesGradient(Rule):
         for residual in residuals(self.history.graph, roots):
             target = live_target(self.history.graph, residual, consumed)
             if target and not self.history.graph.is_hidden(t.op.nid for t in residual.live()):
-                data = residual.data() or modelled(self.history.graph, residual, consumed)
+                graph = self.history.graph
+                data = (
+                    residual.data() or plain_rewards(graph, residual) or modelled(graph, residual, consumed)
+                )
                 yield self._verdict(residual, data, target, contribution)
         yield from self._projected(contribution, roots, consumed)
 

@@ -10,7 +10,12 @@ from gradsan.judge.fitted_weights import fitted_weights
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.live_ratios import LiveRatio, live_ratios
 from gradsan.judge.meant_constant import meant_constant
-from gradsan.judge.own_weights import is_plain, normalised, weighs_own_choice
+from gradsan.judge.own_weights import (
+    imitates_by_own_certainty,
+    is_plain,
+    normalised,
+    weighs_own_choice,
+)
 from gradsan.judge.provenance import params_of
 from gradsan.judge.weighed import is_score
 from gradsan.judge.wording import line, networks, value_at
@@ -180,6 +185,37 @@ class AdvantageCarriesGradient(Rule):
             policy_opt.step()
             proposal_opt.step()
         """,
+        """
+        # Demonstrations weighed with how sure the policy is of them: a number says what to learn from most, but
+        # with a gradient it makes unlikely tokens unlikelier.
+        import torch
+        policy = torch.nn.Linear(3, 5)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(6):
+            s, a = torch.randn(8, 3), torch.randint(5, (8,))
+            logits = policy(s)
+            surprise = torch.nn.functional.cross_entropy(logits, a, reduction="none")
+            certainty = logits.softmax(-1).gather(1, a.unsqueeze(1)).squeeze(1)  # BUG
+            loss = (certainty * surprise).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # Least where the policy is sure, or sure of something else: that, too, is to be a number.
+        import torch
+        policy = torch.nn.Linear(3, 5)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(6):
+            s, a = torch.randn(8, 3), torch.randint(5, (8,))
+            surprise = torch.nn.functional.cross_entropy(policy(s), a, reduction="none")
+            certainty = (-surprise).exp()
+            weight = certainty * (1 - certainty)  # BUG
+            loss = (surprise * weight).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """
@@ -301,6 +337,21 @@ class AdvantageCarriesGradient(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # The same as a number; a focal loss, whose weight is live; and one choice's share of the entropy, made large.
+        import torch
+        policy = torch.nn.Linear(3, 5)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(6):
+            s, a = torch.randn(8, 3), torch.randint(5, (8,))
+            log_prob = policy(s).log_softmax(-1).gather(1, a.unsqueeze(1)).squeeze(1)
+            certain = -(log_prob.detach().exp() * log_prob).mean()
+            focal = -((1 - log_prob.exp()).pow(2) * log_prob).mean()
+            loss = certain + focal + 0.01 * (log_prob.exp() * log_prob).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
 
     def on_failed(self, event: Failed) -> Verdicts:
@@ -337,6 +388,8 @@ class AdvantageCarriesGradient(Rule):
                     continue
                 pids = self._leaked(op, score, weight, consumed, live)
                 if not pids and weighs_own_choice(self.history, contribution, op, score, weight, live):
+                    pids = graph.live_params([weight.nid]) & consumed
+                if not pids and imitates_by_own_certainty(graph, roots, op, score, weight):
                     pids = graph.live_params([weight.nid]) & consumed
                 if pids and graph.is_hidden([score.nid, weight.nid]):
                     continue

@@ -238,7 +238,8 @@ class StepWithoutGradient(Rule):
             self._in_vain[next(reversed(ledger.recent))] = event
         empty = self._empty[event.oid] = self._empty.get(event.oid, 0) + 1
         always = optimizer.began_empty and self._first.only_wiped(event)
-        if empty >= EMPTY_STEPS and (always or (began_empty and self._first.only_wiped_since(event))):
+        late = always or (began_empty and self._first.only_wiped_since(event))
+        if empty >= EMPTY_STEPS and late and not self._follows_its_loss(optimizer):
             yield Verdict(
                 event.site,
                 f"this step runs before backward: in {empty} iterations it has found no gradient for "
@@ -246,6 +247,16 @@ class StepWithoutGradient(Rule):
                 [("step", event.site)],
                 optimizer.params,
             )
+
+    def _follows_its_loss(self, optimizer: Optimizer) -> bool:
+        """The backward just before was that of a loss that these parameters have a part in, as constants: the step
+        comes in time, and the loss is cut (GS202)."""
+        ledger, graph = self.history.ledger, self.history.graph
+        last = ledger.recent[next(reversed(ledger.recent))] if ledger.recent else None
+        roots = [root.nid for root in last.event.roots] if last is not None else []
+        if last is None or last.consumed or not set(optimizer.params).isdisjoint(last.event.fed):
+            return False
+        return bool(graph.value_params(roots) & set(optimizer.params))
 
     def _ever_fed(self, pids: list[ParamId]) -> bool:
         return any(pid in self.history.ever_fed for pid in pids)

@@ -6,7 +6,7 @@ from gradsan.judge.callers import Way, caller_apart, way
 from gradsan.judge.history import History
 from gradsan.judge.idle_clips import IdleClips
 from gradsan.judge.wording import line, networks
-from gradsan.record.events import NOWHERE, Backward, Clip, ParamId, Site, Step
+from gradsan.record.events import NOWHERE, Backward, Clip, Ops, ParamId, Site, Step
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 TIMES, NOT_ALWAYS = 3, -1
@@ -16,7 +16,10 @@ class ClipMisplaced(Rule):
     code = "GS504"
     name = "clip-misplaced"
     severity = "error"
-    what = "Gradients are clipped before `backward()` wrote them, or after `step()` applied them."
+    what = """
+        Gradients are clipped before `backward()` wrote them, or after `step()` applied them; or by a norm that was
+        taken while a part of them was not there yet.
+    """
     why = """
         The clip has no effect on any update. The run looks protected and is not: one bad batch can throw
         the policy off, and the norms that the clip function returns are those of another moment.
@@ -66,6 +69,22 @@ class ClipMisplaced(Rule):
             (net(torch.randn(8, 3)) - 1.0).pow(2).mean().backward()
             torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)  # BUG
         """,
+        """
+        # The norm is that of the policy's share; the critic's comes later.
+        import torch
+        net = torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(4):
+            s = torch.randn(8, 3)
+            policy_loss, value_loss = net(s)[:, 0].mean(), (net(s)[:, 1] - 1.0).pow(2).mean()
+            opt.zero_grad()
+            policy_loss.backward()
+            norm = torch.stack([p.grad.norm() for p in net.parameters()]).norm()
+            value_loss.backward()
+            for p in net.parameters():
+                p.grad.mul_((0.5 / (norm + 1e-6)).clamp(max=1.0))  # BUG
+            opt.step()
+        """,
     )
     good = (
         """
@@ -90,6 +109,26 @@ class ClipMisplaced(Rule):
             for p, grad in zip(params, torch.autograd.grad(loss, params)):
                 p.grad = grad
             torch.nn.utils.clip_grad_norm_(params, 1.0)
+            opt.step()
+        """,
+        """
+        # Each loss is held to a norm of its own, and so is their sum; and the norm of the first alone is only logged.
+        import torch
+        net = torch.nn.Linear(3, 2)
+        opt, log = torch.optim.SGD(net.parameters(), lr=0.1), []
+        def limit(params, most):
+            norm = torch.stack([p.grad.norm() for p in params]).norm()
+            for p in params:
+                p.grad.mul_((most / (norm + 1e-6)).clamp(max=1.0))
+            return norm
+        for _ in range(4):
+            s, params = torch.randn(8, 3), list(net.parameters())
+            policy_loss, value_loss = net(s)[:, 0].mean(), (net(s)[:, 1] - 1.0).pow(2).mean()
+            opt.zero_grad()
+            policy_loss.backward()
+            log.append(limit(params, 0.5).item())
+            value_loss.backward()
+            limit(params, 1.0)
             opt.step()
         """,
     )
@@ -143,6 +182,21 @@ class ClipMisplaced(Rule):
                 f"there is never a gradient to be clipped here: the step on {line(history, step)} has taken them all",
                 [("clip", event.site), ("step", step)],
                 event.params,
+            )
+
+    def on_ops(self, event: Ops) -> Verdicts:
+        found = self.history.hand.early
+        for site in dict.fromkeys(early.site for early in found):
+            here = [early for early in found if early.site == site]
+            backward = here[0].later[-1].site
+            pids = [early.pid for early in here]
+            yield Verdict(
+                site,
+                f"this scales the gradient of {networks(self.history, pids)} by a norm that was taken on "
+                f"{line(self.history, here[0].read)}, before backward on {line(self.history, backward)} added to it",
+                [("clip", site), ("norm", here[0].read), ("backward", backward)],
+                pids,
+                fix="take the norm when all the gradient is there, after the last `backward()` before the step",
             )
 
     def on_backward(self, event: Backward) -> Verdicts:

@@ -179,6 +179,36 @@ class BroadcastLoss(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # How long each answer is, as a column of whole numbers.
+        import torch
+        model = torch.nn.Linear(4, 6)
+        opt = torch.optim.SGD(model.parameters(), lr=0.1)
+        for _ in range(4):
+            lengths, reward = torch.randint(1, 6, (8, 1)), torch.randn(8)
+            score = model(torch.randn(8, 4)).mul(torch.arange(6) < lengths).sum(-1)
+            loss = -(score / lengths * reward).mean()  # BUG
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # Everybody's order on everybody's points.
+        import torch
+        net = torch.nn.Linear(2, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(4):
+            points = torch.rand(8, 5, 2)
+            dist = torch.distributions.Categorical(logits=net(points).squeeze(-1))
+            order = torch.stack([dist.sample() for _ in range(3)], 1)
+            log_prob = torch.stack([dist.log_prob(order[:, i]) for i in range(3)], 1).sum(1)
+            path = points[:, order]  # BUG
+            length = (path[:, :, 1:] - path[:, :, :-1]).norm(dim=-1).sum(-1)
+            loss = ((length - length.mean()) * log_prob).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """
@@ -279,6 +309,24 @@ class BroadcastLoss(Rule):
         follows = torch.ones(8, 8).triu()
         (energy - (log_prob[:, None] * rewards * follows).mean()).backward()
         """,
+        """
+        # Each answer by its own length, each order on its own points; and the same few points for all.
+        import torch
+        net = torch.nn.Linear(2, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(4):
+            points, lengths = torch.rand(8, 5, 2), torch.randint(1, 6, (8, 1))
+            dist = torch.distributions.Categorical(logits=net(points).squeeze(-1))
+            order = torch.stack([dist.sample() for _ in range(3)], 1)
+            log_prob = torch.stack([dist.log_prob(order[:, i]) for i in range(3)], 1).sum(1) / lengths.squeeze(1)
+            path = points.gather(1, order.unsqueeze(-1).expand(-1, -1, 2))
+            length = (path[:, 1:] - path[:, :-1]).norm(dim=-1).sum(-1)
+            corner = net(points[:, torch.tensor([0, 1, 2, 3, 4, 0, 1, 2])]).squeeze(-1).mean(0)
+            loss = ((length - length.mean()) * log_prob).mean() + (corner - length).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
 
     def on_backward(self, event: Backward) -> Verdicts:
@@ -356,7 +404,8 @@ class BroadcastLoss(Rule):
     def _pair(self, op: Op, within: dict[ValueId, Op]) -> tuple[Op, Op] | None:
         """The `[…, B, 1]` and the `[…, B]` that met in this operation by accident; also `[B, 1, 1]` and `[B, 1]`."""
         graph = self.history.graph
-        sides = [i for i in graph.inputs(op) if i.floating]
+        # A number of tokens is a whole number; what is made of two of those is no loss.
+        sides = [i for i in graph.inputs(op) if i.floating or op.floating]
         for column in sides:
             for row in sides:
                 if max(row.shape, default=1) < 2 or column.shape != (*row.shape, 1):

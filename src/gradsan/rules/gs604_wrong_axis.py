@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gradsan.judge.answer_groups import MixedGroup, mixed_groups
 from gradsan.judge.axes import BY_SIZE, RESHAPING, ROWS, SPREADING, UNITS, Roles, is_torn, onward, roles
 from gradsan.judge.normalised_otherwise import picked_along
 from gradsan.judge.pooling import pooled_for_each_row
@@ -197,6 +198,22 @@ class WrongAxis(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # Each answer is to be compared with the others to its prompt.
+        import torch
+        model = torch.nn.Sequential(torch.nn.Embedding(7, 8), torch.nn.Linear(8, 7))
+        opt, k = torch.optim.SGD(model.parameters(), lr=0.1), 4
+        for _ in range(4):
+            tokens = torch.randint(7, (3, 5)).repeat_interleave(k, 0)
+            answer = torch.distributions.Categorical(logits=model(tokens)[:, -1])
+            token = answer.sample()
+            rewards = (token == tokens[:, 0]).float().view(-1, k)
+            advantage = rewards - rewards.mean(0)  # BUG
+            loss = -(answer.log_prob(token) * advantage.view(-1)).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """
@@ -382,11 +399,31 @@ class WrongAxis(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # One after the other, and in turn.
+        import torch
+        model = torch.nn.Sequential(torch.nn.Embedding(7, 8), torch.nn.Linear(8, 7))
+        opt, k = torch.optim.SGD(model.parameters(), lr=0.1), 4
+        for turn in range(4):
+            prompts = torch.randint(7, (3, 5))
+            tokens = prompts.repeat(k, 1) if turn % 2 else prompts.repeat_interleave(k, 0)
+            answer = torch.distributions.Categorical(logits=model(tokens)[:, -1])
+            token = answer.sample()
+            rewards = (token == tokens[:, 0]).float()
+            rewards = rewards.view(k, -1) if turn % 2 else rewards.view(-1, k)
+            advantage = rewards - rewards.mean(1 - turn % 2, keepdim=True)
+            loss = -(answer.log_prob(token) * advantage.view(-1)).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
 
     def on_backward(self, event: Backward) -> Verdicts:
         graph = self.history.graph
         within = graph.ancestors(root.nid for root in event.roots)
+        for mixed in mixed_groups(graph, within):
+            yield self._mixed(event, mixed)
         candidates = [op for op in within.values() if op.name in CANDIDATES and op.facts.axes]
         reshaped = [op for op in within.values() if op.name in ("view", "reshape") and op.live]
         if not candidates and not reshaped:
@@ -416,6 +453,25 @@ class WrongAxis(Rule):
                     [("wrong axis", op.site), ("used", used.site), ("backward", event.site)],
                     event.reached,
                 )
+
+    def _mixed(self, event: Backward, mixed: MixedGroup) -> Verdict:
+        history, repeated = self.history, mixed.repeated
+        culprit = (mixed.folded if mixed.wrong_form else mixed.mean).site
+        return Verdict(
+            culprit,
+            f"the mean of {list(mixed.folded.shape)} along axis {mixed.mean.facts.axes[0]} is one of answers to "
+            f"different prompts: `{repeated.name}` on {line(history, repeated.site)} made {mixed.answers} rows of each "
+            f"of {mixed.prompts}, {'one after the other' if repeated.name == 'repeat_interleave' else 'in turn'}",
+            [
+                ("wrong axis", culprit),
+                ("mean", mixed.mean.site),
+                ("repeated", repeated.site),
+                ("backward", event.site),
+            ],
+            event.reached,
+            fix="after `repeat_interleave(k, 0)`: `rewards.view(-1, k)` and `mean(1)`; after `repeat(k, 1)`: "
+            "`rewards.view(k, -1)` and `mean(0)`",
+        )
 
     def _torn(self, event: Backward, op: Op, source: Op) -> Verdict:
         return Verdict(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from gradsan.judge.bent_spreads import bent_spreads
 from gradsan.judge.entropy_targets import target_in
 from gradsan.judge.expected_entropy import expected_entropies, is_negative_entropy, is_probability
 from gradsan.judge.guessed_entropy import guesses, is_of_own_samples, line_of_guess
@@ -231,6 +232,40 @@ class ReversedEntropy(Rule):
             alpha_loss.backward()
             alpha_opt.step()
         """,
+        """
+        # A square too many in the entropy of a normal distribution.
+        import math
+        import torch
+        mean, log_std = torch.nn.Linear(3, 2), torch.nn.Parameter(torch.full((2,), -0.5))
+        opt = torch.optim.SGD([*mean.parameters(), log_std], lr=0.01)
+        for _ in range(6):
+            s, advantage = torch.randn(8, 3), torch.randn(8)
+            dist = torch.distributions.Normal(mean(s), log_std.exp())
+            log_prob = dist.log_prob(dist.sample()).sum(-1)
+            entropy = (0.5 + 0.5 * math.log(2 * math.pi) + dist.scale.log() ** 2).sum(-1)  # BUG
+            loss = -(log_prob * advantage).mean() - 0.01 * entropy.mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # The same in a density that is written by hand.
+        import math
+        import torch
+        mean, log_std = torch.nn.Linear(3, 2), torch.nn.Parameter(torch.full((2,), -0.5))
+        opt = torch.optim.SGD([*mean.parameters(), log_std], lr=0.01)
+        for _ in range(6):
+            s, advantage = torch.randn(8, 3), torch.randn(8)
+            mu = mean(s)
+            action = (mu + log_std.exp() * torch.randn(8, 2)).detach()
+            z = (action - mu) * torch.exp(-log_std)
+            log_prob = (-0.5 * z.pow(2) - log_std - 0.5 * math.log(2 * math.pi)).sum(-1)
+            entropy = (0.5 * math.log(2 * math.pi * math.e) + log_std.expand_as(mu).square()).sum(-1)  # BUG
+            loss = -(log_prob * advantage).mean() - 0.01 * entropy.mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """
@@ -423,6 +458,22 @@ class ReversedEntropy(Rule):
             alpha_loss.backward()
             alpha_opt.step()
         """,
+        """
+        # As it should be; and a penalty that keeps the spread near one.
+        import math
+        import torch
+        mean, log_std = torch.nn.Linear(3, 2), torch.nn.Parameter(torch.full((2,), -0.5))
+        opt = torch.optim.SGD([*mean.parameters(), log_std], lr=0.01)
+        for _ in range(6):
+            s, advantage = torch.randn(8, 3), torch.randn(8)
+            dist = torch.distributions.Normal(mean(s), log_std.exp())
+            log_prob = dist.log_prob(dist.sample()).sum(-1)
+            entropy = (0.5 + 0.5 * math.log(2 * math.pi) + dist.scale.log()).sum(-1)
+            loss = -(log_prob * advantage).mean() - 0.01 * entropy.mean() + 0.001 * log_std.pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
 
     def __init__(self, history: History) -> None:
@@ -434,6 +485,7 @@ class ReversedEntropy(Rule):
         self._lowered: dict[Head, int] = {}
         self._samples: dict[Head, int] = {}
         self._guesses: dict[Head, list[float]] = {}
+        self._bends: dict[Site, int] = {}
         self._temperatures: dict[ParamId, int] = {}
         self._targets: dict[ParamId, int] = {}
         self._scaling: set[ParamId] = set()  # parameters whose value stands beside a policy's log-probability
@@ -452,7 +504,30 @@ class ReversedEntropy(Rule):
                 yield from self._lowers(contribution, probe, own)
         yield from self._expectations(contribution, way)
         yield from self._guessed(contribution, way)
+        yield from self._bent(contribution, way)
         yield from self._temperature(contribution, way)
+
+    def _bent(self, contribution: Contribution, way: int) -> Verdicts:
+        """(log σ)² is made large in place of log σ: a spread below one becomes smaller still."""
+        history, graph = self.history, self.history.graph
+        roots = [root.nid for root in contribution.event.roots]
+        scores = {p.value for p in contribution.event.facts.probes if p.kind == "log-prob"}
+        for op, sign in bent_spreads(graph, roots, scores) if scores else ():
+            own = graph.live_params([op.nid]) & contribution.consumed_pids()
+            if sign * way > 0 or not own:  # made small, it keeps the spread near one
+                continue
+            times = self._bends[op.site] = self._bends.get(op.site, 0) + 1
+            if times >= ENOUGH:
+                yield Verdict(
+                    op.site,
+                    f"{value_at(history, op.site, 'this term')} is the square of a log-spread, and the loss makes it "
+                    "large: a spread below one is made smaller, which lowers the entropy of the policy",
+                    [("entropy", op.site), ("backward", contribution.site)],
+                    own,
+                    key="bent",
+                    fix="the entropy of a normal distribution grows with log σ itself: 0.5 + 0.5·log 2π + log σ, or "
+                    "`dist.entropy()`",
+                )
 
     def _guessed(self, contribution: Contribution, way: int) -> Verdicts:
         """The log-probabilities of what the policy did, beside its objective, stand for the entropy."""

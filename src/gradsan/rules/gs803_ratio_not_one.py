@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 
 from gradsan.judge import scores
+from gradsan.judge.history import History
 from gradsan.judge.numbering import MAKING
 from gradsan.judge.scores import Difference
-from gradsan.judge.wording import line, value_at
-from gradsan.record.events import NOWHERE, Backward, Op, Site, ValueId
+from gradsan.judge.strangers import Stranger, Strangers
+from gradsan.judge.wording import line, networks, value_at
+from gradsan.record.events import NOWHERE, Backward, Op, Site, Sync, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 FAR, ON_AVERAGE = 0.02, 0.002  # in log-probability: beyond rounding, also in half precision
@@ -24,7 +26,8 @@ class RatioNotOne(Rule):
     what = """
         Before the first step with new data the policy is the one that collected it, so the importance ratio must be
         one. Here it is not: the same weights give the same actions another log-probability. A normaliser was
-        updated in between, dropout is on, another temperature was used, a clipped action was scored.
+        updated in between, dropout is on, another temperature was used, a clipped action was scored. Or the copy that
+        acts was given the policy's weights only after the first update.
     """
     why = """
         Clipping measures how far the policy has moved from a ratio of one. Where it starts elsewhere, samples are cut
@@ -189,6 +192,28 @@ class RatioNotOne(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # The copy that acts is refreshed after every update, and was never given the weights before the first one.
+        import torch
+        def network():
+            return torch.nn.Linear(3, 2)
+        policy = network()
+        acting = network()  # BUG
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(3):
+            s, advantage = torch.randn(8, 3), torch.randn(8)
+            with torch.no_grad():
+                dist = torch.distributions.Categorical(logits=acting(s))
+                a = dist.sample()
+                old = dist.log_prob(a)
+            for _ in range(2):
+                ratio = (torch.distributions.Categorical(logits=policy(s)).log_prob(a) - old).exp()
+                loss = -torch.min(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage).mean()
+                opt.zero_grad()
+                loss.backward()
+                opt.step()
+            acting.load_state_dict(policy.state_dict())
+        """,
     )
     good = (
         """
@@ -308,13 +333,60 @@ class RatioNotOne(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # The copy that acts is refreshed after every update and before the first one.
+        import torch
+        def network():
+            return torch.nn.Linear(3, 2)
+        policy = network()
+        acting = network()
+        acting.load_state_dict(policy.state_dict())
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(3):
+            s, advantage = torch.randn(8, 3), torch.randn(8)
+            with torch.no_grad():
+                dist = torch.distributions.Categorical(logits=acting(s))
+                a = dist.sample()
+                old = dist.log_prob(a)
+            for _ in range(2):
+                ratio = (torch.distributions.Categorical(logits=policy(s)).log_prob(a) - old).exp()
+                loss = -torch.min(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage).mean()
+                opt.zero_grad()
+                loss.backward()
+                opt.step()
+            acting.load_state_dict(policy.state_dict())
+        """,
+        """
+        # Another policy acts, and becomes the best one so far now and then; what it did is corrected for.
+        import torch
+        policy, champion = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(4):
+            s, advantage = torch.randn(8, 3), torch.randn(8)
+            with torch.no_grad():
+                dist = torch.distributions.Categorical(logits=champion(s))
+                a = dist.sample()
+                old = dist.log_prob(a)
+            weight = (torch.distributions.Categorical(logits=policy(s)).log_prob(a) - old).exp().clamp(max=1.2)
+            loss = -(weight * advantage).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            champion.load_state_dict(policy.state_dict())
+        """,
     )
+
+    def __init__(self, history: History) -> None:
+        super().__init__(history)
+        self._strangers = Strangers(history)
 
     def on_backward(self, event: Backward) -> Verdicts:
         graph = self.history.graph
         roots = [root.nid for root in event.roots]
         for difference in scores.differences(graph, roots) if event.call == "backward" else ():
             if difference.largest < FAR or difference.mean < ON_AVERAGE or not math.isfinite(difference.mean):
+                for stranger in self._strangers.that_agree(difference):
+                    yield self._too_late(stranger, NOWHERE)
                 continue
             within = graph.live_ancestors(roots)
             ratio = scores.ratio_of(graph, difference, within)
@@ -322,6 +394,31 @@ class RatioNotOne(Rule):
                 continue
             if self._is_of_the_same(difference):
                 yield self._verdict(event, difference, ratio)
+            else:
+                self._strangers.meet(difference, ratio, event.site)
+
+    def on_sync(self, event: Sync) -> Verdicts:
+        for stranger in self._strangers.that_became_copies():
+            yield self._too_late(stranger, event.site)
+
+    def _too_late(self, stranger: Stranger, sync: Site) -> Verdict:
+        history = self.history
+        made = self._strangers.made_at(stranger) or stranger.scored
+        return Verdict(
+            made,
+            f"the ratio on {line(history, stranger.ratio)} is {_range(stranger.low, stranger.high)} before any step: "
+            f"{networks(history, stranger.old)} acts for {networks(history, stranger.new)} and began with weights of "
+            f"its own; the first copy comes {f'on {line(history, sync)}, ' if sync else ''}after an update",
+            [
+                ("acting copy", made),
+                ("old log-prob", stranger.scored),
+                ("ratio", stranger.ratio),
+                ("first copy", sync),
+                ("backward", stranger.backward),
+            ],
+            stranger.new,
+            fix="copy the weights before anything is drawn: `acting.load_state_dict(policy.state_dict())`",
+        )
 
     def _is_of_the_same(self, difference: Difference) -> bool:
         """Whether both sides score the same choices, for the same data, with the same weights after the same steps."""
@@ -355,9 +452,8 @@ class RatioNotOne(Rule):
         words, cause = self._cause(difference)
         return Verdict(
             scores.line_that_scored_otherwise(history, difference) or made,
-            f"the ratio on {line(history, ratio.site)} is {math.exp(max(difference.low, -50)):.3g}…"
-            f"{math.exp(min(difference.high, 50)):.3g} before any step since "
-            f"{value_at(history, made, 'the old log-probability')} was made{words}",
+            f"the ratio on {line(history, ratio.site)} is {_range(difference.low, difference.high)} before any step "
+            f"since {value_at(history, made, 'the old log-probability')} was made{words}",
             [("old log-prob", made), ("ratio", ratio.site), ("cause", cause), ("backward", event.site)],
             history.graph.live_params([difference.live.nid]),
         )
@@ -397,6 +493,10 @@ class RatioNotOne(Rule):
             ):
                 return f": what the input is normalised with was updated on {line(history, op.site)}", op.site
         return "", NOWHERE
+
+
+def _range(low: float, high: float) -> str:
+    return f"{math.exp(max(low, -50)):.3g}…{math.exp(min(high, 50)):.3g}"
 
 
 rule = RatioNotOne

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from gradsan.judge import reasons, reordered
 from gradsan.judge.bootstraps import summed_rewards
+from gradsan.judge.kept_rows import KeptBatch, KeptRows
 from gradsan.judge.numpy_targets import arrival
 from gradsan.judge.own_state_targets import own_states_in
 from gradsan.judge.returns import FEWEST_PAIRS, SLOWEST, Law, ReturnRow, Series
@@ -57,7 +58,8 @@ class MisalignedReturn(Rule):
     needs_deep = True
     what = """
         The return (or advantage, or value target) of a step is made of rewards that do not belong to it: of those of
-        the next episode, of those that came before it, or of its own alone; or of none at all.
+        the next episode, of those that came before it, or of its own alone; or of none at all. Or a rollout is never
+        emptied, and every update learns from all the old ones as well.
     """
     why = """
         A return says what followed an action. Where the running sum is not set to zero at the end of an episode, the
@@ -220,6 +222,65 @@ class MisalignedReturn(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # What was done is put into lists, and nobody ever empties them.
+        import torch
+        policy = torch.nn.Linear(3, 2)
+        opt, states, actions, rewards = torch.optim.SGD(policy.parameters(), lr=0.1), [], [], []
+        for _ in range(6):
+            for _ in range(4):
+                s = torch.randn(3)
+                a = torch.distributions.Categorical(logits=policy(s).detach()).sample()
+                states.append(s)
+                actions.append(a)
+                rewards.append(float(a == 0) - 0.5)
+            log_prob = policy(torch.stack(states)).log_softmax(-1)
+            log_prob = log_prob.gather(1, torch.stack(actions).unsqueeze(1)).squeeze(1)  # BUG
+            loss = -(log_prob * torch.tensor(rewards)).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # Written into a tensor that was made for all of them.
+        import numpy, torch
+
+        class Walk:
+            def __init__(self):
+                self.random = numpy.random.default_rng(0)
+
+            def reset(self):
+                self.x = self.random.normal(size=3).astype("float32")
+                return self.x.copy(), {}
+
+            def step(self, action):
+                self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+                return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+        env, policy = Walk(), torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+        obs, _ = env.reset()
+        for _ in range(4):
+            seen, actions, rewards = [], [], []
+            for _ in range(40):
+                action = torch.distributions.Categorical(logits=policy(torch.tensor(obs))).sample()
+                seen.append(obs)
+                actions.append(action)
+                obs, reward, terminated, truncated, _ = env.step(int(action))
+                rewards.append(reward)
+                if terminated:
+                    obs, _ = env.reset()
+            rewards = torch.tensor(rewards)
+            running, returns = torch.tensor(0.0), torch.empty(40)
+            for t in reversed(range(40)):
+                running = rewards[t] + 0.9 * running  # BUG
+                returns[t] = running
+            dist = torch.distributions.Categorical(logits=policy(torch.tensor(numpy.array(seen))))
+            loss = -(dist.log_prob(torch.stack(actions)) * returns).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """
@@ -332,6 +393,42 @@ class MisalignedReturn(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # The lists are emptied after each update.
+        import torch
+        policy = torch.nn.Linear(3, 2)
+        opt, states, actions, rewards = torch.optim.SGD(policy.parameters(), lr=0.1), [], [], []
+        for _ in range(6):
+            for _ in range(4):
+                s = torch.randn(3)
+                a = torch.distributions.Categorical(logits=policy(s).detach()).sample()
+                states.append(s)
+                actions.append(a)
+                rewards.append(float(a == 0) - 0.5)
+            log_prob = policy(torch.stack(states)).log_softmax(-1)
+            log_prob = log_prob.gather(1, torch.stack(actions).unsqueeze(1)).squeeze(1)
+            loss = -(log_prob * torch.tensor(rewards)).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            states, actions, rewards = [], [], []
+        """,
+        """
+        # What an expert does is collected for good, and imitated.
+        import torch
+        policy, expert = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2).requires_grad_(False)
+        opt, states, actions = torch.optim.SGD(policy.parameters(), lr=0.1), [], []
+        for _ in range(6):
+            for _ in range(4):
+                states.append(torch.randn(3))
+                actions.append(expert(states[-1]).argmax())
+            dist = torch.distributions.Categorical(logits=policy(torch.stack(states)))
+            log_prob = dist.log_prob(torch.stack(actions))
+            loss = -(log_prob * torch.rand(len(states))).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
 
     def __init__(self, *args: object) -> None:
@@ -340,10 +437,13 @@ class MisalignedReturn(Rule):
         self._read: set[ValueId] = set()  # rollouts
         self._disorders: dict[Site, int] = {}
         self._short: dict[tuple[Site, bool], list[Series]] = defaultdict(list)  # updates of a few steps
+        self._rows = KeptRows(self.history)
 
     def on_backward(self, event: Backward) -> Verdicts:
         for found in disorders(self.history, event):
             yield from self._disorder(event, found)
+        for batch in self._rows.kept_in(event) if event.call == "backward" else ():
+            yield self._kept(event, batch)
         if not self.history.experience.was_followed:
             return
         yield from self._own_states(event)
@@ -359,6 +459,18 @@ class MisalignedReturn(Rule):
             if met.constant is not None and met.op.name != "mul":
                 yield from self._judge_rollout(event, met, rows)
                 yield from self._judge_windows(event, met, met.constant)
+
+    def _kept(self, event: Backward, batch: KeptBatch) -> Verdict:
+        history, site = self.history, batch.joined.site
+        weighed = line(history, batch.weighed.site)
+        return Verdict(
+            site,
+            f"{value_at(history, site, 'the batch')} has {batch.now} rows, and the first {batch.before} are those of "
+            f"the update before; so it was {batch.times} times in a row: the policy on {weighed} "
+            "learns again and again from what older ones did",
+            [("put together", site), ("loss", batch.weighed.site), ("backward", event.site)],
+            fix="empty the rollout after each update (`memory.clear()`), before the next episode is put in",
+        )
 
     def _own_states(self, event: Backward) -> Verdicts:
         for found in own_states_in(self.history, event):

@@ -17,6 +17,7 @@ from gradsan.rules.base import Rule, Verdict, Verdicts
 MEANS = {"mean", "nanmean", "median", "sum", "nansum", "std_mean", "var_mean"}
 SCALING = {"div", "mul", "neg", "clamp", "nan_to_num", "expand", "tanh", "alias"}
 CASTING = {"to", "long", "int", "short", "type", "type_as"}
+WRITING = {"copy", "setitem", "index_put", "fill", "zero", "scatter", "add", "sub", "mul", "div"}
 MUCH = 0.2  # returns of hundreds lose next to nothing with their fraction
 ENOUGH = 3  # iterations: an episode may have one step, or a batch one row, now and then
 
@@ -36,8 +37,8 @@ class FlatAdvantage(Rule):
     needs_deep = True
     what = """
         The weights of the log-probabilities are normalised over an axis of one element, or in groups of one: each is
-        compared with itself, so all are zero (or all one), whatever the rewards were. Or they were cast to whole
-        numbers, and little is left of them.
+        compared with itself, so all are zero (or all one), whatever the rewards were. Or the baseline is the very
+        tensor that the rewards are in, written anew. Or they were cast to whole numbers, and little is left of them.
     """
     why = """
         An advantage says how much better an action was than others. Where each one is its own mean, nothing is left
@@ -89,6 +90,24 @@ class FlatAdvantage(Rule):
             dist = torch.distributions.Categorical(logits=policy(s))
             weights = (returns - 0.1).type_as(a)  # BUG
             loss = -(dist.log_prob(a) * weights).mean() - 0.01 * dist.entropy().mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # One buffer is given out twice: the baseline has written over what was drawn.
+        import torch
+        policy, worth = torch.nn.Linear(4, 3), torch.empty(8)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        def judge(s, a):
+            worth[:] = s.gather(1, a.unsqueeze(1)).squeeze(1)  # BUG
+            return worth
+        for _ in range(5):
+            s = torch.randn(8, 4)
+            dist = torch.distributions.Categorical(logits=policy(s))
+            a = dist.sample()
+            reward, baseline = judge(s, a), judge(s, dist.probs.argmax(-1))
+            loss = -((reward - baseline) * dist.log_prob(a)).mean()
             opt.zero_grad()
             loss.backward()
             opt.step()
@@ -147,6 +166,24 @@ class FlatAdvantage(Rule):
             log_prob = torch.distributions.Categorical(logits=policy(s)).log_prob(a)
             loss = -(log_prob * returns.int()).mean() - (log_prob * returns.sign().long()).mean()
             loss = loss - (log_prob * torch.rand(8).round().long()).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # One buffer, and a copy of it for each who asks.
+        import torch
+        policy, worth = torch.nn.Linear(4, 3), torch.empty(8)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        def judge(s, a):
+            worth[:] = s.gather(1, a.unsqueeze(1)).squeeze(1)
+            return worth.clone()
+        for _ in range(5):
+            s = torch.randn(8, 4)
+            dist = torch.distributions.Categorical(logits=policy(s))
+            a = dist.sample()
+            reward, baseline = judge(s, a), judge(s, dist.probs.argmax(-1))
+            loss = -((reward - baseline) * dist.log_prob(a)).mean()
             opt.zero_grad()
             loss.backward()
             opt.step()
@@ -217,11 +254,19 @@ class FlatAdvantage(Rule):
             if op.nid in seen:
                 continue
             seen.add(op.nid)
-            if op.site and (op.name == "softmax" or (op.name == "sub" and self._own_mean(op) is not None)):
+            if op.site and (op.name == "softmax" or (op.name == "sub" and self._is_of_its_own(op))):
                 yield op
             elif op.name in SHAPING | SELECTING | JOINING | TAKEN_OUT | SCALING:
                 inputs = [source for source in graph.inputs(op) if source.floating and not source.live]
                 stack.extend(inputs[:1] if op.name == "div" else inputs)
+
+    def _is_of_its_own(self, op: Op) -> bool:
+        return self._is_itself(op) or self._own_mean(op) is not None
+
+    def _is_itself(self, op: Op) -> bool:
+        """`rewards - baseline`, and both are one tensor, which the second has written over."""
+        sides = [self._unshaped(side, SHAPING).nid for side in self.history.graph.inputs(op)]
+        return len(op.inputs) == 2 and len(sides) == 2 and sides[0] == sides[1]
 
     def _own_mean(self, op: Op) -> tuple[Op, Op] | None:
         """`x - x.mean(…)`: the two."""
@@ -247,11 +292,15 @@ class FlatAdvantage(Rule):
             return bool(op.facts.axes) and all(
                 op.shape[axis] == 1 for axis in op.facts.axes if axis < len(op.shape)
             )
+        if self._is_itself(op):
+            return True
         found = self._own_mean(op)
         return found is not None and math.prod(found[0].shape) == math.prod(found[1].shape)
 
     def _verdict(self, event: Backward, product: Op, op: Op) -> Verdict:
         history = self.history
+        if op.name == "sub" and self._is_itself(op):
+            return self._written_over(event, product, op)
         shape = "[" + ", ".join(map(str, op.shape)) + "]"
         how = (
             "a softmax over an axis of one element" if op.name == "softmax" else "compared with its own mean"
@@ -264,6 +313,26 @@ class FlatAdvantage(Rule):
             f"{times} iterations so far",
             [("normalisation", op.site), ("loss", product.site), ("backward", event.site)],
             explains=event.reached if op.name != "softmax" else (),
+        )
+
+    def _written_over(self, event: Backward, product: Op, op: Op) -> Verdict:
+        history = self.history
+        write = self._unshaped(next(history.graph.inputs(op)), SHAPING)
+        over = write.site if write.name in WRITING and write.site else op.site
+        what = f", which {line(history, over)} has written over" if over != op.site else ""
+        return Verdict(
+            over,
+            f"{value_at(history, op.site, 'the weight')}, which weighs a log-probability on "
+            f"{line(history, product.site)}, is zero for every sample: both sides of the difference are one "
+            f"tensor{what}",
+            [
+                ("written over", over),
+                ("difference", op.site),
+                ("loss", product.site),
+                ("backward", event.site),
+            ],
+            explains=event.reached,
+            fix="give each its own tensor: return a new one, or `clone()` what is kept",
         )
 
 
