@@ -95,6 +95,20 @@ def without_gradient(source: Source, node: ast.AST) -> bool:
     return False
 
 
+def taken_out(source: Source, node: ast.AST) -> bool:
+    """Whether this value, or what one takes of it (`q(s).max(1).values.detach()`), is made a constant at once."""
+    inner = node
+    for above in source.ancestors(node):
+        if isinstance(above, ast.Attribute) and above.attr in {"detach", "data"}:
+            return True
+        called_on = isinstance(above, ast.Call) and above.func is inner
+        part_of = isinstance(above, ast.Subscript) and above.value is inner
+        if not (isinstance(above, ast.Attribute) or called_on or part_of):
+            return False
+        inner = above
+    return False
+
+
 def is_no_grad(node: ast.AST) -> bool:
     name = called(node) or (node.attr if isinstance(node, ast.Attribute) else "")
     return name in NO_GRAD

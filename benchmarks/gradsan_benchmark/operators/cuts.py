@@ -7,7 +7,16 @@ from collections.abc import Iterator
 
 from gradsan_benchmark.edits import Change, Source
 from gradsan_benchmark.operators.base import operator
-from gradsan_benchmark.syntax import assigned, called, dotted, forwards, lines, method, without_gradient
+from gradsan_benchmark.syntax import (
+    assigned,
+    called,
+    dotted,
+    forwards,
+    lines,
+    method,
+    taken_out,
+    without_gradient,
+)
 
 CUT = "GS201 GS202 GS203 GS208 GS209 GS404"
 SCORES = {"log_prob", "entropy"}
@@ -148,9 +157,7 @@ def round_value(source: Source) -> Iterator[Change]:
     """A prediction is rounded on its way to the loss."""
     for call in forwards(source):
         # What is taken out of the graph may be rounded as well as not; of a lambda nobody knows.
-        parent = source.parents[call]
-        taken_out = isinstance(parent, ast.Attribute) and parent.attr in {"detach", "data"}
-        if taken_out or any(isinstance(a, ast.Lambda) for a in source.ancestors(call)):
+        if taken_out(source, call) or any(isinstance(a, ast.Lambda) for a in source.ancestors(call)):
             continue
         yield Change((source.after(call, ".round()"),), lines(source.statement(call)))
 
