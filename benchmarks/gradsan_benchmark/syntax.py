@@ -109,6 +109,17 @@ def taken_out(source: Source, node: ast.AST) -> bool:
     return False
 
 
+def says_constants(source: Source, call: ast.Call) -> bool:
+    """Whether the network that is called is of a class of this file whose `forward` detaches all that it returns."""
+    made = [value for s in source.simple if isinstance(s, ast.Assign) for target, value in pairs(s)
+            if dotted(target) == dotted(call.func)]  # fmt: skip
+    names = {called(value) for value in made}
+    classes = [n for n in source.nodes if isinstance(n, ast.ClassDef) and n.name in names]
+    forward = [n for c in classes for n in c.body if isinstance(n, ast.FunctionDef) and n.name == "forward"]
+    returned = [n.value for f in forward for n in ast.walk(f) if isinstance(n, ast.Return) and n.value]
+    return bool(returned) and all(any(called(n) == "detach" for n in ast.walk(value)) for value in returned)
+
+
 def is_no_grad(node: ast.AST) -> bool:
     name = called(node) or (node.attr if isinstance(node, ast.Attribute) else "")
     return name in NO_GRAD

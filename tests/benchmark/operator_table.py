@@ -33,10 +33,7 @@ TABLE: dict[str, Row] = {
     "stack-to-tensor": ("x = torch.stack(xs)\n", [(1, "x = torch.tensor(xs)")]),
     "item-in-loss": ("loss = a_loss + b\n", [(1, "loss = a_loss.item() + b")]),
     "rsample-to-sample": ("a = dist.rsample()\n", [(1, "a = dist.sample()")]),
-    "round-value": (
-        "q.parameters()\nx = q(s)\ny = q(s).max(1).values.detach()\n",
-        [(2, "x = q(s).round()")],
-    ),
+    "round-value": ("q.parameters()\nx = q(s)\n", [(2, "x = q(s).round()")]),
     "clamp-error": ("loss = (x - y).pow(2).mean()\n", [(1, "loss = (x - y).clamp(-0.1, 0.1).pow(2).mean()")]),
     "argmax-for-softmax": (
         "a = F.gumbel_softmax(x, hard=True)\n",
@@ -116,10 +113,7 @@ TABLE: dict[str, Row] = {
         [(1, "a = torch.zeros(1, requires_grad=False)")],
     ),
     "drop-freeze": ("net.requires_grad_(False)\n", [(1, "net")]),
-    "target-for-online": (
-        COPY + "x = online(s)\nonline.parameters()\ny = online(s).max(1).values.detach()\n",
-        [(2, "x = target(s)")],
-    ),
+    "target-for-online": (COPY + "x = online(s)\nonline.parameters()\n", [(2, "x = target(s)")]),
     "twin-for-twin": ("Adam([*q1.parameters(), *q2.parameters()])\nx = q1(s)\n", [(2, "x = q2(s)")]),
     # shapes
     "drop-squeeze": ("v = critic(s).squeeze(-1)\n", [(1, "v = critic(s)")]),
