@@ -95,6 +95,31 @@ def without_gradient(source: Source, node: ast.AST) -> bool:
     return False
 
 
+def taken_out(source: Source, node: ast.AST) -> bool:
+    """Whether this value, or what one takes of it (`q(s).max(1).values.detach()`), is made a constant at once."""
+    inner = node
+    for above in source.ancestors(node):
+        if isinstance(above, ast.Attribute) and above.attr in {"detach", "data"}:
+            return True
+        called_on = isinstance(above, ast.Call) and above.func is inner
+        part_of = isinstance(above, ast.Subscript) and above.value is inner
+        if not (isinstance(above, ast.Attribute) or called_on or part_of):
+            return False
+        inner = above
+    return False
+
+
+def says_constants(source: Source, call: ast.Call) -> bool:
+    """Whether the network that is called is of a class of this file whose `forward` detaches all that it returns."""
+    made = [value for s in source.simple if isinstance(s, ast.Assign) for target, value in pairs(s)
+            if dotted(target) == dotted(call.func)]  # fmt: skip
+    names = {called(value) for value in made}
+    classes = [n for n in source.nodes if isinstance(n, ast.ClassDef) and n.name in names]
+    forward = [n for c in classes for n in c.body if isinstance(n, ast.FunctionDef) and n.name == "forward"]
+    returned = [n.value for f in forward for n in ast.walk(f) if isinstance(n, ast.Return) and n.value]
+    return bool(returned) and all(any(called(n) == "detach" for n in ast.walk(value)) for value in returned)
+
+
 def is_no_grad(node: ast.AST) -> bool:
     name = called(node) or (node.attr if isinstance(node, ast.Attribute) else "")
     return name in NO_GRAD

@@ -57,6 +57,9 @@ def test_the_step_of_a_loss_scaler_consumes_what_was_not_cleared():
     assert set(change.lines) == {2, 4}
 
 
+CONSTANT = "class Constant:\n    def forward(self):\n        return self.log.detach().exp()\n"
+
+
 def test_what_is_no_bug_in_its_context_is_left_alone():
     """Each with the reason that its operator gives."""
     optimizer = "opt = torch.optim.Adam(net.parameters())\n"
@@ -69,6 +72,18 @@ def test_what_is_no_bug_in_its_context_is_left_alone():
         ("exchange-soft-weights", "mean.lerp_(bonus.mean(), 0.1)\n"),  # a running mean's rate is a setting
         ("round-value", "net.parameters()\nx = net(s).detach()\n"),  # nothing flows there in any case
         ("round-value", "net.parameters()\nf = lambda s: net(s)\n"),
+        (
+            "round-value",
+            "net.parameters()\ndef act(s):\n    return net(s)\n",
+        ),  # of which nobody knows, either
+        ("round-value", "old = deepcopy(net)\nx = old(s).sum()\n"),
+        ("round-value", "net.parameters()\nx = net(s).max(1).values.detach()\n"),
+        ("round-value", CONSTANT + "net = Constant()\nx = net(s) + 1\nnet.parameters()\n"),
+        ("target-for-online", "old = deepcopy(net)\nnet.parameters()\nx = net(s).max(1).values.detach()\n"),
+        (
+            "in-place-method",
+            "var.lerp_(y, 0.1)\nz = var.sqrt()\n",
+        ),  # no graph, and changed in place by itself
         ("clamp-error", "var = (x - mean).pow(2).mean()\n"),
         ("wrong-axis", "x = torch.rand(3, 8).softmax(-1)\n"),  # made up: any axis is as good
         ("flip-entropy-sign", "excess = -log_prob - target_entropy\n"),  # the target is a setting

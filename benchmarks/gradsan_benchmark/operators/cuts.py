@@ -7,7 +7,18 @@ from collections.abc import Iterator
 
 from gradsan_benchmark.edits import Change, Source
 from gradsan_benchmark.operators.base import operator
-from gradsan_benchmark.syntax import assigned, called, dotted, forwards, lines, method, without_gradient
+from gradsan_benchmark.syntax import (
+    assigned,
+    called,
+    copies,
+    dotted,
+    forwards,
+    lines,
+    method,
+    says_constants,
+    taken_out,
+    without_gradient,
+)
 
 CUT = "GS201 GS202 GS203 GS208 GS209 GS404"
 SCORES = {"log_prob", "entropy"}
@@ -142,15 +153,18 @@ def rsample_to_sample(source: Source) -> Iterator[Change]:
     "round-value",
     "cut",
     CUT,
-    leaves="what is detached, and lambdas, of which nobody knows: a constant may be rounded",
+    leaves="what is detached, what copies say, and what lambdas and functions only hand on, of which nobody knows: a "
+    "constant may be rounded",
 )
 def round_value(source: Source) -> Iterator[Change]:
     """A prediction is rounded on its way to the loss."""
+    followers = {copy for copy, _, _ in copies(source)}
     for call in forwards(source):
-        # What is taken out of the graph may be rounded as well as not; of a lambda nobody knows.
-        parent = source.parents[call]
-        taken_out = isinstance(parent, ast.Attribute) and parent.attr in {"detach", "data"}
-        if taken_out or any(isinstance(a, ast.Lambda) for a in source.ancestors(call)):
+        # What is taken out of the graph may be rounded as well as not; of what is only handed on nobody knows.
+        handed_on = isinstance(source.parents[call], ast.Return | ast.Lambda)
+        inside = any(isinstance(a, ast.Lambda) for a in source.ancestors(call))
+        constant = taken_out(source, call) or dotted(call.func) in followers or says_constants(source, call)
+        if constant or handed_on or inside:
             continue
         yield Change((source.after(call, ".round()"),), lines(source.statement(call)))
 

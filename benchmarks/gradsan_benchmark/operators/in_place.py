@@ -26,11 +26,25 @@ METHODS = (
 )
 
 
-@operator("in-place-method", "mutation", MUTATED)
+def kept_in_place(source: Source) -> set[str]:
+    """What the program itself changes in place, a running mean say: `mean.lerp_(x, 0.1)`."""
+    changed = [c for c in source.calls if called(c).endswith("_") and isinstance(c.func, ast.Attribute)]
+    return {dotted(c.func.value) for c in changed if isinstance(c.func, ast.Attribute)} - {""}
+
+
+@operator(
+    "in-place-method",
+    "mutation",
+    MUTATED,
+    leaves="what the program itself changes in place: it has no graph, and one change more may be meant",
+)
 def in_place_method(source: Source) -> Iterator[Change]:
     """`x.exp_()` where `x.exp()` is meant."""
+    buffers = kept_in_place(source)
     for call in method(source, *METHODS.split()):
         if dotted(call.func).startswith(("torch.", "F.", "nn.", "np.")) or without_gradient(source, call):
+            continue
+        if isinstance(call.func, ast.Attribute) and dotted(call.func.value) in buffers:
             continue
         yield Change((source.after(call.func, "_"),), lines(source.statement(call)))
 

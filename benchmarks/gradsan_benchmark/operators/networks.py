@@ -18,6 +18,7 @@ from gradsan_benchmark.syntax import (
     networks,
     optimizers,
     owner,
+    taken_out,
     uses,
 )
 
@@ -132,12 +133,17 @@ def drop_freeze(source: Source) -> Iterator[Change]:
             yield Change((change,), (*lines(statement), *uses(source, statement)))
 
 
-@operator("target-for-online", "ownership", "GS302 GS201 GS204 GS205 GS404 GS202 GS809 GS307")
+@operator(
+    "target-for-online",
+    "ownership",
+    "GS302 GS201 GS204 GS205 GS206 GS404 GS202 GS809 GS307",
+    leaves="what is detached: either network may be asked for a target",
+)
 def target_for_online(source: Source) -> Iterator[Change]:
     """The target network predicts where the online network is trained."""
     target = {original: copy for copy, original, _ in copies(source)}
     for call in forwards(source):
-        if dotted(call.func) in target:
+        if dotted(call.func) in target and not taken_out(source, call):
             yield Change((source.put(call.func, target[dotted(call.func)]),), lines(source.statement(call)))
 
 

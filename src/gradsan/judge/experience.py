@@ -6,9 +6,9 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Any
 
-from gradsan.judge.flow import LINEAR, SELECTING, SHAPING
+from gradsan.judge.flow import LINEAR, SELECTING, SHAPING, TAKEN_OUT
 from gradsan.judge.provenance import Provenance
-from gradsan.record.events import Environment, Experience, Op, Transition, ValueId
+from gradsan.record.events import Environment, Experience, Op, ParamId, Transition, ValueId
 
 KEPT_TRANSITIONS, KEPT_VALUES = 20_000, 6_000
 JOINS = ("stack", "cat", "hstack", "vstack")
@@ -128,6 +128,22 @@ class ExperienceBook:
                 break
             op = live[0]
         return op
+
+    def said_when_acting(self, pids: set[ParamId]) -> dict[tuple[int, int], float]:
+        """What a network with these parameters has said of each state while the steps were taken, where it has left
+        torch since; by stream and step."""
+        found: dict[tuple[int, int], float] = {}
+        for nid, numbers in self.numbers.items():
+            op = self._graph.get(nid)
+            while op is not None and op.name in SHAPING | TAKEN_OUT:
+                op = next(self._graph.inputs(op), None)
+            if op is None or op.live or not self._graph.value_params([op.nid]) & pids:
+                continue
+            taken = self._taken_with(op.nid)
+            if len(taken) == len(numbers):
+                rows = zip(taken, numbers, strict=True)
+                found |= {(row.stream, row.step): number for row, number in rows if row is not None}
+        return found
 
     def _taken_with(self, nid: ValueId) -> list[Row]:
         """The step that was taken when this value was the newest, of each copy."""

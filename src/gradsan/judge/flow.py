@@ -166,10 +166,22 @@ def constant_terms(graph: Provenance, term: Term) -> list[Term]:
 
 
 def same_kind(graph: Provenance, constant: Op, live: Op) -> bool:
-    """Whether the constant was computed like the live value: by the same call, or from that very value."""
+    """Whether the constant was computed like the live value: by the same call, or from that very value. Of a product,
+    or a sum, so must be what it is made of."""
     if constant.name in TAKEN_OUT:
         return live.nid in graph.ancestors([constant.nid])
+    if constant.name in ADDITIVE | {"mul", "div"}:
+        made_of = [sorted(_unchanged(graph, i).name for i in graph.inputs(op)) for op in (constant, live)]
+        if made_of[0] != made_of[1]:
+            return False
     return constant.name == live.name and set(constant.tags) - {"no_grad", "inference_mode"} == set(live.tags)
+
+
+def _unchanged(graph: Provenance, op: Op) -> Op:
+    """The same numbers, in their graph and in the form in which they were made."""
+    while op.name in SHAPING | TAKEN_OUT and (source := next(graph.inputs(op), None)) is not None:
+        op = source
+    return op
 
 
 def is_straight_through(graph: Provenance, group: list[Term]) -> bool:

@@ -7,8 +7,8 @@ from itertools import zip_longest
 from math import prod
 from typing import NamedTuple
 
-from gradsan.judge.axes import COMPARING, SPREADING, UNITS, Roles, roles, varies_along
-from gradsan.judge.flow import BOUNDING, SHAPING, TAKEN_OUT
+from gradsan.judge.axes import COMPARING, SPREADING, TAKING, UNITS, Roles, onward, roles, varies_along
+from gradsan.judge.flow import BOUNDING, SHAPING, TAKEN_OUT, unshaped
 from gradsan.judge.provenance import Provenance
 from gradsan.judge.residuals import LIBRARY_LOSSES
 from gradsan.record.events import Op, ValueId
@@ -102,6 +102,39 @@ def _taken_from_every_row(graph: Provenance, square: Op, rows: int) -> Op | None
             return None
         op = paired[0]
     return None
+
+
+def choices_scored_for_all_rows(graph: Provenance, within: dict[ValueId, Op]) -> Iterator[Meeting]:
+    """`Categorical(logits=[B, A]).log_prob([B, 1])`: the choices of the whole batch are scored in every row. Pairs that
+    are meant have their axes told apart later; all choices there are, one after the other, are as many as columns."""
+    for op in graph.named(within, ("gather",)):
+        spread = list(graph.inputs(op)) if op.live and "log_prob" in op.tags else []
+        if len(spread) != 2:
+            continue
+        scores, choices = (_before_spreading(graph, unshaped(graph, part)) for part in spread)
+        while choices.name in TAKING and (source := next(graph.inputs(choices), None)) is not None:
+            choices = _before_spreading(graph, source)
+        rows, columns = scores.shape[:-1], scores.shape[-1:]
+        # `log_prob` has put one more axis behind what it was given.
+        met = choices.shape == (*rows, 1, 1) and max(rows, default=1) > 1 and (rows[-1],) != columns
+        if met and _are_never_told_apart(graph, op, within):
+            yield Meeting(op, next(graph.inputs(choices), choices), scores)
+
+
+def _are_never_told_apart(graph: Provenance, op: Op, within: dict[ValueId, Op]) -> bool:
+    """Whether nothing on the way to the loss runs along one of the axes of a table alone."""
+    stack, seen = [op], set[ValueId]()
+    while stack:
+        here = stack.pop()
+        for user in onward(graph, here, within):
+            if user.nid in seen or not user.live:
+                continue
+            seen.add(user.nid)
+            if len(user.facts.axes) not in (0, len(here.shape)) or user.name in ("diagonal", "diag", "trace"):
+                return False
+            if user.shape:
+                stack.append(user)
+    return True
 
 
 def _before_spreading(graph: Provenance, op: Op) -> Op:

@@ -56,11 +56,11 @@ def added_at(history: History, site: Site) -> Site:
     carried on; the line that carries it on, where the source does not tell."""
     carrying = carried_on_at(history, site)
     seen = history.sites.get(carrying)
-    if seen is None or carrying == site:
+    inner, statement = around(seen.file, seen.line) if seen is not None else (None, None)
+    function = inner or (tree_of(seen.file) if seen is not None else None)
+    if seen is None or function is None or statement is None:
         return carrying
-    inner, statement = around(seen.file, seen.line)
-    function = inner or tree_of(seen.file)
-    if function is None or statement is None:
+    if carrying == site and not _carries(statement):
         return carrying
     assigned = [n for n in ast.walk(function) if isinstance(n, ast.Assign) and n is not statement]
     wanted = names_in(statement)
@@ -68,9 +68,17 @@ def added_at(history: History, site: Site) -> Site:
     return history.site_at(seen.file, lines.pop(), seen.function) if len(lines) == 1 else carrying
 
 
+def _carries(step: ast.stmt) -> bool:
+    """`last = delta + c * last`."""
+    own = names_in(step.targets[0]) & names_in(step.value) if isinstance(step, ast.Assign) else set()
+    return bool(own)
+
+
 def _is_error(step: ast.Assign) -> bool:
-    """Whether it adds something up, and takes something else away from that."""
-    signs = [type(n.op) for n in ast.walk(step.value) if isinstance(n, ast.BinOp)]
+    """Whether it adds something up, and takes something else away from that; not in an index, `values[t + 1]`."""
+    places = [n.slice for n in ast.walk(step.value) if isinstance(n, ast.Subscript)]
+    inside = {id(n) for place in places for n in ast.walk(place)}
+    signs = [type(n.op) for n in ast.walk(step.value) if isinstance(n, ast.BinOp) and id(n) not in inside]
     return ast.Add in signs and ast.Sub in signs
 
 

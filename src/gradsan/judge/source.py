@@ -287,13 +287,16 @@ def collected_at(file: str, line: int) -> int:
 
 
 def subtrahend_bound_at(file: str, line: int) -> int:
-    """For `new - old` or `new - (old - older)` on this line: the line that gave `old` its value, or 0."""
+    """For `new - old` or `new - (old - older)` on this line: the line that gave `old` its value, or 0. Where both have
+    one name, it is this line that has to make a constant of one."""
     tree = tree_of(file)
     for node in ast.walk(tree) if tree is not None else ():
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub) and node.lineno == line:
             old = node.right
             while isinstance(old, ast.BinOp):
                 old = old.left
+            if ast.dump(old) == ast.dump(node.left):
+                return line
             name = old.attr if isinstance(old, ast.Attribute) else ""
             name = old.id if isinstance(old, ast.Name) else name
             earlier = [b.line for b in bindings(file, name) if b.line < line] if name else []

@@ -50,8 +50,8 @@ class ExperienceTap:
                     self._keep(tensor, number)
 
     def left(self, tensor: Tensor, number: ValueId) -> None:
-        """A value has left torch: it may be what a target is computed of."""
-        if self.looking and self._rollouts.streams and tensor.numel() > 1 and number not in self._constants:
+        """A value has left torch: it may be what a target is computed of, be it of a single step."""
+        if self.looking and self._rollouts.streams and number not in self._constants:
             self._keep(tensor, number)
 
     def _batch(self, batch: Tensor, number: ValueId) -> None:

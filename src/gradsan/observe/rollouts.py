@@ -190,7 +190,7 @@ class Rollouts:
             kinds = {kind for kind in map(type, result[1:4]) if kind.__name__ in PLAIN}
             self._alone[id(env)] = known[0], copies.streams[0], type(result[0]), kinds
         of_library = not bases.isdisjoint(LIBRARIES)
-        self._emit(Environment(type(env).__name__, len(names), copies.autoreset, of_library))
+        self._emit(Environment(type(env).__name__, len(names), copies.autoreset, of_library, not alone))
         return known
 
     def _forget_dead(self) -> None:

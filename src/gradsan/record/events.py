@@ -505,12 +505,14 @@ so with its only flag, and the script started anew; `reset` is no transition but
 
 class Environment(NamedTuple):
     """An environment was stepped for the first time: its class, how many copies of it run side by side, when those
-    start anew, and whether it keeps a library's contract, by which a reward is to be made large."""
+    start anew, whether it keeps a library's contract, by which a reward is to be made large, and whether one call steps
+    all copies `together`, be it a single one."""
 
     kind: str
     copies: int
     autoreset: Literal["", "next step", "same step"] = ""
     rewards: bool = False
+    together: bool = False
 
 
 class Transition(NamedTuple):

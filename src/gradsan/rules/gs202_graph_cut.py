@@ -204,6 +204,21 @@ class GraphCut(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # A bonus that is written out, `p * log p`, is a product like the term that is cut.
+        import torch
+        policy = torch.nn.Linear(3, 4)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(4):
+            s, a, advantage = torch.randn(8, 3), torch.randint(4, (8, 1)), torch.randn(8)
+            log_probs = policy(s).log_softmax(-1)
+            score = log_probs.gather(1, a).squeeze(1)
+            entropy = -(log_probs.exp() * log_probs).sum(-1).mean()
+            loss = -(score.detach() * advantage).mean() - 0.01 * entropy  # BUG
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """

@@ -183,6 +183,34 @@ class OrphanedOptimizer(Rule):
         child_opt = copy.deepcopy(opt)  # BUG
         train(child, child_opt)
         """,
+        """
+        # Both belong to one object, and the copy that follows is asked for what is to be learnt.
+        import copy
+        import torch
+
+        class Agent:
+            def __init__(self):
+                self.online = torch.nn.Linear(3, 2)
+                self.slow = copy.deepcopy(self.online)
+                self.opt = torch.optim.SGD(self.online.parameters(), lr=0.1)
+
+            def act(self, state):
+                with torch.no_grad():
+                    return self.online(state).argmax(1)
+
+            def update(self, state):
+                chosen = self.slow(state).gather(1, self.act(state)[:, None]).squeeze(1)  # BUG
+                loss = (chosen - 1.0).pow(2).mean()
+                self.opt.zero_grad()
+                loss.backward()
+                self.opt.step()
+
+        agent = Agent()
+        for number in range(12):
+            agent.update(torch.randn(8, 3))
+            if number % 4 == 3:
+                agent.slow.load_state_dict(agent.online.state_dict())
+        """,
     )
     good = (
         """
@@ -399,7 +427,7 @@ class OrphanedOptimizer(Rule):
         """Whether these are copies of what the optimizer owns, which is still asked, too, and both have names of their
         own: the copy is trained in its source's place."""
         history, graph, copies = self.history, self.history.graph, self.history.networks.copies
-        names = [{history.params[pid].name.split(".")[0] for pid in pids} for pids in (ready, old)]
+        names = [{history.params[pid].name for pid in pids} for pids in (ready, old)]
         follows = all(pid in copies and copies[pid].source in old for pid in ready)
         if not follows or not all(all(found) for found in names) or names[0] & names[1]:
             return False

@@ -141,6 +141,20 @@ class CancellingGradient(Rule):
                 loss.backward()
                 opt.step()
         """,
+        """
+        # The same name on both sides: this is the line where `detach()` belongs.
+        import torch
+        policy = torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(4):
+            s, a, advantage = torch.randn(8, 3), torch.randint(2, (8,)), torch.randn(8)
+            new = torch.distributions.Categorical(logits=policy(s)).log_prob(a)
+            ratio = (new - new).exp()  # BUG
+            loss = -(ratio * advantage).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """

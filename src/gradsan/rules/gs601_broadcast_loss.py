@@ -10,6 +10,7 @@ from gradsan.judge.meetings import (
     Meeting,
     all_choices_for_all_rows,
     are_pairs_in_vain,
+    choices_scored_for_all_rows,
     columns_against_all,
     is_only_averaged,
     levels_along_targets,
@@ -49,6 +50,7 @@ class BroadcastLoss(Rule):
     fix = "bring both to one shape: `q.squeeze(-1)` or `target.unsqueeze(-1)`"
     fix_of_columns = "take the value of the action that was chosen: `q.gather(1, action)`"
     fix_of_rows = "lay it along the rows: `weight.unsqueeze(-1)`"
+    fix_of_scores = "give it one choice per row: `dist.log_prob(action.squeeze(-1))`"
     fix_of_levels = (
         "lay the levels along the predictions: give them their size on the predictions' axis, 1 on the other"
     )
@@ -209,6 +211,16 @@ class BroadcastLoss(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # `log_prob` of a column: the actions of the whole batch, in every row.
+        import torch
+        pi = torch.nn.Linear(3, 2)
+        s, a, advantage = torch.randn(8, 3), torch.randint(2, (8, 1)), torch.randn(8)
+        dist = torch.distributions.Categorical(logits=pi(s))
+        log_prob = dist.log_prob(a)  # BUG
+        loss = -(log_prob * advantage).mean() - 0.01 * dist.entropy().mean()
+        loss.backward()
+        """,
     )
     good = (
         """
@@ -327,6 +339,17 @@ class BroadcastLoss(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # Every action of every row, and every answer of the batch to every question: axes that are told apart.
+        import torch
+        pi = torch.nn.Linear(3, 4)
+        s, a, q = torch.randn(8, 3), torch.randint(4, (8,)), torch.randn(4, 8)
+        dist = torch.distributions.Categorical(logits=pi(s))
+        expected = (dist.log_prob(torch.arange(4)[:, None]) * q).sum(0).mean()
+        others = dist.log_prob(a[:, None])
+        contrast = (others.diagonal() - others.logsumexp(0)).mean()
+        (expected - contrast - dist.log_prob(a).mean()).backward()
+        """,
     )
 
     def on_backward(self, event: Backward) -> Verdicts:
@@ -338,6 +361,9 @@ class BroadcastLoss(Rule):
         for meeting in all_choices_for_all_rows(graph, within):
             what = "is compared with the choices of all rows at once,"
             yield self._verdict(event, meeting, what, self.fix_of_columns)
+        for meeting in choices_scored_for_all_rows(graph, within):
+            what = "scores the choices of all rows in every row of"
+            yield self._verdict(event, meeting, what, self.fix_of_scores)
         for meeting in levels_along_targets(graph, within):
             what = "varies along the targets, not along the predictions, of the pairs"
             yield self._verdict(event, meeting, what, self.fix_of_levels)

@@ -1,10 +1,11 @@
-"""GS606: the smaller of two estimates is taken of one estimate and itself."""
+"""GS606: the smaller of two estimates is taken of one estimate and itself, or one is fitted twice."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gradsan.judge.flow import SHAPING
+from gradsan.judge.callers import used_in
+from gradsan.judge.flow import SHAPING, param_users, terms
 from gradsan.judge.numbering import value_numbers
 from gradsan.judge.wording import line, networks, value_at
 from gradsan.record.events import Backward, Op, ParamId
@@ -21,7 +22,8 @@ class OneValueTwice(Rule):
     needs_deep = True
     what = """
         A minimum (or maximum) over several estimates takes the same network at the same inputs every time, while
-        another network of the same form, trained beside it, has no part in it.
+        another network of the same form, trained beside it, has no part in it. Or a loss holds the same error of one
+        network twice, and none of the other.
     """
     why = """
         Clipped double Q-learning takes the smaller of two critics because each errs by itself. The smaller of a critic
@@ -50,6 +52,25 @@ class OneValueTwice(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # The second critic is in the optimizer, in the target and in the actor's loss, and never fitted.
+        import torch
+        q1, q2, pi = torch.nn.Linear(4, 1), torch.nn.Linear(4, 1), torch.nn.Linear(4, 4)
+        opt = torch.optim.SGD([*q1.parameters(), *q2.parameters()], lr=0.01)
+        pi_opt = torch.optim.SGD(pi.parameters(), lr=0.01)
+        for _ in range(4):
+            s, s2, r = torch.randn(8, 4), torch.randn(8, 4), torch.randn(8, 1)
+            with torch.no_grad():
+                target = r + 0.9 * torch.min(q1(s2), q2(s2))
+            first, second = q1(s), q1(s)  # BUG
+            loss = (first - target).pow(2).mean() + (second - target).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            pi_opt.zero_grad()
+            (-torch.min(q1(pi(s)), q2(pi(s))).mean()).backward()
+            pi_opt.step()
+        """,
     )
     good = (
         """
@@ -61,6 +82,20 @@ class OneValueTwice(Rule):
             with torch.no_grad():
                 target = r + 0.9 * torch.min(q1(s2), q2(s2))
             loss = (q1(s) - target).pow(2).mean() + (q2(s) - target).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # Two passes with dropout, which differ; and two errors of one network against two targets.
+        import torch
+        q1, q2 = torch.nn.Linear(4, 1), torch.nn.Linear(4, 1)
+        drop = torch.nn.Dropout(0.5)
+        opt = torch.optim.SGD([*q1.parameters(), *q2.parameters()], lr=0.01)
+        for _ in range(4):
+            s, r = torch.randn(8, 4), torch.randn(8, 1)
+            loss = (q1(drop(s)) - r).pow(2).mean() + (q1(drop(s)) - r).pow(2).mean()
+            loss = loss + (q2(s) - r).pow(2).mean() + (q2(s) - 2 * r).pow(2).mean()
             opt.zero_grad()
             loss.backward()
             opt.step()
@@ -81,6 +116,42 @@ class OneValueTwice(Rule):
     )
 
     def on_backward(self, event: Backward) -> Verdicts:
+        yield from self._bounds(event)
+        yield from self._summands(event)
+
+    def _summands(self, event: Backward) -> Verdicts:
+        """The same error twice in one loss, and a network beside that gets nothing from it."""
+        history, graph = self.history, self.history.graph
+        numbers = value_numbers(graph, history.param_nodes)
+        for root in (op for r in event.roots if (op := graph.get(r.nid)) is not None):
+            first: dict[int, Op] = {}
+            for term in sorted(terms(graph, root, limit=60), key=lambda term: term.op.nid):
+                if not term.op.live or first.setdefault(numbers.of(term.op), term.op) is term.op:
+                    continue
+                again = [term.op, first[numbers.of(term.op)]]
+                own = self._asked(again)
+                left_out = self._left_out(own) if own else []
+                if left_out and not set(left_out) & set(event.fed):
+                    yield self._fitted_twice(event, root, again, own, left_out)
+
+    def _fitted_twice(
+        self, event: Backward, root: Op, again: list[Op], own: set[ParamId], left_out: list[ParamId]
+    ) -> Verdict:
+        history, graph = self.history, self.history.graph
+        before = graph.live_ancestors([again[1].nid])
+        users = param_users(graph, graph.live_ancestors([again[0].nid]), own)
+        use = min((op for op in users if op.nid not in before), default=again[0])
+        site = used_in(history, use, root)
+        return Verdict(
+            site,
+            f"{networks(history, own)} is asked twice at the same inputs, and {line(history, root.site)} adds up the "
+            f"same error twice; {networks(history, left_out)}, which has the same form, gets nothing from it",
+            [("estimates", site), ("loss", root.site), ("backward", event.site)],
+            left_out,
+            explains=left_out,
+        )
+
+    def _bounds(self, event: Backward) -> Verdicts:
         history, graph = self.history, self.history.graph
         within = graph.ancestors(root.nid for root in event.roots)
         numbers = value_numbers(graph, history.param_nodes)

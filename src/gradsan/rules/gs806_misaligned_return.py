@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from gradsan.judge import reasons, reordered
 from gradsan.judge.bootstraps import summed_rewards
 from gradsan.judge.kept_rows import KeptBatch, KeptRows
+from gradsan.judge.kept_sums import summed_by_class
 from gradsan.judge.numpy_targets import arrival
 from gradsan.judge.own_state_targets import own_states_in
 from gradsan.judge.returns import FEWEST_PAIRS, SLOWEST, Law, ReturnRow, Series
 from gradsan.judge.rollout_order import Disorder, disorders
 from gradsan.judge.rollout_sums import rollouts, values_alone
 from gradsan.judge.running_sums import added_at, carried_on_at, cut_at, filled_at
+from gradsan.judge.shuffled_rollouts import ShuffledRollout
 from gradsan.judge.weighed import Met, entries, is_score, met_in, origin
 from gradsan.judge.windows import crossings, discount_of, windows_behind
 from gradsan.judge.wording import line, value_at
@@ -436,6 +438,7 @@ class MisalignedReturn(Rule):
         self._seen: dict[tuple[Site, bool], _Seen] = defaultdict(_Seen)  # weights and targets apart
         self._read: set[ValueId] = set()  # rollouts
         self._disorders: dict[Site, int] = {}
+        self._parts: dict[Site, ShuffledRollout] = defaultdict(ShuffledRollout)
         self._short: dict[tuple[Site, bool], list[Series]] = defaultdict(list)  # updates of a few steps
         self._rows = KeptRows(self.history)
 
@@ -455,8 +458,12 @@ class MisalignedReturn(Rule):
             key = (met.op.site, 0 if len(met.numbers) == 1 else met.op.nid)
             series.setdefault(key, (met, []))[1].extend(entries(self.history, met))
         for met, rows in series.values():
+            is_target = met.constant is not None and met.op.name != "mul"
+            together = self._add_part(met, rows) if is_target else None
             yield from self._judge(event, met, Series(rows))
-            if met.constant is not None and met.op.name != "mul":
+            if together is not None and (law := _law(together)) is not None:
+                yield from self._crossings(event, met, self._summed_at(met), together, law)
+            if met.constant is not None and is_target:
                 yield from self._judge_rollout(event, met, rows)
                 yield from self._judge_windows(event, met, met.constant)
 
@@ -518,6 +525,23 @@ class MisalignedReturn(Rule):
                 self._read.add(op.nid)
                 yield from self._in_disorder(event, met, op.site, how, len(series.pairs))
 
+    def _add_part(self, met: Met, rows: list[ReturnRow]) -> Series | None:
+        """What was summed up outside of torch comes in shuffled parts: all that are of one rollout, together."""
+        book, graph = self.history.experience, self.history.graph
+        together = self._parts[met.op.site].add(
+            rows, lambda: book.said_when_acting(graph.live_params([met.live.nid]))
+        )
+        return together if together is not None and together.is_large_enough() else None
+
+    def _summed_at(self, met: Met) -> Site:
+        """Where a series was made."""
+        if met.constant is None:
+            return met.op.site
+        made = origin(self.history, met.constant)
+        arrived = arrival(self.history, met.constant)
+        of_class = summed_by_class(self.history, arrived) if arrived is not None else NOWHERE
+        return of_class if of_class and arrived is not None and made == arrived.site else made
+
     def _judge_windows(self, event: Backward, met: Met, target: Op) -> Verdicts:
         """n-step targets of shuffled rows: whether the rewards of a window stop with its episode."""
         book = self.history.experience
@@ -554,7 +578,7 @@ class MisalignedReturn(Rule):
         )
 
     def _judge(self, event: Backward, met: Met, series: Series) -> Verdicts:
-        culprit = origin(self.history, met.constant) if met.constant is not None else met.op.site
+        culprit = self._summed_at(met)
         parts = self._together(culprit, met, series)
         series = Series.together(parts)
         if not series.is_large_enough():
@@ -572,7 +596,9 @@ class MisalignedReturn(Rule):
                 text = f"is, at each of {steps} steps, the discounted reward of that step alone: none that follow"
                 yield self._verdict(event, met, culprit, text)
         elif (law := _law(series)) is not None:
-            yield from self._crossings(event, met, culprit, series, law)
+            # Predictions of weights that have been stepped since are not those that the targets were made of.
+            if met.op.name == "mul" or self._parts[met.op.site].begins:
+                yield from self._crossings(event, met, culprit, series, law)
         elif (found := _cut_beside(series)) is not None:
             yield from self._beside(event, met, culprit, *found)
         elif series.bootstraps_from_itself():
@@ -656,7 +682,8 @@ class MisalignedReturn(Rule):
     def _ends_that_cut(self) -> tuple[str, ...]:
         """The ends at which the next start is no state that follows. Copies that start anew by themselves say only
         that they have: where the sum is cut there, the value has to be."""
-        by_themselves = all(e.copies > 1 for e in self.history.experience.environments)
+        environments = self.history.experience.environments
+        by_themselves = all(e.copies > 1 or e.together for e in environments)
         return ("terminated", "done", "ended") if by_themselves else ("terminated", "done")
 
     def _verdict(self, event: Backward, met: Met, made: Site, text: str, culprit: Site = NOWHERE) -> Verdict:
@@ -672,7 +699,7 @@ class MisalignedReturn(Rule):
 def _law(series: Series) -> Law | None:
     """How each number is computed from the next one, if it is a return at all."""
     law = series.backward_law(with_predictions=False)
-    if not law.exact and all(e.prediction is not None for e in series.entries.values()):
+    if not law.exact and all(following.prediction is not None for _, following in series.pairs):
         law = series.backward_law(with_predictions=True)
     # A share of the next prediction that is negative: these are no predictions but the other summand.
     is_return = law.exact and series.adds_up(law) and law.next < 1.0 + 1e-4 and law.value > -1e-4
