@@ -37,6 +37,16 @@ def test_a_line_that_another_story_begins_with_is_its_cause() -> None:
     assert by_cause([VALUE, TARGET]) == [[1, 0]]  # the error first
 
 
+def test_what_made_the_gradient_is_told_before_the_step_that_applied_it() -> None:
+    """Mending the first mends both: whoever clears the gradient before the step has hidden the cause."""
+    applied = finding("GS304", 8, ("use", 8), ("other backward", 20), ("own backward", 22), ("step", 23))
+    made = finding("GS303", 8, ("weight", 8), ("loss", 9), ("backward", 20))
+    assert by_cause([applied, made]) == [[1, 0]]
+    assert by_cause([made, applied]) == [[0, 1]]
+    warned = finding("GS303", 8, ("weight", 8), ("backward", 20), severity="warning")
+    assert by_cause([applied, warned]) == [[0, 1]]
+
+
 def test_what_one_line_made_is_one_cause_for_one_rule() -> None:
     assert by_cause([VALUE, SAME_SOFTMAX]) == [[1, 0]]
     assert by_cause([SAME_SOFTMAX, OTHER_RULE]) == [[0], [1]]

@@ -17,7 +17,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv  # noqa: E402
 
 from gradsan.observe.rollouts import Rollouts  # noqa: E402
 from gradsan.observe.session import Session  # noqa: E402
-from gradsan.observe.transitions import ENDS, GOES_ON, Index, Stream, digest_of  # noqa: E402
+from gradsan.observe.transitions import ENDS, GOES_ON, RESET, Index, Stream, digest_of  # noqa: E402
 from gradsan.record.recorder import Recorder  # noqa: E402
 from harness import Events, run_code  # noqa: E402
 
@@ -382,6 +382,26 @@ def test_places_of_several_copies_are_told_apart_in_either_order() -> None:
 def test_places_that_recur_in_another_order_are_nobodys() -> None:
     index = in_a_grid([7, *PLACES])
     assert index.find(sorted(PLACES), False)[:3] == [None, None, None]
+
+
+def test_a_place_that_comes_again_after_a_look_is_nobodys() -> None:
+    stream = Stream(0)
+    index = Index({0: stream})
+    for place in (1, 2, 3):  # where it began is not known
+        stream.step(0.0, GOES_ON, place, 0)
+    index.catch_up()
+    assert index.find([0, 1, 2], False) == [None, (0, 1), (0, 2)]
+    for place in (4, 2, 5):
+        stream.step(0.0, GOES_ON, place, 0)
+    stream.step(0.0, RESET, 6, 0)
+    index.catch_up()
+    assert index.find([1, 2, 3, 4, 5], False) == [(0, 1), None, (0, 3), (0, 4), (0, 6)]
+    assert index.find([3, 2, 5, 6], True) == [
+        (0, 2),
+        None,
+        (0, 5),
+        None,
+    ]  # nothing leads to where a reset does
 
 
 def test_learning_from_an_environment_stays_the_same_bit_for_bit() -> None:

@@ -11,11 +11,15 @@ OCCASIONS = {
     "backward", "own backward", "other backward", "loss", "step", "steps", "clip", "zero_grad", "optimizer", "caller",
 }  # fmt: skip
 
+# A story that ends here tells what came of it; one that ends before tells what to mend.
+APPLIED = {"step", "steps"}
+
 Place = tuple[str, int]
 
 
 def by_cause(findings: Sequence[Finding]) -> list[list[int]]:
-    """The numbers of findings with one cause, the most severe of them first; in the order of the first of each."""
+    """The numbers of findings with one cause, the most severe of them first, and of these the one about how the
+    gradient came about before those about the step that applied it; in the order of the first of each."""
     groups: list[list[int]] = []
     for number, finding in enumerate(findings):
         joined = [g for g in groups if any(_one_cause(findings[other], finding) for other in g)]
@@ -26,7 +30,11 @@ def by_cause(findings: Sequence[Finding]) -> list[list[int]]:
 
 
 def _worst_first(findings: Sequence[Finding], group: list[int]) -> list[int]:
-    return sorted(group, key=lambda n: (-SEVERITIES.index(findings[n].severity), n))
+    return sorted(group, key=lambda n: (-SEVERITIES.index(findings[n].severity), _is_applied(findings[n]), n))
+
+
+def _is_applied(finding: Finding) -> bool:
+    return any(site.role in APPLIED for site in finding.sites)
 
 
 def _one_cause(one: Finding, other: Finding) -> bool:

@@ -5,6 +5,7 @@ Known forms: Gymnasium's five values, the older four, these without `info`, the 
 
 from __future__ import annotations
 
+import struct
 import weakref
 from collections.abc import Callable
 from typing import Any, Literal
@@ -38,26 +39,36 @@ class _Copies:
         self.autoreset = autoreset
         self.streams: dict[Any, Stream] = {}
         self.team: Stream | None = None
-        # Of the observations, where all copies are in the middle of an episode.
+        # Type and shape of the observations, where the next step may be booked later.
+        self.array: Any = None
         self.shape: tuple[int, ...] | None = None
-        self._steps: list[tuple[bytes, list[float], int]] = []
+        self._steps: list[tuple[bytes, list[float], bytes, int]] = []
 
-    def goes_on(self, observations: bytes, rewards: list[float], clock: int) -> None:
-        """A step in which no episode began or ended: booked later, together with others."""
-        self._steps.append((observations, rewards, clock))
+    def may_wait(self) -> bool:
+        """Whether a step can be booked later: none began or ended an episode, or nothing but the flags tells of it."""
+        return self.autoreset == "next step" or not any(s.between_episodes() for s in self.streams.values())
+
+    def later(self, observations: bytes, rewards: list[float], flags: bytes, clock: int) -> None:
+        """A step of all copies, to be booked together with others. `flags`: who has terminated, then who was truncated;
+        nothing where nobody has."""
+        self._steps.append((observations, rewards, flags, clock))
         if len(self._steps) >= TOGETHER:
             self.book()
 
     def book(self) -> None:
         if not self._steps:
             return
-        (seen, rewards, clocks), self._steps = zip(*self._steps, strict=True), []
-        width = len(seen[0]) // len(rewards[0])
-        for at, (stream, own) in enumerate(
-            zip(self.streams.values(), zip(*rewards, strict=True), strict=False)
-        ):
-            place = slice(at * width, (at + 1) * width)
-            stream.goes_on(own, [hash(data[place]) for data in seen], clocks)
+        (seen, rewards, flags, clocks), self._steps = zip(*self._steps, strict=True), []
+        count = len(rewards[0])
+        split = struct.Struct(f"{len(seen[0]) // count}s" * count).unpack
+        digests = zip(*[map(hash, split(data)) for data in seen], strict=True)
+        columns = zip(self.streams.values(), zip(*rewards, strict=True), digests, strict=False)
+        eventful = any(flags)
+        for at, (stream, own, led_to) in enumerate(columns):
+            ends = None
+            if eventful or stream.between_episodes():
+                ends = _ends_of([said[at::count] for said in flags], stream.between_episodes())
+            stream.goes_on(own, led_to, clocks, ends)
         if self.team is not None:
             small = len(seen[0]) <= kept.LARGEST
             joint = [hash(data) if small else kept.UNKNOWN for data in seen]
@@ -126,19 +137,29 @@ class Rollouts:
         return self._stepped_alone(env, result) or self._stepped_together(env, result)
 
     def _stepped_together(self, env: Any, result: Any) -> bool:
-        """Gymnasium's arrays of several copies, all of them in the middle of an episode."""
+        """Gymnasium's arrays of several copies. Where it says "next step", the flags tell all about ends; else only
+        those in the middle of an episode."""
         known = self._environments.get(id(env))
         if known is None or known[0]() is not env or type(result) is not tuple or len(result) != 5:
             return False
-        copies, (observation, reward, *flags, _) = known[1], result
-        if copies.shape is None or not kept.is_array(observation, "f") or observation.shape != copies.shape:
+        copies, (observation, reward, terminated, truncated, _) = known[1], result
+        shape = copies.shape
+        if shape is None or not copies.array is type(observation) is type(reward) is type(terminated):
             return False
-        if not kept.is_array(reward, "fd") or reward.shape != copies.shape[:1]:
+        if type(truncated) is not copies.array:
             return False
-        for flag in flags:
-            if not kept.is_array(flag, "?") or flag.shape != reward.shape or b"\x01" in flag.tobytes():
-                return False
-        copies.goes_on(observation.tobytes(), reward.tolist(), self._clock())
+        if observation.shape != shape or not reward.shape == terminated.shape == truncated.shape == shape[:1]:
+            return False
+        if observation.dtype.char != "f" or reward.dtype.char not in "fd":
+            return False
+        if terminated.dtype.char != "?" or truncated.dtype.char != "?":
+            return False
+        flags = terminated.tobytes() + truncated.tobytes()
+        if b"\x01" not in flags:
+            flags = b""
+        elif copies.autoreset != "next step":
+            return False
+        copies.later(observation.tobytes(), reward.tolist(), flags, self._clock())
         return True
 
     def _stepped_alone(self, env: Any, result: Any) -> bool:
@@ -181,7 +202,7 @@ class Rollouts:
             begin = first if alone else _of_copy(first, name)
             stream.current = digest_of(begin) if begin is not None else kept.UNKNOWN
         self.widths.add(_width(result[0] if alone else _of_copy(result[0], names[0])))
-        if not alone and not copies.autoreset and len(names) <= MOST_COPIES:
+        if not alone and not copies.autoreset and 1 < len(names) <= MOST_COPIES:
             copies.team = self.teams.meet(list(copies.streams.values()))
             copies.team.current = digest_of_all(first, copies.streams)
             self.widths.add(sum(_width(_of_copy(result[0], name)) for name in names))
@@ -248,8 +269,8 @@ class Rollouts:
                 self._note_copy(stream, copies, own, end, observation, result[4], name, clock)
             else:
                 stream.step(own, kept.GOES_ON, digest, clock)
-        if not any(stream.between_episodes() for stream in copies.streams.values()):
-            copies.shape = observation.shape
+        if copies.may_wait():
+            copies.array, copies.shape = type(observation), observation.shape
         return True
 
     def _note_copy(
@@ -323,6 +344,19 @@ def _is_true_or_false(done: Any) -> bool:
 
 def _flags(part: Any) -> dict[Any, bool]:
     return part if _is_by_agent(part) else dict(enumerate(numbers_of(part, bool)))
+
+
+def _ends_of(flags: list[bytes], between: bool) -> bytearray:
+    """How the steps of one copy ended that spends the step after an end on a reset. `flags`: terminated and truncated,
+    or nothing; `between`: the step before these was an end."""
+    ends = bytearray(len(flags))  # GOES_ON is 0
+    for at, said in enumerate(flags):
+        if between:
+            ends[at] = kept.RESET
+        elif said:
+            ends[at] = kept.TERMINATED if said[0] else kept.TRUNCATED if said[1] else kept.GOES_ON
+        between = ends[at] in (kept.TERMINATED, kept.TRUNCATED)
+    return ends
 
 
 def _end(done: bool, truncated: bool | None, info: Any) -> int:

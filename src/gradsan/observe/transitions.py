@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from array import array
 from collections.abc import Callable, Sequence
+from itertools import compress, repeat
 from typing import Any
 
 import torch
@@ -74,13 +75,19 @@ class Stream:
         if len(self.ends) >= 2 * KEPT:
             self._forget_half()
 
-    def goes_on(self, rewards: Sequence[float], digests: list[int], clocks: Sequence[int]) -> None:
-        """Several steps at once, none of which ended an episode."""
+    def goes_on(
+        self,
+        rewards: Sequence[float],
+        digests: Sequence[int],
+        clocks: Sequence[int],
+        ends: bytearray | None = None,
+    ) -> None:
+        """Several steps at once, none of which ended an episode, or as `ends` says."""
         self.observed.append(self.current)
         self.observed.extend(digests[:-1])
         self.led_to.extend(digests)
         self.rewards.extend(rewards)
-        self.ends.extend(bytes(len(digests)))  # GOES_ON is 0
+        self.ends.extend(bytes(len(digests)) if ends is None else ends)  # GOES_ON is 0
         self._said = False
         self.clocks.extend(clocks)
         self.current = digests[-1]
@@ -159,17 +166,26 @@ class Index:
         if len(self._from) > 4 * KEPT:  # what has been forgotten must not be found for ever
             self._from.clear()
             self._to.clear()
-        start, led = self._from, self._to
-        # A plain loop over columns: in a long run this is most of what watching an environment costs.
         for stream in self._streams.values():
             new = stream.not_indexed()
-            columns = (column[new.start :] for column in (stream.observed, stream.led_to, stream.ends))
-            for at, seen, reached, end in zip(new, *columns, strict=True):
-                place = (stream.number, stream.first + at)
-                if seen != UNKNOWN:
-                    start[seen] = None if seen in start else place
-                if reached != UNKNOWN and end != RESET:
-                    led[reached] = None if reached in led else place
+            places = list(
+                zip(repeat(stream.number), range(stream.first + new.start, stream.first + new.stop))
+            )
+            led = [end != RESET for end in stream.ends[new.start :]]
+            _add(self._from, stream.observed[new.start :].tolist(), places)
+            _add(self._to, list(compress(stream.led_to[new.start :], led)), list(compress(places, led)))
+
+
+def _add(table: dict[int, TransitionKey | None], digests: list[int], places: list[TransitionKey]) -> None:
+    """In a long run this is most of what watching an environment costs: at once, where nothing was met twice."""
+    new: dict[int, TransitionKey | None] = dict(zip(digests, places, strict=True))
+    if len(new) == len(digests) and table.keys().isdisjoint(new.keys()):
+        new.pop(UNKNOWN, None)
+        table.update(new)
+        return
+    for digest, place in zip(digests, places, strict=True):
+        if digest != UNKNOWN:
+            table[digest] = None if digest in table else place
 
 
 def digest_of(observation: Any) -> int:

@@ -118,14 +118,15 @@ class DQN(Agent):
         together = 1 if self.config.double else TOGETHER
         for done in range(0, updates, together):
             drawn = self.replay.sample(size * min(together, updates - done), self.rng, self.device)
-            fields = (drawn.obs, drawn.action, self.target_value(drawn))
+            # As columns, as `gather` wants its index: made once for many batches.
+            fields = (drawn.obs, drawn.action.unsqueeze(1), self.target_value(drawn).unsqueeze(1))
             for obs, action, y in zip(*(torch.split(field, size) for field in fields), strict=True):
                 self.update(obs, action, y)
         self.average.track(1 / (1 + self.config.averaging * (self.updates / updates - 1)))
 
     def update(self, obs: Tensor, action: Tensor, y: Tensor) -> None:
-        """One step on (y − Q(s, a))², or on Huber's loss of it."""
-        q = self.q(obs).gather(1, action.unsqueeze(1)).squeeze(1)
+        """One step on (y − Q(s, a))², or on Huber's loss of it; `action` and `y` are columns [B, 1]."""
+        q = self.q(obs).gather(1, action)
         huber = self.config.loss == "huber"
         loss = functional.huber_loss(q, y) if huber else 0.5 * functional.mse_loss(q, y)
         self.check_contract("td", loss)
