@@ -34,7 +34,7 @@ class OwnTarget(NamedTuple):
 def own_target(graph: Provenance, bent: Op) -> OwnTarget | None:
     """Only of an error that is known to be zero: a copy in between would not be seen here."""
     sides = sides_of_error(graph, bent)
-    if len(sides) != 2:
+    if len(sides) != 2 or not any(side.live for side in sides):
         return None
     one, other = (_names_of(graph, side) for side in sides)
     if one[-1].nid != other[-1].nid:
