@@ -20,7 +20,7 @@ from gradsan.judge.dead_weights import dead_weights
 from gradsan.judge.half_cuts import half_cuts
 from gradsan.judge.latents import drawn_latents
 from gradsan.judge.preferences import constant_sides
-from gradsan.judge.provenance import SHAPED_LIKE, params_of
+from gradsan.judge.provenance import SHAPED_LIKE, Provenance, params_of
 from gradsan.judge.residuals import LIBRARY_LOSSES
 from gradsan.record.events import DRAWING, Op, ParamId, Site, ValueId
 
@@ -70,6 +70,15 @@ class CutFinder:
     def in_loss(self, roots: list[ValueId], wanted: set[ParamId]) -> Cut | None:
         """The cut between these parameters and these values that explains the most, nearest the loss."""
         return _telling(self._between(roots, wanted))
+
+    def in_prediction(self, roots: list[ValueId], wanted: set[ParamId]) -> Cut | None:
+        """As `in_loss`, for a loss without any graph: what was cut on its way into a target was so by right, if the
+        same parameters were cut elsewhere, too."""
+        graph, found = self.history.graph, self._between(roots, wanted)
+        within = graph.ancestors(roots)
+        others = [cut for cut in found if not _is_of_target(graph, cut.op, within)]
+        best, second = _telling(found), _telling(others)
+        return second if best is not None and second is not None and best.pids <= second.pids else best
 
     def _between(self, roots: list[ValueId], wanted: set[ParamId]) -> list[Cut]:
         graph = self.history.graph
@@ -365,6 +374,26 @@ def _masks(op: Op, user: Op) -> bool:
 def _selects(op: Op, user: Op, cut: Cut) -> bool:
     """What was chosen by the numbers that were cut only says which of the trained values count: another's action."""
     return cut.op.floating and not op.floating and user.name in ("gather", "getitem", "index_select")
+
+
+def _is_of_target(graph: Provenance, cut: Op, within: dict[ValueId, Op]) -> bool:
+    """Whether a number that no network predicted, a reward, is added to it before it is compared."""
+    stack, seen = [cut.nid], {cut.nid}
+    while stack:
+        for user in (within[n] for n in graph.consumers.get(stack.pop(), ()) if n in within):
+            others = [i for i in graph.inputs(user) if i.nid not in seen and i.shape]
+            if user.name == "add" and not all(_is_predicted(graph, i) for i in others):
+                return True
+            if user.nid not in seen and user.name not in LIBRARY_LOSSES | {"sub", "rsub"}:
+                seen.add(user.nid)
+                stack.append(user.nid)
+    return False
+
+
+def _is_predicted(graph: Provenance, op: Op) -> bool:
+    """Whether a network had a part in it; not by a choice alone, as in what a world gives for an action."""
+    behind = graph.ancestors([op.nid], lambda _, source: source.floating)
+    return any(map(params_of, behind.values()))
 
 
 def _telling(cuts: list[Cut]) -> Cut | None:

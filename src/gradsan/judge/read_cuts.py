@@ -30,13 +30,39 @@ class SourcePlace(NamedTuple):
 
 def cut_by_source(history: History, event: Backward) -> Site:
     found: dict[int, set[Site]] = {}
+    around_backward = _innermost_loop(history, event)
     for place in _slice(history, event):
         kind = _kind(place)
-        if kind is not None:
+        if kind is not None and _is_inside(place, around_backward):
             name = function_at(place.file, place.line)
             found.setdefault(kind, set()).add(history.site_at(place.file, place.line, name))
     sites = found[min(found)] if found else set()
     return sites.pop() if len(sites) == 1 else NOWHERE
+
+
+def lines_of_loss(history: History, event: Backward) -> set[tuple[str, int]]:
+    """The lines that the loss was put together on, as the source has them."""
+    return {(place.file, place.line) for place in _slice(history, event)}
+
+
+def _innermost_loop(history: History, event: Backward) -> tuple[str, ast.stmt | None]:
+    seen = history.sites.get(event.site)
+    nodes = _nodes_at(seen.file, seen.line) if seen is not None else iter(())
+    loops = [n for n in nodes if isinstance(n, ast.For | ast.While)]
+    return (seen.file if seen is not None else "", loops[-1] if loops else None)
+
+
+def _is_inside(place: SourcePlace, loop: tuple[str, ast.stmt | None]) -> bool:
+    """What was made before the loop around the backward began is a constant by right: with a graph, the second round
+    would find it used up."""
+    file, statement = loop
+    if (
+        statement is None
+        or place.file != file
+        or function_at(file, place.line) != function_at(file, statement.lineno)
+    ):
+        return True
+    return statement.lineno <= place.line <= (statement.end_lineno or 0)
 
 
 def _slice(history: History, event: Backward) -> Iterator[SourcePlace]:
@@ -46,6 +72,8 @@ def _slice(history: History, event: Backward) -> Iterator[SourcePlace]:
 
 
 def _bindings(place: SourcePlace) -> list[SourcePlace]:
+    if _is_switched_off(place):
+        return []  # whatever it was made of, it has no graph
     names = [n.id for n in ast.walk(place.expression) if isinstance(n, ast.Name)]
     return [bound for name in names if (bound := _bound(place, name)) is not None]
 

@@ -6,8 +6,9 @@ from gradsan.judge.aliases import frozen_by_another_name
 from gradsan.judge.bare_constants import bare_constant
 from gradsan.judge.callers import cut_for
 from gradsan.judge.cuts import Cut, cause
-from gradsan.judge.flow import culprit_of, cut_off, cuts_behind
-from gradsan.judge.read_cuts import cut_by_source
+from gradsan.judge.flow import TAKEN_OUT, culprit_of, cut_off, cuts_behind
+from gradsan.judge.provenance import params_of
+from gradsan.judge.read_cuts import cut_by_source, lines_of_loss
 from gradsan.judge.wording import line, networks, value_at
 from gradsan.record.events import NOWHERE, Backward, Op, ParamId, ValueId
 from gradsan.record.torch_errors import NO_GRAPH, kind_of
@@ -170,6 +171,46 @@ class LossWithoutGraph(Rule):
             total.backward()
             opt.step()
         """,
+        """
+        # The target is cut by right, the prediction is not.
+        import torch
+        q = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(q.parameters(), lr=0.1)
+        s, s2, r = torch.randn(8, 3), torch.randn(8, 3), torch.randn(8, 1)
+        predicted = q(s).detach()  # BUG
+        with torch.no_grad():
+            target = r + 0.9 * q(s2)
+        loss = (predicted - target).pow(2).mean()
+        loss.backward()
+        """,
+        """
+        # The policy is frozen; its baseline is a constant by right.
+        import torch
+        policy, baseline = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(policy.requires_grad_(False).parameters(), lr=0.1)  # BUG
+        baseline_opt = torch.optim.SGD(baseline.parameters(), lr=0.1)
+        s, a, returns = torch.randn(8, 3), torch.randint(2, (8, 1)), torch.randn(8)
+        with torch.no_grad():
+            advantage = returns - baseline(s).squeeze(1)
+        loss = -(policy(s).log_softmax(-1).gather(1, a).squeeze(1) * advantage).mean()
+        loss.backward()
+        """,
+        """
+        # A zero that leaves and comes back is a number like any other; but both are on the line of the loss.
+        import torch
+        log_alpha, policy = torch.zeros(1, requires_grad=True), torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        alpha_opt = torch.optim.SGD([log_alpha], lr=0.1)
+        alpha = log_alpha.exp().item()
+        log_prob = policy(torch.randn(8, 3)).log_softmax(-1)
+        entropy = -(log_prob.exp() * log_prob).sum(-1)
+        opt.zero_grad()
+        (-alpha * entropy.mean()).backward()
+        opt.step()
+        excess = (entropy - 0.5).detach()
+        loss = (torch.tensor(log_alpha.tolist()).exp() * excess).mean()  # BUG
+        loss.backward()
+        """,
     )
     good = (
         """
@@ -256,7 +297,11 @@ class LossWithoutGraph(Rule):
             return
         cuts = self.history.cuts
         # What has learnt from other losses may be cut from this one by right.
-        cut = cuts.in_loss(roots, trained - history.ever_fed) or cuts.in_loss(roots, trained)
+        cut = (
+            cuts.in_prediction(roots, trained - history.ever_fed)
+            or self._left(event, trained - history.ever_fed)
+            or cuts.in_prediction(roots, trained)
+        )
         sites = [("backward", event.site)]
         hack = (
             f"; `requires_grad_(True)` on {line(history, graph.ops[revived[0]].site)} only hides it"
@@ -270,7 +315,8 @@ class LossWithoutGraph(Rule):
             return  # no parameter stands behind the new leaf: somebody wants the gradient of an input
         if cut is not None and cut.op.facts.grad_off in history.dead_checkpoints:
             return  # GS210 tells it
-        if cut is not None and not (untrained and cut.pids <= history.ever_fed):
+        by_right = cut is not None and (cut.pids <= history.ever_fed or self._leads_on(roots, untrained))
+        if cut is not None and not (untrained and by_right):
             others = [("cut", culprit_of(op)) for op, _ in cuts_behind(graph, roots).values()]
             # Off until now: whatever switched gradients off and on again in between, this one lasted.
             lasting = event.facts.gradients_off if "no_grad" in cut.op.tags else NOWHERE
@@ -352,6 +398,24 @@ class LossWithoutGraph(Rule):
             pids,
             explains=pids,
         )
+
+    def _left(self, event: Backward, pids: set[ParamId]) -> Cut | None:
+        """What left torch on a line that the loss was put together on, and came back as a number like any other."""
+        lines = lines_of_loss(self.history, event) if pids else set()
+        for op in reversed(self._departures()):
+            seen, lost = self.history.sites.get(op.site), self.history.graph.value_params([op.nid]) & pids
+            if seen is not None and (seen.file, seen.line) in lines and lost:
+                return Cut(op, lost, False)
+        return None
+
+    def _leads_on(self, roots: list[ValueId], frozen: list[ParamId]) -> bool:
+        """Whether nothing but their being frozen keeps these parameters from learning."""
+        graph = self.history.graph
+        way = graph.ancestors(
+            roots,
+            lambda user, _: user.name not in TAKEN_OUT and not {"no_grad", "inference_mode"} & set(user.tags),
+        )
+        return any(set(params_of(op)) & set(frozen) for op in way.values())
 
     def _departures(self) -> list[Op]:
         graph, now = self.history.graph, self.history.iteration

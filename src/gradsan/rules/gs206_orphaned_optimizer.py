@@ -9,6 +9,7 @@ from gradsan.judge.flow import param_users
 from gradsan.judge.history import History, Optimizer, Param
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.networks import MadeOf
+from gradsan.judge.provenance import params_of
 from gradsan.judge.replaced import fed_since, left_behind
 from gradsan.judge.source import Binding, bindings, called_on, is_assignment
 from gradsan.judge.wording import line, networks
@@ -375,10 +376,12 @@ class OrphanedOptimizer(Rule):
 
     def _is_cut(self, contribution: Contribution, ready: set[ParamId], old: set[ParamId]) -> bool:
         """What is fed is copied from the trained network, which has a part in this very loss, as a constant: it is not
-        the optimizer that is wrong, but which of the two was taken out of its graph (GS202)."""
+        the optimizer that is wrong, but which of the two was taken out of its graph (GS202). To have chosen the action
+        is no part."""
         graph, networks_ = self.history.graph, self.history.networks
         roots = [root.nid for root in contribution.event.roots]
-        constants = graph.value_params(roots) - graph.live_params(roots)
+        valued = graph.ancestors(roots, lambda _, source: source.floating)
+        constants = {pid for op in valued.values() for pid in params_of(op)} - graph.live_params(roots)
         copied = all((copy := networks_.copies.get(pid)) is not None and copy.source in old for pid in ready)
         return copied and old <= constants
 
