@@ -65,3 +65,21 @@ def test_one_network_and_its_target_are_not_taken_for_an_optimizer_of_the_wrong_
     told = {(f.rule, f.culprit.line) for f in run_code(code, mode).findings if f.culprit}
     assert ("GS202", 9) in told
     assert "GS206" not in {rule for rule, _ in told}
+
+
+def test_a_target_that_is_told_not_to_require_grad_is_named_and_breaks_nothing() -> None:
+    code = """
+    import torch
+    v = torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(v.parameters(), lr=0.1)
+    for _ in range(3):
+        target = torch.randn(8, 1) + 0.9 * v(torch.randn(8, 3))
+        target.requires_grad_(False)
+        loss = (v(torch.randn(8, 3)) - target).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """
+    report = run_code(code, "adaptive", may_raise=True)
+    assert not report.faults
+    assert ("GS301", 7) in {(f.rule, f.culprit.line) for f in report.findings if f.culprit}

@@ -269,6 +269,20 @@ class TargetCarriesGradient(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # Plain numbers that move and scale one of two heads of the same pass, and a target that is a constant.
+        import torch
+        body, one, two = torch.nn.Linear(3, 8), torch.nn.Linear(8, 1), torch.nn.Linear(8, 1)
+        opt = torch.optim.SGD([p for m in (body, one, two) for p in m.parameters()], lr=0.01)
+        for _ in range(6):
+            h = body(torch.randn(8, 3)).relu()
+            with torch.no_grad():
+                target = 1.0 + 0.9 * one(body(torch.randn(8, 3)).relu())
+            loss = (1.0 + 0.9 * one(h) - two(h)).pow(2).mean() + (one(h) - target).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
 
     def on_backward(self, event: Backward) -> Verdicts:
@@ -287,20 +301,6 @@ class TargetCarriesGradient(Rule):
                 f"so: gradient flows through it into {networks(self.history, pids)}",
                 [("target", event.site)],
                 pids,
-                """
-        # Plain numbers that move and scale one of two heads of the same pass, and a target that is a constant.
-        import torch
-        body, one, two = torch.nn.Linear(3, 8), torch.nn.Linear(8, 1), torch.nn.Linear(8, 1)
-        opt = torch.optim.SGD([p for m in (body, one, two) for p in m.parameters()], lr=0.01)
-        for _ in range(6):
-            h = body(torch.randn(8, 3)).relu()
-            with torch.no_grad():
-                target = 1.0 + 0.9 * one(body(torch.randn(8, 3)).relu())
-            loss = (1.0 + 0.9 * one(h) - two(h)).pow(2).mean() + (one(h) - target).pow(2).mean()
-            opt.zero_grad()
-            loss.backward()
-            opt.step()
-        """,
             )
 
     def on_settled(self, contribution: Contribution) -> Verdicts:
