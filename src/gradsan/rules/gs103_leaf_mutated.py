@@ -11,7 +11,7 @@ class LeafMutated(Rule):
     code = "GS103"
     name = "leaf-mutated"
     severity = "error"
-    what = "A parameter, or a tensor made with `requires_grad=True`, was written in place while gradients are recorded."
+    what = "A parameter, or a tensor made with `requires_grad=True`, is written in place while gradients are recorded."
     why = """
         Gradients arrive in such a tensor. Autograd cannot record a write into it, and refuses. Target syncs,
         weight clamps and initialisation by hand are the usual places.
