@@ -74,6 +74,23 @@ def test_one_clear_sentence_for(stocked: Sandbox, args: list[str], sentence: str
     assert sorted(p.name for p in stocked.path.iterdir()) == before  # nothing ran, nothing was written
 
 
+@pytest.mark.parametrize(
+    ("args", "advice"),
+    [
+        (["rnu", "mark.py"], "No such command 'rnu'. Did you mean 'run'?"),
+        # Not the command `train`, which it looks like.
+        (["train.py", "--lr", "1"], "To run a script: gradsan run train.py --lr 1"),
+        (["xyzzy"], "No such command 'xyzzy'."),
+    ],
+)
+def test_a_slip_instead_of_a_command_is_told_what_was_meant(
+    stocked: Sandbox, args: list[str], advice: str
+) -> None:
+    seen = stocked.gradsan(*args)
+    assert seen.returncode == 2
+    assert seen.stderr.rstrip().endswith(advice)
+
+
 def test_an_earlier_report_and_trace_survive_a_mistake(stocked: Sandbox) -> None:
     stocked.write("old.trace", "old trace")
     stocked.write("old.json", "old report")

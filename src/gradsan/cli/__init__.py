@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import os
+import shlex
 from typing import Any
 
 import click
@@ -41,9 +43,8 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        close = difflib.get_close_matches(args[0], COMMANDS, n=1) if args else []
-        if args and args[0] not in COMMANDS and close:
-            ctx.fail(f"No such command '{args[0]}'. Did you mean '{close[0]}'?")
+        if args and args[0] not in COMMANDS:
+            ctx.fail(f"No such command '{args[0]}'.{_advice(args)}")
         return super().resolve_command(ctx, args)
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
@@ -55,6 +56,14 @@ class LazyGroup(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
+
+
+def _advice(args: list[str]) -> str:
+    """What the first of these stands for by a slip: a command, or a script to be run."""
+    if args[0].endswith(".py") or os.path.isfile(args[0]):
+        return f" To run a script: {shlex.join(['gradsan', 'run', *args])}"
+    close = difflib.get_close_matches(args[0], COMMANDS, n=1)
+    return f" Did you mean '{close[0]}'?" if close else ""
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

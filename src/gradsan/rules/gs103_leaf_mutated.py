@@ -11,11 +11,9 @@ class LeafMutated(Rule):
     code = "GS103"
     name = "leaf-mutated"
     severity = "error"
-    what = (
-        "A parameter, or another leaf that requires grad, was written in place while gradients were recorded."
-    )
+    what = "A parameter, or a tensor made with `requires_grad=True`, is written in place while gradients are recorded."
     why = """
-        A leaf is where gradients arrive. Autograd cannot record a write into it, and refuses. Target syncs,
+        Gradients arrive in such a tensor. Autograd cannot record a write into it, and refuses. Target syncs,
         weight clamps and initialisation by hand are the usual places.
     """
     symptom = """
@@ -63,7 +61,7 @@ class LeafMutated(Rule):
             return
         pid = event.pid
         created = self.history.params[pid].created if pid else NOWHERE
-        what = f"`{name_of(self.history, pid)}`" if pid else "a leaf that requires grad"
+        what = f"`{name_of(self.history, pid)}`" if pid else "a tensor made with `requires_grad=True`"
         yield Verdict(
             event.site,
             f"this writes into {what} in place while gradients are recorded, which autograd refuses",

@@ -25,13 +25,14 @@ class CrossLossGradient(Rule):
     name = "cross-loss-gradient"
     severity = "error"
     what = """
-        An optimizer stepped on gradient that another loss's backward had left in its parameters: the actor's loss
-        flows through the critic and fills the critic's `.grad`, too; the actor's loss also flows into the temperature.
+        An optimizer stepped on gradient that the backward of another loss had left in its parameters. Typical: the
+        actor's loss goes through the critic, so its backward lets gradient flow into the critic's `.grad`, too; or it
+        lets gradient flow into the temperature.
     """
     why = """
         The critic is then also trained to please the actor: its values are pushed up wherever the actor
-        goes, and the policy exploits them. With the temperature it is the other way about: the actor's
-        loss drives it to where the penalty is smallest.
+        goes, and the policy exploits them. A temperature is driven to where the actor's penalty is smallest,
+        not to where the entropy is the wanted one.
     """
     symptom = """
         Q-values drift upwards, far above any return that was ever seen; the return rises at first and

@@ -18,9 +18,9 @@ class TargetNeverSynced(Rule):
     name = "target-never-synced"
     severity = "warning"
     what = """
-        A target network is used and never updated, or no more (`if step == 100:` where `%` was meant), or every sync
-        loads the same values, which were taken once before training, or it computes the mixture and throws it away
-        (`t = tau * p + (1 - tau) * t` only renames). A sync in the wrong direction is GS809.
+        A target network is used, but not kept up to date. It is never updated, or only once (`if step == 100:` where
+        `%` was meant); or every sync loads the same values, which were taken before training; or the sync computes the
+        mixture and throws it away (`t = tau * p + (1 - tau) * t` only renames). A sync in the wrong direction is GS809.
     """
     why = """
         The values bootstrap from the initial random network for ever: the agent learns the one-step look-ahead of

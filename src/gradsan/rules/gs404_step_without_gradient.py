@@ -18,9 +18,8 @@ class StepWithoutGradient(Rule):
     name = "step-without-gradient"
     severity = "error"
     what = """
-        `step()` ran without any new gradient since the last one: backward comes after the step, was
-        skipped, or never reaches this optimizer's parameters: the loss was made of stored actions, or of another
-        network.
+        `step()` ran without any new gradient since the last one. Backward comes after the step, or was skipped, or
+        never reaches this optimizer's parameters, because the loss was made of stored actions or of another network.
     """
     why = """
         Either nothing is learned at all, or the last gradient is applied again and again. Neither raises,

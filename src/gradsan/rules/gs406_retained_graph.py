@@ -28,7 +28,7 @@ class RetainedGraph(Rule):
     what = "`retain_graph=True`, and no later backward goes through that graph."
     why = """
         At best it wastes memory. Often it was put there to silence "backward through the graph a second
-        time", and now hides that old graph parts are carried from one iteration to the next.
+        time", and now hides that parts of an old graph are kept from one iteration to the next.
     """
     symptom = """
         Memory is higher than it need be. Where an old graph is carried along, it grows, and the time

@@ -35,9 +35,9 @@ class ClipWithoutEffect(Rule):
     severity = "error"
     what = """
         A clip whose result goes nowhere: `p.grad.clamp(-1, 1)` returns a new tensor and leaves `.grad` as
-        it was (the one with the underscore changes it), or the limit is zero, negative or infinite. So it
-        is with every other change of a gradient, or of weights by a gradient, that is bound to a name
-        nobody reads: `grad = grad - overlap * other`, `p = p - rate * g`.
+        it was (`clamp_`, with the underscore, changes it), or the limit is zero, negative or infinite. The same
+        holds for any other change of a gradient, or of weights by a gradient, whose result nobody reads:
+        `grad = grad - overlap * other`, `p = p - rate * g`.
     """
     why = """
         The gradients go out unclipped, and the code looks as if they were clipped. One bad batch is
