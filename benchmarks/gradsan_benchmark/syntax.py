@@ -113,7 +113,7 @@ def says_constants(source: Source, call: ast.Call) -> bool:
     """Whether the network that is called is of a class of this file whose `forward` detaches all that it returns."""
     made = [value for s in source.simple if isinstance(s, ast.Assign) for target, value in pairs(s)
             if dotted(target) == dotted(call.func)]  # fmt: skip
-    names = {called(value) for value in made}
+    names = {called(n) for value in made for n in ast.walk(value)}
     classes = [n for n in source.nodes if isinstance(n, ast.ClassDef) and n.name in names]
     forward = [n for c in classes for n in c.body if isinstance(n, ast.FunctionDef) and n.name == "forward"]
     returned = [n.value for f in forward for n in ast.walk(f) if isinstance(n, ast.Return) and n.value]
