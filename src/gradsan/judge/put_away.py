@@ -37,10 +37,11 @@ def _speaks_of(into: ast.expr, name: str) -> bool:
 
 
 def kept_by(history: History, op: Op) -> Site:
-    """The line that keeps what an operation makes: who called the functions that only hand it back."""
+    """The line that keeps what an operation makes: who called the network that only hands it back, as it should."""
     way = way_of(history, op)
     known = [(site, seen) for site in way if (seen := history.sites.get(site)) is not None]
-    return next((site for site, seen in known if not hands_back(seen.file, seen.line)), way[0])
+    apart = (s for s, seen in known if seen.function != "forward" or not hands_back(seen.file, seen.line))
+    return next(apart, way[0])
 
 
 def hands_back(file: str, line: int) -> bool:

@@ -22,8 +22,8 @@ from gradsan.observe.tracing import Tracing
 from gradsan.record import events
 
 FIRST_ITERATIONS = 12
-# Of iterations that hold so many values each, fewer say as much; five are judged before one is only counted.
-MANY_VALUES, FEWER_ITERATIONS = 250, 5
+# Of iterations that hold so many values each, fewer say as much; six are judged before one is only counted.
+MANY_VALUES, FEWER_ITERATIONS = 250, 6
 # A graph that has been carried on for so many iterations when the first look ends may be about to grow; how many tell.
 CARRIED, FOR_CERTAIN, ITERATIONS_MORE = 2, 4, 12
 FOR_NEWS = 4  # deep iterations when something new happens
