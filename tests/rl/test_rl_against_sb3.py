@@ -158,7 +158,7 @@ def test_an_update_of_dqn_on_the_same_batch_is_theirs() -> None:
     copy_weights(linears(agent.target.network), linears(model.q_net_target))
     feed(model, batch)
     for _ in range(5):
-        agent.update(batch.obs, batch.action, agent.target_value(batch))
+        agent.update(batch.obs, batch.action[:, None], agent.target_value(batch)[:, None])
     model.train(gradient_steps=5, batch_size=64)
     assert_same_weights(linears(agent.q), linears(model.q_net))
 
