@@ -664,7 +664,7 @@ def test_what_was_told_with_its_line_is_not_told_again_without_it():
     told = [(f.rule, f.culprit.line) for f in report.findings if f.rule == "GS302"]
     assert told == [("GS302", 13)]
     (finding,) = [f for f in report.findings if f.rule == "GS302"]
-    assert finding.met >= 4  # in every other one of the deep iterations since the first copy
+    assert finding.met >= 3  # in every other one of those that are judged, since the first copy
     assert finding.met < finding.traced
     assert "requires_grad_(False)" in finding.fix
 

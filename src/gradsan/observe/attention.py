@@ -22,8 +22,8 @@ from gradsan.observe.tracing import Tracing
 from gradsan.record import events
 
 FIRST_ITERATIONS = 12
-# Of iterations that hold so many values each, fewer say as much; six are judged before one is only counted.
-MANY_VALUES, FEWER_ITERATIONS = 250, 6
+# Of iterations that hold so many values each, fewer say as much; five are judged before one is only counted.
+MANY_VALUES, FEWER_ITERATIONS = 250, 5
 # A graph that has been carried on for so many iterations when the first look ends may be about to grow; how many tell.
 CARRIED, FOR_CERTAIN, ITERATIONS_MORE = 2, 4, 12
 FOR_NEWS = 4  # deep iterations when something new happens
@@ -49,6 +49,7 @@ class AttentionPolicy:
         self._looked = 0  # iterations that were looked at closely
         self._newest = 0  # value, when the last of them ended
         self._smallest = sys.maxsize  # of them, in values
+        self._in_vain = False  # a gradient that was written in this iteration is zero
         self._familiar = 0
         self._full_left = 0
         self._dice = random.Random(0)  # our own: the script's random state is none of our business
@@ -145,6 +146,7 @@ class AttentionPolicy:
                 self._deep_left -= 1
                 if (self._deep_left <= 0 or self._has_seen_enough()) and not self._is_in_suspense():
                     self.go_light()
+            self._in_vain = False
             return
         self._full_left = 0 if familiar else max(0, self._full_left - 1)
         self._familiar = self._familiar + 1 if familiar else 0
@@ -160,8 +162,10 @@ class AttentionPolicy:
             self._patches.rest()
 
     def _has_seen_enough(self) -> bool:
-        """Not where the first of them held a rollout, and the others learn from it bit by bit."""
-        return FEWER_ITERATIONS <= self._looked < FIRST_ITERATIONS and self._smallest > MANY_VALUES
+        """Not where the first of them held a rollout, and the others learn from it bit by bit; nor where a gradient is
+        zero: who ends it is looked for from the second time on."""
+        enough = FEWER_ITERATIONS <= self._looked < FIRST_ITERATIONS and self._smallest > MANY_VALUES
+        return enough and not self._in_vain
 
     def _is_in_suspense(self) -> bool:
         """What is carried on once in several iterations takes longer to be told from what is cut off in time."""
@@ -171,6 +175,7 @@ class AttentionPolicy:
     def backward(self, event: events.Backward) -> None:
         """A loss was met at full attention; those that come back now and then are to be traced, too."""
         if self.mode == "adaptive":
+            self._in_vain |= any(norm == 0.0 for _, norm in event.facts.norms)
             traced = any(root.nid for root in event.roots)
             key = (event.site, event.chain, event.nodes)
             self._returning.seen(key, self._sink.iteration, traced)

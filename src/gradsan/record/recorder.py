@@ -46,7 +46,7 @@ from gradsan.record.events import (
 from gradsan.record.iterations import Iterations
 from gradsan.record.sinks import Sink, Sinks
 
-JUDGED_OFTEN_ENOUGH = 6
+JUDGED_OFTEN_ENOUGH = 5
 FLUSH_SECONDS = 2.0
 MEMORY = 50_000  # courses of events that are remembered
 
