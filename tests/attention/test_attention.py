@@ -12,9 +12,9 @@ from gradsan.judge.engine import Engine
 from gradsan.observe.attention import FEWER_ITERATIONS
 from gradsan.observe.backward import BackwardTap
 from gradsan.observe.session import Session
-from gradsan.record.events import IterationEnd
+from gradsan.record.events import Attention, IterationEnd
 from gradsan.record.recorder import Recorder
-from harness import run_code
+from harness import record_code, run_code
 
 LATE_ACTOR = """
 import torch
@@ -710,3 +710,34 @@ def test_cruising_that_ends_within_its_first_iteration_knows_that_it_missed_a_pa
     """
     for usual in range(12, 20):  # one of them is the first iteration that is let through
         assert not run_code(code.format(usual=usual), mode="adaptive").findings, usual
+
+
+MANY_OPERATIONS = """
+import torch
+torch.manual_seed(0)
+policy, scale = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+opt = torch.optim.SGD([*policy.parameters(), *scale.parameters()], lr=0.01)
+for _ in range(40):
+    s = torch.randn(8, 3)
+    x = policy(s)
+    for _ in range(140):
+        x = x * 0.99 + 0.01
+    log_std = scale(s).clamp(5.0, 9.0)
+    loss = (x - 1.0).pow(2).mean() + log_std.exp().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+
+
+def test_where_a_gradient_is_zero_a_large_iteration_is_looked_at_for_longer():
+    events = record_code(MANY_OPERATIONS, "adaptive")
+    assert _deep_iterations(events) > FEWER_ITERATIONS
+    events = record_code(MANY_OPERATIONS.replace("clamp(5.0, 9.0)", "clamp(-5.0, 9.0)"), "adaptive")
+    assert _deep_iterations(events) == FEWER_ITERATIONS
+
+
+def _deep_iterations(events):
+    """Before the first look is over."""
+    over = next(i for i, e in enumerate(events) if isinstance(e, Attention) and not e.deep)
+    return sum(isinstance(e, IterationEnd) for e in events[:over])

@@ -7,7 +7,6 @@ from harness import record_code
 
 PROGRAM = """
 import torch
-torch.manual_seed(0)
 embed, net = torch.nn.Embedding(9, 4).requires_grad_(False), torch.nn.Linear(4, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for step in range(120):
@@ -20,6 +19,7 @@ for step in range(120):
 
 
 def test_inputs_that_are_made_to_require_grad_are_only_counted_after_a_while():
-    events = record_code(PROGRAM, "adaptive")
-    assert sum(isinstance(e, Attention) and e.deep for e in events) == 1
-    assert sum(isinstance(e, Backward) for e in events) < 40
+    for _ in range(12):  # where in memory the inputs lie is another matter in every run
+        events = record_code(PROGRAM, "adaptive")
+        assert sum(isinstance(e, Attention) and e.deep for e in events) == 1
+        assert sum(isinstance(e, Backward) for e in events) < 40
