@@ -49,6 +49,7 @@ FIRST_TRIES = (
     ("16", "28", "on other fix commits and public issues, before the mends that followed", "12 of 28"),
     ("17", "24", "on fix commits of repositories not used before, after all of these", "11 of 24"),
     ("18", "24", "by others, on what people report most often, before the mends that followed", "15 of 24"),
+    ("19", "19", "by others, on more of that kind, after all of these", "11 of 19"),
 )
 VERDICTS = ("code and line", "line only", "code only", "other finding", "silent")
 HEAD = ("class", "pairs", *VERDICTS, "twins with an alarm")
