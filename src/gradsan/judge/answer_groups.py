@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from gradsan.judge.flow import SHAPING
+from gradsan.judge.flow import SHAPING, users_through
 from gradsan.judge.provenance import Provenance
 from gradsan.record.events import Op, ValueId
 
@@ -67,11 +67,5 @@ def _is_folded(graph: Provenance, op: Op, rows: int) -> bool:
 
 def _is_subtracted(graph: Provenance, mean: Op, folded: Op) -> bool:
     """From what it is the mean of."""
-    stack = [mean]
-    while stack:
-        for user in (graph.ops[nid] for nid in graph.consumers.get(stack.pop().nid, ()) if nid in graph.ops):
-            if user.name == "sub" and folded.nid in user.inputs:
-                return True
-            if user.name in SHAPING:
-                stack.append(user)
-    return False
+    users = users_through(graph, mean, graph.ops, SHAPING)
+    return any(user.name == "sub" and folded.nid in user.inputs for user in users)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 
 from gradsan.judge.axes import ROWS, Roles, onward
-from gradsan.judge.flow import SHAPING
+from gradsan.judge.flow import SHAPING, behind_all
 from gradsan.judge.half_cuts import BY_ELEMENT
 from gradsan.judge.joint_log_probs import ADDING, SummedOver, drawn_in
 from gradsan.judge.provenance import Provenance
@@ -48,9 +48,7 @@ def _per_sample(graph: Provenance, log_prob: Op, within: dict[ValueId, Op]) -> I
 
 def _sum_of_all(graph: Provenance, correction: Op, drawn: set[ValueId], samples: int) -> Op | None:
     """The sum that made one number of as many values as were drawn, each of one of them."""
-    op: Op | None = correction
-    while op is not None and op.name in SHAPING | {"neg"}:
-        op = next(graph.inputs(op), None)
+    op = behind_all(graph, correction, SHAPING | {"neg"})
     if op is None or op.name != "sum" or math.prod(op.shape) != 1:
         return None
     source = next(graph.inputs(op), None)

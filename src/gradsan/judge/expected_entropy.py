@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gradsan.judge.flow import SHAPING, TAKEN_OUT, terms
+from gradsan.judge.flow import SHAPING, TAKEN_OUT, behind_all, terms, unshaped
 from gradsan.judge.history import History
 from gradsan.judge.provenance import Provenance
 from gradsan.judge.score_functions import sign_in_loss
@@ -55,15 +55,12 @@ def is_negative_entropy(graph: Provenance, op: Op) -> bool:
 
 def is_probability(graph: Provenance, op: Op) -> bool:
     """Whether it holds the probabilities of all actions, with a graph or without."""
-    while op.name in SHAPING | TAKEN_OUT and (source := next(graph.inputs(op), None)) is not None:
-        op = source
-    return _logits(graph, op) is not None
+    return _logits(graph, unshaped(graph, op, SHAPING | TAKEN_OUT)) is not None
 
 
 def _logits(graph: Provenance, op: Op | None) -> ValueId | None:
     """What these are the probabilities of."""
-    while op is not None and op.name in SHAPING:
-        op = next(graph.inputs(op), None)
+    op = behind_all(graph, op, SHAPING)
     if op is not None and op.name == "exp":
         op = next(graph.inputs(op), None)
         return op.inputs[0] if op is not None and op.name == "log_softmax" else None

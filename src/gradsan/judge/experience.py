@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Any
 
-from gradsan.judge.flow import LINEAR, SELECTING, SHAPING, TAKEN_OUT
+from gradsan.judge.flow import LINEAR, SELECTING, SHAPING, TAKEN_OUT, behind_all
 from gradsan.judge.provenance import Provenance
 from gradsan.record.events import Environment, Experience, Op, ParamId, Transition, ValueId
 
@@ -134,9 +134,7 @@ class ExperienceBook:
         torch since; by stream and step."""
         found: dict[tuple[int, int], float] = {}
         for nid, numbers in self.numbers.items():
-            op = self._graph.get(nid)
-            while op is not None and op.name in SHAPING | TAKEN_OUT:
-                op = next(self._graph.inputs(op), None)
+            op = behind_all(self._graph, self._graph.get(nid), SHAPING | TAKEN_OUT)
             if op is None or op.live or not self._graph.value_params([op.nid]) & pids:
                 continue
             taken = self._taken_with(op.nid)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from gradsan.judge.provenance import Provenance, params_of
@@ -171,17 +171,13 @@ def same_kind(graph: Provenance, constant: Op, live: Op) -> bool:
     if constant.name in TAKEN_OUT:
         return live.nid in graph.ancestors([constant.nid])
     if constant.name in ADDITIVE | {"mul", "div"}:
-        made_of = [sorted(_unchanged(graph, i).name for i in graph.inputs(op)) for op in (constant, live)]
+        made_of = [
+            sorted(unshaped(graph, i, SHAPING | TAKEN_OUT).name for i in graph.inputs(op))
+            for op in (constant, live)
+        ]
         if made_of[0] != made_of[1]:
             return False
     return constant.name == live.name and set(constant.tags) - {"no_grad", "inference_mode"} == set(live.tags)
-
-
-def _unchanged(graph: Provenance, op: Op) -> Op:
-    """The same numbers, in their graph and in the form in which they were made."""
-    while op.name in SHAPING | TAKEN_OUT and (source := next(graph.inputs(op), None)) is not None:
-        op = source
-    return op
 
 
 def is_straight_through(graph: Provenance, group: list[Term]) -> bool:
@@ -271,10 +267,18 @@ def is_averaged(graph: Provenance, op: Op, within: dict[ValueId, Op]) -> bool:
     return known[op.nid]
 
 
-def unshaped(graph: Provenance, op: Op) -> Op:
-    """The same numbers before they were only laid out in another way."""
-    while op.name in SHAPING and (source := next(graph.inputs(op), None)) is not None:
+def unshaped(graph: Provenance, op: Op, names: Collection[str] = SHAPING) -> Op:
+    """The same numbers before they were only laid out in another way: before operations of these names, as far as
+    they are known."""
+    while op.name in names and (source := next(graph.inputs(op), None)) is not None:
         op = source
+    return op
+
+
+def behind_all(graph: Provenance, op: Op | None, names: Collection[str]) -> Op | None:
+    """What operations of these names were given; nothing where it came from outside."""
+    while op is not None and op.name in names:
+        op = next(graph.inputs(op), None)
     return op
 
 

@@ -46,14 +46,13 @@ class KeptRows:
 
     def kept_in(self, event: Backward) -> Iterator[KeptBatch]:
         for joined, weighed in self._learned_from(event):
-            parts = self._parts(joined)
+            parts, rows = self._parts(joined), joined.shape[0] if joined.shape else 0
             key = (weighed.site, frozenset(self._history.graph.live_params([weighed.nid])))
             last = self._last.get(key)
             if last is None or parts == last.parts[: len(parts)]:
-                self._last.setdefault(key, _Batch(parts, 0, joined.shape[0] if joined.shape else 0))
+                self._last.setdefault(key, _Batch(parts, 0, rows))
                 continue
             grown = last.grown + 1 if parts[: len(last.parts)] == last.parts else 0
-            rows = joined.shape[0] if joined.shape else 0
             self._last[key] = _Batch(parts, grown, rows)
             if grown >= GROWN:
                 yield KeptBatch(joined, weighed, last.rows, rows, grown)

@@ -8,7 +8,7 @@ from math import prod
 from typing import NamedTuple
 
 from gradsan.judge.axes import COMPARING, SPREADING, TAKING, UNITS, Roles, onward, roles, varies_along
-from gradsan.judge.flow import BOUNDING, SHAPING, TAKEN_OUT, unshaped
+from gradsan.judge.flow import BOUNDING, SHAPING, TAKEN_OUT, behind_all, unshaped
 from gradsan.judge.provenance import Provenance
 from gradsan.judge.residuals import LIBRARY_LOSSES
 from gradsan.record.events import Op, ValueId
@@ -139,9 +139,7 @@ def _are_never_told_apart(graph: Provenance, op: Op, within: dict[ValueId, Op]) 
 
 def _before_spreading(graph: Provenance, op: Op) -> Op:
     """What was made to fit by hand (`target.expand_as(q)`) is what it was before."""
-    while op.name in SPREADING and (source := next(graph.inputs(op), None)) is not None:
-        op = source
-    return op
+    return unshaped(graph, op, SPREADING)
 
 
 def are_pairs_in_vain(graph: Provenance, op: Op, within: dict[ValueId, Op]) -> bool:
@@ -202,9 +200,7 @@ def levels_along_targets(graph: Provenance, within: dict[ValueId, Op]) -> Iterat
 
 def _error_behind(graph: Provenance, sign: Op) -> Op | None:
     """The difference of which this is the sign, as 0 or 1."""
-    seen: Op | None = sign
-    while seen is not None and seen.name in SHAPING | TAKEN_OUT:
-        seen = next(graph.inputs(seen), None)
+    seen = behind_all(graph, sign, SHAPING | TAKEN_OUT)
     if seen is None or seen.name not in COMPARING:
         return None
     error = next(graph.inputs(seen), None)

@@ -163,9 +163,8 @@ def normalised(graph: Provenance, op: Op) -> Op | None:
     while here is not None and here.name in flow.SHAPING | {"div", "mul", "clamp"}:
         here = next((i for i in graph.inputs(here) if i.live), None)
     sides = list(graph.inputs(here)) if here is not None and here.name == "sub" else []
-    mean: Op | None = sides[1] if len(sides) == 2 else None
-    while mean is not None and mean.name in flow.SHAPING | flow.REDUCING | {"median"}:
-        mean = next(graph.inputs(mean), None)
+    mean = sides[1] if len(sides) == 2 else None
+    mean = flow.behind_all(graph, mean, flow.SHAPING | flow.REDUCING | {"median"})
     return sides[0] if mean is not None and mean.nid == sides[0].nid else None
 
 

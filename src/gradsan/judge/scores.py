@@ -257,9 +257,7 @@ def _parting(graph: Provenance, own: Op, other: Op) -> tuple[Op, Op]:
 
 def _handed(graph: Provenance, op: Op, passing: set[str] = PASSED_ON) -> Op:
     """What was passed on, before it was reshaped, picked or put together."""
-    while op.name in passing and (source := next(graph.inputs(op), None)) is not None:
-        op = source
-    return op
+    return flow.unshaped(graph, op, passing)
 
 
 def _differ(one: Op, other: Op) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradsan.judge.flow import SELECTING, SHAPING, Term, constant_terms, first_scalar
+from gradsan.judge.flow import SELECTING, SHAPING, Term, behind_all, constant_terms, first_scalar
 from gradsan.judge.live_targets import modelled
 from gradsan.judge.provenance import Provenance
 from gradsan.judge.residuals import Residual
@@ -120,9 +120,3 @@ def _says_something_of_data(graph: Provenance, op: Op) -> bool:
 def is_log_softmax(graph: Provenance, op: Op | None) -> bool:
     op = behind_all(graph, op, SHAPING | SELECTING)
     return op is not None and op.name == "log_softmax"
-
-
-def behind_all(graph: Provenance, op: Op | None, names: set[str]) -> Op | None:
-    while op is not None and op.name in names:
-        op = next(graph.inputs(op), None)
-    return op

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradsan.judge.closed_masks import closed_mask
-from gradsan.judge.flow import REDUCING, SELECTING, SHAPING, is_averaged
+from gradsan.judge.flow import REDUCING, SELECTING, SHAPING, behind_all, is_averaged
 from gradsan.judge.history import History
 from gradsan.judge.known_answers import known_answer, made_equal
 from gradsan.judge.ledger import Contribution
@@ -771,9 +771,7 @@ class ZeroGradient(Rule):
     def _is_clamped_error(self, op: Op, live: dict[ValueId, Op]) -> bool:
         """A difference reaches the loss through this clamp and no other way."""
         graph = self.history.graph
-        source = next(graph.inputs(op), None)
-        while source is not None and source.name in SHAPING | SELECTING:
-            source = next(graph.inputs(source), None)
+        source = behind_all(graph, next(graph.inputs(op), None), SHAPING | SELECTING)
         if source is None or source.name not in ("sub", "rsub", "add"):
             return False
         onward = [n for n in graph.consumers.get(source.nid, ()) if n in live]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradsan.judge.flow import SELECTING, SHAPING
+from gradsan.judge.flow import SELECTING, SHAPING, behind_all
 from gradsan.judge.wording import line
 from gradsan.record.events import Backward, Op, Ops
 from gradsan.rules.base import Rule, Verdict, Verdicts
@@ -146,9 +146,7 @@ class UnstableLogProb(Rule):
         if op.name != "log" and op.name not in WANTS_LOGITS | WANTS_LOG_PROBS:
             return None
         graph = self.history.graph
-        source = next(graph.inputs(op), None)
-        while source is not None and source.name in SHAPING | SELECTING:
-            source = next(graph.inputs(source), None)
+        source = behind_all(graph, next(graph.inputs(op), None), SHAPING | SELECTING)
         return source if source is not None and source.name == "softmax" else None
 
 
