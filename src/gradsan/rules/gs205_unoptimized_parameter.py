@@ -182,7 +182,7 @@ class UnoptimizedParameter(Rule):
         kept = next((s for pid in sorted(ready) if (s := self._plain_container(pid))), NOWHERE)
         yield Verdict(
             kept or collected,
-            f"{networks(history, ready)} receives gradient, but no optimizer owns it"
+            f"gradient reaches {networks(history, ready)}, but no optimizer was given these weights"
             + (": `parameters()` does not look into a plain container" if kept else ""),
             [("plain container", kept), ("parameters collected" if optimizer.site else "step", collected),
               ("optimizer", optimizer.site),

@@ -418,7 +418,7 @@ class OrphanedOptimizer(Rule):
             )
         return Verdict(
             replaced or optimizer.site,
-            f"{what}: it receives gradient and is never stepped",
+            f"{what}: gradient arrives there, and no step uses it",
             [("optimizer", optimizer.site), ("replacement", replaced), ("backward", contribution.site),
              ("step", step)],
             ready,
