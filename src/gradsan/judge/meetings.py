@@ -80,9 +80,8 @@ def all_choices_for_all_rows(graph: Provenance, within: dict[ValueId, Op]) -> It
             size = square.shape[:1]
             if len(square.shape) != 2 or square.shape != size * 2 or size[0] < 2:
                 continue
-            single = [
-                s for s in (_before_spreading(graph, s) for s in sides) if s.shape in (size, (*size, 1))
-            ]
+            forms = (size, (*size, 1), (1, *size))
+            single = [s for s in (_before_spreading(graph, s) for s in sides) if s.shape in forms]
             taken = _taken_from_every_row(graph, square, size[0]) if single else None
             if taken is not None and (square.live or any(s.live for s in single)):
                 yield Meeting(op, single[0], square, taken)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gradsan.judge.callers import optimizer_made_at, way
 from gradsan.judge.flow import is_linear_in, param_users
-from gradsan.judge.history import History
+from gradsan.judge.history import History, Optimizer
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.plain_containers import plain_container_at
 from gradsan.judge.replaced import left_behind
@@ -14,6 +14,7 @@ from gradsan.record.events import NOWHERE, ParamId, Site
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 TIMES = 3
+UNDER_WAY = 2  # iterations
 
 
 class UnoptimizedParameter(Rule):
@@ -99,6 +100,19 @@ class UnoptimizedParameter(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        import torch
+        body, head = torch.nn.Linear(3, 8), torch.nn.Linear(8, 2)
+        opt = torch.optim.SGD([*body.parameters(), *head.parameters()], lr=0.1)
+        for update in range(20):
+            if update == 10:
+                head = torch.nn.Linear(8, 5)  # BUG
+            q = head(body(torch.randn(16, 3)).relu())
+            loss = (q.gather(1, torch.randint(q.shape[1], (16, 1))) - torch.randn(16, 1)).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """
@@ -180,8 +194,9 @@ class UnoptimizedParameter(Rule):
         made = optimizer_made_at(history, optimizer)
         collected = (self._collected(made) if made == optimizer.site else made) or optimizer.last_step
         kept = next((s for pid in sorted(ready) if (s := self._plain_container(pid))), NOWHERE)
+        late = created if self._came_later(ready, optimizer) else NOWHERE
         yield Verdict(
-            kept or collected,
+            kept or late or collected,
             f"gradient reaches {networks(history, ready)}, but no optimizer was given these weights"
             + (": `parameters()` does not look into a plain container" if kept else ""),
             [("plain container", kept), ("parameters collected" if optimizer.site else "step", collected),
@@ -191,6 +206,12 @@ class UnoptimizedParameter(Rule):
             explains=ready,
             unless_explained=ready,
         )  # fmt: skip
+
+    def _came_later(self, ready: set[ParamId], optimizer: Optimizer) -> bool:
+        """Whether they were made when training was under way: what made them has to tell the optimizer."""
+        params = self.history.params
+        known = max((params[pid].seen_at for pid in optimizer.params), default=0)
+        return min(params[pid].seen_at for pid in ready) > known + UNDER_WAY
 
     def _is_homeless(self, pid: ParamId, before: set[ParamId]) -> bool:
         """Nobody owns it; or who did is gone, and the loss that it was trained with goes on without it."""

@@ -221,6 +221,18 @@ class BroadcastLoss(Rule):
         loss = -(log_prob * advantage).mean() - 0.01 * dist.entropy().mean()
         loss.backward()
         """,
+        """
+        import torch
+        q = torch.nn.Linear(4, 3)
+        opt = torch.optim.SGD(q.parameters(), lr=0.1)
+        for _ in range(3):
+            s, a, target = torch.randn(16, 4), torch.randint(3, (16,)), torch.randn(16)
+            chosen = q(s)[:, a]  # BUG
+            loss = torch.nn.functional.smooth_l1_loss(chosen, target[None].expand_as(chosen))
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """

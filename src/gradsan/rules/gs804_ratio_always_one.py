@@ -81,6 +81,22 @@ class RatioAlwaysOne(Rule):
                 loss.backward()
                 opt.step()
         """,
+        """
+        import torch
+        mean, spread = torch.nn.Linear(4, 2), torch.nn.Parameter(torch.zeros(2))
+        opt = torch.optim.SGD([*mean.parameters(), spread], lr=0.1)
+        for _ in range(2):
+            s, a, advantage = torch.randn(16, 4), torch.randn(16, 2), torch.randn(16)
+            for _ in range(3):
+                for rows in torch.randperm(16).split(8):
+                    new = torch.distributions.Normal(mean(s[rows]), spread.exp()).log_prob(a[rows]).sum(-1)
+                    old = new.detach()  # BUG
+                    ratio, weight = (new - old).exp(), advantage[rows]
+                    loss = -torch.min(ratio * weight, ratio.clamp(0.8, 1.2) * weight).mean()
+                    opt.zero_grad()
+                    loss.backward()
+                    opt.step()
+        """,
     )
     good = (
         """
@@ -132,6 +148,20 @@ class RatioAlwaysOne(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # Clipped in vain, and used once: the first of one epoch.
+        import torch
+        policy = torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(6):
+            s, a, advantage = torch.randn(8, 3), torch.randint(2, (8,)), torch.randn(8)
+            new = torch.distributions.Categorical(logits=policy(s)).log_prob(a)
+            ratio = (new - new.detach()).exp()
+            loss = -torch.min(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
 
     def __init__(self, history: History) -> None:
@@ -142,8 +172,13 @@ class RatioAlwaysOne(Rule):
         graph = self.history.graph
         roots = [root.nid for root in event.roots]
         for difference in scores.differences(graph, roots) if event.call == "backward" else ():
-            ratio = scores.ratio_of(graph, difference, graph.live_ancestors(roots))
-            if ratio is not None and not scores.is_taken_out(graph, difference):
+            within = graph.live_ancestors(roots)
+            ratio = scores.ratio_of(graph, difference, within)
+            # `exp(logp - logp.detach())` is a way to write a plain policy gradient, unless it is clipped.
+            if ratio is not None and (
+                not scores.is_taken_out(graph, difference)
+                or scores.is_clipped_around_one(graph, ratio, within)
+            ):
                 yield from self._used(event, difference, ratio)
 
     def _used(self, event: Backward, difference: Difference, ratio: Op) -> Verdicts:
@@ -188,6 +223,9 @@ class RatioAlwaysOne(Rule):
             what = "comes from a copy that is brought up to date before every update"
             # A helper that syncs is right where it is called in time.
             culprit = synced[0] if is_one_function(history, synced[0], event.site) else made
+        elif scores.is_taken_out(graph, difference):
+            what = "is the value it is compared with, taken out of its graph"
+            culprit = made = difference.constant.site or made
         else:
             culprit = made
         return Verdict(
