@@ -511,9 +511,9 @@ class AdvantageCarriesGradient(Rule):
         while op.name in PASSED_ON:
             live = [i for i in graph.inputs(op) if i.live and i.inputs]
             if len(live) != 1:
-                return normalised(graph, op) or op
+                break
             op = live[0]
-        return op
+        return normalised(graph, op) or op
 
     def _verdict(
         self, op: Op, weight: Op, origin: Op, pids: set[ParamId], contribution: Contribution

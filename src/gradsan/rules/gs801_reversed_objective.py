@@ -6,6 +6,7 @@ from gradsan.judge.expected_entropy import expected_values
 from gradsan.judge.history import History
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.meaning import ENOUGH, Head, bootstrapped, descends, head, joins, layer, sign_of, uphill
+from gradsan.judge.raised_divergences import joined_at, raised_divergences
 from gradsan.judge.score_functions import critics_of_rewards, turned_at, weighed_scores
 from gradsan.judge.scores import clipped_ratio, sides_apart
 from gradsan.judge.weighed import Met, origin
@@ -28,7 +29,7 @@ class ReversedObjective(Rule):
         made smaller still, or the ratio in it is upside down, `exp(old - new)`; the actor's loss lowers the value that
         its critic gives to the action, or that its probabilities expect of all actions; log-probabilities fall where
         the critic says that more came back than expected, and rise where less did; or they fall where the return of
-        the environment's rewards is high.
+        the environment's rewards is high. Or the penalty that holds a policy near its reference pushes it away.
     """
     why = """
         The sign of a policy's loss is a convention that nothing checks: an objective is maximised, a loss minimised.
@@ -137,6 +138,39 @@ class ReversedObjective(Rule):
                 for t, p in zip(slow.parameters(), critic.parameters()):
                     t.lerp_(p, 0.05)
         """,
+        """
+        import copy
+        import torch
+        policy = torch.nn.Linear(4, 3)
+        reference = copy.deepcopy(policy).requires_grad_(False)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(6):
+            s, a, advantage = torch.randn(16, 4), torch.randint(3, (16, 1)), torch.randn(16, 1)
+            score = policy(s).log_softmax(-1).gather(1, a)
+            known = reference(s).log_softmax(-1).gather(1, a)
+            kl = (known - score).exp() - (known - score) - 1
+            loss = -(score * advantage + 0.1 * kl).mean()  # BUG
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        import copy
+        import torch
+        from torch.distributions import Categorical, kl_divergence
+        policy = torch.nn.Linear(4, 3)
+        reference = copy.deepcopy(policy).requires_grad_(False)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(6):
+            s, advantage = torch.randn(16, 4), torch.randn(16)
+            dist = Categorical(logits=policy(s))
+            surrogate = -(dist.log_prob(dist.sample()) * advantage).mean()
+            penalty = kl_divergence(dist, Categorical(logits=reference(s))).mean()
+            loss = surrogate - 0.1 * penalty  # BUG
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """
@@ -223,6 +257,27 @@ class ReversedObjective(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # A penalty, and a bonus for being unlike another agent, which is trained itself.
+        import copy
+        import torch
+        from torch.distributions import Normal, kl_divergence
+        policy, other = torch.nn.Linear(4, 2), torch.nn.Linear(4, 2)
+        reference = copy.deepcopy(policy).requires_grad_(False)
+        opt = torch.optim.SGD([*policy.parameters(), *other.parameters()], lr=0.1)
+        for _ in range(6):
+            s, advantage = torch.randn(16, 4), torch.randn(16)
+            dist, rival = Normal(policy(s), 1.0), Normal(other(s), 1.0)
+            a, b = dist.sample(), rival.sample()
+            surrogate = -((dist.log_prob(a) + rival.log_prob(b)).sum(-1) * advantage).mean()
+            known = Normal(reference(s), 1.0)
+            near = (dist.log_prob(a) - known.log_prob(a)).sum(-1).pow(2).mean()
+            far = kl_divergence(dist, Normal(rival.loc.detach(), 1.0)).sum(-1).mean()
+            loss = surrogate + 0.1 * (kl_divergence(dist, known).sum(-1).mean() + near) - 0.01 * far
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
 
     def __init__(self, history: History) -> None:
@@ -237,6 +292,7 @@ class ReversedObjective(Rule):
         self._friends: set[Head] = set()  # policies and critics that were seen to agree with another
         self._against_rewards: dict[Head, int] = {}
         self._raises_expectation = False  # some policy's probabilities move to what a critic values
+        self._driven_away: dict[Site, int] = {}
         self._with_rewards = False  # some policy raises what was rewarded
 
     def on_settled(self, contribution: Contribution) -> Verdicts:
@@ -260,6 +316,23 @@ class ReversedObjective(Rule):
                 seen.add(who)
                 yield from self._pair(contribution, pair, *who)
         yield from self._scores(contribution, way)
+        yield from self._divergences(contribution, way)
+
+    def _divergences(self, contribution: Contribution, way: int) -> Verdicts:
+        history, roots = self.history, [root.nid for root in contribution.event.roots]
+        for op, learned in raised_divergences(history, roots, way):
+            looks = self._driven_away[op.site] = self._driven_away.get(op.site, 0) + 1
+            if looks >= ENOUGH and learned & contribution.consumed_pids():
+                joined = joined_at(history, op, roots)
+                yield Verdict(
+                    joined,
+                    f"each update drives {networks(history, learned)} away from the reference: the divergence on "
+                    f"{line(history, op.site)} enters the loss with a minus",
+                    [("divergence", op.site), ("loss", joined), ("backward", contribution.site)],
+                    learned,
+                    key="divergence",
+                    fix="add the penalty to the loss: `loss = -surrogate + beta * kl`",
+                )
 
     # -- beside what the environment gave ---------------------------------------------------------------
 

@@ -7,8 +7,9 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
+from gradsan.judge import flow
 from gradsan.judge.callers import caller_of
-from gradsan.judge.flow import JOINING, SELECTING, SHAPING, TAKEN_OUT
+from gradsan.judge.flow import JOINING, REDUCING, SELECTING, SHAPING, TAKEN_OUT
 from gradsan.judge.weighed import is_score
 from gradsan.judge.wording import line, value_at
 from gradsan.record.events import Backward, Op, Site, ValueId
@@ -38,7 +39,8 @@ class FlatAdvantage(Rule):
     what = """
         The weights of the log-probabilities are normalised over an axis of one element, or in groups of one: each is
         compared with itself, so all are zero (or all one), whatever the rewards were. Or the baseline is the very
-        tensor that the rewards are in, written anew. Or they were cast to whole numbers, and little is left of them.
+        tensor that the rewards are in, written anew. Or they were cast to whole numbers, and little is left of them. Or
+        they are centred, and meet one number that all log-probabilities were averaged into.
     """
     why = """
         An advantage says how much better an action was than others. Where each one is its own mean, nothing is left
@@ -108,6 +110,25 @@ class FlatAdvantage(Rule):
             a = dist.sample()
             reward, baseline = judge(s, a), judge(s, dist.probs.argmax(-1))
             loss = -((reward - baseline) * dist.log_prob(a)).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        import torch
+        policy = torch.nn.Linear(4, 3)
+        opt = torch.optim.Adam(policy.parameters(), lr=0.01)
+        for _ in range(5):
+            scores, rewards = [], []
+            for _ in range(8):
+                dist = torch.distributions.Categorical(logits=policy(torch.randn(4)))
+                a = dist.sample()
+                scores.append(dist.log_prob(a))
+                rewards.append(float(a == 0))
+            weights = torch.tensor(rewards)
+            weights = (weights - weights.mean()) / (weights.std() + 1e-8)
+            score = torch.stack(scores).mean()
+            loss = -(score * weights).mean()  # BUG
             opt.zero_grad()
             loss.backward()
             opt.step()
@@ -188,6 +209,22 @@ class FlatAdvantage(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # The score of a whole episode, weighed with what it was worth next to others.
+        import torch
+        policy = torch.nn.Linear(4, 3)
+        opt = torch.optim.Adam(policy.parameters(), lr=0.01)
+        for _ in range(5):
+            worth = torch.randn(6)
+            worth = (worth - worth.mean()) / worth.std()
+            loss = 0.0
+            for weight in worth:
+                dist = torch.distributions.Categorical(logits=policy(torch.randn(8, 4)))
+                loss = loss - dist.log_prob(dist.sample()).sum() * weight
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
 
     def __init__(self, *args: object) -> None:
@@ -206,6 +243,7 @@ class FlatAdvantage(Rule):
             weights = [side for side in sides if not side.live and side.floating]
             if len(sides) != 2 or len(weights) != 1 or not is_score(self.history, _other(sides, weights[0])):
                 continue
+            yield from self._out_of_step(event, op, _other(sides, weights[0]), weights[0])
             for normalisation in self._normalisations(weights[0]):
                 seen, site = self._seen[normalisation.site], normalisation.site
                 if self._runs_over_nothing(normalisation):
@@ -215,6 +253,29 @@ class FlatAdvantage(Rule):
                 if len(seen.iterations) >= ENOUGH and not seen.over_something and site not in reported:
                     reported.add(site)
                     yield self._verdict(event, op, normalisation)
+
+    def _out_of_step(self, event: Backward, product: Op, scores: Op, weight: Op) -> Verdicts:
+        """All scores were made one number before they met weights that are centred: what is left is their sum, zero."""
+        graph, history = self.history.graph, self.history
+        folded = flow.unshaped(graph, scores, SHAPING | {"neg"})
+        several = folded.name in REDUCING and any(math.prod(i.shape) > 1 for i in graph.inputs(folded))
+        several = several or len(flow.terms(graph, folded)) > 1  # one by one: `sum(log_probs)`
+        centred = flow.unshaped(graph, weight, SHAPING | REDUCING | {"neg", "div"})
+        found = self._own_mean(centred) if centred.name == "sub" and math.prod(scores.shape) == 1 else None
+        if not several or found is None or math.prod(found[1].shape) != 1 or math.prod(found[0].shape) < 2:
+            return
+        onward = flow.users_through(graph, product, graph.ops, SHAPING | {"neg"})
+        if math.prod(product.shape) == 1 or any(math.prod(user.shape) == 1 for user in onward):
+            yield Verdict(
+                product.site,
+                f"the log-probabilities are made one number on {line(history, folded.site)} before they are weighed, "
+                f"and the weights are centred on {line(history, centred.site)}: their sum is zero, and so is the "
+                "gradient, whatever the rewards",
+                [("made one number", folded.site), ("centred", centred.site), ("loss", product.site),
+                 ("backward", event.site)],
+                explains=event.reached,
+                fix="weigh first, then average: `(log_probs * advantages).mean()`",
+            )  # fmt: skip
 
     def _whole_numbers(self, event: Backward, product: Op, reported: set[Site]) -> Verdicts:
         """Weights that were cast to whole numbers on their way, and lost much of their size there."""
