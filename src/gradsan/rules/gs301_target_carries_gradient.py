@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradsan.judge.callers import handed_in
+from gradsan.judge.callers import handed_in, used_in
 from gradsan.judge.effect import Way, from_outside, share_through
 from gradsan.judge.flow import SELECTING, SHAPING, Term, behind_all
 from gradsan.judge.ledger import Contribution
@@ -393,7 +393,7 @@ class TargetCarriesGradient(Rule):
         weighs = named != where.site and policy_weight(history.graph, target) is not None
         return Verdict(
             culprit,
-            f"{value_at(history, named, 'this')} is {'a weight in ' * weighs}a bootstrap target and should be a "
+            f"{value_at(history, named, 'this')} is {'part of ' * weighs}a bootstrap target and should be a "
             f"constant, but gradient flows through it: the loss on {line(history, contribution.site)} trains "
             f"{networks(history, pids)} through the target, too",
             [("value", target[0].op.site), ("target", where.site), ("loss", residual.op.site),
@@ -406,8 +406,8 @@ class TargetCarriesGradient(Rule):
         """The target's expression; the weight in it, where only that is live; the loss, where the very same value
         has to be live for another one."""
         weight = policy_weight(self.history.graph, target)
-        if weight is not None and weight.site:
-            return weight.site
+        if weight is not None and (asked := used_in(self.history, weight, where)):
+            return asked
         if is_climbed(self.history, where, residual.op):
             return residual.op.site
         return handed_in(self.history, where, target[0].op)
