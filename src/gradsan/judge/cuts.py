@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from gradsan.judge import flow
 from gradsan.judge.callers import NEW_TENSORS
 from gradsan.judge.dead_weights import dead_weights
+from gradsan.judge.exported_values import exported, weighs_numbers
 from gradsan.judge.half_cuts import half_cuts
 from gradsan.judge.latents import drawn_latents
 from gradsan.judge.preferences import constant_sides
@@ -57,7 +58,8 @@ class CutFinder:
         if contribution.event.error or contribution.event.call != "backward":
             return []
         found = (
-            self.dead_terms(contribution)
+            self.exported(contribution)
+            or self.dead_terms(contribution)
             or self.dead_bounds(contribution)
             or self.draws(contribution)
             or self.dead_sides(contribution)
@@ -85,6 +87,10 @@ class CutFinder:
         found = [(op, behind & wanted) for op, behind in flow.cuts_behind(graph, roots).values()]
         return [Cut(op, pids, flow.is_choice(graph, op)) for op, pids in found if pids]
 
+    def exported(self, contribution: Contribution) -> list[Cut]:
+        left = exported(self.history, contribution)
+        return [Cut(*left, False)] if left is not None else []
+
     def dead_terms(self, contribution: Contribution) -> list[Cut]:
         """Cuts in summands whose gradient nobody consumes."""
         graph = self.history.graph
@@ -107,6 +113,8 @@ class CutFinder:
                 wanted = wanted - consumed or wanted  # those first that get nothing at all
                 cut = self.in_loss([term.op.nid], wanted) if wanted else None
                 if cut is None or self._is_reference(term, summands, cut) or self._is_forgotten(term, cut):
+                    continue
+                if weighs_numbers(graph, term.op, cut.op):
                     continue
                 if self._is_of_older_weights(cut, root.nid) or self._is_scored(cut, root.nid):
                     continue

@@ -283,6 +283,48 @@ class MisalignedReturn(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        import numpy, torch
+
+        class Walk:
+            def __init__(self):
+                self.random = numpy.random.default_rng(0)
+
+            def reset(self):
+                self.x = self.random.normal(size=3).astype("float32")
+                return self.x.copy(), {}
+
+            def step(self, action):
+                self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+                return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+        def sums(rewards):
+            running, returns = 0.0, numpy.zeros(len(rewards), dtype="float32")
+            for t in reversed(range(len(rewards))):
+                running = rewards[t] + 0.9 * running  # BUG
+                returns[t] = running
+            return returns
+
+        env, policy = Walk(), torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+        obs, _ = env.reset()
+        for _ in range(4):
+            seen, actions, rewards = [], [], []
+            for _ in range(40):
+                action = torch.distributions.Categorical(logits=policy(torch.tensor(obs))).sample()
+                seen.append(obs)
+                actions.append(action)
+                obs, reward, terminated, truncated, _ = env.step(int(action))
+                rewards.append(reward)
+                if terminated:
+                    obs, _ = env.reset()
+            returns = torch.tensor(sums(rewards))
+            dist = torch.distributions.Categorical(logits=policy(torch.tensor(numpy.array(seen))))
+            loss = -(dist.log_prob(torch.stack(actions)) * returns).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """
