@@ -49,6 +49,8 @@ class Binding(NamedTuple):
     plain: bool  # the right-hand side is a name, an attribute or a subscript: no new object is made
     constant: bool
     given: frozenset[str]  # the names and attributes on the right-hand side
+    handed: bool = False  # plain, or by methods that give back the network they are called on
+    value: str = ""  # the right-hand side as it is written
 
 
 @functools.lru_cache(maxsize=256)
@@ -100,7 +102,10 @@ def _match(
         end = statement.end_lineno or statement.lineno
         attributes = {n.attr for n in ast.walk(value) if isinstance(n, ast.Attribute)}
         given = frozenset(names_in(value) | attributes)
-        found.append(Binding(statement.lineno, end, function, plain, isinstance(value, ast.Constant), given))
+        constant, handed = isinstance(value, ast.Constant), plain or _hands_on(value)
+        found.append(
+            Binding(statement.lineno, end, function, plain, constant, given, handed, ast.unparse(value))
+        )
 
 
 def _is_shallow_copy(value: ast.expr) -> bool:
@@ -108,6 +113,32 @@ def _is_shallow_copy(value: ast.expr) -> bool:
     return (
         isinstance(value, ast.Call) and ast.unparse(value.func) in ("copy.copy", "copy") and bool(value.args)
     )
+
+
+OF_ITSELF = {
+    "to",
+    "cuda",
+    "cpu",
+    "eval",
+    "train",
+    "float",
+    "double",
+    "half",
+    "bfloat16",
+    "requires_grad_",
+    "share_memory",
+    "apply",
+    "type",
+}  # a module gives back itself
+
+
+def _hands_on(value: ast.expr) -> bool:
+    """`net.to(device).eval()` is the network itself."""
+    while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
+        if value.func.attr not in OF_ITSELF:
+            return False
+        value = value.func.value
+    return isinstance(value, ast.Name | ast.Attribute | ast.Subscript)
 
 
 STORING = {
@@ -302,6 +333,20 @@ def subtrahend_bound_at(file: str, line: int) -> int:
             earlier = [b.line for b in bindings(file, name) if b.line < line] if name else []
             if earlier:
                 return max(earlier)
+    return 0
+
+
+def given_twice(file: str, names: set[str]) -> int:
+    """Where a call is given one of these variables or attributes twice, its second place; 0 where none is."""
+    tree = tree_of(file)
+    calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call)] if tree is not None else []
+    for call in calls:
+        seen: set[str] = set()
+        for part in (*call.args, *(keyword.value for keyword in call.keywords)):
+            name = part.attr if isinstance(part, ast.Attribute) else getattr(part, "id", "")
+            if name in names and ast.unparse(part) in seen:
+                return part.lineno
+            seen.add(ast.unparse(part))
     return 0
 
 
