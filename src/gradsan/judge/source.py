@@ -6,6 +6,7 @@ import ast
 import functools
 import linecache
 import os
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from gradsan.judge.cells import cell_of, file_of
@@ -339,15 +340,29 @@ def subtrahend_bound_at(file: str, line: int) -> int:
 def given_twice(file: str, names: set[str]) -> int:
     """Where a call is given one of these variables or attributes twice, its second place; 0 where none is."""
     tree = tree_of(file)
-    calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call)] if tree is not None else []
-    for call in calls:
+    return next((at for name, at in _given_twice(tree) if name in names), 0) if tree is not None else 0
+
+
+def given_twice_at(file: str, line: int) -> int:
+    """The same, for any variable that a call in the statement on this line is given."""
+    statement = around(file, line)[1]
+    return next((at for name, at in _given_twice(statement) if name), 0) if statement is not None else 0
+
+
+def _given_twice(tree: ast.AST) -> Iterator[tuple[str, int]]:
+    for call in (n for n in ast.walk(tree) if isinstance(n, ast.Call)):
         seen: set[str] = set()
         for part in (*call.args, *(keyword.value for keyword in call.keywords)):
-            name = part.attr if isinstance(part, ast.Attribute) else getattr(part, "id", "")
-            if name in names and ast.unparse(part) in seen:
-                return part.lineno
+            if ast.unparse(part) in seen:
+                yield part.attr if isinstance(part, ast.Attribute) else getattr(part, "id", ""), part.lineno
             seen.add(ast.unparse(part))
-    return 0
+
+
+def second_name_at(file: str, line: int, names: set[str]) -> int:
+    """Where one of the variables on this line was made a second name for one of `names`, in the same function."""
+    used, function = words_at(file, line) - names, function_at(file, line)
+    found = [b for word in used for b in bindings(file, word) if b.plain and b.given & names]
+    return max((b.line for b in found if b.function == function and b.line <= line), default=0)
 
 
 def looped_over(file: str, line: int) -> tuple[str, ...]:
