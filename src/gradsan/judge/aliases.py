@@ -1,4 +1,4 @@
-"""Two names for one network: how it shows in what is done with it, and where it came about."""
+"""Two names for one network: how it shows in what is done with it."""
 
 from __future__ import annotations
 
@@ -49,30 +49,6 @@ def _is_share_of(graph: Provenance, op: Op, pid: ParamId) -> bool:
     if op.name in ("sub", "rsub") and len(op.inputs) == 2:  # `t.add_(tau * (p - t))`
         return all(_is_share_of(graph, part, pid) for part in graph.inputs(op))
     return params_of(op) == (pid,)
-
-
-def alias_line(history: History, targets: list[ParamId], online: list[ParamId], near: Site) -> Site:
-    """An assignment that gives one of the networks' names to the other, without making anything new; or, where two
-    networks were made of one set of parameters, the later one."""
-    where = history.sites.get(near)
-    if where is None:
-        return NOWHERE
-    param = history.params[targets[0]]
-    names = (param.name, *param.aliases)
-    parts = [part.split("[")[0] for name in names for part in reversed(name.split(".")[:-1])]
-    around = (receiver_at(where.file, where.line), *looped_over(where.file, where.line))
-    candidates = [part for part in (*parts, *around) if not part.isdigit()]
-    for part in candidates:
-        if plain := [b for b in bindings(where.file, part) if b.plain]:
-            return history.site_at(where.file, plain[-1].line, plain[-1].function)
-    if targets != online:
-        return NOWHERE
-    common = set.intersection(*(set(name.split(".")) for name in names))
-    made = [
-        b for part in candidates[: len(parts) + 1] if part not in common for b in bindings(where.file, part)
-    ]
-    last = max(made, key=lambda b: b.line, default=None)
-    return history.site_at(where.file, last.line, last.function) if last is not None else NOWHERE
 
 
 def frozen_by_another_name(history: History, pids: list[ParamId]) -> Site:

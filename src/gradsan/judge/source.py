@@ -6,6 +6,7 @@ import ast
 import functools
 import linecache
 import os
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from gradsan.judge.cells import cell_of, file_of
@@ -49,6 +50,8 @@ class Binding(NamedTuple):
     plain: bool  # the right-hand side is a name, an attribute or a subscript: no new object is made
     constant: bool
     given: frozenset[str]  # the names and attributes on the right-hand side
+    handed: bool = False  # plain, or by methods that give back the network they are called on
+    value: str = ""  # the right-hand side as it is written
 
 
 @functools.lru_cache(maxsize=256)
@@ -100,7 +103,10 @@ def _match(
         end = statement.end_lineno or statement.lineno
         attributes = {n.attr for n in ast.walk(value) if isinstance(n, ast.Attribute)}
         given = frozenset(names_in(value) | attributes)
-        found.append(Binding(statement.lineno, end, function, plain, isinstance(value, ast.Constant), given))
+        constant, handed = isinstance(value, ast.Constant), plain or _hands_on(value)
+        found.append(
+            Binding(statement.lineno, end, function, plain, constant, given, handed, ast.unparse(value))
+        )
 
 
 def _is_shallow_copy(value: ast.expr) -> bool:
@@ -108,6 +114,32 @@ def _is_shallow_copy(value: ast.expr) -> bool:
     return (
         isinstance(value, ast.Call) and ast.unparse(value.func) in ("copy.copy", "copy") and bool(value.args)
     )
+
+
+OF_ITSELF = {
+    "to",
+    "cuda",
+    "cpu",
+    "eval",
+    "train",
+    "float",
+    "double",
+    "half",
+    "bfloat16",
+    "requires_grad_",
+    "share_memory",
+    "apply",
+    "type",
+}  # a module gives back itself
+
+
+def _hands_on(value: ast.expr) -> bool:
+    """`net.to(device).eval()` is the network itself."""
+    while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
+        if value.func.attr not in OF_ITSELF:
+            return False
+        value = value.func.value
+    return isinstance(value, ast.Name | ast.Attribute | ast.Subscript)
 
 
 STORING = {
@@ -303,6 +335,34 @@ def subtrahend_bound_at(file: str, line: int) -> int:
             if earlier:
                 return max(earlier)
     return 0
+
+
+def given_twice(file: str, names: set[str]) -> int:
+    """Where a call is given one of these variables or attributes twice, its second place; 0 where none is."""
+    tree = tree_of(file)
+    return next((at for name, at in _given_twice(tree) if name in names), 0) if tree is not None else 0
+
+
+def given_twice_at(file: str, line: int) -> int:
+    """The same, for any variable that a call in the statement on this line is given."""
+    statement = around(file, line)[1]
+    return next((at for name, at in _given_twice(statement) if name), 0) if statement is not None else 0
+
+
+def _given_twice(tree: ast.AST) -> Iterator[tuple[str, int]]:
+    for call in (n for n in ast.walk(tree) if isinstance(n, ast.Call)):
+        seen: set[str] = set()
+        for part in (*call.args, *(keyword.value for keyword in call.keywords)):
+            if ast.unparse(part) in seen:
+                yield part.attr if isinstance(part, ast.Attribute) else getattr(part, "id", ""), part.lineno
+            seen.add(ast.unparse(part))
+
+
+def second_name_at(file: str, line: int, names: set[str]) -> int:
+    """Where one of the variables on this line was made a second name for one of `names`, in the same function."""
+    used, function = words_at(file, line) - names, function_at(file, line)
+    found = [b for word in used for b in bindings(file, word) if b.plain and b.given & names]
+    return max((b.line for b in found if b.function == function and b.line <= line), default=0)
 
 
 def looped_over(file: str, line: int) -> tuple[str, ...]:

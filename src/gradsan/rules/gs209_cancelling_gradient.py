@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from gradsan.judge import flow
-from gradsan.judge.callers import used_in, way_of
+from gradsan.judge.cancelling_lines import line_of_constant
 from gradsan.judge.dual_terms import dual_terms
 from gradsan.judge.effect import from_outside, share_through
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.numbering import ValueNumbers, value_numbers
 from gradsan.judge.own_weights import is_plain
 from gradsan.judge.scores import SAME, made
-from gradsan.judge.source import subtrahend_bound_at
 from gradsan.judge.wording import line, networks, value_at
 from gradsan.record.events import Backward, Op, ParamId, Site, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
@@ -155,6 +154,62 @@ class CancellingGradient(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # A sample that was written by hand, scored around the mean that it was drawn around.
+        import torch
+        from torch.distributions import Normal
+        mean = torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(mean.parameters(), lr=0.1)
+        for _ in range(5):
+            s, gain = torch.randn(8, 3), torch.randn(8)
+            centre = mean(s)
+            action = centre + 0.3 * torch.randn_like(centre)  # BUG
+            log_prob = Normal(centre, 0.3).log_prob(action).sum(-1)
+            loss = -(log_prob * gain).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # Two names for one log-probability, told apart by a helper.
+        import torch
+
+        def surrogate(new, old, gain):
+            ratio = (new - old).exp()
+            return -torch.min(ratio * gain, ratio.clamp(0.8, 1.2) * gain).mean()
+
+        class Learner:
+            def __init__(self):
+                self.policy = torch.nn.Linear(3, 4)
+                self.opt = torch.optim.SGD(self.policy.parameters(), lr=0.1)
+
+            def update(self, s, a, gain):
+                log_prob = torch.distributions.Categorical(logits=self.policy(s)).log_prob(a)
+                before = log_prob  # BUG
+                loss = surrogate(log_prob, before, gain)
+                self.opt.zero_grad()
+                loss.backward()
+                self.opt.step()
+
+        learner = Learner()
+        for _ in range(5):
+            learner.update(torch.randn(8, 3), torch.randint(4, (8,)), torch.randn(8))
+        """,
+        """
+        # The divergence from a second pass; the first is the one that the other term trains.
+        import torch
+        policy = torch.nn.Linear(3, 4)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(5):
+            s, a, gain = torch.randn(8, 3), torch.randint(4, (8, 1)), torch.randn(8, 1)
+            log_probs = policy(s).log_softmax(-1)
+            before = policy(s)  # BUG
+            kl = (before.softmax(-1) * (before.log_softmax(-1) - log_probs)).sum(-1)
+            loss = -(log_probs.gather(1, a) * gain).mean() + 0.5 * kl.mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """
@@ -257,6 +312,21 @@ class CancellingGradient(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # The sample is data: only the mean is live in its score.
+        import torch
+        from torch.distributions import Normal
+        mean = torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(mean.parameters(), lr=0.1)
+        for _ in range(5):
+            s, gain = torch.randn(8, 3), torch.randn(8)
+            centre = mean(s)
+            action = (centre + 0.3 * torch.randn_like(centre)).detach()
+            loss = -(Normal(centre, 0.3).log_prob(action).sum(-1) * gain).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
 
     def on_settled(self, contribution: Contribution) -> Verdicts:
@@ -280,7 +350,7 @@ class CancellingGradient(Rule):
                 continue
             if any(pids <= dual.pids for dual in dual_terms(self.history, contribution)):
                 continue  # GS304: it should not be live in this loss at all
-            site = self._told_apart(op, kept, twin)
+            site = line_of_constant(self.history, op, kept, twin, roots)
             alone = not self._escapes((kept, twin), op, live, set(roots))
             if pids and (alone or pids <= tiny):
                 yield self._verdict(
@@ -342,24 +412,6 @@ class CancellingGradient(Rule):
         only_here = all(set(graph.consumers.get(i.nid, ())) & live.keys() == {op.nid} for i in inside)
         return only_here and [i.name for i in inside] in (["sub"], ["rsub"])
 
-    def _told_apart(self, op: Op, kept: Op, twin: Op) -> Site:
-        """The line to change. Where one helper made both values, it is the line that asked for the second:
-        the one whose result is subtracted."""
-        sampled = self._sampled(op)
-        if sampled is not None:
-            return sampled.site
-        where = self.history.sites.get(op.site)
-        if kept.site == twin.site and where is not None:
-            asked = subtrahend_bound_at(where.file, where.line)
-            ways = (site for side in (kept, twin) for site in way_of(self.history, side))
-            calls = {seen.line for site in ways if (seen := self.history.sites.get(site)) is not None}
-            older, newer = (used_in(self.history, side, op) for side in sorted((kept, twin)))
-            # Something else may be subtracted on that line, too.
-            if asked and (asked in calls or older == newer):
-                return self.history.site_at(where.file, asked, where.function)
-            return older if asked else used_in(self.history, twin, op)
-        return twin.site
-
     def _verdict(
         self, event: Backward, op: Op, culprit: Site, pids: set[ParamId], twin: Op, what: str
     ) -> Verdict:
@@ -375,11 +427,6 @@ class CancellingGradient(Rule):
                 history, history.ledger.recent[event.bid], from_outside(history, twin, within)
             ),
         )
-
-    def _sampled(self, op: Op) -> Op | None:
-        """The reparameterised sample among the summands, if that is how the value came in twice."""
-        graph = self.history.graph
-        return next((i for i in graph.ancestors([op.nid]).values() if "rsample" in i.tags and i.live), None)
 
 
 def _differences(live: dict[ValueId, Op]) -> set[ValueId]:

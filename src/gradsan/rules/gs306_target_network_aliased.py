@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from gradsan.judge.aliases import alias_line, frozen_by_another_name, mixes_itself
+from gradsan.judge.aliases import frozen_by_another_name, mixes_itself
 from gradsan.judge.history import History
 from gradsan.judge.provenance import params_of
+from gradsan.judge.second_names import alias_line
 from gradsan.judge.wording import line, networks
 from gradsan.record.events import NOWHERE, Backward, Ops, ParamId, Site, Sync
 from gradsan.record.torch_errors import NO_GRAPH
@@ -189,6 +190,63 @@ class TargetNetworkAliased(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # Moving a network gives back the same network.
+        import torch
+
+        class Agent:
+            def __init__(self, models, device):
+                self.q = models["q"].to(device)
+                self.slow = models["q"].to(device)  # BUG
+                self.opt = torch.optim.SGD(self.q.parameters(), lr=0.1)
+
+            def soften(self):
+                for p, t in zip(self.q.parameters(), self.slow.parameters()):
+                    t.data.copy_(0.99 * t.data + 0.01 * p.data)
+
+        models = {"q": torch.nn.Linear(3, 2)}
+        agent = Agent(models, "cpu")
+        for _ in range(6):
+            s, r, s2 = torch.randn(8, 3), torch.randn(8), torch.randn(8, 3)
+            with torch.no_grad():
+                y = r + 0.9 * agent.slow(s2).max(1).values
+            loss = (agent.q(s)[:, 0] - y).pow(2).mean()
+            agent.opt.zero_grad()
+            loss.backward()
+            agent.opt.step()
+            agent.soften()
+        """,
+        """
+        # A class that keeps what it is given is given one network twice.
+        import torch
+
+        class Agent:
+            def __init__(self, q, slow):
+                self.q = q
+                self.slow = slow
+                self.opt = torch.optim.SGD(self.q.parameters(), lr=0.1)
+
+            def sync(self):
+                self.slow.load_state_dict(self.q.state_dict())
+
+        def train():
+            net = torch.nn.Linear(3, 2)
+            agent = Agent(
+                q=net,
+                slow=net,  # BUG
+            )
+            for _ in range(6):
+                s, r, s2 = torch.randn(8, 3), torch.randn(8), torch.randn(8, 3)
+                with torch.no_grad():
+                    y = r + 0.9 * agent.slow(s2).max(1).values
+                loss = (agent.q(s)[:, 0] - y).pow(2).mean()
+                agent.opt.zero_grad()
+                loss.backward()
+                agent.opt.step()
+                agent.sync()
+
+        train()
+        """,
     )
     good = (
         """
@@ -281,6 +339,29 @@ class TargetNetworkAliased(Rule):
             opt.zero_grad()
             loss.backward()
             opt.step()
+        """,
+        """
+        # The copy is made first, and then moved.
+        import copy
+        import torch
+
+        class Agent:
+            def __init__(self, net, device):
+                self.q = net.to(device)
+                self.slow = copy.deepcopy(net).to(device)
+                self.opt = torch.optim.SGD(self.q.parameters(), lr=0.1)
+
+        agent = Agent(torch.nn.Linear(3, 2), "cpu")
+        for _ in range(6):
+            s, r, s2 = torch.randn(8, 3), torch.randn(8), torch.randn(8, 3)
+            with torch.no_grad():
+                y = r + 0.9 * agent.slow(s2).max(1).values
+            loss = (agent.q(s)[:, 0] - y).pow(2).mean()
+            agent.opt.zero_grad()
+            loss.backward()
+            agent.opt.step()
+            for p, t in zip(agent.q.parameters(), agent.slow.parameters()):
+                t.data.copy_(0.99 * t.data + 0.01 * p.data)
         """,
     )
 

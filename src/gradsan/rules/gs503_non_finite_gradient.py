@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from gradsan.judge.domain_edges import DomainEdges
 from gradsan.judge.history import History
 from gradsan.judge.wording import in_words, line, networks
 from gradsan.record.events import (
@@ -182,9 +183,11 @@ class NonFiniteGradient(Rule):
         self._skipped: list[Verdict] = []  # in a row: nobody has stepped with them
         self._fed: set[ParamId] = set()  # what earlier backwards gave gradient to
         self._unscaled: dict[ParamId, Scaling] = {}  # a loss scaler has seen these gradients
+        self._edges = DomainEdges(history.graph)
 
     def on_backward(self, event: Backward) -> Verdicts:
         yield from self._judge(event)
+        self._edges.look(event)
         self._fed.update(event.fed)
         for pid in event.fed:
             self._unscaled.pop(pid, None)
@@ -278,6 +281,9 @@ class NonFiniteGradient(Rule):
             forward = self._first_bad_value(event)
             if forward is not None:
                 op, what = forward, forward.facts.bad
+        if op is None and (edge := self._edges.behind(bad.site, what)) is not None:
+            site, name = edge
+            return f"`{name}`, which makes the constant of {line(self.history, bad.site)},", site
         if op is None:
             return in_words(what), bad.site
         if op.facts.backward and not op.facts.bad:
