@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from gradsan.judge.answer_groups import MixedGroup, mixed_groups
 from gradsan.judge.axes import BY_SIZE, RESHAPING, ROWS, SPREADING, UNITS, Roles, is_torn, onward, roles
+from gradsan.judge.flat_orders import OtherOrder, other_orders
 from gradsan.judge.history import History
 from gradsan.judge.normalised_otherwise import picked_along
 from gradsan.judge.pooling import pooled_for_each_row
@@ -271,6 +272,36 @@ class WrongAxis(Rule):
             out, _ = memory(embed(sequences[rows]).relu())  # BUG
             (value(out).squeeze(-1) - targets[rows]).pow(2).mean().backward()
         """,
+        """
+        # What was said by steps meets what was summed up by copies of the environment.
+        import torch
+        net, value = torch.nn.Linear(4, 3), torch.nn.Linear(4, 1)
+        log_probs, values, rewards = [], [], []
+        for _ in range(5):
+            s = torch.randn(8, 4)
+            dist = torch.distributions.Categorical(logits=net(s))
+            log_probs.append(dist.log_prob(dist.sample()))
+            values.append(value(s).squeeze(1))
+            rewards.append(torch.randn(8))
+        returns = torch.stack(rewards, dim=1).flip(1).cumsum(1).flip(1).flatten()  # BUG
+        values, log_probs = torch.stack(values).flatten(), torch.stack(log_probs).flatten()
+        ((values - returns).pow(2).mean() - (log_probs * (returns - values.detach())).mean()).backward()
+        """,
+        """
+        import torch
+        net, q = torch.nn.Linear(4, 6), torch.nn.Linear(6, 3)
+        s, a, target = torch.randn(5, 8, 4), torch.randint(3, (5, 8)), torch.randn(5, 8)
+        values = q(net(s.transpose(0, 1)).relu()).flatten(0, 1)  # BUG
+        chosen = values.gather(1, a.reshape(-1, 1)).squeeze(1)
+        (chosen - target.reshape(-1)).pow(2).mean().backward()
+        """,
+        """
+        import torch
+        net = torch.nn.Linear(4, 3)
+        s, a, advantages = torch.randn(5, 8, 4), torch.randint(3, (40,)), torch.randn(5, 8)
+        log_prob = torch.distributions.Categorical(logits=net(s.flatten(0, 1))).log_prob(a)
+        (-(log_prob * advantages.T.reshape(-1)).mean()).backward()  # BUG
+        """,
     )
     good = (
         """
@@ -532,6 +563,36 @@ class WrongAxis(Rule):
         out, _ = memory(steps)
         (value(out.mean(1)) - target).pow(2).mean().backward()
         """,
+        """
+        import torch
+        net, value = torch.nn.Linear(4, 3), torch.nn.Linear(4, 1)
+        log_probs, values, rewards = [], [], []
+        for _ in range(5):
+            s = torch.randn(8, 4)
+            dist = torch.distributions.Categorical(logits=net(s))
+            log_probs.append(dist.log_prob(dist.sample()))
+            values.append(value(s).squeeze(1))
+            rewards.append(torch.randn(8))
+        returns = torch.stack(rewards, dim=1).flip(1).cumsum(1).flip(1).T.flatten()
+        values, log_probs = torch.stack(values).flatten(), torch.stack(log_probs).flatten()
+        ((values - returns).pow(2).mean() - (log_probs * (returns - values.detach())).mean()).backward()
+        """,
+        """
+        import torch
+        net = torch.nn.Linear(4, 1)  # minibatches of several sizes, of rows that are flat already
+        s, target = torch.randn(40, 4), torch.randn(40)
+        first = torch.stack([net(rows).squeeze(1) for rows in s.split(8)]).flatten()
+        weight = torch.stack([rows.abs() for rows in target.split(5)]).flatten()
+        ((first - target).pow(2) * weight).mean().backward()
+        """,
+        """
+        import torch
+        net = torch.nn.Linear(4, 3)  # both by copies
+        s, a, target = torch.randn(5, 8, 4), torch.randint(3, (5, 8)), torch.randn(5, 8)
+        values = net(s.transpose(0, 1)).flatten(0, 1)
+        chosen = values.gather(1, a.T.reshape(-1, 1)).squeeze(1)
+        (chosen - target.T.flatten()).pow(2).mean().backward()
+        """,
     )
 
     def __init__(self, history: History) -> None:
@@ -546,6 +607,8 @@ class WrongAxis(Rule):
         for found in along_the_batch(graph, within):
             if found.sure or self._is_always_taken(found.told):
                 yield self._along_the_batch(event, found)
+        for other in other_orders(graph, within):
+            yield self._other_order(event, other)
         candidates = [op for op in within.values() if op.name in CANDIDATES and op.facts.axes]
         reshaped = [op for op in within.values() if op.name in ("view", "reshape") and op.live]
         if not candidates and not reshaped:
@@ -593,6 +656,18 @@ class WrongAxis(Rule):
             event.reached,
             fix="after `repeat_interleave(k, 0)`: `rewards.view(-1, k)` and `mean(1)`; after `repeat(k, 1)`: "
             "`rewards.view(k, -1)` and `mean(0)`",
+        )
+
+    def _other_order(self, event: Backward, found: OtherOrder) -> Verdict:
+        odd, usual = (" × ".join(map(str, order)) for order in (found.order, found.usual))
+        return Verdict(
+            found.odd.site,
+            f"flattened from {odd} here, it meets what was flattened from {usual} on "
+            f"{line(self.history, found.met.site)}: as many elements, and hardly one beside its own",
+            [("other order", found.odd.site), ("met", found.met.site), ("backward", event.site)],
+            event.reached,
+            fix="give both the same axes in the same order before flattening: `torch.stack(parts)`, or "
+            "`x.transpose(0, 1).flatten()`",
         )
 
     def _is_always_taken(self, taken: Op) -> bool:
