@@ -123,11 +123,12 @@ class Sync(NamedTuple):
 
 
 class Root(NamedTuple):
-    """A tensor that backward was called on."""
+    """A tensor that backward was called on, and what it was given to begin with (`gradient=`)."""
 
     nid: ValueId
     shape: tuple[int, ...]
     live: bool
+    weight: ValueId = NOTHING
 
 
 class BadValue(NamedTuple):
