@@ -282,13 +282,55 @@ with torch.autograd.detect_anomaly():
     ),
     Program(
         "function-without-backward",
-        "",
+        "GS211",
         """
 class Double(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, x):
+    def forward(ctx, x):  # BUG
         return 2 * x
-Double.apply(x).sum().backward()  # BUG
+Double.apply(x).sum().backward()  # RAISES
+""",
+    ),
+    Program(
+        "function-without-backward",
+        "GS211",
+        """
+class Scaled(torch.autograd.Function):
+    generate_vmap_rule = True
+    @staticmethod
+    def forward(x, factor):
+        return x * factor
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.factor = inputs[1]
+    @staticmethod
+    def backwards(ctx, grad):  # BUG
+        return ctx.factor * grad, None
+class Shifted(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x + 1
+    @staticmethod
+    def backward(ctx, grad):
+        return grad
+loss = Shifted.apply(Scaled.apply(x, 2.0)).sum()
+torch.autograd.grad(loss, x)  # RAISES
+""",
+    ),
+    Program(
+        "function-without-backward",
+        "GS211",
+        """
+class Step(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return (x > 0).float()
+    def _backward(ctx, grad):  # BUG
+        return grad
+class Gate(torch.nn.Module):
+    def forward(self, x):
+        return Step.apply(x)
+Gate()(x).sum().backward()  # RAISES
 """,
     ),
     Program(

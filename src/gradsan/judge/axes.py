@@ -17,6 +17,7 @@ from gradsan.record.events import Op, ValueId
 ROWS, UNITS, UNKNOWN = "rows", "units", ""
 Roles = tuple[str, ...]
 LAYERS = {"linear", "matmul", "mm", "addmm"}
+RECURRENT = ("lstm", "gru", "rnn_tanh", "rnn_relu")
 ELEMENTWISE = {
     "add", "sub", "rsub", "mul", "div", "rdiv", "minimum", "maximum", "min", "max", "where", "pow", "lerp", "addcmul",
 }  # fmt: skip
@@ -63,7 +64,7 @@ def handed_on(graph: Provenance, op: Op, known: dict[ValueId, Roles]) -> Roles:
     inputs = [graph.ops[nid] for nid in op.inputs if nid in known]
     if op.name in LAYERS and any(i.kind == "parameter" and len(i.shape) == 2 for i in inputs):
         return (ROWS,) * (len(op.shape) - 1) + (UNITS,)
-    if not inputs:
+    if not inputs or op.name in RECURRENT:
         return ()
     first, before = inputs[0], known[inputs[0].nid]
     if op.facts.axes and (op.name not in KEEPS_PLACES or len(first.shape) != len(op.shape)):

@@ -438,15 +438,27 @@ class BackwardSource(NamedTuple):
 
 
 @functools.lru_cache(maxsize=256)
-def backward_at(file: str, line: int) -> BackwardSource | None:
-    """The function that begins on this line, its decorators included; None where not all of it can be told."""
+def _beginning_at(file: str, line: int) -> ast.FunctionDef | None:
+    """The function that begins on this line, its decorators included."""
     tree = tree_of(file)
     for node in ast.walk(tree) if tree is not None else ():
         if isinstance(node, ast.FunctionDef):
             first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
             if first == line:
-                return _read_backward(node)
+                return node
     return None
+
+
+def defined_at(file: str, line: int) -> int:
+    """The line with the `def` of the function that begins on this one, perhaps with a decorator."""
+    node = _beginning_at(file, line)
+    return node.lineno if node is not None else line
+
+
+def backward_at(file: str, line: int) -> BackwardSource | None:
+    """What the backward that begins on this line does; None where not all of it can be told."""
+    node = _beginning_at(file, line)
+    return _read_backward(node) if node is not None else None
 
 
 def _read_backward(node: ast.FunctionDef) -> BackwardSource:

@@ -13,7 +13,8 @@ REDUCTIONS = {
 ALONG = {
     "softmax", "log_softmax", "gather", "cumsum", "cumprod", "sort", "argsort", "cat", "stack", "cosine_similarity",
 }  # fmt: skip
-WITH_AXES = REDUCTIONS | ALONG | {"getitem", "select"}
+RECURRENT = {"lstm", "gru", "rnn_tanh", "rnn_relu"}
+WITH_AXES = REDUCTIONS | ALONG | RECURRENT | {"getitem", "select"}
 MAKES_AN_AXIS = {"stack"}
 ALONG_THE_FIRST = {"cat", "stack"}  # where nothing is said
 # Where nothing is said, PyTorch takes the first axis of a row and of a cube, else the second.
@@ -24,6 +25,8 @@ def axes_of(name: str, args: Any, kwargs: Any, inputs: list[Tensor]) -> tuple[in
     """Counted from the front; a reduction to which no axis was given runs over all of them."""
     if not inputs:
         return ()
+    if name in RECURRENT:
+        return _of_recurrence(args)
     dims = inputs[0].dim() + (name in MAKES_AN_AXIS)
     given = kwargs.get("dim", kwargs.get("axis"))
     if name == "cosine_similarity":  # of two
@@ -45,6 +48,13 @@ def axes_of(name: str, args: Any, kwargs: Any, inputs: list[Tensor]) -> tuple[in
     if not isinstance(given, tuple | list) or not all(type(axis) is int for axis in given):
         return ()
     return tuple(sorted({axis % dims for axis in given})) if dims else ()
+
+
+def _of_recurrence(args: Any) -> tuple[int, ...]:
+    """The weights are the third argument, unless the sequences are packed; whether samples come first, the last."""
+    if len(args) != 9 or not isinstance(args[2], tuple | list):
+        return ()
+    return (int(args[8] is True),)
 
 
 def _taken_out(index: Any) -> tuple[int, ...]:

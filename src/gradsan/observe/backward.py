@@ -280,6 +280,8 @@ class BackwardTap:
             facts = self._diagnosis.after_backward(facts, probe.watcher, written)
         elif probe.watcher is not None:
             facts = self._diagnosis.after_grad(facts, probe.watcher)
+        given = _argument(args, kwargs, 0, "grad_tensors") if call == "backward" else None
+        shapes = probe.shapes if given is None else self._weighed(probe.shapes, given)
         first = 1 if call == "backward" else 2  # grad() takes `inputs` before the rest
         retain = _argument(args, kwargs, first, "retain_graph")
         create = _argument(args, kwargs, first + 1, "create_graph")
@@ -292,7 +294,7 @@ class BackwardTap:
                 BackwardId(self._count),
                 probe.place.site,
                 call,
-                probe.shapes,
+                shapes,
                 pids,
                 fed,
                 bool(retain),
@@ -305,6 +307,14 @@ class BackwardTap:
                 pids[len(pids) - len(inner) :],
             )
         )
+
+    def _weighed(self, roots: tuple[Root, ...], given: Any) -> tuple[Root, ...]:
+        """With what backward was given to begin with, where its making was traced."""
+        tap, weights = self._tracing.tap, as_tensors(given)
+        if tap is None or len(weights) != len(roots):
+            return roots
+        pairs = zip(roots, weights, strict=True)
+        return tuple(root._replace(weight=tap.values.find(weight) or NOTHING) for root, weight in pairs)
 
     def _hand_out(self, site: Site, args: Any, kwargs: Any, result: Any) -> None:
         """What `autograd.grad` returns is a gradient, though it lies in no `.grad`: what is made of it is followed. One

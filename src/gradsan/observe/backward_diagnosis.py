@@ -23,6 +23,7 @@ from gradsan.observe.magnitudes import norms_of
 from gradsan.observe.meaning import Marks
 from gradsan.observe.outlet import BlindSpots
 from gradsan.observe.probes import Probes, ProbeWatcher
+from gradsan.observe.rectifiers import last_rectifiers
 from gradsan.observe.registry import Leaves, storage_of
 from gradsan.observe.switches import GradientSwitches
 from gradsan.observe.tracing import Tracing
@@ -49,6 +50,7 @@ RISKY = (
 )  # fmt: skip
 SQUASHING = ("Sigmoid", "Tanh", "Hardtanh", "Hardsigmoid")
 WORTH_A_NOTE = 0.5  # share of a squashing function's elements without gradient
+RECTIFIED = 0.1  # the same of a rectifier that actions are chosen from
 FADED = 1e-30  # what is smaller before it becomes zero was lost by rounding, not by a flat function
 ENOUGH_FADED = 64  # operations; those on the last steps to zero
 
@@ -235,12 +237,16 @@ class GradientWatcher:
         self._handles = []
         for node, note in ladder.hooks() if ladder is not None else ():
             self._handles.append(node.register_prehook(self._contained(note)))
+        rectifiers = last_rectifiers(named)
         for order, (node, label) in enumerate(named.items()):
             kind = node.name()
             if hunting_zeros:
                 self._handles.append(node.register_hook(self._contained(self._zero_hook(label[0], order))))
             if kind.startswith(SQUASHING) and label[0]:
                 self._handles.append(node.register_hook(self._contained(self._flat_hook(label[0]))))
+            elif node in rectifiers and label[0]:
+                look = self._flat_hook(label[0], RECTIFIED)
+                self._handles.append(node.register_hook(self._contained(look)))
             if kind.startswith(RISKY) or isinstance(node, BackwardCFunction):
                 self._handles.append(node.register_hook(self._contained(self._bad_hook(node, label, kind))))
 
@@ -294,17 +300,17 @@ class GradientWatcher:
 
         return hook
 
-    def _flat_hook(self, nid: ValueId) -> Any:
+    def _flat_hook(self, nid: ValueId, least: float = WORTH_A_NOTE) -> Any:
         def hook(grad_inputs: Any, grad_outputs: Any) -> None:
             into, arriving = grad_inputs[0], grad_outputs[0]
             if into is None or arriving is None or into.shape != arriving.shape:
                 return
             left = int(into.count_nonzero())
-            if left > into.numel() * (1 - WORTH_A_NOTE):
+            if left > into.numel() * (1 - least):
                 return
             given = int(arriving.count_nonzero())
             ended = 1 - left / given if given else 0.0
-            if ended >= WORTH_A_NOTE:
+            if ended >= least:
                 self.flat.append(FlatShare(nid, round(ended, 4)))
 
         return hook

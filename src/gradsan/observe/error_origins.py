@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import dis
 import functools
 import inspect
@@ -18,6 +19,7 @@ from gradsan.observe.switches import GradientSwitches
 from gradsan.record.events import NOWHERE, Site
 
 Line = tuple[FrameType, int]
+NEARLY = 0.8  # `backwards`, `_backward`, `bakward`; `forward` is half of it
 NAMED = re.compile(r"function '?(\w+)Backward\b", re.IGNORECASE)
 
 
@@ -31,6 +33,8 @@ class ErrorOrigins:
             return self._switches.only_inference()
         if kind.startswith("function-gradient"):
             return self._site(_result_line, _backwards(error))
+        if kind == "function-without-backward":
+            return self._site(_first_line, _meant_as_backward(error))
         if kind == "checkpoint-unpacked-twice":
             return self.inside_backward(error)
         if kind.startswith("checkpoint-"):
@@ -88,17 +92,34 @@ def split_at_backward(error: BaseException) -> tuple[list[Line], list[Line]]:
     return frames, []
 
 
-def _backwards(error: BaseException) -> list[CodeType | None]:
-    """The backward of each custom function in the graph that the message may be about."""
+def _functions(error: BaseException) -> set[Any]:
+    """The custom functions in the graph that backward was called on."""
     called = split_at_backward(error)[0][-1][0]
     if called.f_code.co_filename != torch.autograd.__file__:
-        return []
+        return set()
     known = variables_of(called)
     roots = known.get("tensors", known.get("outputs", ()))
-    named = NAMED.search(str(error))
     nodes = walk(tuple(t for t in roots if isinstance(t, torch.Tensor))).nodes
-    functions = {f for node in nodes if (f := getattr(node, "_forward_cls", None)) is not None}
-    return [code_of(f.backward) for f in functions if not named or f.__name__ == named[1]]
+    return {f for node in nodes if (f := getattr(node, "_forward_cls", None)) is not None}
+
+
+def _backwards(error: BaseException) -> list[CodeType | None]:
+    """The backward of each custom function in the graph that the message may be about."""
+    named = NAMED.search(str(error))
+    return [code_of(f.backward) for f in _functions(error) if not named or f.__name__ == named[1]]
+
+
+def _meant_as_backward(error: BaseException) -> list[CodeType | None]:
+    """Of each custom function that has none, the method whose name is nearly that; else its forward."""
+    base = torch.autograd.Function
+    lacking = [f for f in _functions(error) if f.backward is base.backward and f.vjp is base.vjp]
+    return [code_of(getattr(f, _nearly("backward", f) or "forward")) for f in lacking]
+
+
+def _nearly(name: str, owner: type) -> str:
+    own = {key.lower(): key for base in owner.__mro__ for key in vars(base) if not key.startswith("__")}
+    near = difflib.get_close_matches(name, own.keys() - {name}, n=1, cutoff=NEARLY)
+    return own[near[0]] if near else ""
 
 
 def _checkpointed(error: BaseException) -> Iterator[Any]:

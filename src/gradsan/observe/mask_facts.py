@@ -20,7 +20,8 @@ def of_product(inputs: list[Tensor]) -> MaskFacts | None:
     if not is_dense(mask) or mask.dtype.is_complex:
         return None
     low, high = (float(x) for x in torch.aminmax(mask))
-    return MaskFacts(low, high, _tails(mask != 0))
+    kept = mask != 0
+    return MaskFacts(low, high, _tails(kept), int(kept.sum()))
 
 
 def of_sum(inputs: list[Tensor]) -> MaskFacts | None:

@@ -123,11 +123,12 @@ class Sync(NamedTuple):
 
 
 class Root(NamedTuple):
-    """A tensor that backward was called on."""
+    """A tensor that backward was called on, and what it was given to begin with (`gradient=`)."""
 
     nid: ValueId
     shape: tuple[int, ...]
     live: bool
+    weight: ValueId = NOTHING
 
 
 class BadValue(NamedTuple):
@@ -389,8 +390,9 @@ class Scaling(NamedTuple):
 
 class MaskFacts(NamedTuple):
     """What a table with one number for every place of every row holds: its smallest and largest number, and how many
-    zeros each row ends with (of tokens that are read in: how often the token that rows are filled up with). Of what is
-    summed up: how many numbers are `kept`, that is, not zero; and `tails` only where a row has no other zeros."""
+    zeros each row ends with (of tokens that are read in: how often the token that rows are filled up with). Of a
+    product and of what is summed up: how many numbers are `kept`, that is, not zero; of the latter `tails` only where a
+    row has no other zeros."""
 
     low: float
     high: float

@@ -313,8 +313,9 @@ TABLE = (
         "function-without-backward",
         "backward",
         ("You must implement either the backward or vjp method",),
+        ("GS211",),
         why="a custom function that has no `backward` is part of this loss",
-        fix="write its `backward` as a static method, or use ordinary operations, which have one",
+        fix="write its `backward`, a static method of just that name, or use ordinary operations, which have one",
         types=(NotImplementedError,),
     ),
     TorchError(

@@ -10,6 +10,7 @@ from gradsan.judge.ledger import Contribution
 from gradsan.judge.limited_units import LimitedUnits
 from gradsan.judge.own_target import WRITES, OwnTarget, own_target
 from gradsan.judge.provenance import params_of
+from gradsan.judge.rectified_outputs import RECTIFYING, RectifiedOutputs
 from gradsan.judge.rounded_passes import STEPWISE, rounded_passes
 from gradsan.judge.source import backward_at
 from gradsan.judge.wording import line, networks
@@ -39,7 +40,8 @@ class ZeroGradient(Rule):
     what = """
         A parameter's gradient is exactly zero step after step, or the gradient of a large part of every batch
         is: a dead ReLU, a saturated `tanh` or `clamp`, a TD error clamped before squaring, a
-        prediction that is rounded, a network that was given the weights of the one whose outputs it is to predict.
+        prediction that is rounded, a rectifier after the layer whose scores actions are chosen by, a network that
+        was given the weights of the one whose outputs it is to predict.
     """
     why = """
         Where the function is flat, nothing can be learned, and it stays so. Clamping the TD error before squaring
@@ -319,6 +321,46 @@ class ZeroGradient(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # Every layer is followed by a rectifier, the last one, too.
+        import torch
+        policy = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.ReLU(), torch.nn.Linear(8, 4), torch.nn.ReLU())
+        opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+        for _ in range(8):
+            scores = policy(torch.randn(16, 3))  # BUG
+            dist = torch.distributions.Categorical(logits=scores)
+            loss = -(dist.log_prob(dist.sample()) * torch.randn(16)).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        import torch
+        body, head = torch.nn.Linear(3, 8), torch.nn.Linear(8, 4)
+        opt = torch.optim.SGD([*body.parameters(), *head.parameters()], lr=0.01)
+        for _ in range(8):
+            s, a = torch.randn(16, 3), torch.randint(4, (16, 1))
+            scores = head(body(s).tanh()).clamp(min=0)  # BUG
+            log_prob = (scores / 0.5).log_softmax(-1).gather(1, a)
+            loss = -(log_prob * torch.randn(16, 1)).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # Rewards are costs: values below zero.
+        import torch
+        body, head = torch.nn.Linear(3, 8), torch.nn.Linear(8, 4)
+        torch.nn.init.constant_(head.bias, -0.3)
+        opt = torch.optim.SGD([*body.parameters(), *head.parameters()], lr=0.01)
+        for _ in range(8):
+            s, a, target = torch.randn(16, 3), torch.randint(4, (16, 1)), -torch.rand(16, 1)
+            q = torch.relu(head(torch.relu(body(s))))  # BUG
+            loss = (q.gather(1, a) - target).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """
@@ -534,6 +576,54 @@ class ZeroGradient(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        import torch
+        policy = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.ReLU(), torch.nn.Linear(8, 4))
+        opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+        for _ in range(8):
+            p = policy(torch.randn(16, 3)).softmax(-1).clamp(min=1e-6)
+            a = torch.multinomial(p.detach(), 1)
+            loss = -(p.gather(1, a).log() * torch.randn(16, 1)).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        import torch
+        source, target = (torch.nn.Parameter(torch.randn(5, 3)) for _ in range(2))  # who is next to whom, learnt
+        body, q = torch.nn.Linear(4, 6), torch.nn.Linear(6, 3)
+        opt = torch.optim.SGD([source, target, *body.parameters(), *q.parameters()], lr=0.01)
+        for _ in range(8):
+            x, a = torch.randn(8, 5, 4), torch.randint(3, (8, 5, 1))
+            near = torch.relu(source @ target.T).softmax(-1)
+            loss = (q(near @ body(x).relu()).gather(2, a) - torch.randn(8, 5, 1)).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        import torch
+        net = torch.nn.Linear(3, 4)  # leaky: what is below zero comes back
+        opt = torch.optim.SGD(net.parameters(), lr=0.01)
+        for _ in range(8):
+            s, a = torch.randn(16, 3), torch.randint(4, (16,))
+            loss = torch.nn.functional.cross_entropy(torch.nn.functional.leaky_relu(net(s)), a)
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        import torch
+        net = torch.nn.Linear(3, 4)  # how many steps are left is never below zero, and the layer begins there
+        torch.nn.init.constant_(net.bias, 3.0)
+        opt = torch.optim.SGD(net.parameters(), lr=0.01)
+        for _ in range(8):
+            s, a, left = torch.randn(16, 3), torch.randint(4, (16, 1)), 5 * torch.rand(16, 1)
+            loss = (torch.relu(net(s)).gather(1, a) - left).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
 
     def __init__(self, history: History) -> None:
@@ -541,6 +631,7 @@ class ZeroGradient(Rule):
         self._zero: dict[int, int] = {}
         self._flat: dict[Site, int] = {}
         self._limited = LimitedUnits(history)
+        self._outputs = RectifiedOutputs(history)
         self._began_squashed: dict[Site, bool] = {}
         self._squashed: dict[Site, dict[Site, int]] = {}  # by backward, then by line
 
@@ -548,6 +639,7 @@ class ZeroGradient(Rule):
         yield from self._saturated(event)
         yield from self._squashing(event)
         yield from self._beyond_a_limit(event)
+        yield from self._rectified(event)
         zero = set()
         for pid, norm in event.facts.norms:
             self._zero[pid] = self._zero.get(pid, 0) + 1 if norm == 0.0 else 0
@@ -710,7 +802,8 @@ class ZeroGradient(Rule):
         shares: dict[Site, list[float]] = {}
         ops: dict[Site, Op] = {}
         for seen in event.facts.flat:
-            if (op := self.history.graph.get(seen.value)) is not None:
+            op = self.history.graph.get(seen.value)
+            if op is not None and op.name not in RECTIFYING:
                 shares.setdefault(op.site, []).append(seen.share)
                 ops[op.site] = op
         before = self._squashed.get(event.site, {})
@@ -744,6 +837,17 @@ class ZeroGradient(Rule):
                 "them gets no gradient and never comes back",
                 [("zeroing op", op.site), ("backward", event.site)],
                 self.history.graph.live_params([op.nid]),
+            )
+
+    def _rectified(self, event: Backward) -> Verdicts:
+        for op, share, of in self._outputs.found(event):
+            yield Verdict(
+                op.site,
+                f"`{op.name}` cuts off the {of} that actions are chosen by: {share:.0%} of their gradient ends there, "
+                "and what lies below zero never comes back, whatever it earns",
+                [("zeroing op", op.site), ("backward", event.site)],
+                self.history.graph.live_params([op.nid]),
+                fix="leave out the activation after the last layer",
             )
 
     def _saturated(self, event: Backward) -> Verdicts:

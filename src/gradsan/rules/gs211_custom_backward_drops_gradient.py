@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from gradsan.judge.flow import live_results
 from gradsan.judge.history import History
-from gradsan.judge.source import BackwardSource, backward_at
+from gradsan.judge.source import BackwardSource, backward_at, defined_at
 from gradsan.judge.wording import networks
 from gradsan.record.events import Backward, Failed, FunctionPass, Op, ParamId, Site
-from gradsan.record.torch_errors import TABLE
+from gradsan.record.torch_errors import TorchError, row_called
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 STEPS = 2
@@ -21,7 +21,8 @@ class CustomBackwardDropsGradient(Rule):
     what = """
         The `backward` of a custom `torch.autograd.Function` never reads the gradient of one of its outputs, or
         returns None for an input that a trained parameter stands behind, or something that PyTorch refuses: too
-        few gradients, or one of another shape than its input.
+        few gradients, or one of another shape than its input; or the function has no `backward` at all, perhaps by
+        a slip in its name.
     """
     why = """
         PyTorch takes what `backward` returns on trust: None means "no gradient", and nobody checks whether that
@@ -330,15 +331,30 @@ class CustomBackwardDropsGradient(Rule):
                 yield self._verdict(event, op, source, lost, ignored, seen.severs)
 
     def on_failed(self, event: Failed) -> Verdicts:
-        """PyTorch does check that there is one gradient per argument, and its shape."""
-        if not event.kind.startswith("function-gradient-") or not event.origin:
+        """PyTorch does check that there is a backward, with one gradient per argument, and its shape."""
+        row = row_called(event.kind)
+        if row is None or self.code not in row.rules or not event.origin:
             return
-        row = next(row for row in TABLE if row.kind == event.kind)
+        if event.kind == "function-without-backward":
+            yield self._without_backward(event, row)
+            return
         yield Verdict(
             event.origin,
             f"{row.why}: {event.message.splitlines()[0]}",
             [("returned", event.origin), ("backward", event.site)],
             fix=row.fix,
+        )
+
+    def _without_backward(self, event: Failed, row: TorchError) -> Verdict:
+        begins = self.history.sites[event.origin]
+        at = defined_at(begins.file, begins.line)
+        culprit = self.history.site_at(begins.file, at, begins.function)
+        other = begins.function != "forward"
+        return Verdict(
+            culprit,
+            row.why + (f": it has `{begins.function}`, which PyTorch does not know" if other else ""),
+            [("its method" if other else "its forward", culprit), ("backward", event.site)],
+            fix=f"call it `backward` instead of `{begins.function}`" if other else row.fix,
         )
 
     def _starved(self, event: Backward, seen: FunctionPass, op: Op) -> set[ParamId]:

@@ -6,11 +6,14 @@ from collections.abc import Iterator
 
 from gradsan.judge.answer_groups import MixedGroup, mixed_groups
 from gradsan.judge.axes import BY_SIZE, RESHAPING, ROWS, SPREADING, UNITS, Roles, is_torn, onward, roles
+from gradsan.judge.flat_orders import OtherOrder, other_orders
+from gradsan.judge.history import History
 from gradsan.judge.normalised_otherwise import picked_along
 from gradsan.judge.pooling import pooled_for_each_row
 from gradsan.judge.provenance import Provenance
+from gradsan.judge.recurrences import ATTENTION, AlongTheBatch, along_the_batch
 from gradsan.judge.wording import line
-from gradsan.record.events import Backward, Op, ValueId
+from gradsan.record.events import Backward, Op, Site, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 NORMALISING = {"softmax", "log_softmax"}
@@ -21,6 +24,7 @@ SMALLER = {"min", "amin", "max", "amax"}
 CANDIDATES = NORMALISING | CHOOSING | SMALLER | {"gather", "mean", "logsumexp", "cosine_similarity"}
 MIXING = {"matmul", "mm", "bmm", "einsum", "linear", "addmm"}
 COMBINING = {"add", "sub"}
+TIMES = 4  # a line takes the same one of several agents' sequences by chance
 
 
 class WrongAxis(Rule):
@@ -30,7 +34,8 @@ class WrongAxis(Rule):
     needs_deep = True
     what = """
         A softmax, a maximum, a `gather` or the mean of a dueling head runs over the batch, while its result is used
-        along the actions; or a softmax runs over an axis of one element.
+        along the actions; or a softmax runs over an axis of one element; or a recurrent layer or attention runs from
+        sample to sample of the batch, because its input is not in the order it was made for.
     """
     why = """
         The shapes fit, so nothing raises. But the numbers of one state then depend on which other states are in
@@ -213,6 +218,89 @@ class WrongAxis(Rule):
             opt.zero_grad()
             loss.backward()
             opt.step()
+        """,
+        """
+        # The memory goes from window to window: `nn.LSTM` takes time first, unless it is told.
+        import torch
+        memory, head = torch.nn.LSTM(4, 6), torch.nn.Linear(6, 3)
+        windows, a, target = torch.randn(8, 5, 4), torch.randint(3, (8, 1)), torch.randn(8, 1)
+        for _ in range(4):
+            out, _ = memory(windows)  # BUG
+            (head(out[:, -1]).gather(1, a) - target).pow(2).mean().backward()
+        """,
+        """
+        import torch
+        memory, head = torch.nn.GRU(4, 6, batch_first=True), torch.nn.Linear(6, 3)
+        steps, a, target = torch.randn(5, 8, 4), torch.randint(3, (8, 1)), torch.randn(8, 1)
+        for _ in range(4):
+            out = memory(torch.relu(steps))[0].tanh()  # BUG
+            (head(out)[-1].gather(1, a) - target).pow(2).mean().backward()
+        """,
+        """
+        import torch
+        encoder = torch.nn.TransformerEncoder(torch.nn.TransformerEncoderLayer(6, 2, 8, dropout=0.0), 2)
+        embed, value = torch.nn.Linear(4, 6), torch.nn.Linear(6, 1)
+        frames, target = torch.randn(8, 5, 4), torch.randn(8, 1)
+        for _ in range(4):
+            summary = encoder(embed(frames))[:, 0]  # BUG
+            (value(summary) - target).pow(2).mean().backward()
+        """,
+        """
+        import copy
+        import torch
+        memory, q = torch.nn.GRU(4, 6), torch.nn.Linear(6, 3)
+        old_memory, old_q = copy.deepcopy(memory), copy.deepcopy(q)
+        s, a, r = torch.randn(8, 5, 4), torch.randint(3, (8, 5, 1)), torch.randn(8, 5)
+        chosen = q(memory(s)[0]).gather(2, a).squeeze(2)  # BUG
+        with torch.no_grad():
+            best = old_q(old_memory(s)[0]).amax(2)  # BUG
+        (chosen[:, :-1] - r[:, :-1] - 0.9 * best[:, 1:]).pow(2).mean().backward()
+        """,
+        """
+        import torch
+        memory, head = torch.nn.RNN(4, 6), torch.nn.Linear(6, 3)
+        s, a, advantage = torch.randn(6, 5, 4), torch.randint(3, (6, 5)), torch.randn(6, 5)
+        mask = (torch.arange(5) < torch.tensor([[3], [5], [2], [4], [5], [1]])).float()
+        log_prob = torch.distributions.Categorical(logits=head(memory(s)[0])).log_prob(a)  # BUG
+        (-(log_prob * mask * advantage).sum() / mask.sum()).backward()
+        """,
+        """
+        import torch
+        embed, memory, value = torch.nn.Linear(4, 6), torch.nn.LSTM(6, 6), torch.nn.Linear(6, 1)
+        sequences, targets = torch.randn(30, 5, 4), torch.randn(30, 5)
+        for rows in torch.randperm(30).split(10):
+            out, _ = memory(embed(sequences[rows]).relu())  # BUG
+            (value(out).squeeze(-1) - targets[rows]).pow(2).mean().backward()
+        """,
+        """
+        # What was said by steps meets what was summed up by copies of the environment.
+        import torch
+        net, value = torch.nn.Linear(4, 3), torch.nn.Linear(4, 1)
+        log_probs, values, rewards = [], [], []
+        for _ in range(5):
+            s = torch.randn(8, 4)
+            dist = torch.distributions.Categorical(logits=net(s))
+            log_probs.append(dist.log_prob(dist.sample()))
+            values.append(value(s).squeeze(1))
+            rewards.append(torch.randn(8))
+        returns = torch.stack(rewards, dim=1).flip(1).cumsum(1).flip(1).flatten()  # BUG
+        values, log_probs = torch.stack(values).flatten(), torch.stack(log_probs).flatten()
+        ((values - returns).pow(2).mean() - (log_probs * (returns - values.detach())).mean()).backward()
+        """,
+        """
+        import torch
+        net, q = torch.nn.Linear(4, 6), torch.nn.Linear(6, 3)
+        s, a, target = torch.randn(5, 8, 4), torch.randint(3, (5, 8)), torch.randn(5, 8)
+        values = q(net(s.transpose(0, 1)).relu()).flatten(0, 1)  # BUG
+        chosen = values.gather(1, a.reshape(-1, 1)).squeeze(1)
+        (chosen - target.reshape(-1)).pow(2).mean().backward()
+        """,
+        """
+        import torch
+        net = torch.nn.Linear(4, 3)
+        s, a, advantages = torch.randn(5, 8, 4), torch.randint(3, (40,)), torch.randn(5, 8)
+        log_prob = torch.distributions.Categorical(logits=net(s.flatten(0, 1))).log_prob(a)
+        (-(log_prob * advantages.T.reshape(-1)).mean()).backward()  # BUG
         """,
     )
     good = (
@@ -417,13 +505,110 @@ class WrongAxis(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        import torch
+        memory, head = torch.nn.LSTM(4, 6, batch_first=True), torch.nn.Linear(6, 3)
+        windows, a, target = torch.randn(8, 5, 4), torch.randint(3, (8, 1)), torch.randn(8, 1)
+        out, _ = memory(windows)
+        (head(out[:, -1]).gather(1, a) - target).pow(2).mean().backward()
+        """,
+        """
+        import torch
+        memory, head = torch.nn.LSTM(4, 6), torch.nn.Linear(6, 3)  # time first, as it was meant
+        steps, a, target = torch.randn(5, 8, 4), torch.randint(3, (8, 1)), torch.randn(8, 1)
+        out, _ = memory(steps)
+        (head(out[-1]).gather(1, a) - target).pow(2).mean().backward()
+        one, _ = memory(steps[:, :1])  # a single sequence
+        (head(one[:, 0]).logsumexp(1) - target[:5, 0]).pow(2).mean().backward()
+        """,
+        """
+        import torch
+        memory, heads = torch.nn.GRU(4, 6), [torch.nn.Linear(6, 3) for _ in range(3)]  # a head for each agent
+        steps, a, target = torch.randn(5, 3, 4), torch.randint(3, (5, 1)), torch.randn(5, 1)
+        for _ in range(3):
+            for agent, head in enumerate(heads):
+                out, _ = memory(steps)
+                (head(out[:, agent]).gather(1, a) - target).pow(2).mean().backward()
+        """,
+        """
+        import torch
+        memory, team = torch.nn.GRU(4, 6), torch.nn.MultiheadAttention(6, 2, batch_first=True)
+        value = torch.nn.Linear(6, 1)  # memory along time, attention among three agents, what the first one hears
+        steps, target = torch.randn(5, 3, 4), torch.randn(5, 1)
+        out, _ = memory(steps)
+        heard, _ = team(out, out, out)
+        (value(heard[:, 0]) - target).pow(2).mean().backward()
+        """,
+        """
+        import torch
+        memory, value = torch.nn.GRU(4, 6), torch.nn.Linear(6, 1)
+        steps, r = torch.randn(5, 8, 4), torch.randn(5, 8)
+        mask = (torch.arange(5)[:, None] < torch.tensor([5, 5, 4, 4, 3, 2, 2, 1])).float()  # the longest first
+        v = value(memory(steps)[0]).squeeze(2)
+        ((v[:-1] - r[:-1] - 0.9 * v[1:].detach()) * mask[1:]).pow(2).mean().backward()
+        (value(memory(steps)[0]).squeeze(2) * mask).pow(2).mean().backward()
+        """,
+        """
+        import torch
+        memory, value = torch.nn.LSTM(4, 6), torch.nn.Linear(6, 1)  # whole sequences of some of the copies
+        steps, targets = torch.randn(5, 30, 4), torch.randn(5, 30)
+        for envs in torch.randperm(30).split(10):
+            out, _ = memory(steps[:, envs])
+            (value(out).squeeze(-1) - targets[:, envs]).pow(2).mean().backward()
+        """,
+        """
+        import torch
+        memory, value = torch.nn.GRU(4, 6), torch.nn.Linear(6, 1)  # the mean of all agents, whoever they are
+        steps, target = torch.randn(5, 3, 4), torch.randn(5, 1)
+        out, _ = memory(steps)
+        (value(out.mean(1)) - target).pow(2).mean().backward()
+        """,
+        """
+        import torch
+        net, value = torch.nn.Linear(4, 3), torch.nn.Linear(4, 1)
+        log_probs, values, rewards = [], [], []
+        for _ in range(5):
+            s = torch.randn(8, 4)
+            dist = torch.distributions.Categorical(logits=net(s))
+            log_probs.append(dist.log_prob(dist.sample()))
+            values.append(value(s).squeeze(1))
+            rewards.append(torch.randn(8))
+        returns = torch.stack(rewards, dim=1).flip(1).cumsum(1).flip(1).T.flatten()
+        values, log_probs = torch.stack(values).flatten(), torch.stack(log_probs).flatten()
+        ((values - returns).pow(2).mean() - (log_probs * (returns - values.detach())).mean()).backward()
+        """,
+        """
+        import torch
+        net = torch.nn.Linear(4, 1)  # minibatches of several sizes, of rows that are flat already
+        s, target = torch.randn(40, 4), torch.randn(40)
+        first = torch.stack([net(rows).squeeze(1) for rows in s.split(8)]).flatten()
+        weight = torch.stack([rows.abs() for rows in target.split(5)]).flatten()
+        ((first - target).pow(2) * weight).mean().backward()
+        """,
+        """
+        import torch
+        net = torch.nn.Linear(4, 3)  # both by copies
+        s, a, target = torch.randn(5, 8, 4), torch.randint(3, (5, 8)), torch.randn(5, 8)
+        values = net(s.transpose(0, 1)).flatten(0, 1)
+        chosen = values.gather(1, a.T.reshape(-1, 1)).squeeze(1)
+        (chosen - target.T.flatten()).pow(2).mean().backward()
+        """,
     )
+
+    def __init__(self, history: History) -> None:
+        super().__init__(history)
+        self._taken: dict[Site, list[int]] = {}  # the settings with which a line took something out
 
     def on_backward(self, event: Backward) -> Verdicts:
         graph = self.history.graph
         within = graph.ancestors(root.nid for root in event.roots)
         for mixed in mixed_groups(graph, within):
             yield self._mixed(event, mixed)
+        for found in along_the_batch(graph, within):
+            if found.sure or self._is_always_taken(found.told):
+                yield self._along_the_batch(event, found)
+        for other in other_orders(graph, within):
+            yield self._other_order(event, other)
         candidates = [op for op in within.values() if op.name in CANDIDATES and op.facts.axes]
         reshaped = [op for op in within.values() if op.name in ("view", "reshape") and op.live]
         if not candidates and not reshaped:
@@ -471,6 +656,40 @@ class WrongAxis(Rule):
             event.reached,
             fix="after `repeat_interleave(k, 0)`: `rewards.view(-1, k)` and `mean(1)`; after `repeat(k, 1)`: "
             "`rewards.view(k, -1)` and `mean(0)`",
+        )
+
+    def _other_order(self, event: Backward, found: OtherOrder) -> Verdict:
+        odd, usual = (" × ".join(map(str, order)) for order in (found.order, found.usual))
+        return Verdict(
+            found.odd.site,
+            f"flattened from {odd} here, it meets what was flattened from {usual} on "
+            f"{line(self.history, found.met.site)}: as many elements, and hardly one beside its own",
+            [("other order", found.odd.site), ("met", found.met.site), ("backward", event.site)],
+            event.reached,
+            fix="give both the same axes in the same order before flattening: `torch.stack(parts)`, or "
+            "`x.transpose(0, 1).flatten()`",
+        )
+
+    def _is_always_taken(self, taken: Op) -> bool:
+        """Time after time the same one: where agents are trained one after the other, it is another each time."""
+        met = self._taken.setdefault(taken.site, [])
+        if len(met) < TIMES:
+            met.append(taken.facts.settings)
+        elif taken.facts.settings not in met:
+            met[0] = taken.facts.settings
+        return len(met) == TIMES and len(set(met)) == 1
+
+    def _along_the_batch(self, event: Backward, found: AlongTheBatch) -> Verdict:
+        op, history = found.op, self.history
+        kind = "attention" if op.name == ATTENTION else f"`{op.name}`"
+        return Verdict(
+            op.site,
+            f"{kind} of {list(op.shape)} runs along axis {found.axis}, from sample to sample of the batch: "
+            f"{line(history, found.told.site)} {found.what}",
+            [("wrong axis", op.site), ("other axis", found.told.site), ("backward", event.site)],
+            event.reached,
+            fix="say which axis is time: `batch_first=True` for what is `[batch, time, …]`, and nothing (the default) "
+            "for `[time, batch, …]`, or exchange the axes before",
         )
 
     def _torn(self, event: Backward, op: Op, source: Op) -> Verdict:

@@ -9,6 +9,7 @@ from gradsan.judge.meaning import ENOUGH, Head, bootstrapped, descends, head, jo
 from gradsan.judge.raised_divergences import joined_at, raised_divergences
 from gradsan.judge.score_functions import critics_of_rewards, turned_at, weighed_scores
 from gradsan.judge.scores import clipped_ratio, sides_apart
+from gradsan.judge.sent_slopes import sent_slopes
 from gradsan.judge.weighed import Met, origin
 from gradsan.judge.wording import line, networks, value_at
 from gradsan.record.events import NOWHERE, Op, ParamId, Probe, ProbePair, Site, ValueId
@@ -30,6 +31,9 @@ class ReversedObjective(Rule):
         its critic gives to the action, or that its probabilities expect of all actions; log-probabilities fall where
         the critic says that more came back than expected, and rise where less did; or they fall where the return of
         the environment's rewards is high. Or the penalty that holds a policy near its reference pushes it away.
+        its critic gives to the action (be it by a slope that was taken first), or that its probabilities expect of all
+        actions; log-probabilities fall where the critic says that more came back than expected, and rise where less
+        did; or they fall where the return of the environment's rewards is high.
     """
     why = """
         The sign of a policy's loss is a convention that nothing checks: an objective is maximised, a loss minimised.
@@ -153,6 +157,24 @@ class ReversedObjective(Rule):
             opt.zero_grad()
             loss.backward()
             opt.step()
+        from torch.nn.functional import mse_loss
+        actor, critic = torch.nn.Linear(4, 2), torch.nn.Linear(6, 1)
+        target = copy.deepcopy(critic)
+        actor_opt = torch.optim.SGD(actor.parameters(), lr=0.01)
+        critic_opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+        for _ in range(8):
+            s, a, r, s2 = torch.randn(8, 4), torch.randn(8, 2), torch.randn(8, 1), torch.randn(8, 4)
+            with torch.no_grad():
+                y = r + 0.9 * target(torch.cat([s2, actor(s2).tanh()], 1))
+            critic_opt.zero_grad()
+            mse_loss(critic(torch.cat([s, a], 1)), y).backward()
+            critic_opt.step()
+            action = actor(s).tanh()
+            leaf = action.detach().requires_grad_()
+            slope = torch.autograd.grad(critic(torch.cat([s, leaf], 1)).sum(), leaf)[0]
+            actor_opt.zero_grad()
+            action.backward(slope / len(s))  # BUG
+            actor_opt.step()
         """,
         """
         import copy
@@ -170,6 +192,46 @@ class ReversedObjective(Rule):
             opt.zero_grad()
             loss.backward()
             opt.step()
+        from torch.nn.functional import mse_loss
+        actor, critic = torch.nn.Linear(4, 2), torch.nn.Linear(6, 1)
+        target = copy.deepcopy(critic)
+        actor_opt = torch.optim.SGD(actor.parameters(), lr=0.01)
+        critic_opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+        for _ in range(8):
+            s, a, r, s2 = torch.randn(8, 4), torch.randn(8, 2), torch.randn(8, 1), torch.randn(8, 4)
+            with torch.no_grad():
+                y = r + 0.9 * target(torch.cat([s2, actor(s2).tanh()], 1))
+            critic_opt.zero_grad()
+            mse_loss(critic(torch.cat([s, a], 1)), y).backward()
+            critic_opt.step()
+            action = actor(s).tanh()
+            leaf = action.detach().requires_grad_(True)
+            critic(torch.cat([s, leaf], 1)).mean().backward()
+            actor_opt.zero_grad()
+            action.backward(gradient=leaf.grad)  # BUG
+            actor_opt.step()
+        """,
+        """
+        import copy
+        import torch
+        from torch.nn.functional import mse_loss
+        actor, critic = torch.nn.Linear(4, 2), torch.nn.Linear(6, 1)
+        target = copy.deepcopy(critic)
+        actor_opt = torch.optim.SGD(actor.parameters(), lr=0.01)
+        critic_opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+        for _ in range(8):
+            s, a, r, s2 = torch.randn(8, 4), torch.randn(8, 2), torch.randn(8, 1), torch.randn(8, 4)
+            with torch.no_grad():
+                y = r + 0.9 * target(torch.cat([s2, actor(s2).tanh()], 1))
+            critic_opt.zero_grad()
+            mse_loss(critic(torch.cat([s, a], 1)), y).backward()
+            critic_opt.step()
+            action = actor(s).tanh()
+            leaf = action.detach().requires_grad_()
+            slope = torch.autograd.grad(critic(torch.cat([s, leaf], 1)).sum(), leaf)[0]
+            actor_opt.zero_grad()
+            (action * slope).sum(1).mean().backward()  # BUG
+            actor_opt.step()
         """,
     )
     good = (
@@ -277,6 +339,92 @@ class ReversedObjective(Rule):
             opt.zero_grad()
             loss.backward()
             opt.step()
+        import copy
+        import torch
+        from torch.nn.functional import mse_loss
+        actor, critic = torch.nn.Linear(4, 2), torch.nn.Linear(6, 1)
+        target = copy.deepcopy(critic)
+        actor_opt = torch.optim.SGD(actor.parameters(), lr=0.01)
+        critic_opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+        for _ in range(8):
+            s, a, r, s2 = torch.randn(8, 4), torch.randn(8, 2), torch.randn(8, 1), torch.randn(8, 4)
+            with torch.no_grad():
+                y = r + 0.9 * target(torch.cat([s2, actor(s2).tanh()], 1))
+            critic_opt.zero_grad()
+            mse_loss(critic(torch.cat([s, a], 1)), y).backward()
+            critic_opt.step()
+            action = actor(s).tanh()
+            leaf = action.detach().requires_grad_()
+            slope = torch.autograd.grad(critic(torch.cat([s, leaf], 1)).sum(), leaf)[0]
+            actor_opt.zero_grad()
+            action.backward(-slope / len(s))
+            actor_opt.step()
+        """,
+        """
+        import copy
+        import torch
+        from torch.nn.functional import mse_loss
+        actor, critic = torch.nn.Linear(4, 2), torch.nn.Linear(6, 1)
+        target = copy.deepcopy(critic)
+        actor_opt = torch.optim.SGD(actor.parameters(), lr=0.01)
+        critic_opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+        for _ in range(8):
+            s, a, r, s2 = torch.randn(8, 4), torch.randn(8, 2), torch.randn(8, 1), torch.randn(8, 4)
+            with torch.no_grad():
+                y = r + 0.9 * target(torch.cat([s2, actor(s2).tanh()], 1))
+            critic_opt.zero_grad()
+            mse_loss(critic(torch.cat([s, a], 1)), y).backward()
+            critic_opt.step()
+            action = actor(s).tanh()
+            leaf = action.detach().requires_grad_(True)
+            (-critic(torch.cat([s, leaf], 1)).mean()).backward()
+            actor_opt.zero_grad()
+            action.backward(gradient=leaf.grad)
+            actor_opt.step()
+        """,
+        """
+        import copy
+        import torch
+        from torch.nn.functional import mse_loss
+        actor, critic = torch.nn.Linear(4, 2), torch.nn.Linear(6, 1)
+        target = copy.deepcopy(critic)
+        actor_opt = torch.optim.SGD(actor.parameters(), lr=0.01)
+        critic_opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+        for _ in range(8):
+            s, a, r, s2 = torch.randn(8, 4), torch.randn(8, 2), torch.randn(8, 1), torch.randn(8, 4)
+            with torch.no_grad():
+                y = r + 0.9 * target(torch.cat([s2, actor(s2).tanh()], 1))
+            critic_opt.zero_grad()
+            mse_loss(critic(torch.cat([s, a], 1)), y).backward()
+            critic_opt.step()
+            action = actor(s).tanh()
+            leaf = action.detach().requires_grad_()
+            slope = torch.autograd.grad(critic(torch.cat([s, leaf], 1)).sum(), leaf)[0]
+            actor_opt.zero_grad()
+            (-(action * slope).sum(1)).mean().backward()
+            actor_opt.step()
+        """,
+        """
+        import copy
+        import torch
+        from torch.nn.functional import mse_loss
+        actor, critic = torch.nn.Linear(4, 2), torch.nn.Linear(6, 1)
+        target = copy.deepcopy(critic)
+        actor_opt = torch.optim.SGD(actor.parameters(), lr=0.01, maximize=True)
+        critic_opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+        for _ in range(8):
+            s, a, r, s2 = torch.randn(8, 4), torch.randn(8, 2), torch.randn(8, 1), torch.randn(8, 4)
+            with torch.no_grad():
+                y = r + 0.9 * target(torch.cat([s2, actor(s2).tanh()], 1))
+            critic_opt.zero_grad()
+            mse_loss(critic(torch.cat([s, a], 1)), y).backward()
+            critic_opt.step()
+            action = actor(s).tanh()
+            leaf = action.detach().requires_grad_()
+            slope = torch.autograd.grad(critic(torch.cat([s, leaf], 1)).sum(), leaf)[0]
+            actor_opt.zero_grad()
+            action.backward(slope / len(s))
+            actor_opt.step()
         """,
     )
 
@@ -307,6 +455,7 @@ class ReversedObjective(Rule):
             if probe.kind in ("minimum", "maximum"):
                 yield from self._surrogate(contribution, probe, way)
         yield from self._values(contribution, way)
+        yield from self._slopes(contribution, way)
         yield from self._expectations(contribution, way)
         seen: set[tuple[Head, Head]] = set()  # a value and its sum are probed apart, and tell the same
         for pair in event.facts.probe_pairs:
@@ -470,6 +619,27 @@ class ReversedObjective(Rule):
             actor,
             key="value",
         )
+
+    def _slopes(self, contribution: Contribution, way: int) -> Verdicts:
+        """The slope of the value by the action was taken first, and is what backward begins with."""
+        history, event = self.history, contribution.event
+        for slope in sent_slopes(history, event):
+            if slope.sign * way < 0:
+                self._raised |= slope.critic
+                continue
+            looks = self._lowers[slope.critic] = self._lowers.get(slope.critic, 0) + 1
+            if looks >= ENOUGH and slope.critic <= self._critics and not slope.critic & self._raised:
+                actor = set(event.fed) & contribution.consumed_pids()
+                yield Verdict(
+                    contribution.site,
+                    f"the slope of the value by the action is sent up as it is, and the step goes down: "
+                    f"{networks(history, actor)} learns the action that its critic gives the least to",
+                    [("loss", contribution.site), ("value", slope.value.site), ("slope", slope.read.site)],
+                    actor,
+                    fix="turn it round: `action.backward(-slope)`",
+                    key="value",
+                )
+                return
 
     def _expectations(self, contribution: Contribution, way: int) -> Verdicts:
         """The critic's values are constants, and weighed by the probabilities of all actions."""
