@@ -332,10 +332,13 @@ class CutFinder:
                 if not user.live and user.nid not in seen:
                     seen.add(user.nid)
                     stack.append(user.nid)
-                elif user.live and not (
-                    self._compares(user, within, trained)
-                    or _masks(within[nid], user)
-                    or _selects(within[nid], user, cut)
+                elif user.live and (
+                    _is_of_a_score(graph, within[nid], user, cut)
+                    or not (
+                        self._compares(user, within, trained)
+                        or _masks(within[nid], user)
+                        or _selects(within[nid], user, cut)
+                    )
                 ):
                     return False
         return True
@@ -374,6 +377,18 @@ def _masks(op: Op, user: Op) -> bool:
 def _selects(op: Op, user: Op, cut: Cut) -> bool:
     """What was chosen by the numbers that were cut only says which of the trained values count: another's action."""
     return cut.op.floating and not op.floating and user.name in ("gather", "getitem", "index_select")
+
+
+def _is_of_a_score(graph: Provenance, op: Op, user: Op, cut: Cut) -> bool:
+    """Whether the cut value is what a distribution is made of (its mean, beside a spread that learns), or the score of
+    a choice, taken out of its graph to be added to another: not an advantage, and no target."""
+    if cut.op.name not in flow.TAKEN_OUT or cut.choice:
+        return False
+    behind = graph.ancestors([cut.op.nid], lambda _, source: source.floating).values()
+    if any({"sample", "rsample"}.intersection(o.tags) or flow.is_choice(graph, o) for o in behind):
+        return False  # an action that is scored
+    scored = any("log_prob" in i.tags for i in graph.inputs(cut.op))
+    return "log_prob" in user.tags or (scored and user.name in ("add", "sub", "rsub"))
 
 
 def _is_of_target(graph: Provenance, cut: Op, within: dict[ValueId, Op]) -> bool:

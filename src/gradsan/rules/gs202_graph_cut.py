@@ -219,6 +219,34 @@ class GraphCut(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # The mean beside a spread that learns: what is scored is given, the mean is not.
+        import torch
+        mean, log_std = torch.nn.Linear(3, 2), torch.nn.Parameter(torch.zeros(2))
+        opt = torch.optim.SGD([*mean.parameters(), log_std], lr=0.1)
+        for _ in range(8):
+            dist = torch.distributions.Normal(mean(torch.randn(8, 3)).detach(), log_std.exp())  # BUG
+            log_prob = dist.log_prob(torch.randn(8, 2)).sum(-1)
+            loss = -(log_prob * torch.randn(8)).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # Balance of a path's scores forwards and backwards: both are learnt.
+        import torch
+        there, back, log_z = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2), torch.nn.Parameter(torch.zeros(()))
+        opt = torch.optim.SGD([*there.parameters(), *back.parameters(), log_z], lr=0.1)
+        for _ in range(8):
+            s = torch.randn(8, 3)
+            going = torch.distributions.Categorical(logits=there(s))
+            a = going.sample()
+            coming = torch.distributions.Categorical(logits=back(s)).log_prob(a).detach()  # BUG
+            loss = (log_z + going.log_prob(a) - coming - torch.rand(8)).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """
@@ -469,6 +497,38 @@ class GraphCut(Rule):
             labels = torch.ones_like(judge(s))
             judged = torch.nn.functional.binary_cross_entropy_with_logits(judge(s), labels)
             loss = -(weight * advantage * log_prob).mean() + (0.1 * penalty).mean() + judged
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # What a judge of skills says is a reward; it learns by a loss of its own, now and then.
+        import torch
+        policy, judge = torch.nn.Linear(3, 2), torch.nn.Linear(3, 4)
+        opt, judge_opt = (torch.optim.SGD(n.parameters(), lr=0.1) for n in (policy, judge))
+        for i in range(12):
+            s, skill = torch.randn(8, 3), torch.randint(4, (8,))
+            dist = torch.distributions.Categorical(logits=policy(s))
+            guess = torch.distributions.Categorical(logits=judge(s))
+            reward = torch.randn(8) + guess.log_prob(skill).detach()
+            loss = -(dist.log_prob(dist.sample()) * reward).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            if i % 6 == 5:
+                judge_opt.zero_grad()
+                (-guess.log_prob(skill).mean()).backward()
+                judge_opt.step()
+        """,
+        """
+        # The mean learns by imitation, the spread by a score: each by a loss of its own.
+        import torch
+        mean, log_std = torch.nn.Linear(3, 2), torch.nn.Parameter(torch.zeros(2))
+        opt = torch.optim.SGD([*mean.parameters(), log_std], lr=0.1)
+        for _ in range(8):
+            m, a = mean(torch.randn(8, 3)), torch.randn(8, 2)
+            score = torch.distributions.Normal(m.detach(), log_std.exp()).log_prob(a).sum(-1)
+            loss = -(score * torch.rand(8)).mean() + (m - a).pow(2).mean()
             opt.zero_grad()
             loss.backward()
             opt.step()
