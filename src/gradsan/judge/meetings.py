@@ -165,13 +165,18 @@ def are_pairs_in_vain(graph: Provenance, op: Op, within: dict[ValueId, Op]) -> b
             constant = sides[0] if sides[1].live else sides[1]
             flat = [constant, *(i for i in graph.inputs(constant) if len(i.shape) < len(constant.shape))]
             other = [i for i in graph.inputs(here) if i.nid != before.nid]
-            return any(i.shape == c.shape and c.nid in i.inputs for i in other for c in flat)
+            return any(i.shape == c.shape and _is_made_of(graph, i, c) for i in other for c in flat)
         if here.name == "mean":
             return squared and not here.shape
         squared = squared or here.name in ("pow", "square")
         others = [i for i in graph.inputs(here) if i.shape and i.shape != here.shape]
         if here.name not in STAYING or others or len([i for i in graph.inputs(here) if i.shape]) > 1:
             return False
+
+
+def _is_made_of(graph: Provenance, op: Op, source: Op) -> bool:
+    """By operations that keep the shape."""
+    return source.nid in graph.ancestors([op.nid], lambda _, given: given.shape == op.shape)
 
 
 def _meet_by_row(graph: Provenance, sides: list[Op], op: Op, within: dict[ValueId, Op]) -> bool:

@@ -233,6 +233,17 @@ class BroadcastLoss(Rule):
         loss.backward()
         opt.step()
         """,
+        """
+        # A clipped value loss whose clipped side pairs every row with every other.
+        import torch
+        v = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(v.parameters(), lr=0.1)
+        value, old, returns = v(torch.randn(8, 3)).squeeze(-1), torch.randn(8), torch.randn(8)
+        clipped = old + (value - old).clamp(-0.2, 0.2)
+        loss = torch.max((value - returns) ** 2, (clipped.unsqueeze(-1) - returns) ** 2).mean()  # BUG
+        loss.backward()
+        opt.step()
+        """,
     )
     good = (
         """
