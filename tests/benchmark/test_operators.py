@@ -144,3 +144,22 @@ def test_an_optimizer_may_be_made_by_a_partial_and_a_schedule_is_none():
     made = "adam = partial(torch.optim.Adam, fused=True)\nopt = adam(net.parameters())\n"
     assert OPERATORS["optimize-a-copy"].changes(Source(made))
     assert not OPERATORS["drop-step"].changes(Source("schedule_of_late.step()\n"))
+
+
+def test_legal_choices_are_left_alone():
+    """Each beside the place next to it that is none."""
+    value = "v.parameters()\nd = r + 0.9 * v(s2) - v(s)\n"
+    changed = [text for _, text in OPERATORS["add-detach"].changes(Source(value))]
+    assert changed == [value.replace("v(s)", "v(s).detach()")]
+    assert not OPERATORS["drop-action-sum"].changes(Source("b = dist.entropy().sum(-1).mean()\n"))
+    assert OPERATORS["drop-action-sum"].changes(Source("b = dist.log_prob(a).sum(-1).mean()\n"))
+    picked = "net.requires_grad_(False)\ntrained = [p for p in net.parameters() if p.requires_grad]\n"
+    assert not OPERATORS["drop-freeze"].changes(Source(picked))
+    best = "for _ in x:\n    policy.load_state_dict(best.state_dict())\n"
+    assert OPERATORS["reverse-sync"].changes(Source(best))
+    assert not OPERATORS["reverse-sync"].changes(
+        Source(best + "    best.load_state_dict(policy.state_dict())\n")
+    )
+    lone = "opt = Adam(log_alpha.parameters())\nloss.backward()\nopt.step()\n"
+    assert not OPERATORS["decay-weights-live"].changes(Source(lone))
+    assert OPERATORS["decay-weights-live"].changes(Source(lone.replace("log_alpha", "net")))

@@ -128,3 +128,11 @@ def test_last_digits_by_another_graph_are_latent():
     one, other = ({"steps": [step], "backwards": [[2, 1, 4, 0]], "kept": [], "error": None} for step in steps)
     assert oracle.classify(one, other).kind == "equivalent"
     assert oracle.classify(one, other | {"backwards": [[1, 1, 4, 0]]}).kind == "latent"
+
+
+@pytest.mark.parametrize(("apart", "kind"), [(1e-6, "equivalent"), (5e-5, "latent"), (5e-4, "real")])
+def test_what_is_too_much_for_a_rounding_and_hardly_counts_is_latent(apart, kind):
+    sketches = ("a", [1.0] * 8), ("b", [1.0 + apart, *[1.0] * 7])
+    steps = [{"optimizer": 0, "digest": d, "sketch": sketch} for d, sketch in sketches]
+    one, other = ({"steps": [step], "backwards": [[2, 1, 4, 0]], "kept": [], "error": None} for step in steps)
+    assert oracle.classify(one, other).kind == kind

@@ -26,9 +26,18 @@ LIMITS = {"clamp", "clip", "clamp_min", "clamp_max"}
 MODULES = {"torch", "nn", "F", "np", "self", "math"}
 
 
+def is_next_value(source: Source, call: ast.Call) -> bool:
+    """`r + 0.9 * v(s2) - v(s)`: of two answers of one network in a statement, the discounted one may be a constant;
+    then it is the usual algorithm, and not the residual gradient."""
+    above = source.parents[call]
+    scaled = isinstance(above, ast.BinOp) and isinstance(above.op, ast.Mult) and above.right is call
+    others = [n for n in ast.walk(source.statement(call)) if isinstance(n, ast.Call) and n is not call]
+    return scaled and any(dotted(n.func) == dotted(call.func) != "" for n in others)
+
+
 def values(source: Source) -> Iterator[ast.Call]:
     """Outputs of networks, and log-probabilities and entropies, where gradients are on."""
-    yield from forwards(source)
+    yield from (call for call in forwards(source) if not is_next_value(source, call))
     for call in method(source, *SCORES):
         if not without_gradient(source, call):
             yield call
@@ -71,7 +80,12 @@ def live_operands(source: Source) -> Iterator[ast.Name]:
     yield from (name for name in operands(source) if not clamped(source, name))
 
 
-@operator("add-detach", "cut", CUT)
+@operator(
+    "add-detach",
+    "cut",
+    CUT,
+    leaves="the next value beside the value of the same network: the usual algorithm takes it as a constant",
+)
 def add_detach(source: Source) -> Iterator[Change]:
     """`.detach()` is put on a prediction, a log-probability or an entropy that has to be differentiated."""
     for call in values(source):
@@ -100,7 +114,12 @@ def add_no_grad(source: Source) -> Iterator[Change]:
             yield Change(((start, start, "with torch.no_grad(): "),), lines(statement))
 
 
-@operator("read-data", "cut", CUT)
+@operator(
+    "read-data",
+    "cut",
+    CUT,
+    leaves="the next value beside the value of the same network: the usual algorithm takes it as a constant",
+)
 def read_data(source: Source) -> Iterator[Change]:
     """`.data` is read where the tensor itself has to be used."""
     for call in values(source):

@@ -105,14 +105,16 @@ def stepped_next(source: Source, call: ast.Call) -> str:
     "decay-weights-live",
     "mutation",
     "GS103 GS102 GS101 GS104",
-    leaves="networks that are not stepped next: their weights may well be scaled then",
+    leaves="networks that are not stepped next: their weights may well be scaled then; and temperatures: their loss is "
+    "linear in them, so that the change is a decay and nothing else",
 )
 def decay_weights_live(source: Source) -> Iterator[Change]:
     """Weights are scaled through `.data` between the loss and its backward."""
     for call in method(source, "backward"):
         statement, name = source.statement(call), stepped_next(source, call)
         # The loss is there already: `net(x).mean().backward()` would compute it from the new weights.
-        if name and owner(call) and isinstance(statement, ast.Expr):
+        lone = any(word in name.lower() for word in ("alpha", "temperature", "multiplier"))
+        if name and not lone and owner(call) and isinstance(statement, ast.Expr):
             start = source.span(statement)[0]
             text = f"[p.data.mul_(0.9) for p in {name}.parameters()]; "
             yield Change(((start, start, text),), lines(statement))

@@ -122,10 +122,21 @@ def drop_requires_grad(source: Source) -> Iterator[Change]:
                 yield Change((change,), (*lines(statement), *uses(source, statement)))
 
 
-@operator("drop-freeze", "ownership", "GS302 GS304 GS205 GS808")
+def picks_by_flag(source: Source) -> bool:
+    """`[p for p in model.parameters() if p.requires_grad]`."""
+    tests = [test for n in source.nodes if isinstance(n, ast.comprehension) for test in n.ifs]
+    return any(isinstance(n, ast.Attribute) and n.attr == "requires_grad" for t in tests for n in ast.walk(t))
+
+
+@operator(
+    "drop-freeze",
+    "ownership",
+    "GS302 GS304 GS205 GS808",
+    leaves="programs that pick what they train by `requires_grad`: to train all of a network is a setting then",
+)
 def drop_freeze(source: Source) -> Iterator[Change]:
     """`requires_grad_(False)` is forgotten on what must stay as it is."""
-    for call in method(source, "requires_grad_"):
+    for call in () if picks_by_flag(source) else method(source, "requires_grad_"):
         frozen = call.args and getattr(call.args[0], "value", None) is False
         if frozen and isinstance(call.func, ast.Attribute):
             statement = source.statement(call)

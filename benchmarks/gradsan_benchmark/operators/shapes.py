@@ -82,10 +82,19 @@ def _is_number(node: ast.AST) -> bool:
     return isinstance(inner, ast.Constant) and isinstance(inner.value, int)
 
 
-@operator("drop-action-sum", "shape", "GS603 GS601")
+@operator(
+    "drop-action-sum",
+    "shape",
+    "GS603 GS601",
+    leaves="entropies that are averaged next: a mean over the dimensions, too, is another coefficient, a setting",
+)
 def drop_action_sum(source: Source) -> Iterator[Change]:
     """The log-probabilities of an action's dimensions are not summed."""
     for call in method(source, "sum"):
+        above = source.parents[call]
+        averaged = isinstance(above, ast.Attribute) and above.attr == "mean"
+        if averaged and isinstance(call.func, ast.Attribute) and called(call.func.value) == "entropy":
+            continue
         if len(call.args) == 1 and isinstance(call.func, ast.Attribute) and _scores(call.func.value):
             yield drop_call(source, call)
 

@@ -57,11 +57,18 @@ def alias_target(source: Source) -> Iterator[Change]:
         yield Change((source.put(call, original),), (*lines(statement), *also))
 
 
-@operator("reverse-sync", "sync", "GS809 GS307", leaves="the copy at the start: both networks are new then")
+@operator(
+    "reverse-sync",
+    "sync",
+    "GS809 GS307",
+    leaves="the copy at the start: both networks are new then; and networks that are loaded from each other, as the "
+    "best so far and the last: the program decides which one is to be kept",
+)
 def reverse_sync(source: Source) -> Iterator[Change]:
     """The online network is loaded from the target."""
+    ways = {(owner(call), owner(given)) for call, given in hard_syncs(source)}
     for call, given in hard_syncs(source):
-        if not repeated(source, call, given):
+        if not repeated(source, call, given) or (owner(given), owner(call)) in ways:
             continue
         assert isinstance(call.func, ast.Attribute)
         assert isinstance(given.func, ast.Attribute)

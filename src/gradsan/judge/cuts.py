@@ -19,6 +19,7 @@ from gradsan.judge.callers import NEW_TENSORS
 from gradsan.judge.dead_weights import dead_weights
 from gradsan.judge.exported_values import exported, weighs_numbers
 from gradsan.judge.half_cuts import half_cuts
+from gradsan.judge.half_scores import half_scores
 from gradsan.judge.latents import drawn_latents
 from gradsan.judge.preferences import constant_sides
 from gradsan.judge.provenance import SHAPED_LIKE, Provenance, params_of
@@ -112,7 +113,7 @@ class CutFinder:
                 wanted = graph.value_params([term.op.nid]) & owned
                 wanted = wanted - consumed or wanted  # those first that get nothing at all
                 cut = self.in_loss([term.op.nid], wanted) if wanted else None
-                if cut is None or self._is_reference(term, summands, cut) or self._is_forgotten(term, cut):
+                if cut is None or self._is_by_right(term, summands, cut, root.nid):
                     continue
                 if weighs_numbers(graph, term.op, cut.op):
                     continue
@@ -120,7 +121,30 @@ class CutFinder:
                     continue
                 if not self._is_offset(term, cut, root.nid):
                     found.append(cut)
+                score = self._score(term, wanted)
+                by_right = score is None or self._is_by_right(term, summands, score, root.nid)
+                found.append(cut if score is None or by_right else score)
         return found
+
+    def _is_by_right(self, term: flow.Term, summands: list[flow.Term], cut: Cut, root: ValueId) -> bool:
+        return (
+            self._is_reference(term, summands, cut)
+            or self._is_forgotten(term, cut)
+            or self._is_of_older_weights(cut, root)
+            or self._is_scored(cut, root)
+            or self._is_offset(term, cut, root)
+        )
+
+    def _score(self, term: flow.Term, wanted: set[ParamId]) -> Cut | None:
+        """The newest log-probability in a term that is a constant as a whole: what weighs it is one by right."""
+        graph = self.history.graph
+        within = graph.ancestors([term.op.nid])
+        found = [
+            cut
+            for cut in self._between([term.op.nid], wanted)
+            if not cut.choice and (_scores_a_choice(graph, cut.op, within))
+        ]
+        return _telling(found)
 
     def dead_bounds(self, contribution: Contribution) -> list[Cut]:
         """`min(ratio.detach() * a, ratio.clamp(…) * a)`: of two sides of which one only bounds the other, the one
@@ -133,7 +157,10 @@ class CutFinder:
                 continue
             dead, live = sides if sides[1].live else sides[::-1]
             behind = graph.live_ancestors([live.nid])
-            clamped = {i.nid for o in behind.values() if o.name == "clamp" for i in graph.inputs(o)}
+            bounded = [i for o in behind.values() if o.name == "clamp" for i in graph.inputs(o)]
+            # `old + (value - old).clamp(…)`: what is bounded is how far the value has gone.
+            moved = [i for o in bounded if o.name in ("sub", "rsub") for i in graph.inputs(o) if i.live]
+            clamped = {i.nid for i in (*bounded, *moved)}
             if self._is_twin(dead, live, contribution.consumed_pids()):
                 found.append(Cut(dead, graph.value_params([dead.nid]) & contribution.consumed_pids(), False))
             for cut, pids in flow.cuts_behind(graph, [dead.nid]).values():
@@ -170,8 +197,9 @@ class CutFinder:
         return [cut for cut in found if cut.pids] or [Cut(op, pids, True) for op, pids in latents]
 
     def halves(self, contribution: Contribution) -> list[Cut]:
+        graph, trained = self.history.graph, self._trained_by(contribution)
         roots = [root.nid for root in contribution.event.roots]
-        found = half_cuts(self.history.graph, roots, self._trained_by(contribution))
+        found = [*half_cuts(graph, roots, trained), *half_scores(graph, roots, trained)]
         return [Cut(op, pids, False) for op, pids in found]
 
     def weights(self, contribution: Contribution) -> list[Cut]:
@@ -340,10 +368,13 @@ class CutFinder:
                 if not user.live and user.nid not in seen:
                     seen.add(user.nid)
                     stack.append(user.nid)
-                elif user.live and not (
-                    self._compares(user, within, trained)
-                    or _masks(within[nid], user)
-                    or _selects(within[nid], user, cut)
+                elif user.live and (
+                    _is_of_a_score(graph, within[nid], user, cut)
+                    or not (
+                        self._compares(user, within, trained)
+                        or _masks(within[nid], user)
+                        or _selects(within[nid], user, cut)
+                    )
                 ):
                     return False
         return True
@@ -364,6 +395,14 @@ class CutFinder:
         return user.name == "mul" and all(op.name in flow.LINEAR for op in after)
 
 
+def _scores_a_choice(graph: Provenance, cut: Op, within: dict[ValueId, Op]) -> bool:
+    """Whether the log-probability of something given is what was cut, or is made of it afterwards."""
+    onward = (within[nid] for nid in graph.descendants([cut.nid], within))
+    scored = [*graph.inputs(cut), *(op for op in onward if op.nid != cut.nid)]
+    chosen = any(op.name == "gather" for op in scored) and any(op.name == "log_softmax" for op in scored)
+    return chosen or any("log_prob" in op.tags for op in scored)
+
+
 def _weighs(op: Op, cut: Cut) -> bool:
     """Element by element with another value. Zeros and ones leave out what was taken out of its graph, and weigh it
     not."""
@@ -382,6 +421,18 @@ def _masks(op: Op, user: Op) -> bool:
 def _selects(op: Op, user: Op, cut: Cut) -> bool:
     """What was chosen by the numbers that were cut only says which of the trained values count: another's action."""
     return cut.op.floating and not op.floating and user.name in ("gather", "getitem", "index_select")
+
+
+def _is_of_a_score(graph: Provenance, op: Op, user: Op, cut: Cut) -> bool:
+    """Whether the cut value is what a distribution is made of (its mean, beside a spread that learns), or the score of
+    a choice, taken out of its graph to be added to another: not an advantage, and no target."""
+    if cut.op.name not in flow.TAKEN_OUT or cut.choice:
+        return False
+    behind = graph.ancestors([cut.op.nid], lambda _, source: source.floating).values()
+    if any({"sample", "rsample"}.intersection(o.tags) or flow.is_choice(graph, o) for o in behind):
+        return False  # an action that is scored
+    scored = any("log_prob" in i.tags for i in graph.inputs(cut.op))
+    return "log_prob" in user.tags or (scored and user.name in ("add", "sub", "rsub"))
 
 
 def _is_of_target(graph: Provenance, cut: Op, within: dict[ValueId, Op]) -> bool:

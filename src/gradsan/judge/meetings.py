@@ -143,10 +143,14 @@ def _before_spreading(graph: Provenance, op: Op) -> Op:
 
 def are_pairs_in_vain(graph: Provenance, op: Op, within: dict[ValueId, Op]) -> bool:
     """Whether a matrix of pairs, of something live with constants, is only squared or scaled and then averaged as a
-    whole: a constant for all is what fits it best. Pairs that are meant have their axes told apart later, or are bent
-    otherwise (a kernel, an energy distance), or are those of one value with itself."""
+    whole: a constant for all is what fits it best. So is one of two live values that meet row by row elsewhere in this
+    loss. Pairs that are meant have their axes told apart later, or are bent otherwise (a kernel, an energy distance),
+    or are those of one value with itself."""
     sides = [i for i in graph.inputs(op) if i.floating]
-    if len(sides) != 2 or sides[0].live == sides[1].live or op.name not in ("sub", "rsub", "mul"):
+    if len(sides) != 2 or op.name not in ("add", "sub", "rsub", "mul"):
+        return False
+    alike = op.name == "add" or sides[0].live == sides[1].live
+    if alike and not _meet_by_row(graph, sides, op, within):
         return False
     squared, here = op.name == "mul", op
     while True:
@@ -158,13 +162,41 @@ def are_pairs_in_vain(graph: Provenance, op: Op, within: dict[ValueId, Op]) -> b
             constant = sides[0] if sides[1].live else sides[1]
             flat = [constant, *(i for i in graph.inputs(constant) if len(i.shape) < len(constant.shape))]
             other = [i for i in graph.inputs(here) if i.nid != before.nid]
-            return any(i.shape == c.shape and c.nid in i.inputs for i in other for c in flat)
+            return any(i.shape == c.shape and _is_made_of(graph, i, c) for i in other for c in flat)
         if here.name == "mean":
             return squared and not here.shape
         squared = squared or here.name in ("pow", "square")
         others = [i for i in graph.inputs(here) if i.shape and i.shape != here.shape]
         if here.name not in STAYING or others or len([i for i in graph.inputs(here) if i.shape]) > 1:
             return False
+
+
+def _is_made_of(graph: Provenance, op: Op, source: Op) -> bool:
+    """By operations that keep the shape."""
+    return source.nid in graph.ancestors([op.nid], lambda _, given: given.shape == op.shape)
+
+
+def _meet_by_row(graph: Provenance, sides: list[Op], op: Op, within: dict[ValueId, Op]) -> bool:
+    """Whether another operation compares the same two, one element with one."""
+    row, before = sorted(sides, key=lambda side: len(side.shape))
+    while before.shape != row.shape and before.name in SHAPING and before.inputs:
+        before = next(graph.inputs(before), row)
+    if before.nid == row.nid or before.shape != row.shape:
+        return False
+    users = (within[n] for n in graph.consumers.get(row.nid, ()) if n in within and n != op.nid)
+    return any(before.nid in user.inputs and user.shape == row.shape for user in users)
+
+
+def axis_made_by(graph: Provenance, column: Op) -> Op:
+    """The operation that the last axis of a column comes from, one of size 1: a sum with `keepdim`, a layer of one
+    unit. Whatever went element by element or along other axes since then has only handed it on."""
+    at = len(column.shape) - 1
+    while True:
+        given = [i for i in graph.inputs(column) if i.floating and i.nid != column.nid]
+        same = [i for i in given if i.shape[: at + 1] == column.shape[: at + 1]]
+        if not same or len(same) < len([i for i in given if len(i.shape) > at]):
+            return column
+        column = same[0]
 
 
 def spread_both(graph: Provenance, op: Op) -> tuple[Op, Op] | None:

@@ -138,6 +138,16 @@ class LossWithoutGraph(Rule):
         (slope.norm(dim=1) - 1).pow(2).mean().backward()
         """,
         """
+        # An inner loop from weights that were never marked: not even the output requires grad.
+        import torch
+        rate, start = torch.tensor(0.1, requires_grad=True), torch.randn(4)
+        opt = torch.optim.SGD([rate], lr=0.1)
+        fast = start.clone()  # BUG
+        loss = (torch.randn(8, 4) @ fast - 1.0).pow(2).mean()
+        (slope,) = torch.autograd.grad(loss, fast, create_graph=True)
+        fast = fast - rate * slope
+        """,
+        """
         # A batch in which every answer is taken out.
         import torch
         net = torch.nn.Linear(3, 1)
@@ -342,6 +352,8 @@ class LossWithoutGraph(Rule):
             why = cause(history, Cut(op, set(), False))
             message = f"nothing that requires grad leads to this loss any more: {why}{hack}"
             yield Verdict(culprit_of(op), message, [("cut", culprit_of(op)), *sites])
+        elif unmarked := list(self._unmarked(event)):
+            yield from unmarked
         elif bare := bare_constant(history, event):
             message = (
                 "nothing that requires grad leads to this loss: by its source, this constant stands in for it on a "

@@ -272,6 +272,76 @@ class GraphCut(Rule):
         learner = Learner()
         for _ in range(14):
             learner.update()
+        # The mean beside a spread that learns: what is scored is given, the mean is not.
+        import torch
+        mean, log_std = torch.nn.Linear(3, 2), torch.nn.Parameter(torch.zeros(2))
+        opt = torch.optim.SGD([*mean.parameters(), log_std], lr=0.1)
+        for _ in range(8):
+            dist = torch.distributions.Normal(mean(torch.randn(8, 3)).detach(), log_std.exp())  # BUG
+            log_prob = dist.log_prob(torch.randn(8, 2)).sum(-1)
+            loss = -(log_prob * torch.randn(8)).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # Balance of a path's scores forwards and backwards: both are learnt.
+        import torch
+        there, back, log_z = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2), torch.nn.Parameter(torch.zeros(()))
+        opt = torch.optim.SGD([*there.parameters(), *back.parameters(), log_z], lr=0.1)
+        for _ in range(8):
+            s = torch.randn(8, 3)
+            going = torch.distributions.Categorical(logits=there(s))
+            a = going.sample()
+            coming = torch.distributions.Categorical(logits=back(s)).log_prob(a).detach()  # BUG
+            loss = (log_z + going.log_prob(a) - coming - torch.rand(8)).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # Of a squashed sample's density only the correction is live.
+        import torch
+        body, critic = torch.nn.Linear(3, 2), torch.nn.Linear(2, 1).requires_grad_(False)
+        opt = torch.optim.SGD(body.parameters(), lr=0.1)
+        for _ in range(3):
+            dist = torch.distributions.Normal(body(torch.randn(8, 3)), 0.5)
+            raw = dist.rsample()
+            action = raw.tanh()
+            log_prob = dist.log_prob(raw).data - torch.log(1 - action.pow(2) + 1e-6)  # BUG
+            loss = (0.2 * log_prob.sum(-1) - critic(action).squeeze(-1)).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # The policy's term is a constant: its score was cut, and the value that weighs it is one by right.
+        import torch
+        body, pi, v = torch.nn.Linear(3, 4), torch.nn.Linear(4, 2), torch.nn.Linear(4, 1)
+        opt = torch.optim.SGD([*body.parameters(), *pi.parameters(), *v.parameters()], lr=0.1)
+        for _ in range(3):
+            hidden, returns = body(torch.randn(8, 3)).tanh(), torch.randn(8)
+            dist, value = torch.distributions.Categorical(logits=pi(hidden)), v(hidden).squeeze(-1)
+            log_prob = dist.log_prob(dist.sample()).data  # BUG
+            advantage = returns - value.detach()
+            loss = -(log_prob * advantage).mean() + (value - returns).pow(2).mean() - 0.01 * dist.entropy().mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # Of a clipped value loss, only the clipped side is live.
+        import torch
+        v = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(v.parameters(), lr=0.1)
+        for _ in range(3):
+            value, old, returns = v(torch.randn(8, 3)).squeeze(-1), torch.randn(8), torch.randn(8)
+            clipped = old + (value - old).clamp(-0.2, 0.2)
+            free = (torch.tensor(value.tolist()) - returns).pow(2)  # BUG
+            loss = torch.max(free, (clipped - returns).pow(2)).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
         """,
     )
     good = (
@@ -546,6 +616,66 @@ class GraphCut(Rule):
             loss.backward()
             actor_opt.step()
             critic_opt.step()
+        # What a judge of skills says is a reward; it learns by a loss of its own, now and then.
+        import torch
+        policy, judge = torch.nn.Linear(3, 2), torch.nn.Linear(3, 4)
+        opt, judge_opt = (torch.optim.SGD(n.parameters(), lr=0.1) for n in (policy, judge))
+        for i in range(12):
+            s, skill = torch.randn(8, 3), torch.randint(4, (8,))
+            dist = torch.distributions.Categorical(logits=policy(s))
+            guess = torch.distributions.Categorical(logits=judge(s))
+            reward = torch.randn(8) + guess.log_prob(skill).detach()
+            loss = -(dist.log_prob(dist.sample()) * reward).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            if i % 6 == 5:
+                judge_opt.zero_grad()
+                (-guess.log_prob(skill).mean()).backward()
+                judge_opt.step()
+        """,
+        """
+        # The mean learns by imitation, the spread by a score: each by a loss of its own.
+        import torch
+        mean, log_std = torch.nn.Linear(3, 2), torch.nn.Parameter(torch.zeros(2))
+        opt = torch.optim.SGD([*mean.parameters(), log_std], lr=0.1)
+        for _ in range(8):
+            m, a = mean(torch.randn(8, 3)), torch.randn(8, 2)
+            score = torch.distributions.Normal(m.detach(), log_std.exp()).log_prob(a).sum(-1)
+            loss = -(score * torch.rand(8)).mean() + (m - a).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # A squashed sample that carries no gradient: all of its correction is a constant.
+        import torch
+        body = torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(body.parameters(), lr=0.1)
+        for _ in range(3):
+            dist = torch.distributions.Normal(body(torch.randn(8, 3)), 0.5)
+            raw = dist.sample()
+            log_prob = (dist.log_prob(raw) - torch.log(1 - raw.tanh().pow(2) + 1e-6)).sum(-1)
+            loss = -(log_prob * torch.randn(8)).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # What a sample costs by its density, as a number, beside a live bound on the action itself.
+        import torch
+        body, critic = torch.nn.Linear(3, 2), torch.nn.Linear(2, 1).requires_grad_(False)
+        opt = torch.optim.SGD(body.parameters(), lr=0.1)
+        for _ in range(3):
+            dist = torch.distributions.Normal(body(torch.randn(8, 3)), 0.5)
+            raw = dist.rsample()
+            action = raw.tanh()
+            log_prob = (dist.log_prob(raw) - torch.log(1 - action.pow(2) + 1e-6)).sum(-1)
+            loss = (0.2 * log_prob - critic(action).squeeze(-1)).mean() + 0.01 * action.pow(2).mean()
+            logged = log_prob.detach() - action.sum(-1)
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
         """,
     )
 

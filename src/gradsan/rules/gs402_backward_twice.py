@@ -124,6 +124,22 @@ class BackwardTwice(Rule):
             critic_opt.step()
         """,
         """
+        # To the temperature, the log-probability is a number.
+        import torch
+        policy, log_alpha = torch.nn.Linear(3, 2), torch.zeros(1, requires_grad=True)
+        opt, alpha_opt = torch.optim.SGD(policy.parameters(), lr=0.1), torch.optim.SGD([log_alpha], lr=0.1)
+        for _ in range(3):
+            log_prob = policy(torch.randn(8, 3)).log_softmax(1)[:, 0]
+            alpha_loss = -(log_alpha * (log_prob + 2.0)).mean()  # BUG
+            alpha_opt.zero_grad()
+            alpha_loss.backward()
+            alpha_opt.step()
+            loss = (log_alpha.exp().detach() * log_prob).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
         # A buffer is given what was scored while sampling, and hands it out again.
         import torch
 
@@ -190,6 +206,8 @@ class BackwardTwice(Rule):
                 if later
                 else f"holds the graph of what {where} stored; it "
             )
+        if (taken := self._taken_along(shared, first)) is not None:
+            sites.insert(0, ("use", taken.site))
         # Another loss was meant: where it was made is right.
         mistaken = first.site != event.site and _is_root(shared, event) and _is_root(shared, first.event)
         is_carried = old and not mistaken
@@ -197,13 +215,25 @@ class BackwardTwice(Rule):
         if is_carried and not stored and carrier != shared.site:
             sites.insert(0, ("carried over", carrier))
         yield Verdict(
-            carrier,
+            taken.site if taken is not None else carrier,
             f"{what} ({line(self.history, shared.site)}) {carried}went through backward on "
             f"{line(self.history, first.site)}, which freed its graph; backward on "
             f"{line(self.history, event.site)} needs it again",
             sites,
             event.reached,
         )
+
+    def _taken_along(self, shared: Op, first: Contribution) -> Op | None:
+        """Where the first loss takes the shared value up, if what was stepped upon that loss has no part in the value:
+        another's loss is to train what has, and to this one it is a number (the log-probability in a temperature's
+        loss, the value in an advantage)."""
+        graph, consumed = self.history.graph, first.consumed_pids()
+        behind = graph.live_params([shared.nid])
+        if not consumed or not behind or consumed & behind or _is_root(shared, first.event):
+            return None
+        theirs = graph.live_ancestors(root.nid for root in first.event.roots)
+        users = [theirs[nid] for nid in graph.consumers.get(shared.nid, ()) if nid in theirs]
+        return min(users, key=lambda op: op.nid, default=None)
 
     def _used_again(self, shared: Op, event: Backward) -> Op | None:
         """Where this loss takes the shared value up: the place for a `detach`."""

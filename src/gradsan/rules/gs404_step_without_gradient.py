@@ -130,6 +130,19 @@ class StepWithoutGradient(Rule):
             actor_opt.step()
         """,
         """
+        # The penalty differentiates inside of the loss; that is no backward for the step to take.
+        import torch
+        judge = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+        opt = torch.optim.SGD(judge.parameters(), lr=0.1)
+        for _ in range(6):
+            x = torch.randn(8, 3, requires_grad=True)
+            (slope,) = torch.autograd.grad(judge(x).sum(), x, create_graph=True)
+            loss = judge(torch.randn(8, 3)).pow(2).mean() + (slope.norm(dim=1) - 1).pow(2).mean()
+            opt.zero_grad()
+            opt.step()  # BUG
+            loss.backward()
+        """,
+        """
         # Each has a loss in a list; all of them ask the last.
         import torch
         nets = [torch.nn.Linear(3, 1) for _ in range(2)]
@@ -251,7 +264,8 @@ class StepWithoutGradient(Rule):
         """The backward just before was that of a loss that these parameters have a part in, as constants: the step
         comes in time, and the loss is cut (GS202)."""
         ledger, graph = self.history.ledger, self.history.graph
-        last = ledger.recent[next(reversed(ledger.recent))] if ledger.recent else None
+        # `autograd.grad` (a penalty inside of the loss) leaves nothing for a step.
+        last = next((c for c in reversed(ledger.recent.values()) if c.event.call != "grad"), None)
         roots = [root.nid for root in last.event.roots] if last is not None else []
         if last is None or last.consumed or not set(optimizer.params).isdisjoint(last.event.fed):
             return False

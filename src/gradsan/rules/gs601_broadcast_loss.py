@@ -10,6 +10,7 @@ from gradsan.judge.meetings import (
     Meeting,
     all_choices_for_all_rows,
     are_pairs_in_vain,
+    axis_made_by,
     choices_scored_for_all_rows,
     columns_against_all,
     is_only_averaged,
@@ -232,6 +233,26 @@ class BroadcastLoss(Rule):
             opt.zero_grad()
             loss.backward()
             opt.step()
+        # Two live values that meet row by row in one term, and all with all in the other.
+        import torch
+        judge = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(judge.parameters(), lr=0.1)
+        chosen, rejected = judge(torch.randn(8, 3)).squeeze(1), judge(torch.randn(8, 3)).squeeze(1)
+        loss = -torch.nn.functional.logsigmoid(chosen - rejected).mean()
+        loss = loss + 0.01 * (chosen + rejected.unsqueeze(-1)).pow(2).mean()  # BUG
+        loss.backward()
+        opt.step()
+        """,
+        """
+        # A clipped value loss whose clipped side pairs every row with every other.
+        import torch
+        v = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(v.parameters(), lr=0.1)
+        value, old, returns = v(torch.randn(8, 3)).squeeze(-1), torch.randn(8), torch.randn(8)
+        clipped = old + (value - old).clamp(-0.2, 0.2)
+        loss = torch.max((value - returns) ** 2, (clipped.unsqueeze(-1) - returns) ** 2).mean()  # BUG
+        loss.backward()
+        opt.step()
         """,
     )
     good = (
@@ -362,6 +383,17 @@ class BroadcastLoss(Rule):
         contrast = (others.diagonal() - others.logsumexp(0)).mean()
         (expected - contrast - dist.log_prob(a).mean()).backward()
         """,
+        """
+        # Every answer against every other, beside the pairs that belong together: a ranking is meant.
+        import torch
+        judge = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(judge.parameters(), lr=0.1)
+        chosen, rejected = judge(torch.randn(8, 3)).squeeze(1), judge(torch.randn(8, 3)).squeeze(1)
+        loss = (chosen - rejected - 1.0).pow(2).mean()
+        loss = loss - torch.nn.functional.logsigmoid(chosen.unsqueeze(-1) - rejected).mean()
+        loss.backward()
+        opt.step()
+        """,
     )
 
     def on_backward(self, event: Backward) -> Verdicts:
@@ -418,9 +450,10 @@ class BroadcastLoss(Rule):
 
     def _made(self, column: Op, op: Op) -> list[tuple[str, Site]]:
         """The lines that gave one of the two its form, up to the function in which they met."""
-        path = way_of(self.history, column)
-        above = meeting_of(self.history, path, way_of(self.history, op))
-        return [("made", site) for site in path[: above + 1] if site != op.site]
+        there = way_of(self.history, op)
+        paths = [way_of(self.history, o) for o in (column, axis_made_by(self.history.graph, column))]
+        known = [site for path in paths for site in path[: meeting_of(self.history, path, there) + 1]]
+        return [("made", site) for site in dict.fromkeys(known) if site != op.site]
 
     def _verdict(self, event: Backward, meeting: Meeting, what: str, fix: str) -> Verdict:
         shapes = [_shape(o.shape) for o in (meeting.one, meeting.other)]
