@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 from gradsan.judge import flow
 from gradsan.judge.callers import NEW_TENSORS
 from gradsan.judge.dead_weights import dead_weights
-from gradsan.judge.exported_values import exported, weighs_numbers
 from gradsan.judge.half_cuts import half_cuts
 from gradsan.judge.half_scores import half_scores
 from gradsan.judge.latents import drawn_latents
@@ -59,8 +58,7 @@ class CutFinder:
         if contribution.event.error or contribution.event.call != "backward":
             return []
         found = (
-            self.exported(contribution)
-            or self.dead_terms(contribution)
+            self.dead_terms(contribution)
             or self.dead_bounds(contribution)
             or self.draws(contribution)
             or self.dead_sides(contribution)
@@ -88,10 +86,6 @@ class CutFinder:
         found = [(op, behind & wanted) for op, behind in flow.cuts_behind(graph, roots).values()]
         return [Cut(op, pids, flow.is_choice(graph, op)) for op, pids in found if pids]
 
-    def exported(self, contribution: Contribution) -> list[Cut]:
-        left = exported(self.history, contribution)
-        return [Cut(*left, False)] if left is not None else []
-
     def dead_terms(self, contribution: Contribution) -> list[Cut]:
         """Cuts in summands whose gradient nobody consumes."""
         graph = self.history.graph
@@ -115,12 +109,6 @@ class CutFinder:
                 cut = self.in_loss([term.op.nid], wanted) if wanted else None
                 if cut is None or self._is_by_right(term, summands, cut, root.nid):
                     continue
-                if weighs_numbers(graph, term.op, cut.op):
-                    continue
-                if self._is_of_older_weights(cut, root.nid) or self._is_scored(cut, root.nid):
-                    continue
-                if not self._is_offset(term, cut, root.nid):
-                    found.append(cut)
                 score = self._score(term, wanted)
                 by_right = score is None or self._is_by_right(term, summands, score, root.nid)
                 found.append(cut if score is None or by_right else score)

@@ -97,16 +97,16 @@ def _carrying(file: str, line: int, filling: bool) -> tuple[int, str] | None:
     function: Function = inner or tree
     if statement is None:
         return None
-    lines: set[tuple[int, Function]] = set()
+    lines: dict[int, Function] = {}  # and whose they are: a script holds those of its functions, too
     for part in _behind(function, statement):
-        lines |= {(n, function) for n in _lines(function, part, filling)}
+        lines = dict.fromkeys(_lines(function, part, filling), function) | lines
         for call in (n for n in ast.walk(part) if isinstance(n, ast.Call)):
             for helper in _defined(tree, call):
                 for returned in (n for n in ast.walk(helper) if isinstance(n, ast.Return)):
-                    lines |= {(n, helper) for n in _lines(helper, returned, filling)}
+                    lines |= dict.fromkeys(_lines(helper, returned, filling), helper)
     if len(lines) != 1:
         return None
-    number, within = lines.pop()
+    number, within = lines.popitem()
     return number, within.name if isinstance(within, ast.FunctionDef) else "<module>"
 
 
