@@ -53,7 +53,7 @@ class Rollout:
 
 
 class PPO:
-    def __init__(self, env, obs_dim=3, steps=128, epochs=4, minibatches=4, value_clip=0.2):
+    def __init__(self, env, obs_dim=3, steps=128, epochs=4, minibatches=4, value_clip=1.0):
         self.env, self.steps, self.epochs, self.minibatches = env, steps, epochs, minibatches
         self.value_clip = value_clip
         self.policy = nn.Sequential(nn.Linear(obs_dim, 32), nn.Tanh(), nn.Linear(32, 1))

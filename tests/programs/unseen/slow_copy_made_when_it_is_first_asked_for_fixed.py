@@ -97,8 +97,8 @@ def experience(n, n_actions=3):
 
 
 torch.manual_seed(2020)
-network = nn.Sequential(nn.Linear(8, 24), nn.ELU(), nn.Linear(24, 24), nn.ELU(), nn.Linear(24, 4))
-world = CuriousWorld(network, layer="3", n_actions=3)
+network = nn.Sequential(nn.Linear(8, 24), nn.ELU(), nn.Linear(24, 24), nn.Tanh())
+world = CuriousWorld(network, layer="2", n_actions=3)
 optimizer = torch.optim.Adam(world.parameters(), lr=2e-3)
 surprise = []
 for step in range(60):

@@ -69,10 +69,10 @@ def generate(model, prompts, max_new):
     return ids
 
 
-def score(prompts, answers):
-    """Two points for saying the prompt's first word, a little for ending soon."""
-    said = (answers == prompts[:, :1]).any(1).float()
-    return 2.0 * said + 0.5 * (answers == END).any(1).float() - 0.05 * (answers != PAD).sum(1)
+def score(answers):
+    """Two points for nothing but friendly words, which are three, and a little for ending soon."""
+    friendly = ((answers >= 2) & (answers <= 4)).float().sum(1) / (answers != PAD).sum(1)
+    return 2.0 * friendly + 0.5 * (answers == END).any(1).float() - 0.05 * (answers != PAD).sum(1)
 
 
 def compute_advantages(values, rewards, mask, gamma, lam):
@@ -96,7 +96,7 @@ def train(cfg):
     torch.manual_seed(cfg.seed)
     model, reference = TinyLM(), TinyLM()
     reference.load_state_dict(model.state_dict())
-    optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=5e-3)
     history = []
     for _ in range(cfg.iterations):
         prompts = torch.randint(2, VOCAB, (cfg.prompts, 3))
@@ -108,7 +108,7 @@ def train(cfg):
             ref_logp, _ = logprobs_and_values(reference, ids, start)
             rewards = -cfg.kl * (old_logp - ref_logp) * mask
             last = mask.sum(1).long() - 1
-            rewards[torch.arange(len(ids)), last] += score(prompts, answers)
+            rewards[torch.arange(len(ids)), last] += score(answers)
             advantages, returns = compute_advantages(old_values, rewards, mask, cfg.gamma, cfg.lam)
             advantages = whiten(advantages, mask)
         for _ in range(cfg.epochs):
@@ -120,7 +120,7 @@ def train(cfg):
             loss.backward()
             nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             optimizer.step()
-        history.append(score(prompts, answers).mean().item())
+        history.append(score(answers).mean().item())
     return history
 
 
