@@ -49,7 +49,8 @@ FIRST_TRIES = (
     ("16", "28", "on other fix commits and public issues, before the mends that followed", "12 of 28"),
     ("17", "24", "on fix commits of repositories not used before, after all of these", "11 of 24"),
     ("18", "24", "by others, on what people report most often, before the mends that followed", "15 of 24"),
-    ("19", "19", "by others, on more of that kind, after all of these", "11 of 19"),
+    ("19", "19", "by others, on more of that kind, before the mends that followed", "11 of 19"),
+    ("20", "24", "by others, on public issues and threads, after most of these", "12 of 24"),
 )
 VERDICTS = ("code and line", "line only", "code only", "other finding", "silent")
 HEAD = ("class", "pairs", *VERDICTS, "twins with an alarm")

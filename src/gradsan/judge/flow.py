@@ -170,6 +170,8 @@ def same_kind(graph: Provenance, constant: Op, live: Op) -> bool:
     or a sum, so must be what it is made of."""
     if constant.name in TAKEN_OUT:
         return live.nid in graph.ancestors([constant.nid])
+    if constant.name in JOINING and live.name not in JOINING:  # step by step, in a rollout
+        constant = unshaped(graph, constant, JOINING | SHAPING)
     if constant.name in ADDITIVE | {"mul", "div"}:
         made_of = [
             sorted(unshaped(graph, i, SHAPING | TAKEN_OUT).name for i in graph.inputs(op))

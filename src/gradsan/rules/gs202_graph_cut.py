@@ -607,6 +607,24 @@ class GraphCut(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # A divergence from what was recorded step by step, written out.
+        import torch
+        mean, spread = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD([*mean.parameters(), *spread.parameters()], lr=0.1)
+        for _ in range(4):
+            obs, advantage = torch.randn(8, 3), torch.randn(8, 1)
+            with torch.no_grad():
+                steps = [(mean(part), spread(part).clamp(-3, 1)) for part in obs.split(4)]
+            old_mean, old = (torch.cat(parts) for parts in zip(*steps))
+            new_mean, new = mean(obs), spread(obs).clamp(-3, 1)
+            moved = (old.exp().pow(2) + (old_mean - new_mean).pow(2)) / new.exp().pow(2)
+            kl = (new - old + 0.5 * moved - 0.5).sum(-1)
+            loss = -(new_mean * advantage).mean() - 0.01 * new.mean() + kl.mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
 
     def on_backward(self, event: Backward) -> Verdicts:
