@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gradsan.judge.callers import way
 from gradsan.judge.source import (
     Binding,
     arguments_at,
+    around,
     bindings,
     given_twice,
     looped_over,
@@ -49,6 +51,20 @@ def alias_line(history: History, targets: list[ParamId], online: list[ParamId], 
             _, last = max(found, key=lambda pair: pair[1].line)
             return history.site_at(file, last.line, last.function)
     return NOWHERE
+
+
+def made_for_both(history: History, shared: ParamId, pair: tuple[ParamId, ParamId]) -> Site:
+    """The line that made what two networks have in common, in the function that made the rest of both."""
+    ways = [way(history, history.params[p].created, history.params[p].created_by) for p in (shared, *pair)]
+    rest = [{_definition(history, site) for site in one} for one in ways[1:]]
+    return next((site for site in ways[0] if all(_definition(history, site) in one for one in rest)), NOWHERE)
+
+
+def _definition(history: History, site: Site) -> tuple[str, int]:
+    """Of many functions called `__init__`, which."""
+    seen = history.sites.get(site)
+    inner = around(seen.file, seen.line)[0] if seen is not None else None
+    return seen.file if seen is not None else "", inner.lineno if inner is not None else 0
 
 
 def _own_names(names: list[str]) -> list[str]:

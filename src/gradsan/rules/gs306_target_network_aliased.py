@@ -5,9 +5,9 @@ from __future__ import annotations
 from gradsan.judge.aliases import frozen_by_another_name, mixes_itself
 from gradsan.judge.history import History
 from gradsan.judge.provenance import params_of
-from gradsan.judge.second_names import alias_line
+from gradsan.judge.second_names import alias_line, made_for_both
 from gradsan.judge.wording import line, networks
-from gradsan.record.events import NOWHERE, Backward, Ops, ParamId, Site, Sync
+from gradsan.record.events import NOBODY, NOWHERE, Backward, Ops, ParamId, Site, Sync
 from gradsan.record.torch_errors import NO_GRAPH
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
@@ -247,6 +247,33 @@ class TargetNetworkAliased(Rule):
 
         train()
         """,
+        """
+        import torch
+
+        class Agent:
+            def __init__(self):
+                self.body = torch.nn.Linear(3, 8)  # BUG
+                self.q, self.slow = self.make(), self.make()
+                self.slow.load_state_dict(self.q.state_dict())
+                self.opt = torch.optim.SGD(self.q.parameters(), lr=0.1)
+
+            def make(self):
+                return torch.nn.Sequential(self.body, torch.nn.ReLU(), torch.nn.Linear(8, 1))
+
+            def update(self, s, r, s2):
+                with torch.no_grad():
+                    target = r + 0.99 * self.slow(s2)
+                loss = (self.q(s) - target).pow(2).mean()
+                self.opt.zero_grad()
+                loss.backward()
+                self.opt.step()
+
+        agent = Agent()
+        for update in range(12):
+            agent.update(torch.randn(8, 3), torch.randn(8, 1), torch.randn(8, 3))
+            if update % 4 == 3:
+                agent.slow.load_state_dict(agent.q.state_dict())
+        """,
     )
     good = (
         """
@@ -363,6 +390,25 @@ class TargetNetworkAliased(Rule):
             for p, t in zip(agent.q.parameters(), agent.slow.parameters()):
                 t.data.copy_(0.99 * t.data + 0.01 * p.data)
         """,
+        """
+        # A body that is not trained may be common property.
+        import torch
+        body = torch.nn.Linear(3, 8).requires_grad_(False)
+        q = torch.nn.Sequential(body, torch.nn.ReLU(), torch.nn.Linear(8, 1))
+        slow = torch.nn.Sequential(body, torch.nn.ReLU(), torch.nn.Linear(8, 1))
+        slow.load_state_dict(q.state_dict())
+        opt = torch.optim.SGD(q[2].parameters(), lr=0.1)
+        for update in range(12):
+            s, r, s2 = torch.randn(8, 3), torch.randn(8, 1), torch.randn(8, 3)
+            with torch.no_grad():
+                target = r + 0.99 * slow(s2)
+            loss = (q(s) - target).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            if update % 4 == 3:
+                slow.load_state_dict(q.state_dict())
+        """,
     )
 
     def __init__(self, history: History) -> None:
@@ -372,6 +418,7 @@ class TargetNetworkAliased(Rule):
         self._suspects: dict[Site, tuple[set[ParamId], int]] = {}
         self._reported: set[ParamId] = set()
         self._lent: dict[ParamId, tuple[ParamId, Site]] = {}  # who else has this memory, since which load
+        self._parted: tuple[list[ParamId], list[tuple[ParamId, ParamId]], Site] = ([], [], NOWHERE)
         self._taken: dict[tuple[Site, ParamId], set[int]] = {}  # iterations
         self._mixed: dict[ParamId, tuple[int, Site]] = {}  # how often with themselves, and where
 
@@ -382,6 +429,12 @@ class TargetNetworkAliased(Rule):
             if not any(self.history.owner_of(pid) for pid in own):
                 return  # a target that is loaded from itself stands still: GS809
             yield from self._once(own, own, event.site, "sync")
+        elif own:
+            self._parted = (
+                own,
+                [pair for pair in event.pairs if pair[1] not in (pair[0], NOBODY)],
+                event.site,
+            )
         elif event.aliased:
             # A network that only lent its weights to another one (to load a file) is never called.
             self._lent.update((p, (s, event.site)) for p, s in event.pairs if s and s != p)
@@ -424,6 +477,7 @@ class TargetNetworkAliased(Rule):
         if shared and any(self.history.owner_of(self._lent[p][0]) for p in shared):
             sources = [self._lent[p][0] for p in shared]
             yield from self._once(shared, sources, self._lent[shared[0]][1], "sync")
+        yield from self._in_common(used)
         for site, (targets, windows) in list(self._suspects.items()):
             if targets & used:
                 del self._suspects[site]
@@ -494,6 +548,26 @@ class TargetNetworkAliased(Rule):
         copies = self.history.networks.copies
         return (pid in copies and copies[pid].source == other) or (
             other in copies and copies[other].source == pid
+        )
+
+    def _in_common(self, used: set[ParamId]) -> Verdicts:
+        """A layer that the target has in common with the network it follows, which trains it."""
+        own, pairs, synced = self._parted
+        history = self.history
+        asked = [pair for pair in pairs if used.issuperset(pair)]
+        shared = [pid for pid in own if pid in used and history.owner_of(pid) and history.params[pid].epoch]
+        if not asked or not shared or self._reported & {*own}:
+            return
+        self._reported.update(own)
+        made = made_for_both(history, shared[0], asked[0])
+        yield Verdict(
+            made or synced,
+            f"{networks(history, shared)} is a part of {networks(history, [s for _, s in asked])} and of its target "
+            f"{networks(history, [p for p, _ in asked])} alike: every step moves the target, too",
+            [("alias", made), ("sync", synced)],
+            [*shared, *(p for p, _ in asked)],
+            key="alias",
+            fix="give the target layers of its own: `copy.deepcopy` of the whole network",
         )
 
     def _once(self, targets: list[ParamId], online: list[ParamId], site: Site, role: str) -> Verdicts:
