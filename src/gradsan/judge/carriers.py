@@ -7,11 +7,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gradsan.judge.callers import way_of
-from gradsan.judge.source import STORING, around, called_name, names_bound_at, tree_of
-from gradsan.record.events import Op, Site
+from gradsan.judge.source import STORING, around, bindings, called_name, names_bound_at, tree_of
+from gradsan.record.events import NOWHERE, Op, Site
 
 if TYPE_CHECKING:
     from gradsan.judge.history import History
+
+EMPTY = ("[]", "{}", "list()", "dict()", "deque()")
 
 
 def carried_by(history: History, op: Op) -> Site:
@@ -65,6 +67,30 @@ def _put_into(statement: ast.stmt | None) -> tuple[ast.expr | None, list[ast.exp
     if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in STORING:
         return call.func.value, call.args
     return None, []
+
+
+def emptied_in_vain(history: History, site: Site) -> Site:
+    """What this line puts away stays there, though a function gives an empty list to a variable of the attribute's
+    name: `log_probs = []` instead of `self.log_probs = []`. That is the line to change."""
+    seen = history.sites.get(site)
+    tree = tree_of(seen.file) if seen is not None else None
+    if seen is None or tree is None:
+        return NOWHERE
+    container, _ = _put_into(around(seen.file, seen.line)[1])
+    name = container.attr if isinstance(container, ast.Attribute) else ""
+    emptied = {b.line for b in bindings(seen.file, name) if b.value in EMPTY}
+    for function in (n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)):
+        if at := emptied & _unread(function, name):
+            return history.site_at(seen.file, min(at), function.name)
+    return NOWHERE
+
+
+def _unread(function: ast.FunctionDef, name: str) -> set[int]:
+    """The lines that bind a variable of this name which nobody reads in this function, nor knows outside of it."""
+    uses = [n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == name]
+    shared = any(isinstance(n, ast.Global | ast.Nonlocal) and name in n.names for n in ast.walk(function))
+    read = any(isinstance(n.ctx, ast.Load) for n in uses)
+    return set() if shared or read else {n.lineno for n in uses}
 
 
 def _is_of_attribute(target: ast.expr) -> bool:

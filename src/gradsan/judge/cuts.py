@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from gradsan.judge import flow
 from gradsan.judge.callers import NEW_TENSORS
 from gradsan.judge.dead_weights import dead_weights
+from gradsan.judge.exported_values import exported, weighs_numbers
 from gradsan.judge.half_cuts import half_cuts
 from gradsan.judge.half_scores import half_scores
 from gradsan.judge.latents import drawn_latents
@@ -58,7 +59,8 @@ class CutFinder:
         if contribution.event.error or contribution.event.call != "backward":
             return []
         found = (
-            self.dead_terms(contribution)
+            self.exported(contribution)
+            or self.dead_terms(contribution)
             or self.dead_bounds(contribution)
             or self.draws(contribution)
             or self.dead_sides(contribution)
@@ -85,6 +87,10 @@ class CutFinder:
         graph = self.history.graph
         found = [(op, behind & wanted) for op, behind in flow.cuts_behind(graph, roots).values()]
         return [Cut(op, pids, flow.is_choice(graph, op)) for op, pids in found if pids]
+
+    def exported(self, contribution: Contribution) -> list[Cut]:
+        left = exported(self.history, contribution)
+        return [Cut(*left, False)] if left is not None else []
 
     def dead_terms(self, contribution: Contribution) -> list[Cut]:
         """Cuts in summands whose gradient nobody consumes."""
@@ -121,6 +127,7 @@ class CutFinder:
             or self._is_of_older_weights(cut, root)
             or self._is_scored(cut, root)
             or self._is_offset(term, cut, root)
+            or weighs_numbers(self.history.graph, term.op, cut.op)
         )
 
     def _score(self, term: flow.Term, wanted: set[ParamId]) -> Cut | None:

@@ -291,6 +291,60 @@ class GraphCut(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # The mean is scaled outside of torch: what comes back is another number.
+        import torch
+        from torch.distributions import Normal
+        actor, critic = torch.nn.Linear(3, 1), torch.nn.Linear(3, 1)
+        actor_opt = torch.optim.SGD(actor.parameters(), lr=0.1)
+        critic_opt = torch.optim.SGD(critic.parameters(), lr=0.1)
+
+        def act(s):
+            mean = 2.0 * actor(s).item()  # BUG
+            dist = Normal(torch.tensor(mean), 0.3)
+            action = dist.sample()
+            return action, dist.log_prob(action)
+
+        for _ in range(14):
+            s = torch.randn(3)
+            action, log_prob = act(s)
+            error = 1.0 - action.abs() - critic(s)
+            loss = -(log_prob * error.detach()).sum() + error.pow(2).sum()
+            actor_opt.zero_grad()
+            critic_opt.zero_grad()
+            loss.backward()
+            actor_opt.step()
+            critic_opt.step()
+        """,
+        """
+        # The critic answers NumPy, and its error is squared as data.
+        import numpy as np
+        import torch
+
+        class Learner:
+            def __init__(self):
+                self.actor, self.critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+                self.opts = [torch.optim.SGD(net.parameters(), lr=0.1) for net in (self.actor, self.critic)]
+
+            def advantage(self, s, rewards):
+                values = self.critic(s).squeeze(-1).detach().numpy()  # BUG
+                return np.cumsum(rewards[::-1])[::-1] - values
+
+            def update(self):
+                s, a = torch.randn(8, 3), torch.randint(2, (8,))
+                gain = torch.tensor(self.advantage(s, np.random.rand(8)), dtype=torch.float32)
+                log_prob = self.actor(s).log_softmax(-1)[torch.arange(8), a]
+                loss = -(log_prob * gain).mean() + 0.5 * gain.pow(2).mean()
+                for opt in self.opts:
+                    opt.zero_grad()
+                loss.backward()
+                for opt in self.opts:
+                    opt.step()
+
+        learner = Learner()
+        for _ in range(14):
+            learner.update()
+        """,
     )
     good = (
         """
@@ -624,6 +678,24 @@ class GraphCut(Rule):
             opt.zero_grad()
             loss.backward()
             opt.step()
+        # What the actor says leaves torch to act; it is scored with a graph later, and waits for its turn.
+        import torch
+        from torch.distributions import Normal
+        actor, critic = torch.nn.Linear(3, 1), torch.nn.Linear(3, 1)
+        actor_opt = torch.optim.SGD(actor.parameters(), lr=0.1)
+        critic_opt = torch.optim.SGD(critic.parameters(), lr=0.1)
+        for i in range(14):
+            s = torch.randn(3)
+            action = torch.tensor(2.0 * actor(s).item())
+            error = 1.0 - action.abs() - critic(s)
+            loss = error.pow(2).sum() + 0.1 * action.pow(2).sum()
+            if i % 4 == 3:
+                loss = loss - (Normal(2.0 * actor(s), 0.3).log_prob(action) * error.detach()).sum()
+            actor_opt.zero_grad()
+            critic_opt.zero_grad()
+            loss.backward()
+            actor_opt.step()
+            critic_opt.step()
         """,
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradsan.judge.carriers import carried_by, is_kept
+from gradsan.judge.carriers import carried_by, emptied_in_vain, is_kept
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.wording import line, value_at
 from gradsan.record.events import Backward, Op
@@ -161,6 +161,32 @@ class BackwardTwice(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # The list is emptied under a name that the function alone knows.
+        import torch
+
+        class Learner:
+            def __init__(self):
+                self.policy, self.scores = torch.nn.Linear(3, 2), []
+                self.opt = torch.optim.SGD(self.policy.parameters(), lr=0.1)
+
+            def act(self, s):
+                dist = torch.distributions.Categorical(logits=self.policy(s))
+                self.scores.append(dist.log_prob(dist.sample()))
+
+            def update(self):
+                loss = -(torch.stack(self.scores) * torch.randn(len(self.scores))).mean()
+                self.opt.zero_grad()
+                loss.backward()
+                self.opt.step()
+                scores = []  # BUG
+
+        learner = Learner()
+        for _ in range(3):
+            for s in torch.randn(4, 3):
+                learner.act(s)
+            learner.update()
+        """,
     )
     good = (
         """
@@ -214,6 +240,9 @@ class BackwardTwice(Rule):
         carrier = (stored.site if stored else carried_by(self.history, shared)) if is_carried else event.site
         if is_carried and not stored and carrier != shared.site:
             sites.insert(0, ("carried over", carrier))
+        if is_carried and (emptied := emptied_in_vain(self.history, carrier)):
+            carrier = emptied
+            sites.insert(0, ("emptied in vain", emptied))
         yield Verdict(
             taken.site if taken is not None else carrier,
             f"{what} ({line(self.history, shared.site)}) {carried}went through backward on "
