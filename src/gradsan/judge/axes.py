@@ -17,6 +17,7 @@ from gradsan.record.events import Op, ValueId
 ROWS, UNITS, UNKNOWN = "rows", "units", ""
 Roles = tuple[str, ...]
 LAYERS = {"linear", "matmul", "mm", "addmm"}
+BATCHED = {"bmm", "baddbmm", "matmul"}  # with weights for every member of an ensemble
 RECURRENT = ("lstm", "gru", "rnn_tanh", "rnn_relu")
 ELEMENTWISE = {
     "add", "sub", "rsub", "mul", "div", "rdiv", "minimum", "maximum", "min", "max", "where", "pow", "lerp", "addcmul",
@@ -64,6 +65,8 @@ def handed_on(graph: Provenance, op: Op, known: dict[ValueId, Roles]) -> Roles:
     inputs = [graph.ops[nid] for nid in op.inputs if nid in known]
     if op.name in LAYERS and any(i.kind == "parameter" and len(i.shape) == 2 for i in inputs):
         return (ROWS,) * (len(op.shape) - 1) + (UNITS,)
+    if op.name in BATCHED and len(op.shape) == 3 and any(_has_members(i) for i in inputs):
+        return (UNKNOWN, ROWS, UNITS)
     if not inputs or op.name in RECURRENT:
         return ()
     first, before = inputs[0], known[inputs[0].nid]
@@ -80,6 +83,10 @@ def handed_on(graph: Provenance, op: Op, known: dict[ValueId, Roles]) -> Roles:
     if op.name in TAKING and len(first.shape) == len(op.shape):
         return before
     return _reshaped(op, first, before) if op.name in RESHAPING or op.name in TAKING else ()
+
+
+def _has_members(weight: Op) -> bool:
+    return weight.kind == "parameter" and len(weight.shape) == 3 and weight.shape[0] > 1
 
 
 def _after_running(op: Op, first: Op, before: Roles) -> Roles:

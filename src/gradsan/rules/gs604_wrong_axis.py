@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from gradsan.judge.answer_groups import MixedGroup, mixed_groups
-from gradsan.judge.axes import BY_SIZE, RESHAPING, ROWS, SPREADING, UNITS, Roles, is_torn, onward, roles
+from gradsan.judge.axes import (
+    BY_SIZE,
+    RESHAPING,
+    ROWS,
+    SPREADING,
+    UNITS,
+    UNKNOWN,
+    Roles,
+    is_torn,
+    onward,
+    roles,
+)
 from gradsan.judge.flat_orders import OtherOrder, other_orders
 from gradsan.judge.history import History
 from gradsan.judge.normalised_otherwise import picked_along
@@ -302,6 +313,26 @@ class WrongAxis(Rule):
         log_prob = torch.distributions.Categorical(logits=net(s.flatten(0, 1))).log_prob(a)
         (-(log_prob * advantages.T.reshape(-1)).mean()).backward()  # BUG
         """,
+        """
+        import copy
+        import torch
+        critics = [torch.nn.Linear(4, 1) for _ in range(3)]
+        targets = copy.deepcopy(critics)
+        s, s2, reward = torch.randn(8, 4), torch.randn(8, 4), torch.randn(8)
+        with torch.no_grad():
+            worst = torch.stack([critic(s2) for critic in targets]).squeeze(-1).amin(1, keepdim=True)  # BUG
+            goal = reward + 0.9 * worst
+        (torch.stack([critic(s) for critic in critics]).squeeze(-1) - goal).pow(2).mean().backward()
+        """,
+        """
+        import torch
+        weight, bias = torch.nn.Parameter(torch.randn(3, 4, 1)), torch.nn.Parameter(torch.zeros(3, 1, 1))
+        s, s2, reward = torch.randn(8, 4), torch.randn(8, 4), torch.randn(8)
+        with torch.no_grad():
+            values = torch.baddbmm(bias, s2.expand(3, -1, -1), weight).squeeze(-1)
+            goal = reward + 0.9 * values.min(1, keepdim=True)[0]  # BUG
+        (torch.baddbmm(bias, s.expand(3, -1, -1), weight).squeeze(-1) - goal).pow(2).mean().backward()
+        """,
     )
     good = (
         """
@@ -593,6 +624,24 @@ class WrongAxis(Rule):
         chosen = values.gather(1, a.T.reshape(-1, 1)).squeeze(1)
         (chosen - target.T.flatten()).pow(2).mean().backward()
         """,
+        """
+        import torch
+        weight, bias = torch.nn.Parameter(torch.randn(3, 4, 1)), torch.nn.Parameter(torch.zeros(3, 1, 1))
+        s, s2, reward = torch.randn(8, 4), torch.randn(8, 4), torch.randn(8)
+        with torch.no_grad():
+            values = torch.baddbmm(bias, s2.expand(3, -1, -1), weight).squeeze(-1)
+            goal = reward + 0.9 * values.amin(0, keepdim=True)
+        (torch.baddbmm(bias, s.expand(3, -1, -1), weight).squeeze(-1) - goal).pow(2).mean().backward()
+        """,
+        """
+        import torch
+        critics = [torch.nn.Linear(4, 1) for _ in range(3)]  # eight candidates for one state, the best of each critic
+        s, options, reward = torch.randn(6, 4), torch.randn(6, 8, 4), torch.randn(6)
+        with torch.no_grad():
+            values = torch.stack([critic(options).squeeze(-1) for critic in critics])
+            goal = reward + 0.9 * values.amax(2)
+        (torch.stack([critic(s) for critic in critics]).squeeze(-1) - goal).pow(2).mean().backward()
+        """,
     )
 
     def __init__(self, history: History) -> None:
@@ -627,13 +676,19 @@ class WrongAxis(Rule):
             used = self._pooled(op, within) or picked_along(self.history, op, within)
             if used is None and op.name in SMALLER and _of_joined_columns(self.history.graph, op, source):
                 used = op if self._becomes_a_summand(op, source, within) else None
+            if used is None and _runs_over_rows_of_members(op, source, known):
+                used = self._smallest_for_all(op, source, within)
             if used is None and _runs_over_rows(op, source, known):
                 used = self._misused(op, source, within, known)
             if used is not None:
                 what = "one of the columns is chosen" if op.name == "logsumexp" else "its result is used"
+                members = _runs_over_rows_of_members(op, source, known)
+                where = (
+                    f"over the {source.shape[1]} rows of each member" if members else _in_words(op, source)
+                )
                 yield Verdict(
                     op.site,
-                    f"`{op.name}` of {list(source.shape)} runs {_in_words(op, source)}, and {what} for each row on "
+                    f"`{op.name}` of {list(source.shape)} runs {where}, and {what} for each row on "
                     f"{line(self.history, used.site)}",
                     [("wrong axis", op.site), ("used", used.site), ("backward", event.site)],
                     event.reached,
@@ -802,8 +857,16 @@ class WrongAxis(Rule):
         users = onward(self.history.graph, source, within)
         return next((u for u in users if u.name in CHOSEN and u.facts.axes == last), None)
 
+    def _smallest_for_all(self, op: Op, source: Op, within: dict[ValueId, Op]) -> Op | None:
+        """The smallest value in the batch of each critic, as the target of every row."""
+        return self._summand(op, within, lambda other: source.shape[1] in other.shape)
+
     def _becomes_a_summand(self, op: Op, source: Op, within: dict[ValueId, Op]) -> bool:
         """Whether it is scaled and added to something for each row that it is no part of: a target."""
+        graph = self.history.graph
+        return self._summand(op, within, lambda other: _has_rows_of(other, source, graph)) is not None
+
+    def _summand(self, op: Op, within: dict[ValueId, Op], has_rows: Callable[[Op], bool]) -> Op | None:
         graph, stack, seen = self.history.graph, [op], set()
         while stack:
             value = stack.pop()
@@ -812,14 +875,12 @@ class WrongAxis(Rule):
                     continue
                 seen.add(user.nid)
                 if user.name == "add":
-                    others = [
-                        i for i in graph.inputs(user) if i.nid != value.nid and _has_rows_of(i, source, graph)
-                    ]
+                    others = [i for i in graph.inputs(user) if i.nid != value.nid and has_rows(i)]
                     if others and not any(i.live for i in others):
-                        return True
+                        return user
                 elif user.name in {"mul", "detach", "item", "float"} | RESHAPING | SPREADING:
                     stack.append(user)
-        return False
+        return None
 
 
 def _runs_over_rows(op: Op, source: Op, known: dict[ValueId, Roles]) -> bool:
@@ -834,6 +895,15 @@ def _runs_over_rows(op: Op, source: Op, known: dict[ValueId, Roles]) -> bool:
     if op.name == "log_softmax" and len(axes) == 1:  # no attention: that needs the weights themselves
         return words[axes[0]] == ROWS and (shape[axes[0]] > 1 or len(shape) == 2)
     return 0 in axes and (op.name not in NORMALISING or len(shape) == 2)
+
+
+def _runs_over_rows_of_members(op: Op, source: Op, known: dict[ValueId, Roles]) -> bool:
+    """`[members, B]`, one value of each member of an ensemble for each row, and the smallest is one of the rows'."""
+    if op.name not in SMALLER or op.facts.axes != (1,) or len(source.shape) not in (2, 3):
+        return False
+    if len(source.shape) == 3 and source.shape[2] > 1:
+        return False
+    return known[source.nid][:2] == (UNKNOWN, ROWS) and min(source.shape[:2]) > 1
 
 
 def _has_rows_of(other: Op, source: Op, graph: Provenance) -> bool:
