@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from gradsan.judge import flow
 from gradsan.judge.callers import NEW_TENSORS
+from gradsan.judge.dead_expectations import dead_expectations
 from gradsan.judge.dead_weights import dead_weights
 from gradsan.judge.half_cuts import half_cuts
 from gradsan.judge.half_scores import half_scores
@@ -191,8 +192,9 @@ class CutFinder:
         return [Cut(op, pids, False) for op, pids in found]
 
     def weights(self, contribution: Contribution) -> list[Cut]:
+        graph, trained = self.history.graph, self._trained_by(contribution)
         roots = [root.nid for root in contribution.event.roots]
-        found = dead_weights(self.history.graph, roots, self._trained_by(contribution))
+        found = [*dead_weights(graph, roots, trained), *dead_expectations(graph, roots, trained)]
         return [Cut(op, pids, False) for op, pids in found]
 
     def _trained_by(self, contribution: Contribution) -> set[ParamId]:

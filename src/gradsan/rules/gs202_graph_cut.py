@@ -291,6 +291,19 @@ class GraphCut(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # An expectation over all actions: without the probabilities, what the critic says teaches nothing.
+        import torch
+        actor, critic = torch.nn.Linear(3, 4), torch.nn.Linear(3, 4).requires_grad_(False)
+        opt = torch.optim.SGD(actor.parameters(), lr=0.1)
+        for _ in range(3):
+            s = torch.randn(8, 3)
+            log_pi = actor(s).log_softmax(-1)
+            loss = (log_pi.exp().detach() * (0.2 * log_pi - critic(s))).sum(-1).mean()  # BUG
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """
@@ -603,6 +616,34 @@ class GraphCut(Rule):
             log_prob = (dist.log_prob(raw) - torch.log(1 - action.pow(2) + 1e-6)).sum(-1)
             loss = (0.2 * log_prob - critic(action).squeeze(-1)).mean() + 0.01 * action.pow(2).mean()
             logged = log_prob.detach() - action.sum(-1)
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # A policy held near its own copy: flat where they are the same, and meant to be.
+        import torch
+        actor, critic = torch.nn.Linear(3, 4), torch.nn.Linear(3, 4).requires_grad_(False)
+        opt = torch.optim.SGD(actor.parameters(), lr=0.1)
+        for _ in range(3):
+            s = torch.randn(8, 3)
+            log_pi = actor(s).log_softmax(-1)
+            near = (log_pi.exp().detach() * (log_pi.detach() - log_pi)).sum(-1)
+            loss = (near - (log_pi.exp() * critic(s)).sum(-1)).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # Imitation of a teacher's probabilities, which are constants; the critic's part is only reported.
+        import torch
+        actor, teacher = torch.nn.Linear(3, 4), torch.nn.Linear(3, 4).requires_grad_(False)
+        critic = torch.nn.Linear(3, 4).requires_grad_(False)
+        opt = torch.optim.SGD(actor.parameters(), lr=0.1)
+        for _ in range(3):
+            s = torch.randn(8, 3)
+            log_pi, wanted = actor(s).log_softmax(-1), teacher(s).softmax(-1).detach()
+            loss = (wanted * (critic(s) - log_pi)).sum(-1).mean()
             opt.zero_grad()
             loss.backward()
             opt.step()

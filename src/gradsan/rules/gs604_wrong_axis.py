@@ -8,7 +8,7 @@ from gradsan.judge.answer_groups import MixedGroup, mixed_groups
 from gradsan.judge.axes import BY_SIZE, RESHAPING, ROWS, SPREADING, UNITS, Roles, is_torn, onward, roles
 from gradsan.judge.flat_orders import OtherOrder, other_orders
 from gradsan.judge.history import History
-from gradsan.judge.normalised_otherwise import picked_along
+from gradsan.judge.normalised_otherwise import picked_across, picked_along
 from gradsan.judge.pooling import pooled_for_each_row
 from gradsan.judge.provenance import Provenance
 from gradsan.judge.recurrences import ATTENTION, AlongTheBatch, along_the_batch
@@ -302,6 +302,18 @@ class WrongAxis(Rule):
         log_prob = torch.distributions.Categorical(logits=net(s.flatten(0, 1))).log_prob(a)
         (-(log_prob * advantages.T.reshape(-1)).mean()).backward()  # BUG
         """,
+        """
+        # The scores of those who acted are data; of the same choices, the policy's are normalised over the actions.
+        import torch
+        policy = torch.nn.Linear(3, 4)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        s, behaviour, a = torch.randn(8, 3), torch.randn(8, 4), torch.randint(4, (8,))
+        new = policy(s).log_softmax(-1).gather(-1, a[:, None]).squeeze(-1)
+        old = behaviour.log_softmax(0).gather(-1, a[:, None]).squeeze(-1)  # BUG
+        loss = -((new - old).exp() * torch.randn(8)).mean()
+        loss.backward()
+        opt.step()
+        """,
     )
     good = (
         """
@@ -593,6 +605,18 @@ class WrongAxis(Rule):
         chosen = values.gather(1, a.T.reshape(-1, 1)).squeeze(1)
         (chosen - target.T.flatten()).pow(2).mean().backward()
         """,
+        """
+        # Two sides of one table of likenesses, each normalised along the axis that it is picked from.
+        import torch
+        one, other = torch.nn.Linear(3, 4), torch.nn.Linear(3, 4)
+        opt = torch.optim.SGD([*one.parameters(), *other.parameters()], lr=0.1)
+        table, pairs = one(torch.randn(8, 3)) @ other(torch.randn(8, 3)).T, torch.arange(8)
+        across = table.log_softmax(1).gather(1, pairs[:, None]).mean()
+        down = table.log_softmax(0).gather(0, pairs[None]).mean()
+        loss = -(across + down)
+        loss.backward()
+        opt.step()
+        """,
     )
 
     def __init__(self, history: History) -> None:
@@ -624,7 +648,11 @@ class WrongAxis(Rule):
                 continue
             if _runs_over_one_unit(op, source, known) and (op.live or _is_learned(graph, op)):
                 yield self._constant(event, op, source)
-            used = self._pooled(op, within) or picked_along(self.history, op, within)
+            used = (
+                self._pooled(op, within)
+                or picked_along(self.history, op, within)
+                or picked_across(self.history, op, within)
+            )
             if used is None and op.name in SMALLER and _of_joined_columns(self.history.graph, op, source):
                 used = op if self._becomes_a_summand(op, source, within) else None
             if used is None and _runs_over_rows(op, source, known):
