@@ -125,15 +125,18 @@ class CutFinder:
         )
 
     def _score(self, term: flow.Term, wanted: set[ParamId]) -> Cut | None:
-        """The newest log-probability in a term that is a constant as a whole: what weighs it is one by right."""
+        """The newest log-probability in a term that is a constant as a whole: what weighs it is one by right. Not one
+        that belongs to what was cut as a whole later on."""
         graph = self.history.graph
-        within = graph.ancestors([term.op.nid])
-        found = [
-            cut
-            for cut in self._between([term.op.nid], wanted)
-            if not cut.choice and (_scores_a_choice(graph, cut.op, within))
-        ]
-        return _telling(found)
+        within, cuts = graph.ancestors([term.op.nid]), self._between([term.op.nid], wanted)
+        found = [cut for cut in cuts if not cut.choice and _scores_a_choice(graph, cut.op, within)]
+        inside = {nid for cut in cuts for nid in graph.ancestors([cut.op.nid]) if nid != cut.op.nid}
+        best = _telling([cut for cut in found if cut.op.nid not in inside])
+        if best is None:
+            return None
+        # In a block without gradients every layer is a cut of its own.
+        same = [cut.pids for cut in cuts if flow.culprit_of(cut.op) == flow.culprit_of(best.op)]
+        return Cut(best.op, set().union(*same), False)
 
     def dead_bounds(self, contribution: Contribution) -> list[Cut]:
         """`min(ratio.detach() * a, ratio.clamp(…) * a)`: of two sides of which one only bounds the other, the one

@@ -304,6 +304,22 @@ class GraphCut(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # The policy's loss becomes a number as a whole; what was a constant inside of it was so by right.
+        import torch
+        body, pi, v = torch.nn.Linear(3, 4), torch.nn.Linear(4, 2), torch.nn.Linear(4, 1)
+        opt = torch.optim.SGD([*body.parameters(), *pi.parameters(), *v.parameters()], lr=0.1)
+        for _ in range(3):
+            hidden, returns = body(torch.randn(8, 3)).tanh(), torch.randn(8)
+            dist, value = torch.distributions.Categorical(logits=pi(hidden)), v(hidden).squeeze(-1)
+            log_prob = dist.log_prob(dist.sample())
+            old, advantage = log_prob.detach(), returns - value.detach()
+            policy_loss = -((log_prob - old).exp() * advantage).mean()
+            loss = policy_loss.item() + (value - returns).pow(2).mean() - 0.01 * dist.entropy().mean()  # BUG
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """
