@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from gradsan.judge.flow import culprit_of, is_choice
+from gradsan.judge.provenance import params_of
 from gradsan.judge.source import function_at
 from gradsan.record.events import NOWHERE, Chain, Op, Site
 
@@ -39,6 +40,17 @@ def used_in(history: History, use: Op, by: Op) -> Site:
     """The line of a use as the code sees it that made `by`: the call of a network, not a line in its forward."""
     path = way_of(history, use)
     return path[meeting(history, path, way_of(history, by))]
+
+
+def helpers_behind(history: History, op: Op) -> Way:
+    """The lines of helpers in which the graph of this value began: a network's forward, a method that asks it for
+    others. Such a method may be the one that should have had gradients off."""
+    live = history.graph.live_ancestors([op.nid])
+    asking = [o for o in live.values() if any(map(params_of, history.graph.inputs(o)))]
+    if not asking:
+        return ()
+    path = way_of(history, min(asking, key=lambda o: o.nid))
+    return path[: meeting(history, path, way_of(history, op))]
 
 
 def caller_apart(history: History, wrong: Way, right: Iterable[Way]) -> Site:

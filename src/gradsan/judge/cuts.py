@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from gradsan.judge import flow
 from gradsan.judge.callers import NEW_TENSORS
+from gradsan.judge.dead_expectations import dead_expectations
 from gradsan.judge.dead_weights import dead_weights
 from gradsan.judge.exported_values import exported, weighs_numbers
 from gradsan.judge.half_cuts import half_cuts
@@ -131,15 +132,18 @@ class CutFinder:
         )
 
     def _score(self, term: flow.Term, wanted: set[ParamId]) -> Cut | None:
-        """The newest log-probability in a term that is a constant as a whole: what weighs it is one by right."""
+        """The newest log-probability in a term that is a constant as a whole: what weighs it is one by right. Not one
+        that belongs to what was cut as a whole later on."""
         graph = self.history.graph
-        within = graph.ancestors([term.op.nid])
-        found = [
-            cut
-            for cut in self._between([term.op.nid], wanted)
-            if not cut.choice and (_scores_a_choice(graph, cut.op, within))
-        ]
-        return _telling(found)
+        within, cuts = graph.ancestors([term.op.nid]), self._between([term.op.nid], wanted)
+        found = [cut for cut in cuts if not cut.choice and _scores_a_choice(graph, cut.op, within)]
+        inside = {nid for cut in cuts for nid in graph.ancestors([cut.op.nid]) if nid != cut.op.nid}
+        best = _telling([cut for cut in found if cut.op.nid not in inside])
+        if best is None:
+            return None
+        # In a block without gradients every layer is a cut of its own.
+        same = [cut.pids for cut in cuts if flow.culprit_of(cut.op) == flow.culprit_of(best.op)]
+        return Cut(best.op, set().union(*same), False)
 
     def dead_bounds(self, contribution: Contribution) -> list[Cut]:
         """`min(ratio.detach() * a, ratio.clamp(…) * a)`: of two sides of which one only bounds the other, the one
@@ -198,8 +202,9 @@ class CutFinder:
         return [Cut(op, pids, False) for op, pids in found]
 
     def weights(self, contribution: Contribution) -> list[Cut]:
+        graph, trained = self.history.graph, self._trained_by(contribution)
         roots = [root.nid for root in contribution.event.roots]
-        found = dead_weights(self.history.graph, roots, self._trained_by(contribution))
+        found = [*dead_weights(graph, roots, trained), *dead_expectations(graph, roots, trained)]
         return [Cut(op, pids, False) for op, pids in found]
 
     def _trained_by(self, contribution: Contribution) -> set[ParamId]:

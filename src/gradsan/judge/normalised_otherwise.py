@@ -4,9 +4,12 @@ actions, of which the taken one is picked afterwards. A network and its copy mea
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 
 from gradsan.judge.axes import onward
+from gradsan.judge.flow import SHAPING
 from gradsan.judge.history import History
+from gradsan.judge.provenance import Provenance
 from gradsan.record.events import Op, ValueId
 
 NORMALISING = {"softmax", "log_softmax"}
@@ -27,6 +30,34 @@ def picked_along(history: History, op: Op, within: dict[ValueId, Op]) -> Op | No
             chosen = _picks(history, other, op.facts.axes[0], within)
             return picks if next(chosen, None) is not None else None
     return None
+
+
+def picked_across(history: History, op: Op, within: dict[ValueId, Op]) -> Op | None:
+    """Who picks along another axis than the one that `op` normalises, where the same choices are picked elsewhere in
+    this loss from what was normalised along theirs: one of two scores of one choice, whatever they are made of."""
+    graph = history.graph
+    if op.name not in NORMALISING or len(op.facts.axes) != 1:
+        return None
+    for user in onward(graph, op, within):
+        if user.name != "gather" or user.facts.axes == op.facts.axes or not user.facts.axes:
+            continue
+        for other in graph.named(within, ("gather",)):
+            source = next(graph.inputs(other), op)
+            right = source.name in NORMALISING and source.facts.axes == other.facts.axes == user.facts.axes
+            if right and source.shape == op.shape and _choices(graph, other) == _choices(graph, user):
+                return user
+    return None
+
+
+def _choices(graph: Provenance, op: Op) -> ValueId | None:
+    """What a `gather` picks by, before it was given one more axis."""
+    index = next((i for i in graph.inputs(op) if not i.floating), None)
+    while index is not None and index.name in {"getitem", *SHAPING}:
+        source = next(graph.inputs(index), None)
+        if source is None or prod(source.shape) != prod(index.shape):
+            break
+        index = source
+    return index.nid if index is not None else None
 
 
 def _picks(history: History, op: Op, axis: int, within: dict[ValueId, Op]) -> Iterator[Op]:

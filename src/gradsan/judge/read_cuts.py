@@ -31,7 +31,7 @@ class SourcePlace(NamedTuple):
 def cut_by_source(history: History, event: Backward) -> Site:
     found: dict[int, set[Site]] = {}
     around_backward = _innermost_loop(history, event)
-    for place in _slice(history, event):
+    for place in places_of_loss(history, event):
         kind = _kind(place)
         if kind is not None and _is_inside(place, around_backward):
             name = function_at(place.file, place.line)
@@ -42,7 +42,7 @@ def cut_by_source(history: History, event: Backward) -> Site:
 
 def lines_of_loss(history: History, event: Backward) -> set[tuple[str, int]]:
     """The lines that the loss was put together on, as the source has them."""
-    return {(place.file, place.line) for place in _slice(history, event)}
+    return {(place.file, place.line) for place in places_of_loss(history, event)}
 
 
 def _innermost_loop(history: History, event: Backward) -> tuple[str, ast.stmt | None]:
@@ -65,7 +65,7 @@ def _is_inside(place: SourcePlace, loop: tuple[str, ast.stmt | None]) -> bool:
     return statement.lineno <= place.line <= (statement.end_lineno or 0)
 
 
-def _slice(history: History, event: Backward) -> Iterator[SourcePlace]:
+def places_of_loss(history: History, event: Backward) -> Iterator[SourcePlace]:
     """The expressions that the loss was made of, as the source has them."""
     loss = loss_of(history, event)
     return followed(loss, _bindings, LINES) if loss is not None else iter(())

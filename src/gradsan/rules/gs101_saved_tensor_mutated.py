@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gradsan.judge.callers import caller_of
 from gradsan.judge.history import History
+from gradsan.judge.read_writes import written_by_source
 from gradsan.judge.wording import line, value_at
 from gradsan.record.events import NOWHERE, Backward, ChangedTensor, Failed, Site, ValueId
 from gradsan.record.torch_errors import SAVED_TENSOR_CHANGED
@@ -96,6 +97,23 @@ class SavedTensorMutated(Rule):
         log_std.clamp_(-20, 2)  # BUG
         (mean + log_std.exp()).mean().backward()
         """,
+        """
+        # A second phase, of which nobody traced the forward when it raised.
+        import torch
+        net = torch.nn.Linear(3, 4)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(16):
+            loss = net(torch.randn(8, 3)).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        for _ in range(16):
+            log_p = net(torch.randn(8, 3)).log_softmax(-1)
+            loss = (log_p.exp_() * log_p).sum(-1).mean()  # BUG
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """
@@ -135,6 +153,14 @@ class SavedTensorMutated(Rule):
         if changed is not None and changed.by_step:
             return
         if changed is None or not changed.site:
+            if facts.forward_unseen and (written := written_by_source(history, event)):
+                message = (
+                    f"what this changes in place is needed by the backward on {line(history, event.site)}"
+                )
+                yield Verdict(
+                    written, message, [("mutation", written), ("backward", event.site)], event.reached
+                )
+                return
             hint = "; run with `--mode deep` to see which line wrote it" if facts.forward_unseen else ""
             kept_at = facts.kept_at
             what = value_at(history, kept_at, "an operation")

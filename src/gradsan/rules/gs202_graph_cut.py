@@ -344,6 +344,33 @@ class GraphCut(Rule):
         learner = Learner()
         for _ in range(14):
             learner.update()
+        # An expectation over all actions: without the probabilities, what the critic says teaches nothing.
+        import torch
+        actor, critic = torch.nn.Linear(3, 4), torch.nn.Linear(3, 4).requires_grad_(False)
+        opt = torch.optim.SGD(actor.parameters(), lr=0.1)
+        for _ in range(3):
+            s = torch.randn(8, 3)
+            log_pi = actor(s).log_softmax(-1)
+            loss = (log_pi.exp().detach() * (0.2 * log_pi - critic(s))).sum(-1).mean()  # BUG
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # The policy's loss becomes a number as a whole; what was a constant inside of it was so by right.
+        import torch
+        body, pi, v = torch.nn.Linear(3, 4), torch.nn.Linear(4, 2), torch.nn.Linear(4, 1)
+        opt = torch.optim.SGD([*body.parameters(), *pi.parameters(), *v.parameters()], lr=0.1)
+        for _ in range(3):
+            hidden, returns = body(torch.randn(8, 3)).tanh(), torch.randn(8)
+            dist, value = torch.distributions.Categorical(logits=pi(hidden)), v(hidden).squeeze(-1)
+            log_prob = dist.log_prob(dist.sample())
+            old, advantage = log_prob.detach(), returns - value.detach()
+            policy_loss = -((log_prob - old).exp() * advantage).mean()
+            loss = policy_loss.item() + (value - returns).pow(2).mean() - 0.01 * dist.entropy().mean()  # BUG
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
         """,
     )
     good = (
@@ -696,6 +723,32 @@ class GraphCut(Rule):
             loss.backward()
             actor_opt.step()
             critic_opt.step()
+        # A policy held near its own copy: flat where they are the same, and meant to be.
+        import torch
+        actor, critic = torch.nn.Linear(3, 4), torch.nn.Linear(3, 4).requires_grad_(False)
+        opt = torch.optim.SGD(actor.parameters(), lr=0.1)
+        for _ in range(3):
+            s = torch.randn(8, 3)
+            log_pi = actor(s).log_softmax(-1)
+            near = (log_pi.exp().detach() * (log_pi.detach() - log_pi)).sum(-1)
+            loss = (near - (log_pi.exp() * critic(s)).sum(-1)).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # Imitation of a teacher's probabilities, which are constants; the critic's part is only reported.
+        import torch
+        actor, teacher = torch.nn.Linear(3, 4), torch.nn.Linear(3, 4).requires_grad_(False)
+        critic = torch.nn.Linear(3, 4).requires_grad_(False)
+        opt = torch.optim.SGD(actor.parameters(), lr=0.1)
+        for _ in range(3):
+            s = torch.randn(8, 3)
+            log_pi, wanted = actor(s).log_softmax(-1), teacher(s).softmax(-1).detach()
+            loss = (wanted * (critic(s) - log_pi)).sum(-1).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
         """,
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gradsan.judge import flow
+from gradsan.judge.callers import helpers_behind
 from gradsan.judge.cancelling_lines import line_of_constant
 from gradsan.judge.dual_terms import dual_terms
 from gradsan.judge.effect import from_outside, share_through
@@ -210,6 +211,20 @@ class CancellingGradient(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # The density of a normal distribution is a sum of its own, scaled in one part.
+        import torch
+        actor, other = torch.nn.Linear(3, 1), torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD([*actor.parameters(), *other.parameters()], lr=0.1)
+        for _ in range(5):
+            s = torch.randn(8, 3)
+            log_prob = torch.distributions.Normal(actor(s), 1.0).log_prob(torch.randn(8, 1))
+            policy_loss = -((log_prob - log_prob).exp() * torch.randn(8, 1)).mean()  # BUG
+            loss = torch.stack([policy_loss, other(s).pow(2).mean()]).sum()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """
@@ -365,6 +380,11 @@ class CancellingGradient(Rule):
 
     def _cancelling(self, op: Op, numbers: ValueNumbers) -> tuple[Op, Op] | None:
         """Two summands of one value, equal, live, of opposite sign and unscaled."""
+        sides = list(self.history.graph.inputs(op)) if op.name in ("sub", "rsub") else []
+        whole = len(sides) == 2 and op.facts.alpha == 1 and all(side.live and side.inputs for side in sides)
+        if whole and numbers.of(sides[0]) == numbers.of(sides[1]):  # however its own summands are scaled
+            first, second = sorted(sides, key=lambda o: o.nid)
+            return second, first
         seen: dict[int, flow.Term] = {}
         for term in flow.terms(self.history.graph, op, limit=60, reshape=False):
             if not term.op.live or term.scaled or not term.op.inputs:
@@ -421,7 +441,12 @@ class CancellingGradient(Rule):
             culprit,
             f"{value_at(history, culprit, 'this value')} should be a constant, but gradient flows through it as well, "
             f"and the two cancel on {line(history, op.site)}: {what}",
-            [("should be constant", culprit), ("cancels", op.site), ("backward", event.site)],
+            [
+                ("should be constant", culprit),
+                *(("network asked", site) for site in helpers_behind(history, twin)),
+                ("cancels", op.site),
+                ("backward", event.site),
+            ],
             pids,
             measure=lambda: share_through(
                 history, history.ledger.recent[event.bid], from_outside(history, twin, within)

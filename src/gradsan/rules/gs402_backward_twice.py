@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from gradsan.judge.carriers import carried_by, emptied_in_vain, is_kept
+from gradsan.judge.callers import helpers_behind
+from gradsan.judge.carriers import carried_by, is_kept
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.wording import line, value_at
 from gradsan.record.events import Backward, Op
@@ -215,6 +217,7 @@ class BackwardTwice(Rule):
             yield Verdict(event.site, message, sites, event.reached)
             return
         sites.insert(0, ("shared tensor", shared.site))
+        sites[1:1] = [("network asked", site) for site in helpers_behind(self.history, shared)]
         if (again := self._used_again(shared, event)) is not None:
             sites.insert(1, ("use", again.site))
         assert first is not None

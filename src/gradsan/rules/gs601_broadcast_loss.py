@@ -254,6 +254,17 @@ class BroadcastLoss(Rule):
         loss.backward()
         opt.step()
         """,
+        """
+        # What an ensemble says `[E, B]` becomes `[E, B, 1]`, against one target for each row.
+        import torch
+        heads = torch.nn.ModuleList(torch.nn.Linear(3, 1) for _ in range(2))
+        opt = torch.optim.SGD(heads.parameters(), lr=0.1)
+        s, target = torch.randn(8, 3), torch.randn(8)
+        said = torch.stack([head(s).squeeze(-1) for head in heads])
+        loss = (said.unsqueeze(-1) - target).pow(2).mean()  # BUG
+        loss.backward()
+        opt.step()
+        """,
     )
     good = (
         """
@@ -394,6 +405,31 @@ class BroadcastLoss(Rule):
         loss.backward()
         opt.step()
         """,
+        """
+        # Atoms against their support: each pair weighs what it should, and the axes are told apart.
+        import torch
+        net = torch.nn.Linear(3, 5)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        support = torch.linspace(-1.0, 1.0, 5)
+        wanted = (torch.randn(8, 1) + 0.9 * support).clamp(-1.0, 1.0)
+        near = (1 - (wanted.unsqueeze(-1) - support).abs() / 0.5).clamp(min=0.0)
+        with torch.no_grad():
+            projected = (torch.rand(8, 5, 1) * near).sum(1)
+        loss = -(projected * net(torch.randn(8, 3)).log_softmax(-1)).sum(-1).mean()
+        loss.backward()
+        opt.step()
+        """,
+        """
+        # Quantiles of several critics against all quantiles of the target, with a level for each.
+        import torch
+        heads = torch.nn.ModuleList(torch.nn.Linear(3, 5) for _ in range(2))
+        opt = torch.optim.SGD(heads.parameters(), lr=0.1)
+        s, target, level = torch.randn(5, 3), torch.randn(5), torch.linspace(0.1, 0.9, 5)
+        error = torch.stack([head(s) for head in heads]).unsqueeze(-1) - target
+        loss = ((level[:, None] - (error.detach() > 0).float()).abs() * error.pow(2)).sum(2).mean()
+        loss.backward()
+        opt.step()
+        """,
     )
 
     def on_backward(self, event: Backward) -> Verdicts:
@@ -479,7 +515,12 @@ class BroadcastLoss(Rule):
         sides = [i for i in graph.inputs(op) if i.floating or op.floating]
         for column in sides:
             for row in sides:
-                if max(row.shape, default=1) < 2 or column.shape != (*row.shape, 1):
+                behind = column.shape[len(column.shape) - len(row.shape) - 1 :]
+                if max(row.shape, default=1) < 2 or behind != (*row.shape, 1):
+                    continue
+                if column.shape != behind:  # `[E, B, 1]` of an ensemble, or of atoms against their support
+                    if are_pairs_in_vain(graph, op, within):
+                        return column, row
                     continue
                 # A column that was made on this very line was made for it, unless nothing comes of the pairs.
                 made_here = column.site == op.site and _makes_column(graph, column)

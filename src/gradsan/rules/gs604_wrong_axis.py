@@ -19,7 +19,7 @@ from gradsan.judge.axes import (
 )
 from gradsan.judge.flat_orders import OtherOrder, other_orders
 from gradsan.judge.history import History
-from gradsan.judge.normalised_otherwise import picked_along
+from gradsan.judge.normalised_otherwise import picked_across, picked_along
 from gradsan.judge.pooling import pooled_for_each_row
 from gradsan.judge.provenance import Provenance
 from gradsan.judge.recurrences import ATTENTION, AlongTheBatch, along_the_batch
@@ -332,6 +332,16 @@ class WrongAxis(Rule):
             values = torch.baddbmm(bias, s2.expand(3, -1, -1), weight).squeeze(-1)
             goal = reward + 0.9 * values.min(1, keepdim=True)[0]  # BUG
         (torch.baddbmm(bias, s.expand(3, -1, -1), weight).squeeze(-1) - goal).pow(2).mean().backward()
+        # The scores of those who acted are data; of the same choices, the policy's are normalised over the actions.
+        import torch
+        policy = torch.nn.Linear(3, 4)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        s, behaviour, a = torch.randn(8, 3), torch.randn(8, 4), torch.randint(4, (8,))
+        new = policy(s).log_softmax(-1).gather(-1, a[:, None]).squeeze(-1)
+        old = behaviour.log_softmax(0).gather(-1, a[:, None]).squeeze(-1)  # BUG
+        loss = -((new - old).exp() * torch.randn(8)).mean()
+        loss.backward()
+        opt.step()
         """,
     )
     good = (
@@ -641,6 +651,16 @@ class WrongAxis(Rule):
             values = torch.stack([critic(options).squeeze(-1) for critic in critics])
             goal = reward + 0.9 * values.amax(2)
         (torch.stack([critic(s) for critic in critics]).squeeze(-1) - goal).pow(2).mean().backward()
+        # Two sides of one table of likenesses, each normalised along the axis that it is picked from.
+        import torch
+        one, other = torch.nn.Linear(3, 4), torch.nn.Linear(3, 4)
+        opt = torch.optim.SGD([*one.parameters(), *other.parameters()], lr=0.1)
+        table, pairs = one(torch.randn(8, 3)) @ other(torch.randn(8, 3)).T, torch.arange(8)
+        across = table.log_softmax(1).gather(1, pairs[:, None]).mean()
+        down = table.log_softmax(0).gather(0, pairs[None]).mean()
+        loss = -(across + down)
+        loss.backward()
+        opt.step()
         """,
     )
 
@@ -673,7 +693,11 @@ class WrongAxis(Rule):
                 continue
             if _runs_over_one_unit(op, source, known) and (op.live or _is_learned(graph, op)):
                 yield self._constant(event, op, source)
-            used = self._pooled(op, within) or picked_along(self.history, op, within)
+            used = (
+                self._pooled(op, within)
+                or picked_along(self.history, op, within)
+                or picked_across(self.history, op, within)
+            )
             if used is None and op.name in SMALLER and _of_joined_columns(self.history.graph, op, source):
                 used = op if self._becomes_a_summand(op, source, within) else None
             if used is None and _runs_over_rows_of_members(op, source, known):
