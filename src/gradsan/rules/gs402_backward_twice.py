@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from gradsan.judge.carriers import carried_by, emptied_in_vain, is_kept
 from gradsan.judge.callers import helpers_behind
-from gradsan.judge.carriers import carried_by, is_kept
+from gradsan.judge.carriers import carried_by, emptied_in_vain, is_kept
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.wording import line, value_at
 from gradsan.record.events import Backward, Op
