@@ -228,5 +228,5 @@ def test_an_observation_of_another_kind_is_converted_or_refused_as_by_gymnasium(
     assert obs.tolist() == [[0.25, 0.5]]
     assert info["told"].tolist() == [3]
     Odd.seen = np.zeros(3, np.float32)
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="shape"):
         envs.step(np.array([0]))
