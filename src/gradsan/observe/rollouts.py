@@ -5,10 +5,11 @@ Known forms: Gymnasium's five values, the older four, these without `info`, the 
 
 from __future__ import annotations
 
-import struct
+import operator
 import weakref
 from array import array
 from collections.abc import Callable
+from itertools import compress
 from typing import Any, Literal
 
 from gradsan.observe import transitions as kept
@@ -43,8 +44,13 @@ class _Copies:
         # What a step returns, where the next one may be booked later: the type of its arrays, and what they hold.
         self.array: Any = None
         self.form: tuple[Any, ...] | None = None
-        self._steps: list[tuple[bytes, bytes, bytes, int]] = []
         self._most = TOGETHER
+        self._seen, self._earned, self._flags, self._clocks = (
+            bytearray(),
+            bytearray(),
+            bytearray(),
+            array("q"),
+        )
 
     def may_wait(self) -> bool:
         """Whether a step can be booked later: none began or ended an episode, or nothing but the flags tells of it."""
@@ -66,36 +72,39 @@ class _Copies:
         if _form(observation, reward, terminated, truncated) != self.form:
             return False
         flags = terminated.tobytes() + truncated.tobytes()  # who has terminated, then who was truncated
-        if b"\x01" not in flags:
-            flags = b""
-        elif self.autoreset != "next step":
+        if b"\x01" in flags and self.autoreset != "next step":
             return False
-        self._steps.append((observation.tobytes(), reward.tobytes(), flags, clock()))
-        if len(self._steps) >= self._most:
+        self._seen += observation.tobytes()
+        self._earned += reward.tobytes()
+        self._flags += flags
+        self._clocks.append(clock())
+        if len(self._clocks) >= self._most:
             self.book()
         return True
 
     def book(self) -> None:
-        if not self._steps:
+        if not self._clocks or self.form is None:
             return
-        (seen, earned, flags, clocks), self._steps = zip(*self._steps, strict=True), []
-        assert self.form is not None
         (count,), kind = self.form[2], self.form[3].char
-        split = struct.Struct(f"{len(seen[0]) // count}s" * count).unpack
-        digests = zip(*[map(hash, split(data)) for data in seen], strict=True)
-        rewards = array(kind, b"".join(earned))
-        columns = zip(self.streams.values(), digests, strict=False)
-        said = b"".join([own or bytes(2 * count) for own in flags])
-        for at, (stream, led_to) in enumerate(columns):
-            terminated, truncated = said[at :: 2 * count], said[at + count :: 2 * count]
+        (seen, flags), clocks = (bytes(self._seen), bytes(self._flags)), self._clocks
+        rewards = array(kind, bytes(self._earned))
+        self._seen, self._earned, self._flags, self._clocks = (
+            bytearray(),
+            bytearray(),
+            bytearray(),
+            array("q"),
+        )
+        digests = _digests(seen, len(clocks) * count)
+        for at, stream in enumerate(self.streams.values()):
+            terminated, truncated = flags[at :: 2 * count], flags[at + count :: 2 * count]
             ends = None
             if b"\x01" in terminated or b"\x01" in truncated or stream.between_episodes():
                 ends = _ends_of(terminated, truncated, stream.between_episodes())
-            stream.goes_on(rewards[at::count].tolist(), led_to, clocks, ends)
+            stream.goes_on(rewards[at::count].tolist(), digests[at::count], clocks, ends)
         if self.team is not None:
-            small = len(seen[0]) <= kept.LARGEST
-            joint = [hash(data) if small else kept.UNKNOWN for data in seen]
-            self.team.goes_on([0.0] * len(seen), joint, clocks)
+            small = len(seen) // len(clocks) <= kept.LARGEST
+            joint = _digests(seen, len(clocks)) if small else array("q", [kept.UNKNOWN] * len(clocks))
+            self.team.goes_on([0.0] * len(clocks), joint, clocks)
 
 
 class Rollouts:
@@ -358,15 +367,22 @@ def _form(observation: Any, reward: Any, terminated: Any, truncated: Any) -> tup
     )  # fmt: skip
 
 
+def _digests(data: bytes, count: int) -> array[int]:
+    """Of so many parts of one size."""
+    width = len(data) // count
+    return array("q", [hash(data[at : at + width]) for at in range(0, len(data), width)])
+
+
 def _ends_of(terminated: bytes, truncated: bytes, between: bool) -> bytearray:
     """How the steps of one copy ended that spends the step after an end on a reset. `between`: the step before these
     was an end."""
     ends = bytearray(len(terminated))  # GOES_ON is 0
-    for at, (over, cut) in enumerate(zip(terminated, truncated, strict=True)):
-        ends[at] = (
-            kept.RESET if between else kept.TERMINATED if over else kept.TRUNCATED if cut else kept.GOES_ON
-        )
-        between = not between and bool(over or cut)
+    if between:
+        ends[0] = kept.RESET
+    for at in compress(range(len(ends)), map(operator.or_, terminated, truncated)):
+        if ends[at] != kept.RESET:
+            ends[at] = kept.TERMINATED if terminated[at] else kept.TRUNCATED
+            ends[at + 1 : at + 2] = [kept.RESET][: len(ends) - at - 1]
     return ends
 
 
