@@ -13,6 +13,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from gradsan.rl.envs import Envs, EnvStep
 from gradsan.rl.errors import EnvironmentFault
 from gradsan.rl.journal import Journal
+from gradsan.rl.looped import LoopedEnvs
 from gradsan.rl.make import make_env, make_envs
 from gradsan.rl.spaces import Actions, Observations, seen_and_done
 
@@ -189,3 +190,43 @@ def test_whole_numbers_are_the_nearest_ones() -> None:
         -1,
         2,
     ]
+
+
+def test_copies_in_a_loop_are_what_gymnasiums_own_loop_makes_of_them() -> None:
+    copies = [lambda: gym.make("CartPole-v1", max_episode_steps=7)] * 3
+    ours = LoopedEnvs(copies)
+    theirs = SyncVectorEnv(copies, autoreset_mode=AutoresetMode.DISABLED)
+    chance = np.random.default_rng(0)
+    assert np.array_equal(ours.reset(seed=5)[0], theirs.reset(seed=5)[0])
+    for _ in range(40):
+        action = chance.integers(2, size=3)
+        own, other = ours.step(action), theirs.step(action)
+        for mine, expected in zip(own[:4], other[:4], strict=True):
+            assert np.array_equal(mine, expected)
+            assert mine.dtype == expected.dtype
+        if (ended := own[2] | own[3]).any():
+            again = [envs.reset(options={"reset_mask": ended})[0] for envs in (ours, theirs)]
+            assert np.array_equal(*again)
+
+
+def test_an_observation_of_another_kind_is_converted_or_refused_as_by_gymnasium() -> None:
+    class Odd(gym.Env[Any, Any]):
+        observation_space = gym.spaces.Box(-1, 1, (2,), np.float32)
+        action_space = gym.spaces.Discrete(2)
+        seen: Any = np.array([0.25, 0.5])
+
+        def reset(self, **_: Any) -> Any:
+            return np.zeros(2, np.float32), {}
+
+        def step(self, action: Any) -> Any:
+            return self.seen, 1.0, False, False, {"told": 3}
+
+    envs = LoopedEnvs([Odd])
+    envs.reset()
+    obs, *_, info = envs.step(np.array([0]))
+    assert obs.dtype == np.float32
+    assert obs.tolist() == [[0.25, 0.5]]
+    assert info["told"].tolist() == [3]
+    Odd.seen = np.zeros(3, np.float32)
+    with pytest.raises(ValueError, match="shape"):
+        envs.step(np.array([0]))

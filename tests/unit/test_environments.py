@@ -60,7 +60,7 @@ class Watched:
 
     @property
     def streams(self) -> list[Any]:
-        self.session._environments._rollouts.book()
+        self.session._environments._rollouts.look_for(set())
         return list(self.session._environments._rollouts.streams.values())
 
     def ends(self) -> list[list[str]]:
@@ -216,8 +216,9 @@ def test_copies_side_by_side_start_anew_as_gymnasium_says(mode: Any, ends: list[
     assert len(last) == 4
 
 
+@pytest.mark.parametrize("precision", [np.float32, np.float64])
 @pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP, AutoresetMode.DISABLED])
-def test_arrays_of_copies_are_recorded_as_lists_of_them_are(mode: Any) -> None:
+def test_arrays_of_copies_are_recorded_as_lists_of_them_are(mode: Any, precision: Any) -> None:
     """Arrays have a short way, and a shorter one where no episode ends; lists have the general one."""
     chance = np.random.default_rng(0)
     env = type("Copies", (), {"metadata": {"autoreset_mode": mode}})
@@ -227,7 +228,7 @@ def test_arrays_of_copies_are_recorded_as_lists_of_them_are(mode: Any) -> None:
     for number in range(400):
         observation = chance.normal(size=(3, 4)).astype(np.float32)
         terminated, truncated = chance.random((2, 3)) < (0.1 if number < 60 else 0.003)
-        result = (observation, chance.normal(size=3), terminated, truncated)
+        result = (observation, chance.normal(size=3).astype(precision), terminated, truncated)
         final = {"final_obs": list(chance.normal(size=(3, 4)).astype(np.float32))}
         taken = as_arrays.stepped_quickly(arrays, (*result, final))
         quickly += taken
@@ -236,7 +237,7 @@ def test_arrays_of_copies_are_recorded_as_lists_of_them_are(mode: Any) -> None:
         if number in (200, 201, 350):  # given up in the middle of an episode
             as_arrays.was_reset(arrays, (observation + 1, {}))
             as_lists.was_reset(lists, ((observation + 1).tolist(), {}))
-    as_arrays.book()
+    as_arrays.look_for(set())
     assert 300 < quickly < 400
     assert len(as_arrays.streams) == 3
     assert as_arrays.teams.streams.keys() == as_lists.teams.streams.keys()
@@ -360,7 +361,7 @@ def in_a_grid(*walks: list[int]) -> Index:
         for place in [*walk[1:], 99]:
             streams[number].step(0.0, GOES_ON, place, 0)
     index = Index(streams)
-    index.catch_up()
+    index.look_for(set(range(100)))
     return index
 
 
@@ -389,12 +390,12 @@ def test_a_place_that_comes_again_after_a_look_is_nobodys() -> None:
     index = Index({0: stream})
     for place in (1, 2, 3):  # where it began is not known
         stream.step(0.0, GOES_ON, place, 0)
-    index.catch_up()
+    index.look_for({0, 1, 2})
     assert index.find([0, 1, 2], False) == [None, (0, 1), (0, 2)]
     for place in (4, 2, 5):
         stream.step(0.0, GOES_ON, place, 0)
     stream.step(0.0, RESET, 6, 0)
-    index.catch_up()
+    index.look_for({1, 2, 3, 4, 5, 6})
     assert index.find([1, 2, 3, 4, 5], False) == [(0, 1), None, (0, 3), (0, 4), (0, 6)]
     assert index.find([3, 2, 5, 6], True) == [
         (0, 2),
@@ -459,11 +460,13 @@ def test_what_all_agents_see_is_found_for_each_of_them_and_forgotten_with_them()
         env.step(0.0)
         joint = env.step(0.0)[0]
         teams = rollouts.teams
-        teams.index.catch_up()
-        (place,) = teams.index.find([digest_of(joint.reshape(-1))], True)
+        digest = digest_of(joint.reshape(-1))
+        teams.index.look_for({digest})
+        (place,) = teams.index.find([digest], True)
         assert [teams.place_of_member(place, at) for at in range(3)] == [(1, 1), (2, 1), None]
         del env
         rollouts._forget_dead()
         assert not teams.streams
         assert not teams.members
-        assert teams.index.find([digest_of(joint.reshape(-1))], True) == [None]
+        teams.index.look_for({digest})
+        assert teams.index.find([digest], True) == [None]

@@ -5,6 +5,7 @@ the precision of the numbers, or not at all."""
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
@@ -236,33 +237,37 @@ def _key(entry: ReturnRow) -> tuple[int, int]:
 
 def solve(columns: Sequence[Column], wanted: Column) -> list[float]:
     """Least squares, by making the columns orthogonal one after the other; one that the others span gets nothing."""
-    basis: list[list[float]] = []
+    basis: list[Column] = []
+    norms: list[float] = []
     parts: list[list[float]] = []  # of each column, how much of each basis vector it holds
     for column in columns:
-        rest, shares = list(column), []
-        size = _dot(rest, rest)
-        for vector in basis:
-            norm = _dot(vector, vector)
+        rest, shares = column, []
+        for vector, norm in zip(basis, norms, strict=True):
             share = _dot(rest, vector) / norm if norm else 0.0
-            rest = [r - share * v for r, v in zip(rest, vector, strict=True)]
+            rest = _without(rest, share, vector)
             shares.append(share)
-        if _dot(rest, rest) <= 1e-12 * size:
-            rest = [0.0] * len(rest)
-        basis.append(rest)
+        left = _dot(rest, rest)
+        spanned = left <= 1e-12 * _dot(column, column)
+        basis.append([0.0] * len(rest) if spanned else rest)
+        norms.append(0.0 if spanned else left)
         parts.append(shares)
-    residual, weights = list(wanted), []
-    for vector in basis:
-        norm = _dot(vector, vector)
+    residual, weights = wanted, []
+    for vector, norm in zip(basis, norms, strict=True):
         weight = _dot(residual, vector) / norm if norm else 0.0
-        residual = [r - weight * v for r, v in zip(residual, vector, strict=True)]
+        residual = _without(residual, weight, vector)
         weights.append(weight)
     for number in reversed(range(len(columns))):
-        if _dot(basis[number], basis[number]) == 0.0:
+        if norms[number] == 0.0:
             weights[number] = 0.0
         for earlier, share in enumerate(parts[number]):
             weights[earlier] -= share * weights[number]
     return weights
 
 
+def _without(column: Column, share: float, vector: Column) -> Column:
+    return [r - share * v for r, v in zip(column, vector, strict=True)] if share else column
+
+
 def _dot(a: Column, b: Column) -> float:
-    return sum(x * y for x, y in zip(a, b, strict=True))
+    total: float = sum(map(operator.mul, a, b))
+    return total

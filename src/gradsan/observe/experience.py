@@ -7,6 +7,7 @@ Only while every operation is looked at, only where an environment was stepped, 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import compress
 
 import torch
 
@@ -102,13 +103,11 @@ class ExperienceTap:
         self._size = 0
 
     def _experience(self) -> Experience | None:
-        self._rollouts.book()
-        self._rollouts.index.catch_up()
-        self._rollouts.teams.index.catch_up()
+        batches = {number: digests_of_rows(batch) for number, batch in self._batches.items()}
+        self._rollouts.look_for(set().union(*batches.values()))
         found: dict[TransitionKey, int] = {}
         rows: list[Rows] = []
-        for number, batch in self._batches.items():
-            digests = digests_of_rows(batch)
+        for number, digests in batches.items():
             for leads_there in (False, True):
                 for places in self._places(digests, leads_there):
                     if 2 * sum(place is not None for place in places) < len(places):
@@ -157,7 +156,9 @@ class ExperienceTap:
         for stream in self._rollouts.streams.values():
             begin = max(self._told.get(stream.number, 0), stream.first)
             end = stream.first + len(stream.ends)
-            for step in range(max(begin, end - MOST_STEPS), end):
-                if stream.clocks[step - stream.first] and len(found) < MOST_STEPS:
-                    found.setdefault((stream.number, step), len(found))
+            steps = range(max(begin, end - MOST_STEPS), end)
+            for step in compress(steps, stream.clocks[steps.start - stream.first :]):
+                if len(found) >= MOST_STEPS:
+                    break
+                found.setdefault((stream.number, step), len(found))
             self._told[stream.number] = max(begin, end - 1)  # how the last one ended may still be told

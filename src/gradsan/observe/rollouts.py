@@ -5,9 +5,11 @@ Known forms: Gymnasium's five values, the older four, these without `info`, the 
 
 from __future__ import annotations
 
-import struct
+import operator
 import weakref
+from array import array
 from collections.abc import Callable
+from itertools import compress
 from typing import Any, Literal
 
 from gradsan.observe import transitions as kept
@@ -18,7 +20,7 @@ from gradsan.record.events import Environment
 MOST_COPIES = 64  # of one environment: those beyond are like them
 LIBRARIES = ("gymnasium", "gym", "pettingzoo")
 MOST_ENVIRONMENTS = 64
-TOGETHER = 64  # steps of several copies that are booked at once
+TOGETHER, BYTES_TOGETHER = 16_384, 4_194_304  # steps of several copies that wait, at most, and what they hold
 PLAIN = {
     "float",
     "int",
@@ -39,40 +41,70 @@ class _Copies:
         self.autoreset = autoreset
         self.streams: dict[Any, Stream] = {}
         self.team: Stream | None = None
-        # Type and shape of the observations, where the next step may be booked later.
+        # What a step returns, where the next one may be booked later: the type of its arrays, and what they hold.
         self.array: Any = None
-        self.shape: tuple[int, ...] | None = None
-        self._steps: list[tuple[bytes, list[float], bytes, int]] = []
+        self.form: tuple[Any, ...] | None = None
+        self._most = TOGETHER
+        self._seen, self._earned, self._flags, self._clocks = (
+            bytearray(),
+            bytearray(),
+            bytearray(),
+            array("q"),
+        )
 
     def may_wait(self) -> bool:
         """Whether a step can be booked later: none began or ended an episode, or nothing but the flags tells of it."""
         return self.autoreset == "next step" or not any(s.between_episodes() for s in self.streams.values())
 
-    def later(self, observations: bytes, rewards: list[float], flags: bytes, clock: int) -> None:
-        """A step of all copies, to be booked together with others. `flags`: who has terminated, then who was truncated;
-        nothing where nobody has."""
-        self._steps.append((observations, rewards, flags, clock))
-        if len(self._steps) >= TOGETHER:
+    def wait_for(self, *arrays: Any) -> None:
+        """Steps that return arrays like these are booked together with others."""
+        self.array, self.form = type(arrays[0]), _form(*arrays)
+        self._most = max(1, min(TOGETHER, BYTES_TOGETHER // max(1, arrays[0].nbytes)))
+
+    def take(self, result: Any, clock: Callable[[], int]) -> bool:
+        """A step of all copies, to be booked later. False where that cannot be. Where it says "next step", the flags
+        tell all about ends; else only those in the middle of an episode can wait."""
+        if self.form is None or type(result) is not tuple or len(result) != 5:
+            return False
+        observation, reward, terminated, truncated, _ = result
+        if not self.array is type(observation) is type(reward) is type(terminated) is type(truncated):
+            return False
+        if _form(observation, reward, terminated, truncated) != self.form:
+            return False
+        flags = terminated.tobytes() + truncated.tobytes()  # who has terminated, then who was truncated
+        if b"\x01" in flags and self.autoreset != "next step":
+            return False
+        self._seen += observation.tobytes()
+        self._earned += reward.tobytes()
+        self._flags += flags
+        self._clocks.append(clock())
+        if len(self._clocks) >= self._most:
             self.book()
+        return True
 
     def book(self) -> None:
-        if not self._steps:
+        if not self._clocks or self.form is None:
             return
-        (seen, rewards, flags, clocks), self._steps = zip(*self._steps, strict=True), []
-        count = len(rewards[0])
-        split = struct.Struct(f"{len(seen[0]) // count}s" * count).unpack
-        digests = zip(*[map(hash, split(data)) for data in seen], strict=True)
-        columns = zip(self.streams.values(), zip(*rewards, strict=True), digests, strict=False)
-        eventful = any(flags)
-        for at, (stream, own, led_to) in enumerate(columns):
+        (count,), kind = self.form[2], self.form[3].char
+        (seen, flags), clocks = (bytes(self._seen), bytes(self._flags)), self._clocks
+        rewards = array(kind, bytes(self._earned))
+        self._seen, self._earned, self._flags, self._clocks = (
+            bytearray(),
+            bytearray(),
+            bytearray(),
+            array("q"),
+        )
+        digests = _digests(seen, len(clocks) * count)
+        for at, stream in enumerate(self.streams.values()):
+            terminated, truncated = flags[at :: 2 * count], flags[at + count :: 2 * count]
             ends = None
-            if eventful or stream.between_episodes():
-                ends = _ends_of([said[at::count] for said in flags], stream.between_episodes())
-            stream.goes_on(own, led_to, clocks, ends)
+            if b"\x01" in terminated or b"\x01" in truncated or stream.between_episodes():
+                ends = _ends_of(terminated, truncated, stream.between_episodes())
+            stream.goes_on(rewards[at::count].tolist(), digests[at::count], clocks, ends)
         if self.team is not None:
-            small = len(seen[0]) <= kept.LARGEST
-            joint = [hash(data) if small else kept.UNKNOWN for data in seen]
-            self.team.goes_on([0.0] * len(seen), joint, clocks)
+            small = len(seen) // len(clocks) <= kept.LARGEST
+            joint = _digests(seen, len(clocks)) if small else array("q", [kept.UNKNOWN] * len(clocks))
+            self.team.goes_on([0.0] * len(clocks), joint, clocks)
 
 
 class Rollouts:
@@ -80,7 +112,7 @@ class Rollouts:
         self._emit = emit
         self._clock = clock  # the newest value, where every operation is looked at
         self._environments: dict[int, tuple[Callable[[], Any], _Copies]] = {}
-        self._alone: dict[int, tuple[Callable[[], Any], Stream, Any, set[type]]] = {}
+        self._alone: dict[int, tuple[Stream, Any, set[type]]] = {}
         self.streams: dict[int, Stream] = {}
         self.index = Index(self.streams)
         self.teams = Teams()
@@ -97,7 +129,7 @@ class Rollouts:
             return
         first = _first(result)
         known[1].book()
-        known[1].shape = None
+        known[1].form = None
         for name, stream in known[1].streams.items():
             stream.was_reset(digest_of(first if known[1].alone else _of_copy(first, name)))
         if known[1].team is not None:
@@ -134,54 +166,34 @@ class Rollouts:
     def stepped_quickly(self, env: Any, result: Any) -> bool:
         """The same in a microsecond or two, for the usual cases. False where it is another. Must not raise: nothing is
         around it."""
-        return self._stepped_alone(env, result) or self._stepped_together(env, result)
-
-    def _stepped_together(self, env: Any, result: Any) -> bool:
-        """Gymnasium's arrays of several copies. Where it says "next step", the flags tell all about ends; else only
-        those in the middle of an episode."""
         known = self._environments.get(id(env))
-        if known is None or known[0]() is not env or type(result) is not tuple or len(result) != 5:
+        if known is None or known[0]() is not env:
             return False
-        copies, (observation, reward, terminated, truncated, _) = known[1], result
-        shape = copies.shape
-        if shape is None or not copies.array is type(observation) is type(reward) is type(terminated):
-            return False
-        if type(truncated) is not copies.array:
-            return False
-        if observation.shape != shape or not reward.shape == terminated.shape == truncated.shape == shape[:1]:
-            return False
-        if observation.dtype.char != "f" or reward.dtype.char not in "fd":
-            return False
-        if terminated.dtype.char != "?" or truncated.dtype.char != "?":
-            return False
-        flags = terminated.tobytes() + truncated.tobytes()
-        if b"\x01" not in flags:
-            flags = b""
-        elif copies.autoreset != "next step":
-            return False
-        copies.later(observation.tobytes(), reward.tolist(), flags, self._clock())
-        return True
+        copies = known[1]
+        return self._stepped_alone(env, result) if copies.alone else copies.take(result, self._clock)
 
     def _stepped_alone(self, env: Any, result: Any) -> bool:
         """One copy, known already, with an array for an observation."""
         known = self._alone.get(id(env))
-        if known is None or known[0]() is not env or type(result) is not tuple or len(result) != 5:
+        if known is None or type(result) is not tuple or len(result) != 5:
             return False
-        observation, reward, terminated, truncated, _ = result
-        if type(observation) is not known[2] or observation.dtype.char != "f":
+        (stream, seen, kinds), (observation, reward, terminated, truncated, _) = known, result
+        if type(observation) is not seen or observation.dtype.char != "f":
             return False
-        if not known[3].issuperset((type(reward), type(terminated), type(truncated))):
+        if not kinds.issuperset((type(reward), type(terminated), type(truncated))):
             return False
         end = kept.TERMINATED if terminated else kept.TRUNCATED if truncated else kept.GOES_ON
         small = observation.nbytes <= kept.LARGEST
         digest = hash(observation.tobytes()) if small else kept.UNKNOWN
-        known[1].step(float(reward), end, digest, self._clock())
+        stream.step(float(reward), end, digest, self._clock())
         return True
 
-    def book(self) -> None:
-        """Before anybody reads the streams."""
+    def look_for(self, digests: set[int]) -> None:
+        """Before anybody reads the streams: the observations that will be asked for."""
         for _, copies in self._environments.values():
             copies.book()
+        self.index.look_for(digests)
+        self.teams.index.look_for(digests)
 
     # -- meeting one -------------------------------------------------------------------------------------
 
@@ -207,9 +219,10 @@ class Rollouts:
             copies.team.current = digest_of_all(first, copies.streams)
             self.widths.add(sum(_width(_of_copy(result[0], name)) for name in names))
         known = self._environments[id(env)] = (_reference(env), copies)
+        self._alone.pop(id(env), None)  # of one that is gone
         if alone and type(result[0]).__name__ == "ndarray":
             kinds = {kind for kind in map(type, result[1:4]) if kind.__name__ in PLAIN}
-            self._alone[id(env)] = known[0], copies.streams[0], type(result[0]), kinds
+            self._alone[id(env)] = copies.streams[0], type(result[0]), kinds
         of_library = not bases.isdisjoint(LIBRARIES)
         self._emit(Environment(type(env).__name__, len(names), copies.autoreset, of_library, not alone))
         return known
@@ -229,7 +242,7 @@ class Rollouts:
     def _note(self, copies: _Copies, result: tuple[Any, ...]) -> None:
         observation, clock = result[0], self._clock()
         copies.book()
-        copies.shape = None
+        copies.form = None
         if copies.alone:
             if (stream := copies.streams.get(0)) is not None:
                 end = _end(bool(result[2]), bool(result[3]) if len(result) == 5 else None, result[-1])
@@ -269,8 +282,8 @@ class Rollouts:
                 self._note_copy(stream, copies, own, end, observation, result[4], name, clock)
             else:
                 stream.step(own, kept.GOES_ON, digest, clock)
-        if copies.may_wait():
-            copies.array, copies.shape = type(observation), observation.shape
+        if copies.may_wait() and reward.dtype.isnative:
+            copies.wait_for(observation, reward, *flags)
         return True
 
     def _note_copy(
@@ -346,16 +359,30 @@ def _flags(part: Any) -> dict[Any, bool]:
     return part if _is_by_agent(part) else dict(enumerate(numbers_of(part, bool)))
 
 
-def _ends_of(flags: list[bytes], between: bool) -> bytearray:
-    """How the steps of one copy ended that spends the step after an end on a reset. `flags`: terminated and truncated,
-    or nothing; `between`: the step before these was an end."""
-    ends = bytearray(len(flags))  # GOES_ON is 0
-    for at, said in enumerate(flags):
-        if between:
-            ends[at] = kept.RESET
-        elif said:
-            ends[at] = kept.TERMINATED if said[0] else kept.TRUNCATED if said[1] else kept.GOES_ON
-        between = ends[at] in (kept.TERMINATED, kept.TRUNCATED)
+def _form(observation: Any, reward: Any, terminated: Any, truncated: Any) -> tuple[Any, ...]:
+    """What arrays must have in common to be read in the same way."""
+    return (
+        observation.shape, observation.dtype, reward.shape, reward.dtype, terminated.shape, terminated.dtype,
+        truncated.shape, truncated.dtype,
+    )  # fmt: skip
+
+
+def _digests(data: bytes, count: int) -> array[int]:
+    """Of so many parts of one size."""
+    width = len(data) // count
+    return array("q", [hash(data[at : at + width]) for at in range(0, len(data), width)])
+
+
+def _ends_of(terminated: bytes, truncated: bytes, between: bool) -> bytearray:
+    """How the steps of one copy ended that spends the step after an end on a reset. `between`: the step before these
+    was an end."""
+    ends = bytearray(len(terminated))  # GOES_ON is 0
+    if between:
+        ends[0] = kept.RESET
+    for at in compress(range(len(ends)), map(operator.or_, terminated, truncated)):
+        if ends[at] != kept.RESET:
+            ends[at] = kept.TERMINATED if terminated[at] else kept.TRUNCATED
+            ends[at + 1 : at + 2] = [kept.RESET][: len(ends) - at - 1]
     return ends
 
 

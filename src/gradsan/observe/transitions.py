@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from array import array
 from collections.abc import Callable, Sequence
-from itertools import compress, repeat
+from itertools import compress
 from typing import Any
 
 import torch
@@ -31,7 +31,6 @@ class Stream:
     """One copy of an environment."""
 
     __slots__ = (
-        "_indexed",
         "_said",
         "clocks",
         "current",
@@ -49,7 +48,6 @@ class Stream:
         self.current = UNKNOWN
         self.rewards, self.ends = array("d"), bytearray()
         self.observed, self.led_to, self.clocks = array("q"), array("q"), array("q")
-        self._indexed = 0
         self._said = False  # the last one is over, by the only flag that there is
 
     def was_reset(self, digest: int) -> None:
@@ -101,7 +99,6 @@ class Stream:
         for column in (self.rewards, self.ends, self.observed, self.led_to, self.clocks):
             del column[:KEPT]
         self.first += KEPT
-        self._indexed = max(0, self._indexed - KEPT)
 
     def transition(self, step: int) -> Transition:
         at = step - self.first
@@ -121,11 +118,6 @@ class Stream:
         last = max(self.ends.rfind(end, 0, at) for end in (TRUNCATED, TERMINATED, ENDED, RESET, DONE))
         return at - last if last >= 0 or not self.first else 0
 
-    def not_indexed(self) -> range:
-        """The transitions that nobody has asked for since the last time."""
-        begin, self._indexed = self._indexed, len(self.ends)
-        return range(begin, self._indexed)
-
 
 class Index:
     """Finds transitions by the observation they start from, or lead to. One that was met twice finds nothing, unless
@@ -136,14 +128,23 @@ class Index:
         self._from: dict[int, TransitionKey | None] = {}
         self._to: dict[int, TransitionKey | None] = {}
 
+    def look_for(self, digests: set[int]) -> None:
+        """Those that will be asked for now: looks are rare, and a table of all would have to grow with every step."""
+        self._from.clear()
+        self._to.clear()
+        wanted = (digests - {UNKNOWN}).__contains__
+        for stream in self._streams.values():
+            steps = range(len(stream.ends))
+            for at in compress(steps, map(wanted, stream.observed)):
+                _add(self._from, stream.observed[at], (stream.number, stream.first + at))
+            for at in compress(steps, map(wanted, stream.led_to)):
+                if stream.ends[at] != RESET:
+                    _add(self._to, stream.led_to[at], (stream.number, stream.first + at))
+
     def find(self, digests: list[int], leads_there: bool) -> list[TransitionKey | None]:
         table = self._to if leads_there else self._from
         found = [table.get(digest) for digest in digests]
-        found = [place if place and self._is_kept(place) else None for place in found]
         return (None in found and self._newest_in_order(digests, leads_there)) or found
-
-    def _is_kept(self, place: TransitionKey) -> bool:
-        return (stream := self._streams.get(place[0])) is not None and stream.first <= place[1]
 
     def _newest_in_order(self, digests: list[int], leads_there: bool) -> list[TransitionKey | None]:
         """In a grid world places recur, but not a whole rollout: of one copy, or of all of them, step by step or copy
@@ -162,30 +163,9 @@ class Index:
             return [place for column in places for place in column]
         return []
 
-    def catch_up(self) -> None:
-        if len(self._from) > 4 * KEPT:  # what has been forgotten must not be found for ever
-            self._from.clear()
-            self._to.clear()
-        for stream in self._streams.values():
-            new = stream.not_indexed()
-            places = list(
-                zip(repeat(stream.number), range(stream.first + new.start, stream.first + new.stop))
-            )
-            led = [end != RESET for end in stream.ends[new.start :]]
-            _add(self._from, stream.observed[new.start :].tolist(), places)
-            _add(self._to, list(compress(stream.led_to[new.start :], led)), list(compress(places, led)))
 
-
-def _add(table: dict[int, TransitionKey | None], digests: list[int], places: list[TransitionKey]) -> None:
-    """In a long run this is most of what watching an environment costs: at once, where nothing was met twice."""
-    new: dict[int, TransitionKey | None] = dict(zip(digests, places, strict=True))
-    if len(new) == len(digests) and table.keys().isdisjoint(new.keys()):
-        new.pop(UNKNOWN, None)
-        table.update(new)
-        return
-    for digest, place in zip(digests, places, strict=True):
-        if digest != UNKNOWN:
-            table[digest] = None if digest in table else place
+def _add(table: dict[int, TransitionKey | None], digest: int, place: TransitionKey) -> None:
+    table[digest] = None if digest in table else place
 
 
 def digest_of(observation: Any) -> int:

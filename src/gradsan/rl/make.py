@@ -8,12 +8,13 @@ from typing import Any
 
 import gymnasium as gym
 from gymnasium import spaces
-from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
+from gymnasium.vector import AsyncVectorEnv, AutoresetMode
 
 from gradsan.rl import atari
 from gradsan.rl.envs import Envs
 from gradsan.rl.errors import EnvironmentFault, in_a_line
 from gradsan.rl.journal import Journal
+from gradsan.rl.looped import LoopedEnvs
 
 # Gymnasium's array-at-once CartPole overtakes a loop over copies from about four of them.
 NATIVE_FROM = 4
@@ -67,8 +68,11 @@ def make_envs(env_id: str, num_envs: int = 1, vectorization: str = "auto") -> En
         return Journal(atari.to_learn_from(make_env(env_id)))
 
     # Resets are ours: no step is spent on them, and no state hides inside the vector environment.
-    vectorize = AsyncVectorEnv if vectorization == "async" else SyncVectorEnv
-    envs = Envs(vectorize([make] * num_envs, autoreset_mode=AutoresetMode.DISABLED))
+    copies = [make] * num_envs
+    if vectorization == "async":
+        envs = Envs(AsyncVectorEnv(copies, autoreset_mode=AutoresetMode.DISABLED))
+    else:
+        envs = Envs(LoopedEnvs(copies))
     envs.name = env_id
     return envs
 
