@@ -17,20 +17,25 @@ def frozen_at(file: str, name: str) -> int:
 
 
 def thaws(file: str) -> bool:
-    """Whether the source sets a `requires_grad` to true anywhere: then a freeze may be for a while only."""
+    """Whether the source sets a `requires_grad` to anything but false anywhere: then a freeze may be for a while
+    only."""
     tree = tree_of(file)
     flags = (_flag(node) for node in ast.walk(tree)) if tree is not None else iter(())
-    return any(isinstance(flag, ast.Constant) and flag.value is True for flag in flags)
+    return any(flag is not None and not _is_false(flag) for flag in flags)
 
 
 def _lines(tree: ast.Module) -> Iterator[int]:
     for node in ast.walk(tree):
         flag = _flag(node)
-        if isinstance(flag, ast.Constant) and flag.value is False:
+        if flag is not None and _is_false(flag):
             yield node.lineno  # type: ignore[attr-defined]
         elif isinstance(flag, ast.Name):
             function = function_around(tree, flag.lineno)
             yield from (call.lineno for call in _calls(tree, function) if _says_false(call))
+
+
+def _is_false(flag: ast.expr) -> bool:
+    return isinstance(flag, ast.Constant) and flag.value is False
 
 
 def _flag(node: ast.AST) -> ast.expr | None:

@@ -72,6 +72,7 @@ class Param:
     frozen_at: Site = NOWHERE
     frozen_by: Chain = DIRECT
     frozen_since: int = 0  # iteration
+    thawed: bool = False
     created_by: Chain = DIRECT
     epoch: int = 0  # how many steps have changed it
     last_step: Site = NOWHERE
@@ -195,6 +196,7 @@ class History:
         param = self.params[event.pid]
         if param.requires_grad and not event.requires_grad:
             param.frozen_since = self.iteration
+        param.thawed = param.thawed or (event.requires_grad and not param.requires_grad)
         param.requires_grad = event.requires_grad
         if event.site or event.requires_grad:
             param.frozen_at = NOWHERE if event.requires_grad else event.site

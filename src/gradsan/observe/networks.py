@@ -21,7 +21,7 @@ from gradsan.observe.sharded import is_followed, is_whole_made
 from gradsan.observe.slots import named_parameters_of, pairs_of, parameters_of
 from gradsan.observe.tracing import Tracing
 from gradsan.observe.unseen import is_readable
-from gradsan.record.events import NOBODY, NOTHING, Copy, ParamFlag, Reason, Sync
+from gradsan.record.events import NOBODY, NOTHING, Copy, ParamFlag, ParamId, Reason, Sync
 
 SOME = 8  # parameters of a network that are compared
 
@@ -37,6 +37,7 @@ class NetworkTap:
         self._fast_path = fast_path
         self._news = news
         self._copying = 0
+        self._thawed: set[ParamId] = set()
 
     @property
     def parts(self) -> Parts:
@@ -149,11 +150,16 @@ class NetworkTap:
         patches.set(torch.nn.Module, "requires_grad_", requires_grad_)
 
     def _frozen(self, module: torch.nn.Module, flag: bool, frame: FrameType) -> None:
-        place = self._sites.place(frame)
+        place, thawed = self._sites.place(frame), set[ParamId]()
         for param in filter(is_followed, parameters_of(module)):
             if param.requires_grad != flag:
-                self._emit(ParamFlag(self._leaves.pid(param), flag, place.site, place.chain))
+                pid = self._leaves.pid(param)
+                self._emit(ParamFlag(pid, flag, place.site, place.chain))
                 self._tracing.forget(param)  # what is read from now on is live, or no longer so
+                thawed |= {pid} if flag else set()
+        if not thawed <= self._thawed:  # for the first time; many freeze a critic for every loss of the actor
+            self._thawed |= thawed
+            self._news("late network")
 
 
 def _sizes(module: torch.nn.Module) -> list[float]:

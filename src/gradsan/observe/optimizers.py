@@ -235,9 +235,7 @@ class OptimizerTap:
                     by_hand.append(pid)
                 elif sketch.is_another(pid, id(grad)):
                     replaced.append(pid)
-            if param.requires_grad is (pid in self._frozen):  # changed since the last look
-                (self._frozen.discard if param.requires_grad else self._frozen.add)(pid)
-                self._emit(ParamFlag(pid, param.requires_grad, NOWHERE))
+            self._note_flag(pid, param)
         place = self._sites.place(frame)
         site, taken = place.site, None
         lent = self._lenders(by_hand, held) if by_hand else ()
@@ -251,6 +249,18 @@ class OptimizerTap:
         self._running[get_ident(), id(opt)] = site, taken
         if self._tracing.tap is not None and not _has_closure(args, kwargs):
             self._tracing.step.begin(opt, frame, site, self._tracing.tap)
+
+    def _note_flag(self, pid: ParamId, param: torch.Tensor) -> None:
+        if param.requires_grad is (pid in self._frozen):  # changed since the last look
+            (self._frozen.discard if param.requires_grad else self._frozen.add)(pid)
+            self._emit(ParamFlag(pid, param.requires_grad, NOWHERE))
+
+    def note_flags(self) -> None:
+        """At the end: what was frozen or thawed in passing, by an assignment that nobody sees."""
+        for opt in self._optimizers.alive():
+            params = self._optimizers.params(opt)
+            for pid, param in zip(self._leaves.pids(params), params, strict=True):
+                self._note_flag(pid, param)
 
     def _stepped(self, opt: torch.optim.Optimizer) -> None:
         noted = self._tracing.step.end()

@@ -138,6 +138,7 @@ class Session:
         self.containment.contain("session", self.tracing.flush)
         attempt("session", self.tracing.step.close)
         self.containment.contain("ranks", self._optimizers.ranks.at_end, self.iteration)
+        self.containment.contain("freeze", self._optimizers.note_flags)
         self.take_out()
         attempt("session", self._sink.finish)
 

@@ -91,6 +91,7 @@ class UnusedParameter(Rule):
                 if pid not in history.ever_reached
                 and pid not in history.explained
                 and history.params[pid].requires_grad
+                and not history.params[pid].thawed  # most steps may have been before that
                 and not history.params[pid].epoch
                 and not history.networks.is_target(pid)
             ]

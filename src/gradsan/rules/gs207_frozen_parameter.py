@@ -270,7 +270,9 @@ class FrozenParameter(Rule):
         """A network that was trained for a while may be left alone for a while: the critic warms up, the trunk waits.
         Not for longer than it was trained."""
         param = self.history.params[pid]
-        seen = self.history.sites.get(param.frozen_at)
+        # A freeze that went by unseen is looked for beside the optimizer.
+        known = [param.frozen_at, *(owner.site for owner in self.history.owner_of(pid))]
+        seen = next((found for site in known if (found := self.history.sites.get(site)) is not None), None)
         if seen is not None and thaws(seen.file):
             return False  # the end of the run will tell
         trained = param.frozen_since - param.seen_at if param.epoch >= A_PHASE else 0
