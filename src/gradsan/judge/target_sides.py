@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from gradsan.judge.flow import SELECTING, SHAPING, Term, behind_all, constant_terms, first_scalar
 from gradsan.judge.live_targets import modelled
 from gradsan.judge.provenance import Provenance
@@ -29,24 +31,47 @@ def live_target(graph: Provenance, residual: Residual, consumed: set[ParamId]) -
             return []
     if len(live) < 2 or not data:
         return []
-    one_sided = len({part.sign for d in data for part in constant_terms(graph, d)}) == 1
     for side in dict.fromkeys(d.sign for d in data):  # a soft target subtracts an entropy as well
-        predicted = [t for t in live if t.sign == -side]
-        found = [
-            t
-            for t in live
-            if t.sign == side
-            and not (_is_log_prob(graph, t.op) and any(_is_log_prob(graph, p.op) for p in predicted))
-            and graph.live_params([t.op.nid]) & consumed
-            and any(
-                (t.scaled and not p.scaled and not _is_another_head(graph, t.op, p.op))
-                or (one_sided and own_pass(graph, t.op, p.op))
-                for p in predicted
-            )
-        ]
-        if found:
+        if found := _on_side(graph, live, side, consumed, _is_discounted_alone):
             return found
-    return []
+    if len({part.sign for d in data for part in constant_terms(graph, d)}) != 1:
+        return []
+    sides = dict.fromkeys(_side_of(graph, residual, d) for d in data)
+    return next(
+        (found for side in sides if (found := _on_side(graph, live, side, consumed, _has_own_pass))), []
+    )
+
+
+def _on_side(
+    graph: Provenance, live: list[Term], side: int, consumed: set[ParamId],
+    tells: Callable[[Provenance, Term, Term], bool],
+) -> list[Term]:  # fmt: skip
+    predicted = [t for t in live if t.sign == -side]
+    return [
+        t
+        for t in live
+        if t.sign == side
+        and not (_is_log_prob(graph, t.op) and any(_is_log_prob(graph, p.op) for p in predicted))
+        and graph.live_params([t.op.nid]) & consumed
+        and any(tells(graph, t, p) for p in predicted)
+    ]
+
+
+def _is_discounted_alone(graph: Provenance, value: Term, predicted: Term) -> bool:
+    return value.scaled and not predicted.scaled and not _is_another_head(graph, value.op, predicted.op)
+
+
+def _side_of(graph: Provenance, residual: Residual, data: Term) -> int:
+    """The sign of what a number was put together with before, on a line of its own: `q - entropy` is a target, whatever
+    the sign of the entropy."""
+    within, live = graph.live_ancestors([residual.op.nid]), residual.live()
+    sums = [op for op in graph.named(within, ("add", "sub", "rsub")) if op.site != residual.op.site]
+    for op in sorted(sums, key=lambda op: op.nid):
+        inside = graph.ancestors([op.nid])
+        signs = {t.sign for t in live if t.op.nid in inside}
+        if data.op.nid in inside and len(signs) == 1:
+            return signs.pop()
+    return data.sign
 
 
 def plain_rewards(graph: Provenance, residual: Residual) -> list[Term]:
@@ -94,6 +119,10 @@ def _is_another_head(graph: Provenance, one: Op, other: Op) -> bool:
 def _is_log_prob(graph: Provenance, op: Op) -> bool:
     """Two log-probabilities that are to balance (a GFlowNet's forward and backward policy) are no values."""
     return "log_prob" in op.tags or is_log_softmax(graph, op)
+
+
+def _has_own_pass(graph: Provenance, value: Term, predicted: Term) -> bool:
+    return own_pass(graph, value.op, predicted.op)
 
 
 def own_pass(graph: Provenance, one: Op, other: Op) -> bool:

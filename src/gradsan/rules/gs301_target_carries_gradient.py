@@ -162,6 +162,20 @@ class TargetCarriesGradient(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        import torch
+        value, critic = torch.nn.Linear(3, 1), torch.nn.Linear(4, 1)
+        opt = torch.optim.SGD([*value.parameters(), *critic.parameters()], lr=0.1)
+        for _ in range(5):
+            s, a, r, log_prob = torch.randn(8, 3), torch.randn(8, 1), torch.randn(8, 1), torch.randn(8, 1)
+            q_loss = (critic(torch.cat([s, a], 1)) - r).pow(2).mean()
+            best = critic(torch.cat([s, a.tanh()], 1))
+            backup = best - 0.2 * log_prob  # BUG
+            value_loss = (value(s) - backup).pow(2).mean()
+            opt.zero_grad()
+            (q_loss + value_loss).backward()
+            opt.step()
+        """,
     )
     good = (
         """
@@ -386,7 +400,7 @@ class TargetCarriesGradient(Rule):
         history = self.history
         pids = history.graph.live_params([t.op.nid for t in target])
         pids = pids & contribution.consumed_pids() or pids
-        reward = next(d for d in data if d.sign == target[0].sign)
+        reward = next((d for d in data if d.sign == target[0].sign), data[0])
         where = self._joins(residual, target, reward.op)
         culprit = self._culprit(residual, target, where)
         named = where.site if culprit == residual.op.site else culprit
