@@ -132,7 +132,7 @@ class DQN(Agent):
         self.check_contract("td", loss)
         self.optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
-        nn.utils.clip_grad_norm_(self.parameters, self.config.max_grad_norm, foreach=True)
+        nn.utils.clip_grad_norm_(self.parameters, self.config.max_grad_norm)
         self.optimizer.step()
         self.updates += 1
 

@@ -111,7 +111,7 @@ class Reinforce(Agent):
         self.check_contract("policy", loss)
         self.optimizer.zero_grad()
         loss.backward()
-        nn.utils.clip_grad_norm_(self.policy.parameters(), self.config.max_grad_norm, foreach=True)
+        nn.utils.clip_grad_norm_(self.policy.parameters(), self.config.max_grad_norm)
         self.optimizer.step()
         for _ in range(self.config.baseline_updates):
             self.fit_baseline(states, target)
