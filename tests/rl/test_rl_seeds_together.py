@@ -193,6 +193,14 @@ def test_each_seed_leaves_a_run_of_its_own_that_can_be_played_and_resumed(tmp_pa
 
 
 @pytest.mark.usefixtures("_threads_as_before")
+def test_the_command_finds_nothing_in_seeds_that_are_trained_together(tmp_path: Path) -> None:
+    config = preset("ppo", "CartPole-v1", steps=600, eval_every=0, eval_episodes=1)
+    for one in run_all(jobs_for(config, SEEDS, tmp_path)):
+        assert one.training is not None
+        assert one.training.findings == []
+
+
+@pytest.mark.usefixtures("_threads_as_before")
 def test_a_request_to_stop_saves_all_seeds(tmp_path: Path) -> None:
     stop, config = StopRequest(), preset("ppo", "CartPole-v1", **SMALL, steps=10**6, sanitize="off")
     advance = SeedsPPO.advance

@@ -88,28 +88,34 @@ def train_together(trainers: Sequence[Trainer], display: SeedsDisplay, stop: Sto
     config = trainers[0].config
     agents = [trainer.agent for trainer in trainers if isinstance(trainer.agent, PPO)]
     envs = make_envs(config.env, config.num_envs * len(agents), config.vectorization)
-    with contextlib.closing(envs), denormals_flushed(), sanitized(config.sanitize, display.say) as findings:
-        together = SeedsPPO(agents, envs)
-        for trainer in trainers:
-            trainer.begin(stop)
-        while together.step < config.steps and not stop.requested:
-            at = [agent.step for agent in agents]
-            slowest = together.step
-            together.advance()
-            for trainer, before in zip(trainers, at, strict=True):
-                trainer.show(before)
-            if crossed(slowest, together.step, config.eval_every) and together.step < config.steps:
-                _evaluate(together, trainers, stop)
-            if crossed(slowest, together.step, config.checkpoint_every):
-                _save(together, trainers)
-        for trainer in trainers:
-            trainer.stop_clock()
-        if together.step >= config.steps:
-            _evaluate(together, trainers, stop)
-        _save(together, trainers)
+    with contextlib.closing(envs):
+        together = SeedsPPO(agents, envs)  # made before the watch begins, as every agent is
+        with denormals_flushed(), sanitized(config.sanitize, display.say) as findings:
+            _learn(together, trainers, stop)
     for trainer in trainers:
         plot_curve(trainer.run_files)
     return findings
+
+
+def _learn(together: SeedsPPO, trainers: Sequence[Trainer], stop: StopRequest) -> None:
+    config, agents = together.config, together.agents
+    for trainer in trainers:
+        trainer.begin(stop)
+    while together.step < config.steps and not stop.requested:
+        at = [agent.step for agent in agents]
+        slowest = together.step
+        together.advance()
+        for trainer, before in zip(trainers, at, strict=True):
+            trainer.show(before)
+        if crossed(slowest, together.step, config.eval_every) and together.step < config.steps:
+            _evaluate(together, trainers, stop)
+        if crossed(slowest, together.step, config.checkpoint_every):
+            _save(together, trainers)
+    for trainer in trainers:
+        trainer.stop_clock()
+    if together.step >= config.steps:
+        _evaluate(together, trainers, stop)
+    _save(together, trainers)
 
 
 def _save(together: SeedsPPO, trainers: Sequence[Trainer]) -> None:
