@@ -134,12 +134,14 @@ class StepWithoutGradient(Rule):
         import torch
         judge = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
         opt = torch.optim.SGD(judge.parameters(), lr=0.1)
+        def begin():
+            opt.zero_grad()
+            opt.step()  # BUG
         for _ in range(6):
             x = torch.randn(8, 3, requires_grad=True)
             (slope,) = torch.autograd.grad(judge(x).sum(), x, create_graph=True)
             loss = judge(torch.randn(8, 3)).pow(2).mean() + (slope.norm(dim=1) - 1).pow(2).mean()
-            opt.zero_grad()
-            opt.step()  # BUG
+            begin()
             loss.backward()
         """,
         """
