@@ -27,6 +27,7 @@ class ExperienceBook:
         self.of_other_agents: dict[tuple[ValueId, str], list[tuple[Row, ...]]] = {}
         self._at_clock: dict[int, dict[int, tuple[int, int]]] = {}
         self._clocks: list[int] = []
+        self._params: dict[ValueId, set[ParamId]] = {}
 
     @property
     def was_followed(self) -> bool:
@@ -135,13 +136,18 @@ class ExperienceBook:
         found: dict[tuple[int, int], float] = {}
         for nid, numbers in self.numbers.items():
             op = behind_all(self._graph, self._graph.get(nid), SHAPING | TAKEN_OUT)
-            if op is None or op.live or not self._graph.value_params([op.nid]) & pids:
-                continue
-            taken = self._taken_with(op.nid)
-            if len(taken) == len(numbers):
+            taken = self._taken_with(op.nid) if op is not None and not op.live else []
+            if op is not None and len(taken) == len(numbers) and self._read_by(op.nid) & pids:
                 rows = zip(taken, numbers, strict=True)
                 found |= {(row.stream, row.step): number for row, number in rows if row is not None}
         return found
+
+    def _read_by(self, nid: ValueId) -> set[ParamId]:
+        """The parameters that a value was made with; asked for at every backward with a part of the rollout."""
+        if nid not in self._params:
+            _shorten(self._params, KEPT_VALUES)
+            self._params[nid] = self._graph.value_params([nid])
+        return self._params[nid]
 
     def _taken_with(self, nid: ValueId) -> list[Row]:
         """The step that was taken when this value was the newest, of each copy."""
