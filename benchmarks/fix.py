@@ -38,7 +38,7 @@ import gradsan.observe.session  # noqa: F401 - loaded once, for all forks
 from gradsan.fix.mending import Mending, Outcome
 from gradsan.fix.patch import shown_lines
 from gradsan.fix.trial import TrialProgram, Trials
-from gradsan.judge.source import pin_base
+from gradsan.judge.lines.source import pin_base
 from gradsan.rules import catalogue
 from gradsan.runner import trial
 

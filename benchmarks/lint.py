@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 from kept import Kept, add_options
 
 from gradsan.fix.trial import finding_of
-from gradsan.judge.findings import Finding
+from gradsan.judge.report.findings import Finding
 from gradsan.lint.checks import CHECKS
 from gradsan.lint.files import python_files
 from gradsan.lint.linter import Linter

@@ -69,7 +69,7 @@ class Result:
 def judge(pair: Pair) -> Result:
     import torch
 
-    from gradsan.judge.findings import Report
+    from gradsan.judge.report.findings import Report
     from harness import run_code
 
     def run(path: Path, may_raise: bool = False) -> Report:

@@ -120,6 +120,6 @@ def nothing_is_left_behind(settled_torch: None) -> Iterator[None]:
 def paths_from_here() -> Iterator[None]:
     """A watch pins the folder that paths are shown from: for its own test, not for the next one."""
     yield
-    from gradsan.judge import source
+    from gradsan.judge.lines import source
 
     source._base.clear()

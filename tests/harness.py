@@ -13,7 +13,7 @@ import types
 import torch
 
 from gradsan.judge.engine import Engine
-from gradsan.judge.findings import Report
+from gradsan.judge.report.findings import Report
 from gradsan.observe.session import Session
 from gradsan.picture.collector import PictureCollector
 from gradsan.record.events import Event

@@ -99,7 +99,7 @@ def _source(file: str, text: str) -> None:
 
 
 def _finding(code: str, file: str, line: int, iteration: int):  # type: ignore[no-untyped-def]
-    from gradsan.judge.findings import Finding, Location, RoleSite
+    from gradsan.judge.report.findings import Finding, Location, RoleSite
 
     rule = catalogue()[code]
     where = Location(file, line, "train", linecache.getline(file, line).strip())

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from gradsan.api.report import WatchReport as WatchReport
     from gradsan.api.watch import watch as watch
     from gradsan.integrations.notebook import load_ipython_extension as load_ipython_extension
-    from gradsan.judge.findings import Finding as Finding
+    from gradsan.judge.report.findings import Finding as Finding
 
 _HOME = {
     "watch": "gradsan.api.watch",
@@ -43,7 +43,7 @@ _HOME = {
     "GradientContractError": "gradsan.api.errors",
     "FrozenTensorError": "gradsan.api.errors",
     "GuardError": "gradsan.api.errors",
-    "Finding": "gradsan.judge.findings",
+    "Finding": "gradsan.judge.report.findings",
     "load_ipython_extension": "gradsan.integrations.notebook",  # for `%load_ext gradsan`
 }
 __all__ = [

@@ -133,7 +133,7 @@ def _words(value: Any, file: Path) -> tuple[str, ...]:
 
 
 def _rules(value: Any, file: Path) -> tuple[str, ...]:
-    from gradsan.judge.selection import UnknownRule, codes
+    from gradsan.judge.report.selection import UnknownRule, codes
 
     words = _words(value, file)
     try:

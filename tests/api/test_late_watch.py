@@ -103,7 +103,7 @@ def test_one_of_a_population_that_began_as_a_copy_is_no_target() -> None:
 def test_a_target_that_is_not_synced_within_the_watch_is_not_called_forgotten(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("gradsan.judge.standing_targets.PATIENCE", 8)
+    monkeypatch.setattr("gradsan.judge.copies.standing_targets.PATIENCE", 8)
     torch.manual_seed(0)
     online = network()
     target = copy.deepcopy(online).requires_grad_(False)

@@ -10,7 +10,7 @@ import termios
 from collections.abc import Iterator
 
 import gradsan
-from gradsan.judge.findings import Finding
+from gradsan.judge.report.findings import Finding
 
 FINDING = Finding("GS301", "target-carries-gradient", "error", "word " * 60, "words " * 40, None)
 

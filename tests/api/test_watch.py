@@ -13,7 +13,7 @@ import torch
 
 import gradsan
 from gradsan.api.report import WatchReport
-from gradsan.judge.baseline import Baseline
+from gradsan.judge.report.baseline import Baseline
 from gradsan.observe.session import Session
 from gradsan.runner.versions import OLDEST, too_old
 from training import bug_line, clean, mutated, net, raised_line, stale

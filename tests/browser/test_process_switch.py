@@ -8,7 +8,7 @@ import pytest
 from selenium.webdriver.support.ui import Select
 
 from chromium import PHONE, Browser
-from gradsan.judge.findings import AcrossRanks, Finding, Location, Process, Report
+from gradsan.judge.report.findings import AcrossRanks, Finding, Location, Process, Report
 from gradsan.picture.model import Chart, LossPicture, Node, Picture
 from gradsan.render import html
 

@@ -9,7 +9,7 @@ import re
 import pytest
 
 from gradsan import rules
-from gradsan.judge.findings import SEVERITIES
+from gradsan.judge.report.findings import SEVERITIES
 from gradsan.render.explanation import code_of, flow
 from gradsan.rules import catalogue
 from gradsan.rules.base import Rule

@@ -7,7 +7,7 @@ import textwrap
 from pathlib import Path
 
 from gradsan.fix.repair import Repair, repairs
-from gradsan.judge.findings import Finding, Location, RoleSite
+from gradsan.judge.report.findings import Finding, Location, RoleSite
 
 MARK = re.compile(r"\s*#@ (.*)$")
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from gradsan.fix.repair import is_users, repairs
-from gradsan.judge.findings import Location
+from gradsan.judge.report.findings import Location
 from marked import finding, plain, repaired
 
 TARGET = "target = r + q(s)  #@ culprit"

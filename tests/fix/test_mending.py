@@ -10,7 +10,7 @@ import pytest
 
 from gradsan.fix.mending import Mending, Outcome
 from gradsan.fix.trial import ConsumedStep, TrialProgram, TrialRun, Trials
-from gradsan.judge.findings import Finding, Location, RoleSite
+from gradsan.judge.report.findings import Finding, Location, RoleSite
 
 TEXT = "y = q(s)\nz = q(t)\nloss.backward(retain_graph=True)\n"
 

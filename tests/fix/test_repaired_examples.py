@@ -14,7 +14,7 @@ from gradsan.fix.families import FAMILIES
 from gradsan.fix.patch import shown_lines
 from gradsan.fix.repair import Repair, repairs
 from gradsan.fix.shown import diff
-from gradsan.judge.findings import Finding
+from gradsan.judge.report.findings import Finding
 from gradsan.render.explanation import REPAIR, sections
 from gradsan.rules import catalogue
 from harness import run_code

@@ -10,7 +10,7 @@ from gradsan.fix.gradients import compare
 from gradsan.fix.lines import LineMap, Moved
 from gradsan.fix.trial import ConsumedStep, TrialRun
 from gradsan.fix.verdict import TrialVerdict, judge
-from gradsan.judge.findings import Finding, Location, RoleSite
+from gradsan.judge.report.findings import Finding, Location, RoleSite
 
 BEFORE = b"a = 1\ntarget = q\nloss.backward()\n"
 AFTER = b"a = 1\ntarget = q.detach()\nloss.backward()\n"

@@ -8,8 +8,8 @@ import forked
 from gradsan.fix.shown import mend, standing
 from gradsan.fix.trial import TrialProgram, Trials
 from gradsan.fix.verified import verify
-from gradsan.judge.findings import Report
-from gradsan.judge.source import pin_base
+from gradsan.judge.lines.source import pin_base
+from gradsan.judge.report.findings import Report
 from gradsan.render.page import Page
 from gradsan.render.sarif import render
 from marked import write

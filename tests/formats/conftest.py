@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gradsan.judge.findings import Finding, Location, Report, RoleSite
+from gradsan.judge.report.findings import Finding, Location, Report, RoleSite
 from sandbox import Sandbox
 
 HOSTILE = "a,b:c%0A\x1b[31m\r\n::error::pwned \u202e <script>\udcff"

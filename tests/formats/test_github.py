@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from gradsan.judge.findings import Report
+from gradsan.judge.report.findings import Report
 from gradsan.render import render
 from gradsan.render.page import Page
 from sandbox import GRADSAN, STALE, Sandbox

@@ -16,7 +16,7 @@ from terminal import Terminal
 from gradsan.follow.lastline import is_possible
 from gradsan.follow.status import Status, sparkline
 from gradsan.judge.engine import Engine
-from gradsan.judge.findings import Finding
+from gradsan.judge.report.findings import Finding
 from gradsan.record.events import OptimizerSeen, ParamNamed, ParamSeen, Sample
 from gradsan.runner.watch import Watch
 from sandbox import GRADSAN, STALE, Sandbox

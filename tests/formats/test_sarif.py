@@ -10,7 +10,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from gradsan.judge.findings import Finding, Location, Report
+from gradsan.judge.report.findings import Finding, Location, Report
 from gradsan.render import render
 from gradsan.render.page import Page
 from gradsan.render.sarif import replacements

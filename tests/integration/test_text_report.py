@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from gradsan.judge.findings import Finding, Location, Report, RoleSite
+from gradsan.judge.report.findings import Finding, Location, Report, RoleSite
 from gradsan.render import render
 from gradsan.render.page import Page, plain
 from sandbox import GRADSAN, STALE, Sandbox

@@ -10,7 +10,7 @@ import pytest
 from bad_code import BAD, HEAD
 from good_code import GOOD
 
-from gradsan.judge.findings import Report
+from gradsan.judge.report.findings import Report
 from gradsan.lint.checks import CHECKS, bypassed_wrapper
 from gradsan.lint.files import python_files
 from gradsan.lint.linter import Linter, parse

@@ -18,7 +18,7 @@ import numpy as np
 import torch
 
 from gradsan.judge.engine import Engine
-from gradsan.judge.findings import Finding
+from gradsan.judge.report.findings import Finding
 from gradsan.lock.compare import compare
 from gradsan.lock.model import Flow
 from gradsan.lock.sink import LockSink

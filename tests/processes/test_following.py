@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from gradsan.judge.findings import Report
+from gradsan.judge.report.findings import Report
 from gradsan.processes.merge import judged_latest, merged
 from gradsan.processes.orders import FOLLOW, START, Orders, given, take_back
 from gradsan.rules import catalogue

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gradsan.judge.findings import Report
+from gradsan.judge.report.findings import Report
 from gradsan.processes.folder import SUFFIX
 from gradsan.processes.merge import judged_latest, merged
 from gradsan.record.events import (

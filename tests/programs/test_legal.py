@@ -16,7 +16,7 @@ import pytest
 import torch
 
 from gradsan.judge.engine import Engine
-from gradsan.judge.findings import Report
+from gradsan.judge.report.findings import Report
 from gradsan.observe.session import Session
 from gradsan.record.recorder import Recorder
 

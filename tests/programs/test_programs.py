@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from gradsan.judge.findings import Report
+from gradsan.judge.report.findings import Report
 from harness import run_code
 
 HERE = Path(__file__).parent

@@ -11,7 +11,7 @@ import torch.distributed as dist
 from torch_errors import LEAF, PROGRAMS, Program
 
 from gradsan.judge.engine import Engine
-from gradsan.judge.findings import Report
+from gradsan.judge.report.findings import Report
 from gradsan.record.events import Failed
 from gradsan.record.torch_errors import TABLE, TorchError, row_called
 from harness import Events, marked_lines, record_code

@@ -12,7 +12,7 @@ import pytest
 import gradsan
 from gradsan.cli import main, run
 from gradsan.cli.publish import Publisher
-from gradsan.judge.findings import Report
+from gradsan.judge.report.findings import Report
 from gradsan.observe import last_resort
 from gradsan.observe.interruptions import Interruptions
 from gradsan.render.fresh_line import FreshLine

@@ -14,7 +14,7 @@ from torch.nn.modules import module
 from torch.optim import optimizer
 
 from gradsan.judge.engine import Engine
-from gradsan.judge.findings import Report
+from gradsan.judge.report.findings import Report
 from gradsan.observe.session import Session
 from gradsan.record.recorder import Recorder
 

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from gradsan.judge.axes import ROWS, UNITS, UNKNOWN, roles, varies_along
 from gradsan.judge.history import History
+from gradsan.judge.shapes.axes import ROWS, UNITS, UNKNOWN, roles, varies_along
 from gradsan.record.events import Ops, SiteSeen
 from gradsan.record.schema import Decoder, encode
 from harness import record_code, run_code

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from gradsan.judge import source
-from gradsan.judge.baseline import Baseline
-from gradsan.judge.baseline_file import BaselineError, code_only, read
-from gradsan.judge.findings import Finding, Location, Report
+from gradsan.judge.lines import source
+from gradsan.judge.report.baseline import Baseline
+from gradsan.judge.report.baseline_file import BaselineError, code_only, read
+from gradsan.judge.report.findings import Finding, Location, Report
 from gradsan.render import render
 from gradsan.render.html import render as render_html
 from gradsan.render.page import Page

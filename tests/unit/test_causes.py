@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gradsan.judge.causes import by_cause
-from gradsan.judge.findings import Finding, Location, Report, RoleSite
+from gradsan.judge.report.causes import by_cause
+from gradsan.judge.report.findings import Finding, Location, Report, RoleSite
 from gradsan.render import render
 from gradsan.render.html import render as html
 from gradsan.render.page import Page

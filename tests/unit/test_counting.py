@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gradsan.judge.counting import Counting
-from gradsan.judge.findings import Finding
+from gradsan.judge.report.counting import Counting
+from gradsan.judge.report.findings import Finding
 from gradsan.render.how_often import how_often
 from harness import run_code
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from gradsan.judge.findings import Finding, Share
+from gradsan.judge.report.findings import Finding, Share
 from harness import run_code
 
 SETUP = """

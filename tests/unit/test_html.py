@@ -9,7 +9,7 @@ from importlib.resources import files
 
 import pytest
 
-from gradsan.judge.findings import Report
+from gradsan.judge.report.findings import Report
 from gradsan.render import html
 from gradsan.render.html import ASSETS, prose, render
 from synthetic_reports import HOSTILE, hostile_report, long_report

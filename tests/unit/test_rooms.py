@@ -23,9 +23,17 @@ MAY_KNOW: dict[str, set[str]] = {
     "rules": FACTS,
     "picture": FACTS,
     "lock": {*FACTS, "picture.naming", "picture.reduction", "rules.base"},
-    "fix": {"judge.findings", "judge.source"},
-    "render": {"judge.causes", "judge.findings", "judge.source", "picture.model", "fix", "rules", *PUBLIC},
-    "lint": {"judge.findings", "judge.source", "judge.suppressions", "rules"},
+    "fix": {"judge.report.findings", "judge.lines.source"},
+    "render": {
+        "judge.report.causes",
+        "judge.report.findings",
+        "judge.lines.source",
+        "picture.model",
+        "fix",
+        "rules",
+        *PUBLIC,
+    },
+    "lint": {"judge.report.findings", "judge.lines.source", "judge.report.suppressions", "rules"},
     "follow": {*FACTS, "render.page", "runner.watch"},
     "runner": {
         *FACTS,
@@ -46,13 +54,13 @@ MAY_KNOW: dict[str, set[str]] = {
         "runner",
     },
     "api": {*FACTS, "lock.sink", "observe", "render", "rules", "runner", *PUBLIC},
-    "integrations": {"api", "judge.cells", "judge.findings", "runner.packages"},
+    "integrations": {"api", "judge.report.cells", "judge.report.findings", "runner.packages"},
     "pytest": {
         "api",
-        "judge.baseline",
-        "judge.baseline_file",
+        "judge.report.baseline",
+        "judge.report.baseline_file",
         "judge.engine",
-        "judge.findings",
+        "judge.report.findings",
         "lock",
         "render.output",
         "runner.versions",
@@ -62,14 +70,17 @@ MAY_KNOW: dict[str, set[str]] = {
     "learn": PUBLIC,
 }
 # The engine asks the rules, and the catalogue says which there are; no rule knows either of them.
-ENGINE = {"judge.engine", "judge.arbitration", "judge.selection"}
+ENGINE = {"judge.engine", "judge.arbitration", "judge.report.selection"}
 # A report may carry a picture and repairs to whoever draws them, for their types only; `print(finding)` reads like the
 # terminal.
 # A warning is put back on the user's line by what a traceback would leave out.
 ALSO = {
-    "judge.findings": {"fix.repair", "picture.model", "render.text"},
+    "judge.report.findings": {"fix.repair", "picture.model", "render.text"},
     "observe.warning_places": {"runner.tracebacks"},
-    **{module: {"rules"} for module in (*ENGINE, "judge.baseline", "judge.comments", "judge.suppressions")},
+    **{
+        module: {"rules"}
+        for module in (*ENGINE, "judge.report.baseline", "judge.report.comments", "judge.report.suppressions")
+    },
 }
 WITHOUT_TORCH = ("record", "judge", "rules", "render", "picture", "lock", "fix", "follow", "lint")
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from gradsan.judge.findings import Report
+from gradsan.judge.report.findings import Report
 from gradsan.render import render
 from gradsan.render.html import render as render_html
 from gradsan.render.page import Page
@@ -149,7 +149,7 @@ def test_nothing_is_said_of_a_line_that_was_not_reached() -> None:
 
 
 def test_nothing_is_said_of_a_rule_that_was_not_selected() -> None:
-    from gradsan.judge.suppressions import Suppressions
+    from gradsan.judge.report.suppressions import Suppressions
 
     suppressions = Suppressions(lambda file: ["opt.step()  # gradsan: allow GS401\n"])
     place = ("train.py", 1)
@@ -171,7 +171,7 @@ def test_every_format_tells(tmp_path) -> None:
 
 
 def test_code_that_cannot_be_parsed_may_still_be_silenced() -> None:
-    from gradsan.judge.suppressions import comments_in
+    from gradsan.judge.report.suppressions import comments_in
 
     (comment,) = comments_in(["%magic 'x\n", "opt.step()  # gradsan: allow GS401\n"])
     assert (comment.line, comment.rules) == (2, ("GS401",))

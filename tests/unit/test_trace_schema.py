@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gradsan.judge.source import shown_path
+from gradsan.judge.lines.source import shown_path
 from gradsan.record import events
 from gradsan.record.events import EVENT_TYPES, Backward, Event, Op, OpFacts, Ops, ParamSeen, SiteSeen, Step
 from gradsan.record.schema import Decoder, Malformed, encode

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gradsan.judge.unread_names import is_unread
+from gradsan.judge.lines.unread_names import is_unread
 
 UNREAD = {
     "the loop binds it anew": "for p, g in pairs:\n    p = p - g  # HERE",

@@ -11,11 +11,11 @@ import torch
 from gradsan.api.errors import GradientContractError, place
 from gradsan.api.locations import location, sites
 from gradsan.api.routes import Routes
-from gradsan.judge.cuts import CutFinder, cause
-from gradsan.judge.findings import Finding, Location, RoleSite
 from gradsan.judge.flow import culprit_of
-from gradsan.judge.wording import location as location_of
-from gradsan.judge.wording import networks, value_at
+from gradsan.judge.missing.cuts import CutFinder, cause
+from gradsan.judge.report.findings import Finding, Location, RoleSite
+from gradsan.judge.report.wording import location as location_of
+from gradsan.judge.report.wording import networks, value_at
 from gradsan.observe.graph import KEY, operation_of
 from gradsan.observe.names import find_names
 from gradsan.rules import catalogue

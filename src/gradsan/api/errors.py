@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradsan.judge.findings import SEVERITIES, Finding, Location
+from gradsan.judge.report.findings import SEVERITIES, Finding, Location
 
 
 class GradientError(RuntimeError):

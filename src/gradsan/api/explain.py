@@ -8,8 +8,8 @@ from typing import Any, overload
 
 from gradsan.api.errors import GradientError
 from gradsan.judge.engine import Engine
-from gradsan.judge.findings import Finding, Location, RoleSite
-from gradsan.judge.selection import suggestion
+from gradsan.judge.report.findings import Finding, Location, RoleSite
+from gradsan.judge.report.selection import suggestion
 from gradsan.record.events import (
     NOTHING,
     Backward,

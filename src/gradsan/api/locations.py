@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 from types import CodeType, FrameType
 
-from gradsan.judge.findings import Location
-from gradsan.judge.source import line_of, shown_path
+from gradsan.judge.lines.source import line_of, shown_path
+from gradsan.judge.report.findings import Location
 from gradsan.observe.sites import Sites
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from gradsan.judge.findings import Finding, Report
+from gradsan.judge.report.findings import Finding, Report
 
 if TYPE_CHECKING:
     from gradsan.runner.watch import Watch

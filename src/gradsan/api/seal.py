@@ -12,7 +12,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from gradsan.api.errors import FrozenTensorError, place
 from gradsan.api.locations import caller
 from gradsan.api.op_schema import operation, written
-from gradsan.judge.findings import Location
+from gradsan.judge.report.findings import Location
 from gradsan.observe.registry import storage_of
 
 SPOKEN = {"__setitem__": "an item assignment", "__iadd__": "`+=`", "__isub__": "`-=`", "__imul__": "`*=`"}

@@ -6,7 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from gradsan.judge.cells import is_notebook
+from gradsan.judge.report.cells import is_notebook
 
 if TYPE_CHECKING:
     from gradsan.api.report import WatchReport

@@ -9,10 +9,10 @@ from typing import Any, Literal, ParamSpec, TypedDict, TypeVar, Unpack, overload
 
 from gradsan import settings
 from gradsan.api.watch_context import Unwatched, Wanted, WatchContext, own_fault
-from gradsan.judge.baseline import Baseline
-from gradsan.judge.baseline_file import BaselineError
-from gradsan.judge.findings import Finding
-from gradsan.judge.selection import UnknownRule, select
+from gradsan.judge.report.baseline import Baseline
+from gradsan.judge.report.baseline_file import BaselineError
+from gradsan.judge.report.findings import Finding
+from gradsan.judge.report.selection import UnknownRule, select
 from gradsan.rules.base import Rule
 from gradsan.runner.packages import UnknownPackage, check_packages
 

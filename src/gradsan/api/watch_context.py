@@ -16,11 +16,11 @@ from typing import NamedTuple, ParamSpec, TypeVar
 from gradsan.api import errors
 from gradsan.api.report import WatchReport
 from gradsan.api.showing import say_in_short, show_findings
-from gradsan.judge.baseline import Baseline
-from gradsan.judge.cells import is_notebook
 from gradsan.judge.engine import Engine
-from gradsan.judge.findings import Finding, Report
-from gradsan.judge.source import pin_base, shown_path
+from gradsan.judge.lines.source import pin_base, shown_path
+from gradsan.judge.report.baseline import Baseline
+from gradsan.judge.report.cells import is_notebook
+from gradsan.judge.report.findings import Finding, Report
 from gradsan.lock.sink import LockSink
 from gradsan.observe.interruptions import is_the_scripts
 from gradsan.observe.last_resort import attempt, take

@@ -7,9 +7,9 @@ from collections import Counter
 from typing import Any
 
 from gradsan.cli import options
-from gradsan.judge.baseline import Baseline
-from gradsan.judge.baseline_file import BaselineError
-from gradsan.judge.findings import Report
+from gradsan.judge.report.baseline import Baseline
+from gradsan.judge.report.baseline_file import BaselineError
+from gradsan.judge.report.findings import Report
 from gradsan.render.output import OutputFile
 from gradsan.render.page import plain
 

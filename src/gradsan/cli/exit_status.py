@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradsan.cli.options import fails
-from gradsan.judge.findings import Exit, Report
+from gradsan.judge.report.findings import Exit, Report
 
 NOT_WATCHED = 3
 

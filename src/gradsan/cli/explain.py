@@ -10,7 +10,7 @@ import click
 
 from gradsan.cli import options
 from gradsan.fix.examples import example
-from gradsan.judge.selection import suggestion
+from gradsan.judge.report.selection import suggestion
 from gradsan.render.page import Page
 from gradsan.rules import catalogue, find
 from gradsan.rules.base import Rule

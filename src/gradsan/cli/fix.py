@@ -17,7 +17,7 @@ from gradsan.cli.run import ProgramCommand, program_of
 from gradsan.fix.mending import Mending, Outcome
 from gradsan.fix.patch import NotWritten, patch, shown_lines, write
 from gradsan.fix.trial import TrialProgram, TrialRun, Trials
-from gradsan.judge.source import pin_base
+from gradsan.judge.lines.source import pin_base
 from gradsan.render.page import plain
 from gradsan.settings import MODES
 

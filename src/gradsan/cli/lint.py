@@ -10,8 +10,8 @@ import click
 
 from gradsan.cli import baselines, options
 from gradsan.cli.exit_status import decide
-from gradsan.judge.findings import Report
-from gradsan.judge.source import pin_base
+from gradsan.judge.lines.source import pin_base
+from gradsan.judge.report.findings import Report
 from gradsan.lint.files import python_files
 from gradsan.lint.linter import Linter
 from gradsan.render import render

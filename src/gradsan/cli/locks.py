@@ -12,7 +12,7 @@ from gradsan.cli import options
 from gradsan.cli.exit_status import NOT_WATCHED
 from gradsan.cli.publish import Publisher
 from gradsan.judge.engine import Engine
-from gradsan.judge.findings import Report
+from gradsan.judge.report.findings import Report
 from gradsan.lock.file import NAME, LockFile, program_entry
 from gradsan.lock.model import Flow
 from gradsan.lock.sink import CODE, LockSink, is_spoiled

@@ -9,8 +9,8 @@ from typing import Any, NoReturn, TypeVar
 import click
 from click.core import ParameterSource
 
-from gradsan.judge.findings import SEVERITIES, Report
-from gradsan.judge.selection import UnknownRule, select
+from gradsan.judge.report.findings import SEVERITIES, Report
+from gradsan.judge.report.selection import UnknownRule, select
 from gradsan.render import FORMATS
 from gradsan.render.output import Output, OutputError, OutputFile, StandardOutput
 from gradsan.rules.base import Rule

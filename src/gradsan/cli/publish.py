@@ -8,8 +8,8 @@ import os
 import sys
 
 from gradsan.cli import baselines
-from gradsan.judge.baseline import Baseline
-from gradsan.judge.findings import Report
+from gradsan.judge.report.baseline import Baseline
+from gradsan.judge.report.findings import Report
 from gradsan.observe import last_resort
 from gradsan.observe.last_resort import attempt
 from gradsan.render import render

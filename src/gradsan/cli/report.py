@@ -12,9 +12,9 @@ from gradsan.cli import baselines, options
 from gradsan.cli.exit_status import decide
 from gradsan.cli.publish import write_html
 from gradsan.follow.scalars import Scalars
-from gradsan.judge.baseline import Baseline
-from gradsan.judge.findings import Report
-from gradsan.judge.source import pin_base
+from gradsan.judge.lines.source import pin_base
+from gradsan.judge.report.baseline import Baseline
+from gradsan.judge.report.findings import Report
 from gradsan.processes.folder import beside, traces_in
 from gradsan.processes.merge import judged, judged_all, judged_latest, merged
 from gradsan.record.trace import TraceError

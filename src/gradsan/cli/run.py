@@ -14,10 +14,10 @@ from gradsan.cli.exit_status import NOT_WATCHED, decide
 from gradsan.cli.following import Following
 from gradsan.cli.publish import Publisher
 from gradsan.fix.trial import Trials
-from gradsan.judge.baseline import Baseline
 from gradsan.judge.engine import Engine
-from gradsan.judge.findings import Report
-from gradsan.judge.source import pin_base
+from gradsan.judge.lines.source import pin_base
+from gradsan.judge.report.baseline import Baseline
+from gradsan.judge.report.findings import Report
 from gradsan.observe import last_resort
 from gradsan.observe.last_resort import attempt
 from gradsan.processes import child

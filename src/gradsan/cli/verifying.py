@@ -10,7 +10,7 @@ from click.core import ParameterSource
 
 from gradsan.cli import options
 from gradsan.fix.trial import TrialProgram, Trials
-from gradsan.judge.findings import Report
+from gradsan.judge.report.findings import Report
 from gradsan.observe.last_resort import attempt
 from gradsan.processes.follower import Follower
 from gradsan.runner.bare import say

@@ -8,7 +8,7 @@ from collections.abc import Set
 from gradsan.fix.gradients import GradientComparison
 from gradsan.fix.speaks_of import CLIPS
 from gradsan.fix.trial import TrialRun
-from gradsan.judge.findings import Finding
+from gradsan.judge.report.findings import Finding
 
 NORM = "norm"
 

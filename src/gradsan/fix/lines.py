@@ -8,8 +8,8 @@ from dataclasses import replace
 from difflib import SequenceMatcher
 
 from gradsan.fix.encoding import decoded, encoding_of
-from gradsan.judge.findings import Finding, Location, RoleSite
-from gradsan.judge.source import real_path
+from gradsan.judge.lines.source import real_path
+from gradsan.judge.report.findings import Finding, Location, RoleSite
 
 Key = tuple[str, str, int]
 

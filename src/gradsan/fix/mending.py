@@ -12,8 +12,8 @@ from gradsan.fix.lines import LineMap, Moved, key, keys
 from gradsan.fix.repair import Repair, repairs, text_of, together
 from gradsan.fix.trial import TrialRun, Trials, finding_of
 from gradsan.fix.verdict import TrialVerdict, judge
-from gradsan.judge.findings import Finding
-from gradsan.judge.source import real_path
+from gradsan.judge.lines.source import real_path
+from gradsan.judge.report.findings import Finding
 
 TIMES = 4  # as many updates as the finding needed, times this
 FEWEST = 8  # verdicts wait until it is known who consumed what

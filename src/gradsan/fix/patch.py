@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Collection, Iterable, Iterator
 
 from gradsan.fix.encoding import decoded, encoding_of
-from gradsan.judge.source import real_path, shown_path
+from gradsan.judge.lines.source import real_path, shown_path
 
 NO_NEWLINE = b"\\ No newline at end of file\n"
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from gradsan.fix.encoding import decoded, encoding_of
 from gradsan.fix.lines import LineMap
-from gradsan.judge.findings import Finding
-from gradsan.judge.source import real_path
+from gradsan.judge.lines.source import real_path
+from gradsan.judge.report.findings import Finding
 
 if TYPE_CHECKING:
     from gradsan.fix.source import Change, Source

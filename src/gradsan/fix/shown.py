@@ -9,7 +9,7 @@ from __future__ import annotations
 from gradsan.fix.encoding import decoded, encoding_of
 from gradsan.fix.patch import shown_lines
 from gradsan.fix.repair import Repair, repairs
-from gradsan.judge.findings import Finding
+from gradsan.judge.report.findings import Finding
 
 Lines = list[str]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from gradsan.fix.lines import Moved
 from gradsan.fix.trial import TrialRun
-from gradsan.judge.findings import Finding, Location
+from gradsan.judge.report.findings import Finding, Location
 
 # An optimizer takes what nobody took before; it may have had no name until now.
 NEWLY_OWNED = ("GS205", "GS206")

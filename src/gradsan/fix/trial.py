@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gradsan.judge.findings import Finding, Location, RoleSite
+from gradsan.judge.report.findings import Finding, Location, RoleSite
 
 BOUNDED = "bounded"
 PATIENCE, TIMES = 60.0, 8.0  # seconds; how many times as long as the first run a trial may take

@@ -12,7 +12,7 @@ from gradsan.fix.gradients import GradientComparison, compare
 from gradsan.fix.lines import Key, Moved, key, keys
 from gradsan.fix.speaks_of import parameters
 from gradsan.fix.trial import TrialRun
-from gradsan.judge.findings import Finding
+from gradsan.judge.report.findings import Finding
 
 # What they are about comes to bear after the first step: a repair that changes that one does something else.
 LATER = ("GS305", "GS306", "GS307", "GS809")

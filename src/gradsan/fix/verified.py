@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from gradsan.fix.lines import key
 from gradsan.fix.mending import Mending
 from gradsan.fix.trial import Trials
-from gradsan.judge.findings import Finding
+from gradsan.judge.report.findings import Finding
 
 
 def verify(findings: Sequence[Finding], trials: Trials, tell: Callable[[str], None]) -> str:

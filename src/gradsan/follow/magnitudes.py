@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from gradsan.judge.history import History
-from gradsan.judge.wording import name_of
+from gradsan.judge.report.wording import name_of
 from gradsan.record.events import (
     Magnitude,
     OptimizerId,

@@ -10,8 +10,8 @@ from typing import Any
 
 from gradsan.follow.magnitudes import NAMING, by_network, optimizer_name
 from gradsan.judge.history import History
-from gradsan.judge.source import shown_path
-from gradsan.judge.wording import name_of
+from gradsan.judge.lines.source import shown_path
+from gradsan.judge.report.wording import name_of
 from gradsan.record.events import Event, Sample
 
 MISSING = "--tensorboard needs the package tensorboard: pip install 'gradsan[tensorboard]'"

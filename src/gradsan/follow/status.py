@@ -12,8 +12,8 @@ from rich.text import Text
 
 from gradsan.follow.lastline import LastLine
 from gradsan.follow.magnitudes import NAMING, optimizer_name, together
-from gradsan.judge.findings import SEVERITIES
 from gradsan.judge.history import History
+from gradsan.judge.report.findings import SEVERITIES
 from gradsan.record.events import Event, Sample
 from gradsan.render.page import Page, plain
 from gradsan.runner.watch import Watch

@@ -16,7 +16,7 @@ from gradsan.api import errors
 from gradsan.api.report import WatchReport
 from gradsan.api.watch import watch
 from gradsan.api.watch_context import WatchContext
-from gradsan.judge.cells import cell_of
+from gradsan.judge.report.cells import cell_of
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:

@@ -10,7 +10,7 @@ from transformers.utils import logging
 from gradsan.api.showing import show_findings
 from gradsan.api.watch import Mode, WatchOptions
 from gradsan.integrations.watched_callback import WatchedCallback
-from gradsan.judge.findings import Finding
+from gradsan.judge.report.findings import Finding
 
 logger = logging.get_logger("gradsan")
 

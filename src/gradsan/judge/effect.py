@@ -13,9 +13,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from gradsan.judge.findings import Effect, Share
 from gradsan.judge.flow import param_users
-from gradsan.judge.wording import line, network_of, networks, value_at
+from gradsan.judge.report.findings import Effect, Share
+from gradsan.judge.report.wording import line, network_of, networks, value_at
 from gradsan.record.events import Junction, Op, ParamId, ValueId
 
 if TYPE_CHECKING:

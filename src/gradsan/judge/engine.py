@@ -6,15 +6,15 @@ import traceback
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from gradsan.judge import reasons
 from gradsan.judge.arbitration import arbitrate
-from gradsan.judge.counting import Counting
 from gradsan.judge.errors import RuleTexts, errors_explained
-from gradsan.judge.findings import SEVERITIES, Finding, Report, RoleSite
 from gradsan.judge.history import SETTLE_AFTER, History
-from gradsan.judge.source import shown_path
-from gradsan.judge.suppressions import Suppressions
-from gradsan.judge.wording import describe_params, location
+from gradsan.judge.lines.source import shown_path
+from gradsan.judge.report import reasons
+from gradsan.judge.report.counting import Counting
+from gradsan.judge.report.findings import SEVERITIES, Finding, Report, RoleSite
+from gradsan.judge.report.suppressions import Suppressions
+from gradsan.judge.report.wording import describe_params, location
 from gradsan.record.events import (
     Attention,
     Backward,

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gradsan.judge.findings import Finding, Location
-from gradsan.judge.source import stored_at
-from gradsan.judge.wording import line, location
+from gradsan.judge.lines.source import stored_at
+from gradsan.judge.report.findings import Finding, Location
+from gradsan.judge.report.wording import line, location
 from gradsan.record.events import NOWHERE
 from gradsan.record.torch_errors import TorchError, row_called
 

@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from gradsan.judge.by_hand import HandMade
-from gradsan.judge.cuts import CutFinder
 from gradsan.judge.experience import ExperienceBook
 from gradsan.judge.ledger import Contribution, Ledger
+from gradsan.judge.lines.source import uncalled_at
+from gradsan.judge.missing.cuts import CutFinder
 from gradsan.judge.networks import Networks
+from gradsan.judge.order.by_hand import HandMade
 from gradsan.judge.provenance import Provenance
 from gradsan.judge.ranks import RankBook
-from gradsan.judge.source import uncalled_at
 from gradsan.record.events import (
     DIRECT,
     NOWHERE,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from gradsan.record.events import Backward, BackwardId, OptimizerId, ParamId, Site
 
 if TYPE_CHECKING:
-    from gradsan.judge.cuts import Cut
+    from gradsan.judge.missing.cuts import Cut
 
 BY_HAND = BackwardId(0)  # the `bid` of gradient that user code wrote itself
 

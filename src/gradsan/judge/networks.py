@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gradsan.judge.aliases import beside
+from gradsan.judge.copies.aliases import beside
 from gradsan.judge.provenance import params_of
 from gradsan.record.events import NOBODY, NOTHING, Op, ParamId, Site, Sync, ValueId
 

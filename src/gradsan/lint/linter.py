@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from gradsan.judge.findings import Finding, Location, Report, RoleSite
-from gradsan.judge.source import shown_path
-from gradsan.judge.suppressions import Suppressions
+from gradsan.judge.lines.source import shown_path
+from gradsan.judge.report.findings import Finding, Location, Report, RoleSite
+from gradsan.judge.report.suppressions import Suppressions
 from gradsan.lint.checks import CHECKS, CheckEntry
 from gradsan.lint.files import read
 from gradsan.lint.mistake import Mistake, Node

@@ -6,7 +6,7 @@ import ast
 from typing import NamedTuple
 
 from gradsan.judge.history import History
-from gradsan.judge.source import tree_of
+from gradsan.judge.lines.source import tree_of
 from gradsan.record.events import Backward, SiteSeen
 
 LONGEST = 100  # characters of an expression

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from gradsan.judge.baseline_file import below
 from gradsan.judge.history import History
+from gradsan.judge.report.baseline_file import below
 from gradsan.lock.book import LossBook
 from gradsan.lock.collector import FlowCollector, labels_of
 from gradsan.lock.model import Flow, Loss, Network

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from gradsan.judge.wording import module_of
+from gradsan.judge.report.wording import module_of
 from gradsan.picture.model import Chart
 from gradsan.record.events import OptimizerId, ParamId, Sample, Site
 

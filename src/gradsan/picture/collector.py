@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import functools
 
-from gradsan.judge.findings import Finding
 from gradsan.judge.history import History, Optimizer
 from gradsan.judge.ledger import Contribution
-from gradsan.judge.source import assigned_name
-from gradsan.judge.wording import location, name_of
+from gradsan.judge.lines.source import assigned_name
+from gradsan.judge.report.findings import Finding
+from gradsan.judge.report.wording import location, name_of
 from gradsan.picture import timeline
 from gradsan.picture.charts import Thinned, charts
 from gradsan.picture.flow_builder import FlowBuilder, Snapshot

@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from gradsan.judge.findings import Finding, Location
 from gradsan.judge.history import History
-from gradsan.judge.source import assigned_name
-from gradsan.judge.wording import name_of
+from gradsan.judge.lines.source import assigned_name
+from gradsan.judge.report.findings import Finding, Location
+from gradsan.judge.report.wording import name_of
 from gradsan.picture import model
 from gradsan.picture.naming import common, relative
 from gradsan.picture.reduction import FlowNode, Reduction

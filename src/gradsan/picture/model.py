@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from gradsan.judge.findings import Location
+from gradsan.judge.report.findings import Location
 
 NETWORK, VALUE, LOSS = "network", "value", "loss"
 GRADIENT, CUT, DEAD = "gradient", "cut", "dead"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from gradsan.judge.wording import module_of, unnumbered
+from gradsan.judge.report.wording import module_of, unnumbered
 from gradsan.record.events import ParamId
 
 FEW = 6  # parts of one network that are worth telling apart

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from gradsan.judge.findings import Finding, Location
 from gradsan.judge.history import History, Optimizer
 from gradsan.judge.provenance import SOURCES
+from gradsan.judge.report.findings import Finding, Location
 from gradsan.picture.model import Timeline, TimelineEntry
 from gradsan.record.events import (
     NOWHERE,

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from gradsan.judge.drift import AVERAGING
 from gradsan.judge.engine import Engine
-from gradsan.judge.findings import Finding, Process
+from gradsan.judge.report.findings import Finding, Process
 from gradsan.rules import catalogue
 from gradsan.rules.base import Across, Rule
 

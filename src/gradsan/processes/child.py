@@ -13,9 +13,9 @@ from types import TracebackType
 from typing import Any
 
 from gradsan.judge.engine import Engine
-from gradsan.judge.findings import Finding
-from gradsan.judge.selection import select
-from gradsan.judge.source import pin_base
+from gradsan.judge.lines.source import pin_base
+from gradsan.judge.report.findings import Finding
+from gradsan.judge.report.selection import select
 from gradsan.observe.import_hook import ImportHook
 from gradsan.observe.interruptions import is_at_work
 from gradsan.observe.last_resort import attempt

@@ -9,8 +9,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from gradsan.judge.baseline import Baseline
-from gradsan.judge.findings import Report
+from gradsan.judge.report.baseline import Baseline
+from gradsan.judge.report.findings import Report
 from gradsan.observe.last_resort import attempt
 from gradsan.processes import child, folder, ray_jobs
 from gradsan.processes.identity import identity, is_one_of_several

@@ -11,9 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gradsan.judge.baseline import Baseline
 from gradsan.judge.engine import Engine
-from gradsan.judge.findings import SEVERITIES, Finding, Process, Report
+from gradsan.judge.report.baseline import Baseline
+from gradsan.judge.report.findings import SEVERITIES, Finding, Process, Report
 from gradsan.picture.collector import PictureCollector
 from gradsan.picture.model import Picture
 from gradsan.processes.across import compare

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from gradsan.judge.baseline import Baseline
+    from gradsan.judge.report.baseline import Baseline
 
 SEVERITIES = ("error", "warning", "info", "never")
 MODES = ("adaptive", "deep", "light", "off")
@@ -115,8 +115,8 @@ def _near(config: pytest.Config, path: Path) -> str:
 def baseline_of(config: pytest.Config) -> Baseline | None:
     """One that is going to be written need not be there yet."""
     if KNOWN not in config.stash:
-        from gradsan.judge.baseline import Baseline
-        from gradsan.judge.baseline_file import BaselineError
+        from gradsan.judge.report.baseline import Baseline
+        from gradsan.judge.report.baseline_file import BaselineError
 
         path, target = defaults_of(config).baseline, config.getoption("--gradsan-write-baseline")
         is_first = (

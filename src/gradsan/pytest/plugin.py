@@ -16,7 +16,7 @@ from gradsan.pytest.summary import Collector, facts
 if TYPE_CHECKING:
     from gradsan.api.report import WatchReport
     from gradsan.api.watch_context import WatchContext
-    from gradsan.judge.baseline import Baseline
+    from gradsan.judge.report.baseline import Baseline
 
 PROPERTY = "gradsan"  # of a test's report: one line per finding, in JUnit XML and across xdist workers
 COLLECTOR: pytest.StashKey[Collector] = pytest.StashKey()
@@ -149,7 +149,7 @@ def _end(item: pytest.Item, error: BaseException | None) -> WatchReport | None:
 
 def _book(config: pytest.Config) -> Baseline | None:
     """The baseline that is read, or else an empty one in the place of the one to be written."""
-    from gradsan.judge.baseline import Baseline
+    from gradsan.judge.report.baseline import Baseline
 
     target = config.getoption("--gradsan-write-baseline")
     return baseline_of(config) or (Baseline(target, Counter()) if target else None)

@@ -11,8 +11,8 @@ from gradsan.pytest import locks
 from gradsan.pytest.defaults import baseline_of
 
 if TYPE_CHECKING:
-    from gradsan.judge.baseline import Baseline
-    from gradsan.judge.findings import Report
+    from gradsan.judge.report.baseline import Baseline
+    from gradsan.judge.report.findings import Report
 
 Fields = list[str]  # those of an entry of the baseline
 IDLE = "silenced-nothing"
@@ -88,7 +88,7 @@ class Collector:
             self.locked = locks.write(self._config, sorted(self._all.get("lock", set())))
 
     def _write(self, target: str) -> None:
-        from gradsan.judge.baseline_file import KnownFinding, contents
+        from gradsan.judge.report.baseline_file import KnownFinding, contents
         from gradsan.render.output import OutputError, OutputFile
 
         present = Counter({KnownFinding(*fields): count for fields, count in self._present.items()})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable
 
-from gradsan.judge.findings import Report
+from gradsan.judge.report.findings import Report
 from gradsan.render.page import Page
 
 # One module per format, each with `render(report, page) -> str`; imported only when asked for.

@@ -7,8 +7,8 @@ import textwrap
 
 from rich.text import Text
 
-from gradsan.judge.findings import Location
-from gradsan.judge.source import real_path
+from gradsan.judge.lines.source import real_path
+from gradsan.judge.report.findings import Location
 from gradsan.render.page import plain
 
 AROUND = 2

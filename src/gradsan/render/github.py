@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from gradsan.judge.findings import Finding, Report
-from gradsan.judge.source import real_path
+from gradsan.judge.lines.source import real_path
+from gradsan.judge.report.findings import Finding, Report
 from gradsan.render.page import Page, plain
 from gradsan.render.text import ROLES, ending, gone, summary
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradsan.judge.findings import Finding
+from gradsan.judge.report.findings import Finding
 
 
 def how_often(finding: Finding) -> str:

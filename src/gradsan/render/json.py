@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from gradsan.judge.findings import Report
+from gradsan.judge.report.findings import Report
 from gradsan.render.page import Page
 
 

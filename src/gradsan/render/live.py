@@ -8,7 +8,7 @@ from typing import TextIO
 
 from rich.text import Text
 
-from gradsan.judge.findings import Finding
+from gradsan.judge.report.findings import Finding
 from gradsan.render.fresh_line import FreshLine
 from gradsan.render.page import Page, plain
 

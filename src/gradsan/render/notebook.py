@@ -11,7 +11,7 @@ import io
 from markupsafe import escape
 from rich.console import Console
 
-from gradsan.judge.findings import Report
+from gradsan.judge.report.findings import Report
 from gradsan.render.page import THEME
 from gradsan.render.text import draw
 

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from gradsan import __version__
 from gradsan.fix.shown import mend, standing
-from gradsan.judge.findings import Finding, Location, Report
+from gradsan.judge.report.findings import Finding, Location, Report
 from gradsan.render import explanation
 from gradsan.render.page import Page, plain
 from gradsan.render.text import ROLES, gone

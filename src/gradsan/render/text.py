@@ -10,8 +10,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from gradsan.judge.causes import by_cause
-from gradsan.judge.findings import SEVERITIES, Finding, Process, Report, RoleSite
+from gradsan.judge.report.causes import by_cause
+from gradsan.judge.report.findings import SEVERITIES, Finding, Process, Report, RoleSite
 from gradsan.render.excerpt import excerpt
 from gradsan.render.how_often import how_often
 from gradsan.render.page import Page, plain

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
-from gradsan.judge.findings import AcrossRanks, Effect
 from gradsan.judge.history import History
 from gradsan.judge.ledger import Contribution
+from gradsan.judge.report.findings import AcrossRanks, Effect
 from gradsan.record.events import (
     Backward,
     Clip,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from gradsan.judge.callers import caller_of
 from gradsan.judge.history import History
-from gradsan.judge.read_writes import written_by_source
-from gradsan.judge.wording import line, value_at
+from gradsan.judge.lines.callers import caller_of
+from gradsan.judge.lines.read_writes import written_by_source
+from gradsan.judge.report.wording import line, value_at
 from gradsan.record.events import NOWHERE, Backward, ChangedTensor, Failed, Site, ValueId
 from gradsan.record.torch_errors import SAVED_TENSOR_CHANGED
 from gradsan.rules.base import Rule, Verdict, Verdicts

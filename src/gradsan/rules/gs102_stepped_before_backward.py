@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from gradsan.judge.callers import is_one_function, way
-from gradsan.judge.carriers import carried_by
 from gradsan.judge.effect import never_computed
 from gradsan.judge.flow import param_users
 from gradsan.judge.history import History
-from gradsan.judge.kept_values import kept_over_step
+from gradsan.judge.leaks.kept_values import kept_over_step
 from gradsan.judge.ledger import Contribution
-from gradsan.judge.wording import line, networks, value_at
+from gradsan.judge.lines.callers import is_one_function, way
+from gradsan.judge.lines.carriers import carried_by
+from gradsan.judge.report.wording import line, networks, value_at
 from gradsan.record.events import NOBODY, NOWHERE, Backward, BackwardId, ParamId, Site
 from gradsan.record.torch_errors import SAVED_TENSOR_CHANGED
 from gradsan.rules.base import Rule, Verdict, Verdicts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradsan.judge.wording import name_of
+from gradsan.judge.report.wording import name_of
 from gradsan.record.events import NOWHERE, Failed
 from gradsan.rules.base import Rule, Verdict, Verdicts
 

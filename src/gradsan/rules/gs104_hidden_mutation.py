@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from gradsan.judge.effect import never_computed
-from gradsan.judge.source import backward_at
-from gradsan.judge.wording import line, value_at
+from gradsan.judge.lines.source import backward_at
+from gradsan.judge.report.wording import line, value_at
 from gradsan.record.events import NOWHERE, Backward, Op, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 

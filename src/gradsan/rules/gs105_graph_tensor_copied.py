@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gradsan.judge.source import bindings
-from gradsan.judge.wording import line
+from gradsan.judge.lines.source import bindings
+from gradsan.judge.report.wording import line
 from gradsan.record.events import NOWHERE, Failed, Site
 from gradsan.rules.base import Rule, Verdict, Verdicts
 

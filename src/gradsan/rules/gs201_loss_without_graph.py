@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from gradsan.judge.aliases import frozen_by_another_name
-from gradsan.judge.bare_constants import bare_constant
-from gradsan.judge.callers import cut_for
-from gradsan.judge.cuts import Cut, cause
+from gradsan.judge.copies.aliases import frozen_by_another_name
 from gradsan.judge.flow import TAKEN_OUT, culprit_of, cut_off, cuts_behind
+from gradsan.judge.lines.callers import cut_for
+from gradsan.judge.lines.read_cuts import cut_by_source, lines_of_loss
+from gradsan.judge.missing.bare_constants import bare_constant
+from gradsan.judge.missing.cuts import Cut, cause
 from gradsan.judge.provenance import params_of
-from gradsan.judge.read_cuts import cut_by_source, lines_of_loss
-from gradsan.judge.wording import line, networks, value_at
+from gradsan.judge.report.wording import line, networks, value_at
 from gradsan.record.events import NOWHERE, Backward, Op, ParamId, ValueId
 from gradsan.record.torch_errors import NO_GRAPH, kind_of
 from gradsan.rules.base import Rule, Verdict, Verdicts

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from gradsan.judge.caches import cached_at
-from gradsan.judge.callers import cut_in
-from gradsan.judge.cuts import Cut, cause
 from gradsan.judge.flow import culprit_of, cut_off
-from gradsan.judge.frozen_parts import frozen_behind
 from gradsan.judge.ledger import Contribution
-from gradsan.judge.wording import line, networks, value_at
+from gradsan.judge.lines.caches import cached_at
+from gradsan.judge.lines.callers import cut_in
+from gradsan.judge.missing.cuts import Cut, cause
+from gradsan.judge.missing.frozen_parts import frozen_behind
+from gradsan.judge.report.wording import line, networks, value_at
 from gradsan.record.events import NOTHING, Backward, Failed, Op, Site, ValueId
 from gradsan.record.torch_errors import kind_of
 from gradsan.rules.base import Rule, Verdict, Verdicts

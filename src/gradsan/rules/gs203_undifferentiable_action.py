@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from gradsan.judge.callers import cut_in
-from gradsan.judge.cuts import Cut, cause
 from gradsan.judge.ledger import Contribution
-from gradsan.judge.wording import networks, value_at
+from gradsan.judge.lines.callers import cut_in
+from gradsan.judge.missing.cuts import Cut, cause
+from gradsan.judge.report.wording import networks, value_at
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 

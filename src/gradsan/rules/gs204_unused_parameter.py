@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gradsan.judge.callers import optimizer_made_at
-from gradsan.judge.wording import line, networks
+from gradsan.judge.lines.callers import optimizer_made_at
+from gradsan.judge.report.wording import line, networks
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 ENOUGH_STEPS = 5

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from gradsan.judge.callers import optimizer_made_at, way
+from gradsan.judge.copies.replaced import left_behind
 from gradsan.judge.flow import is_linear_in, param_users
 from gradsan.judge.history import History, Optimizer
 from gradsan.judge.ledger import Contribution
-from gradsan.judge.plain_containers import plain_container_at
-from gradsan.judge.replaced import left_behind
-from gradsan.judge.source import collected_at
-from gradsan.judge.wording import networks
+from gradsan.judge.lines.callers import optimizer_made_at, way
+from gradsan.judge.lines.plain_containers import plain_container_at
+from gradsan.judge.lines.source import collected_at
+from gradsan.judge.report.wording import networks
 from gradsan.record.events import NOWHERE, ParamId, Site
 from gradsan.rules.base import Rule, Verdict, Verdicts
 

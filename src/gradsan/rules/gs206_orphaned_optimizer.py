@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gradsan.judge.callers import Way, used_in, way
+from gradsan.judge.copies.replaced import fed_since, left_behind
 from gradsan.judge.flow import param_users
 from gradsan.judge.history import History, Optimizer, Param
 from gradsan.judge.ledger import Contribution
+from gradsan.judge.lines.callers import Way, used_in, way
+from gradsan.judge.lines.source import Binding, bindings, called_on, is_assignment
 from gradsan.judge.networks import MadeOf
 from gradsan.judge.provenance import params_of
-from gradsan.judge.replaced import fed_since, left_behind
-from gradsan.judge.source import Binding, bindings, called_on, is_assignment
-from gradsan.judge.wording import line, networks
+from gradsan.judge.report.wording import line, networks
 from gradsan.record.events import NOWHERE, Failed, OptimizerId, ParamId, Site, SiteSeen, Step
 from gradsan.rules.base import Rule, Verdict, Verdicts
 

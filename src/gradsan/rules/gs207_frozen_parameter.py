@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from gradsan.judge.callers import optimizer_made_at, way
-from gradsan.judge.freezes import frozen_at, thaws
-from gradsan.judge.frozen_parts import frozen_behind, new_heads
 from gradsan.judge.history import History, Optimizer, Param
 from gradsan.judge.ledger import Contribution
-from gradsan.judge.source import decided_by_caller, function_at
-from gradsan.judge.wording import line, networks
+from gradsan.judge.lines.callers import optimizer_made_at, way
+from gradsan.judge.lines.freezes import frozen_at, thaws
+from gradsan.judge.lines.source import decided_by_caller, function_at
+from gradsan.judge.missing.frozen_parts import frozen_behind, new_heads
+from gradsan.judge.report.wording import line, networks
 from gradsan.record.events import NOWHERE, OptimizerId, ParamId, Site, Step
 from gradsan.rules.base import Rule, Verdict, Verdicts
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from gradsan.judge.closed_masks import closed_mask
 from gradsan.judge.flow import REDUCING, SELECTING, SHAPING, behind_all, is_averaged
 from gradsan.judge.history import History
-from gradsan.judge.known_answers import known_answer, made_equal
 from gradsan.judge.ledger import Contribution
-from gradsan.judge.limited_units import LimitedUnits
-from gradsan.judge.own_target import WRITES, OwnTarget, own_target
+from gradsan.judge.lines.source import backward_at
+from gradsan.judge.missing.closed_masks import closed_mask
+from gradsan.judge.missing.known_answers import known_answer, made_equal
+from gradsan.judge.missing.limited_units import LimitedUnits
+from gradsan.judge.missing.own_target import WRITES, OwnTarget, own_target
+from gradsan.judge.missing.rectified_outputs import RECTIFYING, RectifiedOutputs
+from gradsan.judge.missing.rounded_passes import STEPWISE, rounded_passes
 from gradsan.judge.provenance import params_of
-from gradsan.judge.rectified_outputs import RECTIFYING, RectifiedOutputs
-from gradsan.judge.rounded_passes import STEPWISE, rounded_passes
-from gradsan.judge.source import backward_at
-from gradsan.judge.wording import line, networks
+from gradsan.judge.report.wording import line, networks
 from gradsan.record.events import Backward, Op, ParamId, Site, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 

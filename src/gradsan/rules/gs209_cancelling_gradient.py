@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from gradsan.judge import flow
-from gradsan.judge.callers import helpers_behind
-from gradsan.judge.cancelling_lines import line_of_constant
-from gradsan.judge.dual_terms import dual_terms
 from gradsan.judge.effect import from_outside, share_through
+from gradsan.judge.leaks.dual_terms import dual_terms
+from gradsan.judge.leaks.own_weights import is_plain
 from gradsan.judge.ledger import Contribution
+from gradsan.judge.lines.callers import helpers_behind
+from gradsan.judge.lines.cancelling_lines import line_of_constant
 from gradsan.judge.numbering import ValueNumbers, value_numbers
-from gradsan.judge.own_weights import is_plain
-from gradsan.judge.scores import SAME, made
-from gradsan.judge.wording import line, networks, value_at
+from gradsan.judge.objective.scores import SAME, made
+from gradsan.judge.report.wording import line, networks, value_at
 from gradsan.record.events import Backward, Op, ParamId, Site, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 

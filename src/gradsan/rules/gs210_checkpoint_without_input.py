@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradsan.judge.ledger import Contribution
-from gradsan.judge.wording import line, networks
+from gradsan.judge.report.wording import line, networks
 from gradsan.record.events import Backward, ParamId, Site
 from gradsan.rules.base import Rule, Verdict, Verdicts
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from gradsan.judge.flow import live_results
 from gradsan.judge.history import History
-from gradsan.judge.source import BackwardSource, backward_at, defined_at
-from gradsan.judge.wording import networks
+from gradsan.judge.lines.source import BackwardSource, backward_at, defined_at
+from gradsan.judge.report.wording import networks
 from gradsan.record.events import Backward, Failed, FunctionPass, Op, ParamId, Site
 from gradsan.record.torch_errors import TorchError, row_called
 from gradsan.rules.base import Rule, Verdict, Verdicts

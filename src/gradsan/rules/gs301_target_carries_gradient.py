@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from gradsan.judge.callers import handed_in, used_in
 from gradsan.judge.effect import Way, from_outside, share_through
 from gradsan.judge.flow import SELECTING, SHAPING, Term, behind_all
+from gradsan.judge.leaks.live_targets import is_climbed, modelled, policy_weight
+from gradsan.judge.leaks.meant_constant import meant_constant
+from gradsan.judge.leaks.target_sides import is_log_softmax, live_target, own_pass, plain_rewards
 from gradsan.judge.ledger import Contribution
-from gradsan.judge.live_targets import is_climbed, modelled, policy_weight
-from gradsan.judge.meant_constant import meant_constant
+from gradsan.judge.lines.callers import handed_in, used_in
+from gradsan.judge.report.wording import line, networks, value_at
 from gradsan.judge.residuals import Residual, residuals
-from gradsan.judge.target_sides import is_log_softmax, live_target, own_pass, plain_rewards
-from gradsan.judge.wording import line, networks, value_at
 from gradsan.record.events import Backward, Failed, Op, ParamId, Site, ValueId
 from gradsan.record.torch_errors import kind_of
 from gradsan.rules.base import Rule, Verdict, Verdicts

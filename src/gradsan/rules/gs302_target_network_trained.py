@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from gradsan.judge.callers import optimizer_made_at, used_in
 from gradsan.judge.effect import of_all
 from gradsan.judge.flow import param_users
 from gradsan.judge.history import History, Optimizer
+from gradsan.judge.leaks.live_references import LiveReference, live_reference
 from gradsan.judge.ledger import Contribution
-from gradsan.judge.live_references import LiveReference, live_reference
-from gradsan.judge.wording import line, networks
+from gradsan.judge.lines.callers import optimizer_made_at, used_in
+from gradsan.judge.report.wording import line, networks
 from gradsan.record.events import ParamId, Site, Step
 from gradsan.rules.base import Rule, Verdict, Verdicts
 

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from gradsan.judge import flow
-from gradsan.judge.callers import caller_of
 from gradsan.judge.effect import from_outside, share_through
-from gradsan.judge.expectations import is_fitted, weighs_fitted_values
-from gradsan.judge.fitted_weights import fitted_weights
-from gradsan.judge.ledger import Contribution
-from gradsan.judge.live_ratios import LiveRatio, live_ratios
-from gradsan.judge.meant_constant import meant_constant
-from gradsan.judge.own_weights import (
+from gradsan.judge.leaks.expectations import is_fitted, weighs_fitted_values
+from gradsan.judge.leaks.fitted_weights import fitted_weights
+from gradsan.judge.leaks.live_ratios import LiveRatio, live_ratios
+from gradsan.judge.leaks.meant_constant import meant_constant
+from gradsan.judge.leaks.own_weights import (
     imitates_by_own_certainty,
     is_plain,
     normalised,
     weighs_own_choice,
 )
+from gradsan.judge.ledger import Contribution
+from gradsan.judge.lines.callers import caller_of
+from gradsan.judge.objective.weighed import is_score
 from gradsan.judge.provenance import params_of
-from gradsan.judge.weighed import is_score
-from gradsan.judge.wording import line, networks, value_at
+from gradsan.judge.report.wording import line, networks, value_at
 from gradsan.record.events import Failed, Op, ParamId, Site, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 

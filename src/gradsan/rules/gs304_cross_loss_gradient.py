@@ -5,17 +5,17 @@ from __future__ import annotations
 from itertools import groupby
 
 from gradsan.judge import flow
-from gradsan.judge.by_hand import Doubled, HandUpdate
-from gradsan.judge.callers import apart_from, used_in
-from gradsan.judge.dual_terms import DualTerm, dual_terms
 from gradsan.judge.effect import from_outside, share_added, share_through
-from gradsan.judge.findings import Effect
-from gradsan.judge.fitted_weights import FittedWeight, fitted_weights, made_for_it
-from gradsan.judge.half_parted import MANY, HalfParted, half_parted
 from gradsan.judge.history import History
+from gradsan.judge.leaks.dual_terms import DualTerm, dual_terms
+from gradsan.judge.leaks.fitted_weights import FittedWeight, fitted_weights, made_for_it
+from gradsan.judge.leaks.half_parted import MANY, HalfParted, half_parted
 from gradsan.judge.ledger import BY_HAND, Contribution
+from gradsan.judge.lines.callers import apart_from, used_in
+from gradsan.judge.order.by_hand import Doubled, HandUpdate
 from gradsan.judge.provenance import params_of
-from gradsan.judge.wording import line, networks, value_at
+from gradsan.judge.report.findings import Effect
+from gradsan.judge.report.wording import line, networks, value_at
 from gradsan.record.events import BackwardId, Op, Ops, OptimizerId, ParamId, Site, Step, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 
 from gradsan.judge.history import History
-from gradsan.judge.put_away import kept_by, put_into
-from gradsan.judge.source import around, function_at, stored_at
-from gradsan.judge.wording import line, networks, value_at
+from gradsan.judge.lines.put_away import kept_by, put_into
+from gradsan.judge.lines.source import around, function_at, stored_at
+from gradsan.judge.report.wording import line, networks, value_at
 from gradsan.record.events import NOWHERE, HeldGraphs, Op, Ops, Site
 from gradsan.rules.base import Rule, Verdict, Verdicts
 

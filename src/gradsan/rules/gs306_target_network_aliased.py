@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from gradsan.judge.aliases import frozen_by_another_name, mixes_itself
+from gradsan.judge.copies.aliases import frozen_by_another_name, mixes_itself
 from gradsan.judge.history import History
+from gradsan.judge.lines.second_names import alias_line, made_for_both
 from gradsan.judge.provenance import params_of
-from gradsan.judge.second_names import alias_line, made_for_both
-from gradsan.judge.wording import line, networks
+from gradsan.judge.report.wording import line, networks
 from gradsan.record.events import NOBODY, NOWHERE, Backward, Ops, ParamId, Site, Sync
 from gradsan.record.torch_errors import NO_GRAPH
 from gradsan.rules.base import Rule, Verdict, Verdicts

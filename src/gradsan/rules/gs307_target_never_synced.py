@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from gradsan.judge.copies.standing_targets import StandingTargets
 from gradsan.judge.history import History
 from gradsan.judge.provenance import params_of
-from gradsan.judge.standing_targets import StandingTargets
-from gradsan.judge.wording import line, networks
+from gradsan.judge.report.wording import line, networks
 from gradsan.record.events import Backward, Op, Ops, ParamId, Site, Sync
 from gradsan.rules.base import Rule, Verdict, Verdicts
 

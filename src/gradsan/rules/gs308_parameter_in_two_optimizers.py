@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradsan.judge.history import History
-from gradsan.judge.wording import line, networks
+from gradsan.judge.report.wording import line, networks
 from gradsan.record.events import OptimizerId, ParamId, Step
 from gradsan.rules.base import Rule, Verdict, Verdicts
 

@@ -6,8 +6,8 @@ from functools import partial
 
 from gradsan.judge.effect import share_added
 from gradsan.judge.history import History
-from gradsan.judge.left_over import LeftOver, LeftOverBook
-from gradsan.judge.wording import line, networks
+from gradsan.judge.order.left_over import LeftOver, LeftOverBook
+from gradsan.judge.report.wording import line, networks
 from gradsan.record.events import NOWHERE, Ops, ParamId, Site, Step
 from gradsan.rules.base import Rule, Verdict, Verdicts
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from gradsan.judge.callers import helpers_behind
-from gradsan.judge.carriers import carried_by, emptied_in_vain, is_kept
 from gradsan.judge.ledger import Contribution
-from gradsan.judge.wording import line, value_at
+from gradsan.judge.lines.callers import helpers_behind
+from gradsan.judge.lines.carriers import carried_by, emptied_in_vain, is_kept
+from gradsan.judge.report.wording import line, value_at
 from gradsan.record.events import Backward, Op
 from gradsan.record.torch_errors import kind_of
 from gradsan.rules.base import Rule, Verdict, Verdicts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradsan.judge.wording import value_at
+from gradsan.judge.report.wording import value_at
 from gradsan.record.events import Backward
 from gradsan.record.torch_errors import NOT_SCALAR
 from gradsan.rules.base import Rule, Verdict, Verdicts

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from gradsan.judge.callers import Way, caller_apart, way
-from gradsan.judge.first_steps import FirstSteps
 from gradsan.judge.history import History
 from gradsan.judge.ledger import Contribution
-from gradsan.judge.wording import line, networks
+from gradsan.judge.lines.callers import Way, caller_apart, way
+from gradsan.judge.order.first_steps import FirstSteps
+from gradsan.judge.report.wording import line, networks
 from gradsan.record.events import (
     NOWHERE,
     Backward,

@@ -7,8 +7,16 @@ from collections.abc import Iterator
 
 from gradsan.judge.history import History
 from gradsan.judge.ledger import Contribution
-from gradsan.judge.token_weights import Divisor, Share, are_equal, differing, is_count, is_plain_mean, shares
-from gradsan.judge.wording import line, networks
+from gradsan.judge.order.token_weights import (
+    Divisor,
+    Share,
+    are_equal,
+    differing,
+    is_count,
+    is_plain_mean,
+    shares,
+)
+from gradsan.judge.report.wording import line, networks
 from gradsan.record.events import ParamId, Site, Step
 from gradsan.rules.base import Rule, Verdict, Verdicts
 

@@ -7,7 +7,7 @@ import math
 import statistics
 
 from gradsan.judge.history import History
-from gradsan.judge.wording import line, name_of
+from gradsan.judge.report.wording import line, name_of
 from gradsan.record.events import NOWHERE, Backward, GradientGrowth, OptimizerId, ParamId, Sample, Site
 from gradsan.rules.base import Rule, Verdict, Verdicts
 

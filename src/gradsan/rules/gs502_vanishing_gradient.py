@@ -7,7 +7,7 @@ import math
 import statistics
 
 from gradsan.judge.history import History
-from gradsan.judge.wording import networks
+from gradsan.judge.report.wording import networks
 from gradsan.record.events import NOWHERE, Backward, ParamId, Sample, Site
 from gradsan.rules.base import Rule, Verdict, Verdicts
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from gradsan.judge.domain_edges import DomainEdges
 from gradsan.judge.history import History
-from gradsan.judge.wording import in_words, line, networks
+from gradsan.judge.report.wording import in_words, line, networks
 from gradsan.record.events import (
     Backward,
     BadGradient,

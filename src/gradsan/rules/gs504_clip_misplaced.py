@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from gradsan.judge.callers import Way, caller_apart, way
 from gradsan.judge.history import History
-from gradsan.judge.idle_clips import IdleClips
-from gradsan.judge.wording import line, networks
+from gradsan.judge.lines.callers import Way, caller_apart, way
+from gradsan.judge.order.idle_clips import IdleClips
+from gradsan.judge.report.wording import line, networks
 from gradsan.record.events import NOWHERE, Backward, Clip, Ops, ParamId, Site, Step
 from gradsan.rules.base import Rule, Verdict, Verdicts
 

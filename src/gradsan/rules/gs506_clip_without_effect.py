@@ -7,9 +7,9 @@ import math
 import re
 
 from gradsan.judge.history import History
-from gradsan.judge.lost_changes import CHANGING, are_weights, changed_gradient, goes_nowhere
-from gradsan.judge.source import line_of
-from gradsan.judge.wording import name_of
+from gradsan.judge.lines.source import line_of
+from gradsan.judge.order.lost_changes import CHANGING, are_weights, changed_gradient, goes_nowhere
+from gradsan.judge.report.wording import name_of
 from gradsan.record.events import NOBODY, Backward, Clip, Op, Ops, ParamId, Site, Step
 from gradsan.rules.base import Rule, Verdict, Verdicts
 

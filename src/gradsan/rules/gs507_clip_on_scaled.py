@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from gradsan.judge.history import History
-from gradsan.judge.wording import line, networks
+from gradsan.judge.report.wording import line, networks
 from gradsan.record.events import NOWHERE, Backward, Clip, Op, Ops, ParamId, Scaling, Site, Step, ZeroGrad
 from gradsan.rules.base import Rule, Verdict, Verdicts
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from gradsan.judge.history import History
-from gradsan.judge.wording import networks
+from gradsan.judge.report.wording import networks
 from gradsan.record.events import NOWHERE, OptimizerId, ParamId, Sample, Site, Step, Unmoved
 from gradsan.rules.base import Rule, Verdict, Verdicts
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from gradsan.judge.axis_identity import rows_along_columns
-from gradsan.judge.callers import meeting as meeting_of
-from gradsan.judge.callers import way_of
 from gradsan.judge.effect import never_computed
-from gradsan.judge.meetings import (
+from gradsan.judge.lines.callers import meeting as meeting_of
+from gradsan.judge.lines.callers import way_of
+from gradsan.judge.provenance import Provenance
+from gradsan.judge.report.wording import line
+from gradsan.judge.residuals import LIBRARY_LOSSES
+from gradsan.judge.shapes.axis_identity import rows_along_columns
+from gradsan.judge.shapes.meetings import (
     Meeting,
     all_choices_for_all_rows,
     are_pairs_in_vain,
@@ -17,9 +20,6 @@ from gradsan.judge.meetings import (
     levels_along_targets,
     spread_both,
 )
-from gradsan.judge.provenance import Provenance
-from gradsan.judge.residuals import LIBRARY_LOSSES
-from gradsan.judge.wording import line
 from gradsan.record.events import NOWHERE, Backward, Op, Site, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 

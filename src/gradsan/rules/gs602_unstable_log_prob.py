@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradsan.judge.flow import SELECTING, SHAPING, behind_all
-from gradsan.judge.wording import line
+from gradsan.judge.report.wording import line
 from gradsan.record.events import Backward, Op, Ops
 from gradsan.rules.base import Rule, Verdict, Verdicts
 

@@ -5,10 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from gradsan.judge.axes import BY_SIZE, ELEMENTWISE, RESHAPING, UNITS, Roles, onward, roles, varies_along
-from gradsan.judge.batch_corrections import corrections_of_all
-from gradsan.judge.joint_log_probs import SummedOver, drawn_in, stacked_branches, summed_over_rows
-from gradsan.judge.wording import line, value_at
+from gradsan.judge.report.wording import line, value_at
+from gradsan.judge.shapes.axes import (
+    BY_SIZE,
+    ELEMENTWISE,
+    RESHAPING,
+    UNITS,
+    Roles,
+    onward,
+    roles,
+    varies_along,
+)
+from gradsan.judge.shapes.batch_corrections import corrections_of_all
+from gradsan.judge.shapes.joint_log_probs import SummedOver, drawn_in, stacked_branches, summed_over_rows
 from gradsan.record.events import Backward, Op, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 

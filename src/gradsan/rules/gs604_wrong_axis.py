@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from gradsan.judge.answer_groups import MixedGroup, mixed_groups
-from gradsan.judge.axes import (
+from gradsan.judge.history import History
+from gradsan.judge.provenance import Provenance
+from gradsan.judge.report.wording import line
+from gradsan.judge.shapes.answer_groups import MixedGroup, mixed_groups
+from gradsan.judge.shapes.axes import (
     BY_SIZE,
     RESHAPING,
     ROWS,
@@ -17,13 +20,10 @@ from gradsan.judge.axes import (
     onward,
     roles,
 )
-from gradsan.judge.flat_orders import OtherOrder, other_orders
-from gradsan.judge.history import History
-from gradsan.judge.normalised_otherwise import picked_across, picked_along
-from gradsan.judge.pooling import pooled_for_each_row
-from gradsan.judge.provenance import Provenance
-from gradsan.judge.recurrences import ATTENTION, AlongTheBatch, along_the_batch
-from gradsan.judge.wording import line
+from gradsan.judge.shapes.flat_orders import OtherOrder, other_orders
+from gradsan.judge.shapes.normalised_otherwise import picked_across, picked_along
+from gradsan.judge.shapes.pooling import pooled_for_each_row
+from gradsan.judge.shapes.recurrences import ATTENTION, AlongTheBatch, along_the_batch
 from gradsan.record.events import Backward, Op, Site, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from gradsan.judge.callers import way_of
-from gradsan.judge.masks import (
+from gradsan.judge.lines.callers import way_of
+from gradsan.judge.lines.source import decided_by_caller
+from gradsan.judge.report.wording import line, value_at
+from gradsan.judge.shapes.masks import (
     Masked,
     divides_by_its_sum,
     is_padding,
@@ -11,9 +13,7 @@ from gradsan.judge.masks import (
     reaches_unmasked,
     running_count,
 )
-from gradsan.judge.source import decided_by_caller
-from gradsan.judge.unmasked_sums import UnmaskedSum, unmasked_sums
-from gradsan.judge.wording import line, value_at
+from gradsan.judge.shapes.unmasked_sums import UnmaskedSum, unmasked_sums
 from gradsan.record.events import Backward, Op, Site
 from gradsan.rules.base import Rule, Verdict, Verdicts
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gradsan.judge.callers import used_in
 from gradsan.judge.flow import SHAPING, param_users, terms
+from gradsan.judge.lines.callers import used_in
 from gradsan.judge.numbering import value_numbers
-from gradsan.judge.wording import line, networks, value_at
+from gradsan.judge.report.wording import line, networks, value_at
 from gradsan.record.events import Backward, Op, ParamId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 

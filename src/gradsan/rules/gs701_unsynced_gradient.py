@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from gradsan.judge.drift import Drift, apart, drifts, side_by_side
-from gradsan.judge.findings import AcrossRanks
 from gradsan.judge.history import History
-from gradsan.judge.wording import name_of, networks
+from gradsan.judge.report.findings import AcrossRanks
+from gradsan.judge.report.wording import name_of, networks
 from gradsan.rules.base import Across, Rule, Verdict
 
 JOB = """

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from gradsan.judge.callers import used_in
 from gradsan.judge.drift import Drift, drifts
 from gradsan.judge.flow import param_users
 from gradsan.judge.history import History
-from gradsan.judge.wording import line, networks
+from gradsan.judge.lines.callers import used_in
+from gradsan.judge.report.wording import line, networks
 from gradsan.record.events import NOWHERE, OptimizerId, ParamId, RankStep, Site
 from gradsan.rules.base import Across, Rule, Verdict, Verdicts
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from gradsan.judge.history import History
-from gradsan.judge.token_weights import Share, are_equal, differing, is_plain_mean, shares
-from gradsan.judge.wording import networks
+from gradsan.judge.order.token_weights import Share, are_equal, differing, is_plain_mean, shares
+from gradsan.judge.report.wording import networks
 from gradsan.record.events import NOWHERE, Backward, ParamId, Site
 from gradsan.rules.base import Across, Rule, Verdict, Verdicts
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from gradsan.judge.expected_entropy import expected_values
 from gradsan.judge.history import History
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.meaning import ENOUGH, Head, bootstrapped, descends, head, joins, layer, sign_of, uphill
-from gradsan.judge.raised_divergences import joined_at, raised_divergences
-from gradsan.judge.score_functions import critics_of_rewards, turned_at, weighed_scores
-from gradsan.judge.scores import clipped_ratio, sides_apart
-from gradsan.judge.sent_slopes import sent_slopes
-from gradsan.judge.weighed import Met, origin
-from gradsan.judge.wording import line, networks, value_at
+from gradsan.judge.objective.expected_entropy import expected_values
+from gradsan.judge.objective.raised_divergences import joined_at, raised_divergences
+from gradsan.judge.objective.score_functions import critics_of_rewards, turned_at, weighed_scores
+from gradsan.judge.objective.scores import clipped_ratio, sides_apart
+from gradsan.judge.objective.sent_slopes import sent_slopes
+from gradsan.judge.objective.weighed import Met, origin
+from gradsan.judge.report.wording import line, networks, value_at
 from gradsan.record.events import NOWHERE, Op, ParamId, Probe, ProbePair, Site, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 

@@ -5,10 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from gradsan.judge.bent_spreads import bent_spreads
-from gradsan.judge.entropy_targets import target_in
-from gradsan.judge.expected_entropy import expected_entropies, is_negative_entropy, is_probability
-from gradsan.judge.guessed_entropy import guesses, is_of_own_samples, line_of_guess
 from gradsan.judge.history import History
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.meaning import (
@@ -22,8 +18,12 @@ from gradsan.judge.meaning import (
     layer,
     sign_of,
 )
-from gradsan.judge.score_functions import sign_of_step
-from gradsan.judge.wording import line, value_at
+from gradsan.judge.objective.bent_spreads import bent_spreads
+from gradsan.judge.objective.entropy_targets import target_in
+from gradsan.judge.objective.expected_entropy import expected_entropies, is_negative_entropy, is_probability
+from gradsan.judge.objective.guessed_entropy import guesses, is_of_own_samples, line_of_guess
+from gradsan.judge.objective.score_functions import sign_of_step
+from gradsan.judge.report.wording import line, value_at
 from gradsan.record.events import Op, ParamId, Probe, Site, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 
-from gradsan.judge import scores
+from gradsan.judge.copies.strangers import Stranger, Strangers
 from gradsan.judge.history import History
 from gradsan.judge.numbering import MAKING
-from gradsan.judge.scores import Difference
-from gradsan.judge.strangers import Stranger, Strangers
-from gradsan.judge.wording import line, networks, value_at
+from gradsan.judge.objective import scores
+from gradsan.judge.objective.scores import Difference
+from gradsan.judge.report.wording import line, networks, value_at
 from gradsan.record.events import NOWHERE, Backward, Op, Site, Sync, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 

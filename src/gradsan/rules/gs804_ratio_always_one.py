@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gradsan.judge import scores
-from gradsan.judge.callers import is_one_function
 from gradsan.judge.history import History
-from gradsan.judge.scores import Difference
-from gradsan.judge.wording import line, value_at
+from gradsan.judge.lines.callers import is_one_function
+from gradsan.judge.objective import scores
+from gradsan.judge.objective.scores import Difference
+from gradsan.judge.report.wording import line, value_at
 from gradsan.record.events import Backward, Op, Site, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 

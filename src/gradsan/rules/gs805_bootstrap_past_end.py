@@ -6,11 +6,11 @@ from collections import defaultdict
 from dataclasses import dataclass
 from itertools import pairwise
 
-from gradsan.judge import reasons
-from gradsan.judge.bootstraps import Bootstrap, bootstraps_in, has_learned_target
-from gradsan.judge.cut_estimates import estimates_in
-from gradsan.judge.unmasked_parts import Unmasked, unmasked_parts
-from gradsan.judge.wording import line, value_at
+from gradsan.judge.report import reasons
+from gradsan.judge.report.wording import line, value_at
+from gradsan.judge.returns.bootstraps import Bootstrap, bootstraps_in, has_learned_target
+from gradsan.judge.returns.cut_estimates import estimates_in
+from gradsan.judge.returns.unmasked_parts import Unmasked, unmasked_parts
 from gradsan.record.events import Backward, Site, Transition
 from gradsan.rules.base import Rule, Verdict, Verdicts
 

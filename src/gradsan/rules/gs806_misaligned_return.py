@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 
-from gradsan.judge import reasons, reordered
-from gradsan.judge.bootstraps import summed_rewards
-from gradsan.judge.kept_rows import KeptBatch, KeptRows
-from gradsan.judge.kept_sums import summed_by_class
-from gradsan.judge.numpy_targets import arrival
-from gradsan.judge.own_state_targets import own_states_in
-from gradsan.judge.returns import FEWEST_PAIRS, SLOWEST, Law, ReturnRow, Series
-from gradsan.judge.rollout_order import Disorder, disorders
-from gradsan.judge.rollout_sums import rollouts, values_alone
-from gradsan.judge.running_sums import added_at, carried_on_at, cut_at, filled_at
-from gradsan.judge.shuffled_rollouts import ShuffledRollout
-from gradsan.judge.weighed import Met, entries, is_score, met_in, origin
-from gradsan.judge.windows import crossings, discount_of, windows_behind
-from gradsan.judge.wording import line, value_at
+from gradsan.judge.lines.kept_sums import summed_by_class
+from gradsan.judge.lines.running_sums import added_at, carried_on_at, cut_at, filled_at
+from gradsan.judge.objective.weighed import Met, entries, is_score, met_in, origin
+from gradsan.judge.report import reasons
+from gradsan.judge.report.wording import line, value_at
+from gradsan.judge.returns import reordered
+from gradsan.judge.returns.bootstraps import summed_rewards
+from gradsan.judge.returns.kept_rows import KeptBatch, KeptRows
+from gradsan.judge.returns.numpy_targets import arrival
+from gradsan.judge.returns.own_state_targets import own_states_in
+from gradsan.judge.returns.return_laws import FEWEST_PAIRS, SLOWEST, Law, ReturnRow, Series
+from gradsan.judge.returns.rollout_order import Disorder, disorders
+from gradsan.judge.returns.rollout_sums import rollouts, values_alone
+from gradsan.judge.returns.shuffled_rollouts import ShuffledRollout
+from gradsan.judge.returns.windows import crossings, discount_of, windows_behind
 from gradsan.record.events import NOWHERE, Backward, Op, Site, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 

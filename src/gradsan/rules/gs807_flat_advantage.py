@@ -8,10 +8,10 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
 from gradsan.judge import flow
-from gradsan.judge.callers import caller_of
 from gradsan.judge.flow import JOINING, REDUCING, SELECTING, SHAPING, TAKEN_OUT
-from gradsan.judge.weighed import is_score
-from gradsan.judge.wording import line, value_at
+from gradsan.judge.lines.callers import caller_of
+from gradsan.judge.objective.weighed import is_score
+from gradsan.judge.report.wording import line, value_at
 from gradsan.record.events import Backward, Op, Site, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 
-from gradsan.judge import scores
-from gradsan.judge.callers import used_in
-from gradsan.judge.computed_twice import Twice, scored_twice
+from gradsan.judge.copies.computed_twice import Twice, scored_twice
 from gradsan.judge.flow import JOINING, LINEAR
 from gradsan.judge.history import History
-from gradsan.judge.scores import Difference
-from gradsan.judge.wording import line, networks, value_at
+from gradsan.judge.lines.callers import used_in
+from gradsan.judge.objective import scores
+from gradsan.judge.objective.scores import Difference
+from gradsan.judge.report.wording import line, networks, value_at
 from gradsan.record.events import Backward, Op, ParamId, Site, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from gradsan.judge.callers import Way, caller_apart, way, way_of
+from gradsan.judge.copies.mixtures import shares
 from gradsan.judge.history import History
-from gradsan.judge.mixtures import shares
-from gradsan.judge.source import arguments_at, looped_over
-from gradsan.judge.wording import networks
+from gradsan.judge.lines.callers import Way, caller_apart, way, way_of
+from gradsan.judge.lines.source import arguments_at, looped_over
+from gradsan.judge.report.wording import networks
 from gradsan.record.events import Backward, Op, Ops, ParamId, Site, Sync
 from gradsan.rules.base import Rule, Verdict, Verdicts
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from gradsan.judge.history import History
-from gradsan.judge.source import shown_path
-from gradsan.judge.wording import name_of
+from gradsan.judge.lines.source import shown_path
+from gradsan.judge.report.wording import name_of
 from gradsan.record.events import (
     NOBODY,
     Backward,

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from gradsan.judge.engine import Engine
-from gradsan.judge.findings import Finding, Report
-from gradsan.judge.source import pin_base
+from gradsan.judge.lines.source import pin_base
+from gradsan.judge.report.findings import Finding, Report
 from gradsan.observe.import_hook import ImportHook
 from gradsan.runner import program as programs
 from gradsan.runner.consumed import ConsumedSink

@@ -9,9 +9,9 @@ import traceback
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from gradsan.judge.baseline import Baseline
 from gradsan.judge.engine import Engine
-from gradsan.judge.findings import Finding, Report
+from gradsan.judge.report.baseline import Baseline
+from gradsan.judge.report.findings import Finding, Report
 from gradsan.observe.headroom import Headroom
 from gradsan.observe.import_hook import ImportHook
 from gradsan.observe.interruptions import Interruptions

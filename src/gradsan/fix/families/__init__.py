@@ -22,7 +22,7 @@ from gradsan.fix.families import (
 )
 from gradsan.fix.families.base import Case, Proposal
 from gradsan.fix.source import Source
-from gradsan.judge.findings import Finding
+from gradsan.judge.report.findings import Finding
 
 Family = Callable[[Case], Iterator[Proposal]]
 

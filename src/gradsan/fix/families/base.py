@@ -8,7 +8,7 @@ from typing import Any
 import libcst as cst
 
 from gradsan.fix.source import Change, Source
-from gradsan.judge.findings import Finding
+from gradsan.judge.report.findings import Finding
 
 ATOMS = (cst.Call, cst.Name, cst.Attribute, cst.Subscript)
 

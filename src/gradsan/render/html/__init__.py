@@ -20,9 +20,9 @@ from markupsafe import Markup, escape
 
 from gradsan import __version__
 from gradsan.fix.shown import diff, standing
-from gradsan.judge.causes import by_cause
-from gradsan.judge.findings import SEVERITIES, Finding, Report
-from gradsan.judge.source import shown_path
+from gradsan.judge.lines.source import shown_path
+from gradsan.judge.report.causes import by_cause
+from gradsan.judge.report.findings import SEVERITIES, Finding, Report
 from gradsan.picture.model import Picture
 from gradsan.render.explanation import sections
 from gradsan.render.how_often import how_often

@@ -12,8 +12,8 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
-from gradsan.judge.findings import Finding, Location
-from gradsan.judge.source import real_path
+from gradsan.judge.lines.source import real_path
+from gradsan.judge.report.findings import Finding, Location
 from gradsan.render.page import plain
 
 AROUND = 2

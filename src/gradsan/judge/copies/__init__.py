@@ -1,0 +1,1 @@
+"""Networks that stand for others: targets, references, acting copies."""

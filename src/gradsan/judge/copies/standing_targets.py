@@ -1,0 +1,165 @@
+"""Target networks that should have moved by now, judged by the run's own rhythm."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from gradsan.judge.lines.dropped_names import is_dropped
+from gradsan.judge.lines.source import happens_once
+from gradsan.judge.networks import Copying
+from gradsan.judge.provenance import params_of
+from gradsan.record.events import NOWHERE, Backward, ParamId, Site, ValueId
+
+if TYPE_CHECKING:
+    from gradsan.judge.history import History
+
+PATIENCE = 5_000  # updates without any sync; hard syncs every few thousand updates are common
+PERIODS, UPDATES = (
+    5,
+    100,
+)  # a rhythm is broken after so many of its longest pauses, and so many updates at least
+# Beside others that are synced much more often, fewer updates tell as much.
+PERIODS_BESIDE, UPDATES_BESIDE = 20, 50
+# One sync has no rhythm: where steps of the environment are counted, the first comes sooner than the others.
+PERIODS_AFTER_ONE, UPDATES_AFTER_ONE = 20, 1_000
+TOGETHER = 3  # backwards of each line that are read for which targets serve it together
+OFTEN = 5
+RECENT = 8  # iterations
+
+
+class StandingTargets:
+    def __init__(self, history: History) -> None:
+        self._history = history
+        self.used: dict[ParamId, Site] = {}  # and where for the first time
+        self._last_use: dict[ParamId, int] = {}
+        self._newest = 0  # the last iteration in which operations were seen
+        self._read: Counter[Site] = Counter()
+        self._beside: dict[ParamId, set[ParamId]] = {}  # the other targets in the constants of the same loss
+        self._in_losses: set[ParamId] = set()
+
+    def use(self, pid: ParamId, site: Site) -> None:
+        self.used.setdefault(pid, site)
+        self._last_use[pid] = self._newest = self._history.iteration
+
+    def backward(self, event: Backward) -> None:
+        """Which targets make one constant together: a minimum of two critics, an actor's action and its value."""
+        graph, networks = self._history.graph, self._history.networks
+        if not any(root.nid for root in event.roots):
+            return
+        self._newest = self._history.iteration
+        if self._read[event.site] >= TOGETHER:
+            return
+        self._read[event.site] += 1
+        known = frozenset(pid for pid in self._history.params if networks.is_target(pid))
+        if not known:
+            return
+        within = graph.ancestors(root.nid for root in event.roots)
+        self._in_losses |= known & graph.value_params(root.nid for root in event.roots)
+        # From the first value to the last, for a rollout has thousands of constants that are made of each other.
+        behind: dict[ValueId, frozenset[ParamId]] = {}
+        for nid in sorted(within):
+            op = within[nid]
+            parts = {behind[source] for source in op.inputs if source in behind}
+            parts.add(known.intersection(params_of(op)))
+            behind[nid] = targets = parts.pop() if len(parts) == 1 else frozenset[ParamId]().union(*parts)
+            if not op.live and len(op.inputs) > 1:
+                for pid in targets:
+                    self._beside.setdefault(pid, set()).update(targets - {pid})
+
+    def in_loss(self, pids: list[ParamId]) -> bool:
+        """Whether a loss that was read is made of what these say."""
+        return not self._in_losses.isdisjoint(pids)
+
+    def forgotten(self) -> list[ParamId]:
+        """Never synced in a long run, or since others of the same loss have been synced again and again."""
+        copies = self._history.networks.copies
+        never = [p for p in self._standing() if not copies[p].after_training and copies[p].how != "found"]
+        if not self._history.networks.moved.isdisjoint(never):
+            never = [p for p in never if not self._has_moved_with_it(p)]
+        if self._history.iteration >= PATIENCE:
+            return never
+        return [p for p in never if copies[p].times == 1 and self._others_follow(p)]
+
+    def copied_past(self) -> dict[ParamId, Site]:
+        """Never synced, though the same network is copied again and again on one line (and which that is), for nobody:
+        the copies are bound to a name that nothing else knows."""
+        copies = self._history.networks.copies
+        found: dict[ParamId, Site] = {}
+        for pid in self._standing():
+            first = copies[pid]
+            if first.times > 1 or first.how != "deepcopy" or pid in self._history.networks.moved:
+                continue
+            later = [
+                c
+                for p, c in copies.items()
+                if c.source == first.source and p not in self.used and c is not first
+            ]
+            lines = Counter(c.site for c in later if c.how == "deepcopy" and c.after_training)
+            line, times = lines.most_common(1)[0] if lines else (NOWHERE, 0)
+            seen = self._history.sites.get(line)
+            if times > OFTEN and seen is not None and is_dropped(seen.file, seen.line):
+                found[pid] = line
+        return found
+
+    def _has_moved_with_it(self, pid: ParamId) -> bool:
+        """Another one of the network that was copied on the same line: a bias may well stay as it is."""
+        networks = self._history.networks
+        return any(
+            networks.copies[p].site == networks.copies[pid].site
+            for p in networks.moved & set(networks.copies)
+        )
+
+    def _others_follow(self, pid: ParamId) -> bool:
+        history, copies = self._history, self._history.networks.copies
+        source = copies[pid].source
+        if source in history.networks.loaded or not history.params[source].created:
+            return False  # trained before: it may be there to stay
+        followed = [copies[p] for p in self._beside.get(pid, ()) if p in copies and copies[p].times > OFTEN]
+        rhythm = max((c.shortest for c in followed), default=0)  # not all syncs are seen
+        enough = min(UPDATES, max(UPDATES_BESIDE, PERIODS_BESIDE * rhythm))
+        return any(c.after_training for c in followed) and history.iteration >= enough
+
+    def follow_another(self) -> list[ParamId]:
+        """Copies of one network that are synced from its twin, again and again, as the twin's own copy is; and nothing
+        follows the network that they were copied from."""
+        history, copies = self._history, self._history.networks.copies
+        synced = {p: c for p, c in copies.items() if c.after_training and not history.owner_of(p)}
+        followed = {c.source for c in synced.values()}
+        twins = {c.source for c in synced.values() if c.first == c.source and c.times > 2}
+        return [
+            p
+            for p in self._standing()
+            if p in synced and (c := synced[p]).first != c.source and c.times > 2
+            if c.first not in followed and c.source in twins and p in self._in_losses
+            if {o.oid for o in history.owner_of(c.first)} & {o.oid for o in history.owner_of(c.source)}
+        ]
+
+    def left_behind(self) -> list[ParamId]:
+        """Synced, and then no more, for much longer than it ever was between two syncs."""
+        copies = self._history.networks.copies
+        synced = [p for p in self._standing() if copies[p].after_training and copies[p].longest]
+        return [p for p in synced if self._is_overdue(copies[p]) and self._is_still_used(p)]
+
+    def _is_overdue(self, copy: Copying) -> bool:
+        history = self._history
+        waited = history.iteration - copy.iteration
+        seen = history.sites.get(copy.site)
+        if copy.how == "write":  # seen in deep iterations only
+            return copy.unseen and waited > max(PERIODS * copy.longest, UPDATES)
+        if copy.times > 2 or (seen is not None and happens_once(seen.file, seen.line)):
+            return waited > max(PERIODS * copy.longest, UPDATES)
+        return waited > max(PERIODS_AFTER_ONE * copy.longest, UPDATES_AFTER_ONE)
+
+    def _is_still_used(self, pid: ParamId) -> bool:
+        """In the newest look, whatever that was for, and in the newest iterations of it."""
+        looks = self._history.attention
+        return bool(looks) and self._last_use[pid] >= max(looks[-1][0], self._newest - RECENT)
+
+    def _standing(self) -> list[ParamId]:
+        history = self._history
+        return [p for p in self.used if p in history.networks.copies and not history.owner_of(p)]
+
+    def synced_at(self, pid: ParamId) -> Site:
+        copy = self._history.networks.copies[pid]
+        return NOWHERE if copy.unseen else copy.site

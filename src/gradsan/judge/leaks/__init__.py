@@ -1,0 +1,1 @@
+"""Where gradient flows that must not."""

@@ -1,0 +1,175 @@
+"""The line of a loop that carries a return from step to step: `running = reward + gamma * running`.
+
+Numbers that a loop has put into a list or an array reach torch as a whole, on another line; the one to change is the
+one that lets the sum run on."""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections.abc import Iterator
+
+from gradsan.judge.history import History
+from gradsan.judge.lines.source import around, called_name, names_in, tree_of
+from gradsan.record.events import Site
+
+LEVELS = 2  # of assignments
+FILLING = {"append", "insert", "appendleft"}
+Function = ast.FunctionDef | ast.Module
+
+
+def carried_on_at(history: History, site: Site) -> Site:
+    """The one line that carries on what this line hands over; the line itself, where the source does not tell."""
+    return _one_line(history, site, filling=False)
+
+
+def filled_at(history: History, site: Site) -> Site:
+    """The one line that puts what the loop carries on behind, or in front of, what is there; the line itself, where the
+    source does not tell."""
+    return _one_line(history, site, filling=True)
+
+
+def _one_line(history: History, site: Site, filling: bool) -> Site:
+    seen = history.sites.get(site)
+    found = _carrying(seen.file, seen.line, filling) if seen is not None else None
+    if seen is None or found is None:
+        return site
+    return history.site_at(seen.file, found[0], found[1])
+
+
+def cut_at(history: History, site: Site) -> Site:
+    """The one line of the same loop that says where the sum is cut off, `1 - done`; the line that carries it on, where
+    the source does not tell."""
+    carrying = carried_on_at(history, site)
+    seen = history.sites.get(carrying)
+    tree = tree_of(seen.file) if seen is not None and carrying != site else None
+    if seen is None or tree is None:
+        return carrying
+    loops = [n for n in ast.walk(tree) if isinstance(n, ast.For | ast.While)]
+    inside = [n for n in loops if n.lineno <= seen.line <= (n.end_lineno or n.lineno)]
+    lines = [step.lineno for step in inside[-1].body if _is_cut(step)] if inside else []
+    return history.site_at(seen.file, lines[0], seen.function) if len(lines) == 1 else carrying
+
+
+def added_at(history: History, site: Site) -> Site:
+    """The one line that adds a step's reward and the value after it, `delta = r + gamma * v' - v`, for the sum that is
+    carried on; the line that carries it on, where the source does not tell."""
+    carrying = carried_on_at(history, site)
+    seen = history.sites.get(carrying)
+    inner, statement = around(seen.file, seen.line) if seen is not None else (None, None)
+    function = inner or (tree_of(seen.file) if seen is not None else None)
+    if seen is None or function is None or statement is None:
+        return carrying
+    if carrying == site and not _carries(statement):
+        return carrying
+    assigned = [n for n in ast.walk(function) if isinstance(n, ast.Assign) and n is not statement]
+    wanted = names_in(statement)
+    lines = {n.lineno for n in assigned if wanted & set().union(*map(names_in, n.targets)) and _is_error(n)}
+    return history.site_at(seen.file, lines.pop(), seen.function) if len(lines) == 1 else carrying
+
+
+def _carries(step: ast.stmt) -> bool:
+    """`last = delta + c * last`."""
+    own = names_in(step.targets[0]) & names_in(step.value) if isinstance(step, ast.Assign) else set()
+    return bool(own)
+
+
+def _is_error(step: ast.Assign) -> bool:
+    """Whether it adds something up, and takes something else away from that; not in an index, `values[t + 1]`."""
+    places = [n.slice for n in ast.walk(step.value) if isinstance(n, ast.Subscript)]
+    inside = {id(n) for place in places for n in ast.walk(place)}
+    signs = [type(n.op) for n in ast.walk(step.value) if isinstance(n, ast.BinOp) and id(n) not in inside]
+    return ast.Add in signs and ast.Sub in signs
+
+
+def _is_cut(step: ast.stmt) -> bool:
+    """Whether it takes flags from one."""
+    ones = [n.left for n in ast.walk(step) if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Sub)]
+    return isinstance(step, ast.Assign) and any(isinstance(n, ast.Constant) and n.value == 1 for n in ones)
+
+
+@functools.lru_cache(maxsize=64)
+def _carrying(file: str, line: int, filling: bool) -> tuple[int, str] | None:
+    tree = tree_of(file)
+    if tree is None:
+        return None
+    inner, statement = around(file, line)
+    function: Function = inner or tree
+    if statement is None:
+        return None
+    lines: dict[int, Function] = {}  # and whose they are: a script holds those of its functions, too
+    for part in _behind(function, statement):
+        lines = dict.fromkeys(_lines(function, part, filling), function) | lines
+        for call in (n for n in ast.walk(part) if isinstance(n, ast.Call)):
+            for helper in _defined(tree, call):
+                for returned in (n for n in ast.walk(helper) if isinstance(n, ast.Return)):
+                    lines |= dict.fromkeys(_lines(helper, returned, filling), helper)
+    if len(lines) != 1:
+        return None
+    number, within = lines.popitem()
+    return number, within.name if isinstance(within, ast.FunctionDef) else "<module>"
+
+
+def _behind(function: Function, statement: ast.stmt) -> list[ast.stmt]:
+    """The statement, and the last ones that assigned what it is made of."""
+    found = [statement]
+    for _ in range(LEVELS):
+        for name in set().union(*map(names_in, found)):
+            before = [
+                n for n in ast.walk(function) if isinstance(n, ast.Assign) and n.lineno < statement.lineno
+            ]
+            own = [
+                n for n in before if any(name in names_in(target) for target in n.targets if _binds(target))
+            ]
+            if own and (last := max(own, key=lambda n: n.lineno)) not in found:
+                found.append(last)
+    return found
+
+
+def _binds(target: ast.expr) -> bool:
+    return isinstance(target, ast.Name | ast.Tuple)
+
+
+def _lines(function: Function, statement: ast.stmt, filling: bool) -> Iterator[int]:
+    """Of the sums that run on into what the names of this statement were filled with; or of the filling."""
+    wanted = names_in(statement)
+    loops = [
+        n for n in ast.walk(function) if isinstance(n, ast.For | ast.While) and n.lineno < statement.lineno
+    ]
+    for loop in loops:
+        put = {
+            name: value.lineno
+            for target, value in _fillings(loop)
+            if target in wanted
+            for name in names_in(value)
+        }
+        for step in loop.body:
+            bound = (
+                {t.id for t in step.targets if isinstance(t, ast.Name)}
+                if isinstance(step, ast.Assign)
+                else set()
+            )
+            carried = bound & put.keys() & names_in(step.value) if isinstance(step, ast.Assign) else set()
+            if isinstance(step, ast.Assign) and carried and _adds(step.value):
+                yield put[min(carried)] if filling else step.lineno
+
+
+def _adds(value: ast.expr) -> bool:
+    return any(isinstance(n, ast.BinOp) and isinstance(n.op, ast.Add | ast.Sub) for n in ast.walk(value))
+
+
+def _fillings(loop: ast.For | ast.While) -> Iterator[tuple[str, ast.expr]]:
+    """Which variable is filled with what."""
+    for node in ast.walk(loop):
+        if isinstance(node, ast.Assign) and isinstance(target := node.targets[0], ast.Subscript):
+            yield _name(target.value), node.value
+        elif isinstance(node, ast.Call) and isinstance(called := node.func, ast.Attribute):
+            yield from [(_name(called.value), value) for value in node.args[-1:] if called.attr in FILLING]
+
+
+def _name(expression: ast.expr) -> str:
+    return expression.id if isinstance(expression, ast.Name) else ""
+
+
+def _defined(tree: ast.Module, call: ast.Call) -> list[ast.FunctionDef]:
+    return [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and n.name == called_name(call)]

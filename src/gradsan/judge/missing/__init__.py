@@ -1,0 +1,1 @@
+"""What keeps a gradient from arriving."""

@@ -1,0 +1,1 @@
+"""What a loss makes larger, and what it makes smaller."""

@@ -1,0 +1,1 @@
+"""The right gradient at the wrong moment, or in the wrong amount."""

@@ -1,0 +1,1 @@
+"""What is said at the end: findings, their words, and what silences them."""

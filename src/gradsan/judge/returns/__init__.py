@@ -1,0 +1,1 @@
+"""Returns, advantages and targets next to what the environment gave."""

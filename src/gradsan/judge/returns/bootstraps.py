@@ -1,0 +1,203 @@
+"""One-step targets, `reward + discount * next value`, next to the transitions that their rows are about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from gradsan.judge.experience import Row
+from gradsan.judge.flow import SHAPING, TAKEN_OUT
+from gradsan.judge.history import History
+from gradsan.judge.objective.weighed import DIFFERENCES, Met, met_in, origin
+from gradsan.judge.returns.numpy_targets import successors, takes_next_values
+from gradsan.judge.returns.windows import Window, discount_of, windows_behind
+from gradsan.record.events import Backward, Op, Site, Transition, ValueId
+
+SAME_ROWS = SHAPING | TAKEN_OUT | {"alias", "where", "neg"}
+PRECISION = 1e-5
+
+
+class Rest(NamedTuple):
+    transition: Transition
+    number: float
+    follows: bool
+
+
+@dataclass(slots=True)
+class Bootstrap:
+    """`met` compares a prediction with a target that is made at `site`. `rest`: what the target holds beside its
+    reward, for every row that is about a known transition. `follows`: whether what the next value was computed
+    from is where this very transition has led. An ended episode may go on elsewhere: in the next start, or in an
+    absorbing state."""
+
+    met: Met
+    site: Site
+    rest: list[Rest]
+
+
+def bootstraps_in(history: History, event: Backward) -> Iterator[Bootstrap]:
+    book = history.experience
+    if not book.successors:
+        return
+    for met in met_in(history, event):
+        if (
+            met.op.name not in DIFFERENCES
+            or met.constant is None
+            or _adds_other_values(history, met.constant)
+        ):
+            continue
+        for rows in book.readings_behind(met.live, len(met.numbers)):
+            if (found := _bootstrap(history, met, met.constant, rows)) is not None:
+                yield found
+                break
+
+
+def _bootstrap(history: History, met: Met, target: Op, rows: list[Row]) -> Bootstrap | None:
+    if (found := summed_rewards(history, met)) is None:
+        if (summands := _summed_data(history, met)) is not None:
+            return _beside_other_data(history, met, rows, summands)
+        if takes_next_values(history, met, rows):
+            return Bootstrap(met, origin(history, target), _rest_outside(met, rows))
+        return None
+    op, rewards = found
+    if windows := windows_behind(history, target, rows):
+        return _over_several_steps(met, op, windows, rewards)
+    after = successors(history, target, rows)
+    rest, pairs = [], []
+    for row, reward, number, next_row in zip(rows, rewards, met.numbers, after, strict=False):
+        if row is not None and row.end != "reset":
+            rest.append(Rest(row, _difference(number, reward), next_row == row))
+            pairs += [] if row.end else [(row.reward, reward)]
+    return Bootstrap(met, op.site, rest) if are_rewards(pairs) else None
+
+
+def _beside_other_data(
+    history: History, met: Met, rows: list[Row], columns: list[tuple[Op, tuple[float, ...]]]
+) -> Bootstrap | None:
+    """`reward + (discount * mask + next value)`: beside all data, a bonus as well as the reward, what is left is the
+    next value."""
+    assert met.constant is not None
+    going_on = [i for i, row in enumerate(rows) if row is not None and not row.end]
+    rewards = [
+        c for c in columns if are_rewards([(row.reward, c[1][i]) for i in going_on if (row := rows[i])])
+    ]
+    if len(rewards) != 1:
+        return None
+    known_ends = _ends_by_a_mask(rows, [numbers for op, numbers in columns if (op, numbers) != rewards[0]])
+    after, rest = successors(history, met.constant, rows), list[Rest]()
+    for i, (row, next_row) in enumerate(zip(rows, after, strict=False)):
+        if row is not None and row.end != "reset":
+            own = row._replace(end="terminated") if i in known_ends else row
+            left = _remainder(met.numbers[i], [numbers[i] for _, numbers in columns])
+            rest.append(Rest(own, left, next_row == row))
+    return Bootstrap(met, rewards[0][0].site, rest)
+
+
+def _ends_by_a_mask(rows: list[Row], columns: list[tuple[float, ...]]) -> set[int]:
+    """The rows of ended episodes that a summand knows: it is zero there and one number at all that go on. Of an
+    environment that says only `done`, this tells an end from running out of time."""
+    for numbers in columns:
+        going_on = {n for row, n in zip(rows, numbers, strict=False) if row is not None and not row.end}
+        if len(going_on) == 1 and 0.0 not in going_on:
+            ended = [i for i, row in enumerate(rows) if row is not None and row.end in ("ended", "done")]
+            return {i for i in ended if numbers[i] == 0.0}
+    return set()
+
+
+def _over_several_steps(
+    met: Met, op: Op, windows: list[Window | None], rewards: tuple[float, ...]
+) -> Bootstrap | None:
+    """Of windows within one episode, the last step tells whether anything follows."""
+    if not discount_of(windows, rewards):
+        return None
+    rows = zip(windows, met.numbers, rewards, strict=True)
+    whole = [(w, number, reward) for w, number, reward in rows if w is not None and w.is_whole]
+    return Bootstrap(met, op.site, [Rest(w.last, _difference(n, r), True) for w, n, r in whole])
+
+
+def _rest_outside(met: Met, rows: list[Row]) -> list[Rest]:
+    found = zip(rows, met.numbers, strict=True)
+    known = [(row, number) for row, number in found if row is not None and row.end != "reset"]
+    return [Rest(row, _difference(number, row.reward), True) for row, number in known]
+
+
+def has_learned_target(history: History, event: Backward) -> bool:
+    """Whether the loss compares a prediction with a constant that a network had a part in."""
+    targets = (met.constant for met in met_in(history, event) if met.op.name in DIFFERENCES)
+    return any(target is not None and history.graph.value_params([target.nid]) for target in targets)
+
+
+def _sums_in(history: History, target: Op) -> Iterator[tuple[Op, list[Op], list[bool]]]:
+    """The sums of two that a target is made by, with what they add, and whether that is learned."""
+    graph, stack, seen = history.graph, [target], set[ValueId]()
+    while stack:
+        op = stack.pop()
+        if op.nid in seen:
+            continue
+        seen.add(op.nid)
+        inputs = [source for source in graph.inputs(op) if source.floating]
+        if op.name in ("add", "sub") and len(inputs) == 2:
+            learned = [bool(graph.value_params([source.nid])) for source in inputs]
+            yield op, inputs, learned
+            stack += [source for source, is_learned in zip(inputs, learned, strict=True) if is_learned]
+        elif op.name in SAME_ROWS:
+            stack += inputs
+
+
+def _adds_other_values(history: History, target: Op) -> bool:
+    """Whether more than one summand is learned: a gap between actions, the log-probability of the one taken, a bonus
+    for the unknown. Then the target is more than the reward at an end, too."""
+    return any(all(learned) for _, _, learned in _sums_in(history, target))
+
+
+def summed_rewards(history: History, met: Met) -> tuple[Op, tuple[float, ...]] | None:
+    """The summand of a target that no network had a part in, and where it was added."""
+    found = _data_in(history, met)
+    fitting = [(op, values) for op, values in found if len(values) == len(met.numbers)]
+    return fitting[0] if len(found) == len(fitting) == 1 else None
+
+
+def _summed_data(history: History, met: Met) -> list[tuple[Op, tuple[float, ...]]] | None:
+    """As `summed_rewards`, of a target that adds several."""
+    found, rows = _data_in(history, met), len(met.numbers)
+    whole = len(found) > 1 and all(op.name == "add" and len(values) == rows for op, values in found)
+    return found if whole else None
+
+
+def _data_in(history: History, met: Met) -> list[tuple[Op, tuple[float, ...]]]:
+    book, found = history.experience, dict[ValueId, Op]()
+    assert met.constant is not None
+    for op, inputs, learned in _sums_in(history, met.constant):
+        if sum(learned) == 1:
+            data = inputs[learned.index(False)]
+            if op.name == "add" or data is inputs[0]:
+                found[data.nid] = op
+    return [(op, book.numbers.get(nid, ())) for nid, op in found.items()]
+
+
+def are_rewards(pairs: list[tuple[float, float]]) -> bool:
+    """Whether these are the rewards that the environment gave, perhaps scaled; a constant that is added to them (the
+    average reward) cannot be told from a scale where they are all equal."""
+    if len(pairs) < 4:
+        return False
+    if all(_is_near(given, used) for given, used in pairs):
+        return True
+    scales = [used / given for given, used in pairs if abs(given) > 1e-6]
+    varied = max(given for given, _ in pairs) - min(given for given, _ in pairs) > 1e-3
+    scale = scales[0] if scales else 0.0
+    return varied and scale > 0.0 and all(_is_near(scale * given, used) for given, used in pairs)
+
+
+def _difference(number: float, reward: float) -> float:
+    return 0.0 if _is_near(number, reward) else number - reward
+
+
+def _remainder(number: float, parts: list[float]) -> float:
+    """What is left of a sum beyond the rounding of its largest part."""
+    left = number - sum(parts)
+    return 0.0 if abs(left) <= PRECISION * max(1e-3, abs(number), *map(abs, parts)) else left
+
+
+def _is_near(a: float, b: float) -> bool:
+    return abs(a - b) <= PRECISION * max(1e-3, abs(a), abs(b))

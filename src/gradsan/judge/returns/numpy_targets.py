@@ -1,0 +1,78 @@
+"""One-step targets that were computed outside of torch: next values left by `.numpy()`, a target came back.
+
+No tap sees the arithmetic in between. But the next values are known, and so are the rewards: where one discount turns
+the one into the other at every row that goes on, `target = reward + discount * next value` is what was computed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gradsan.judge.experience import Row
+from gradsan.judge.history import History
+from gradsan.judge.lines.arrival_lines import ARRIVING
+from gradsan.judge.objective.weighed import Met
+from gradsan.record.events import Op
+
+LEAVING = ("numpy", "array", "tolist")
+FEWEST, MOST_ACTIONS = 4, 64
+PRECISION = 1e-4  # of a value: single precision, and a discount that is found by division
+SLOWEST, FASTEST = 1.0 + 1e-4, 0.3  # discounts
+
+
+def takes_next_values(history: History, met: Met, rows: list[Row]) -> bool:
+    if met.constant is None or arrival(history, met.constant) is None:
+        return False
+    rest = [
+        None if row is None or row.end else number - row.reward
+        for row, number in zip(rows, met.numbers, strict=True)
+    ]
+    return any(_turns_into(values, rest) for values in _next_values(history, rows))
+
+
+def successors(history: History, target: Op, rows: list[Row]) -> tuple[Row, ...]:
+    """What a value was computed from: where each row's transition has led, as far as it is known. Nothing where it is
+    in another order."""
+    book = history.experience
+    for nid in history.graph.ancestors([target.nid]):
+        for after in book.led_to(nid):
+            if len(after) == len(rows) < 2 * sum(a == row for a, row in zip(after, rows, strict=True)):
+                return after
+    return ()
+
+
+def arrival(history: History, op: Op) -> Op | None:
+    """Where a value came into torch, if it did and nothing was added to it."""
+    while op.name not in ARRIVING:
+        sources = list(history.graph.inputs(op))
+        if len(sources) != 1:
+            return None
+        op = sources[0]
+    return op
+
+
+def _next_values(history: History, rows: list[Row]) -> Iterator[list[tuple[float, ...]]]:
+    """Of every value that has left torch and was computed from where these rows lead: its numbers, row by row."""
+    graph, numbers = history.graph, history.experience.numbers
+    for nid, flat in numbers.items():
+        op, width = graph.get(nid), len(flat) // len(rows)
+        if op is None or len(flat) != width * len(rows) or not 0 < width <= MOST_ACTIONS:
+            continue
+        left = any(
+            (user := graph.get(n)) is not None and user.name in LEAVING for n in graph.consumers.get(nid, ())
+        )
+        if left and successors(history, op, rows):
+            yield [flat[at : at + width] for at in range(0, len(flat), width)]
+
+
+def _turns_into(values: list[tuple[float, ...]], rest: list[float | None]) -> bool:
+    """Whether one discount makes of one of the values of each row what the target holds beside its reward."""
+    known = [(row, number) for row, number in zip(values, rest, strict=True) if number]
+    if len(known) < FEWEST:
+        return False
+    first, number = known[0]
+    discounts = {number / value for value in first if value}
+    return any(
+        FASTEST < discount < SLOWEST
+        and all(any(abs(discount * v - n) <= PRECISION * max(1e-2, abs(n)) for v in row) for row, n in known)
+        for discount in discounts
+    )

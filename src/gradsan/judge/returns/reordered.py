@@ -1,0 +1,100 @@
+"""Returns that obey their law at other steps than those they stand at: mirrored in time, or one step off.
+
+A row is asked for by its observation, its number by the law `G = r + γ·G'`. Where the numbers obey the law only after
+they were put into another order, they were put together in the wrong one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Literal
+
+from gradsan.judge.returns.return_laws import FEWEST_PAIRS, Column, ReturnRow, Series, solve
+from gradsan.record.events import Transition
+
+Disorder = Literal["", "reversed", "reversed sums of the past", "late", "sums of the past"]
+SLACK = 0.01  # of a weight that must be one
+
+
+def disorder_of(parts: Sequence[Series], begins: Callable[[Transition], bool]) -> Disorder:
+    """Of returns that no network had a part in, which obey no law where they stand."""
+    if not all(part.varied_rewards for part in parts if len(part.entries) > 2):
+        return ""  # whatever their order is, equal rewards look alike
+    for by_episode in (True, False):
+        turned = Series.together([_mirrored(part, by_episode) for part in parts])
+        if _is_return(turned):
+            return "reversed"
+        if turned.is_large_enough() and turned.looks_back(begins):
+            return "reversed sums of the past"
+    return "late" if _is_return(Series.together([_a_step_later(part) for part in parts])) else ""
+
+
+def _is_return(series: Series) -> bool:
+    if not series.is_large_enough() or not series.varied_rewards:
+        return False
+    law = series.backward_law(with_predictions=False)
+    return law.exact and 0.05 < law.next < 1.0 + 1e-4 and law.reward > 0.0 and series.adds_up(law)
+
+
+def _mirrored(series: Series, by_episode: bool) -> Series:
+    turned: list[ReturnRow] = []
+    for run in _runs(series, by_episode):
+        numbers = [entry.number for entry in reversed(run)]
+        turned += [replace(e, number=n, prediction=None) for e, n in zip(run, numbers, strict=True)]
+    return Series(turned)
+
+
+def _a_step_later(series: Series) -> Series:
+    """Each number at the step behind the one that it stands at, within one episode."""
+    return Series([ReturnRow(later.transition, entry.number) for entry, later in series.pairs])
+
+
+def _runs(series: Series, by_episode: bool) -> list[list[ReturnRow]]:
+    runs: list[list[ReturnRow]] = []
+    for (stream, step), entry in sorted(series.entries.items()):
+        before = series.entries.get((stream, step - 1))
+        if before is None or (by_episode and before.transition.end):
+            runs.append([])
+        runs[-1].append(entry)
+    return runs
+
+
+# -- `advantages + values`, both of them known ---------------------------------------------------------------
+
+
+def disorder_of_advantages(series: Series) -> Disorder:
+    """Of sums whose one part is a prediction: whether the other is carried on with time, or mirrored. In its right
+    order `A = r + γ·V' - V + γλ·A'`."""
+    own = {key: e.number - (e.prediction or 0.0) for key, e in series.entries.items()}
+    if max(map(abs, own.values())) <= 1e-4 * series.range:
+        return ""
+    if _obeys(series, own, -1):
+        return "sums of the past"
+    mirrored: dict[tuple[int, int], float] = {}
+    for run in _runs(series, False):
+        keys = [(e.transition.stream, e.transition.step) for e in run]
+        mirrored |= {key: own[other] for key, other in zip(keys, reversed(keys), strict=True)}
+    return "reversed" if _obeys(series, mirrored, 1) else ""
+
+
+def _obeys(series: Series, own: dict[tuple[int, int], float], towards: int) -> bool:
+    """Whether each advantage is its own error and a share of its neighbour's: the next one's, or the last one's."""
+    rows: list[tuple[list[float], float]] = []
+    for entry, later in series.pairs:
+        at = (entry.transition.stream, entry.transition.step)
+        neighbour = (at[0], at[1] + towards)
+        other = series.entries.get((at[0], at[1] - 1))
+        if neighbour not in own or (towards < 0 and (other is None or other.transition.end)):
+            continue
+        facts = [own[neighbour], later.prediction or 0.0, entry.prediction or 0.0, 1.0]
+        rows.append((facts + ([entry.transition.reward] if series.varied_rewards else []), own[at]))
+    if len(rows) < FEWEST_PAIRS:
+        return False
+    columns: list[Column] = [list(column) for column in zip(*(facts for facts, _ in rows), strict=True)]
+    weights = solve(columns, [wanted for _, wanted in rows])
+    near = all(
+        abs(sum(w * x for w, x in zip(weights, facts, strict=True)) - wanted) <= series.tolerance
+        for facts, wanted in rows
+    )
+    carried, following, value = weights[:3]
+    return near and 0.05 < carried < 1.0 and carried < following + SLACK and abs(value + 1.0) < SLACK

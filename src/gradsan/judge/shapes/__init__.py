@@ -1,0 +1,1 @@
+"""Which axis is which, and which of them meet by accident."""

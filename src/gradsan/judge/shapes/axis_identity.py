@@ -1,0 +1,114 @@
+"""Which axes of different values are the same one: the samples of a batch, the steps of a sequence.
+
+Every axis of a value from outside gets a name of its own; operations hand names on, and axes that meet in an
+elementwise operation get one name in common. So a weight that belongs to the sequences is known as such even where
+there are as many sequences as steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gradsan.judge.provenance import Provenance
+from gradsan.judge.shapes.axes import BY_SIZE, LAYERS, ROWS, UNITS, UNKNOWN, Roles, handed_on, roles
+from gradsan.judge.shapes.meetings import Meeting
+from gradsan.record.events import Op, ValueId
+
+
+def rows_along_columns(graph: Provenance, within: dict[ValueId, Op]) -> Iterator[Meeting]:
+    """A `[B]` that belongs to the rows of a `[B, N]` and is laid along its columns, which only fits as B is N. The
+    columns are units (quantiles), or, of something live, steps: rows that a layer was given, too. In a square of states
+    each axis is all states."""
+    if not any(_square_with_one(graph, op) is not None for op in graph.named(within, BY_SIZE)):
+        return
+    names, known = _AxisNames(graph), roles(graph, within)
+    along_units: list[tuple[Op, Op, Op]] = []
+    for nid in sorted(within):
+        op = within[nid]
+        one, square = _square_with_one(graph, op) or (op, op)
+        columns = known[square.nid][-2:] if one is not op else ()
+        if columns == (ROWS, UNITS):
+            along_units.append((op, one, square))
+            names.take_from(op, square)
+        elif columns == (ROWS, ROWS) and square.live and names.crossed(one, square):
+            yield Meeting(op, one, square)
+            names.begin(op)
+        else:
+            names.add(op)
+    # Whose rows these are is often seen only where prediction and target meet.
+    for op, one, square in along_units:
+        if names.crossed(one, square):
+            yield Meeting(op, one, square)
+
+
+def _square_with_one(graph: Provenance, op: Op) -> tuple[Op, Op] | None:
+    """A value `[n]` and a value `[…, n, n]` that it is spread to."""
+    if op.name not in BY_SIZE or len(op.shape) < 2 or op.shape[-1] != op.shape[-2] or op.shape[-1] < 2:
+        return None
+    sides = [i for i in graph.inputs(op) if i.floating]
+    one = next((i for i in sides if i.shape == op.shape[-1:]), None)
+    square = next((i for i in sides if i.shape == op.shape), None)
+    return (one, square) if one is not None and square is not None else None
+
+
+class _AxisNames:
+    def __init__(self, graph: Provenance) -> None:
+        self._graph = graph
+        self._known: dict[ValueId, Roles] = {}
+        self._same: dict[str, str] = {}
+        self._count = 0
+
+    def crossed(self, one: Op, square: Op) -> bool:
+        """Whether the only axis of `one` is the last but one of `square`, and not the last."""
+        own = self._find(self._known[one.nid][0])
+        row, column = (self._find(name) for name in self._known[square.nid][-2:])
+        return own == row != column
+
+    def begin(self, op: Op) -> None:
+        self._known[op.nid] = tuple(self._fresh() for _ in op.shape)
+
+    def take_from(self, op: Op, source: Op) -> None:
+        self._known[op.nid] = self._known[source.nid]
+
+    def add(self, op: Op) -> None:
+        inputs = [i for i in self._graph.inputs(op) if i.nid in self._known]
+        found: Roles = ()
+        if op.name in LAYERS and inputs and len(inputs[0].shape) == len(op.shape):
+            found = (*self._known[inputs[0].nid][:-1], UNKNOWN)
+        elif op.name in BY_SIZE and op.kind == "operation":
+            self._join(op, inputs)
+        elif (index := _index(op, inputs)) is not None:
+            found = (self._known[index.nid][0], *self._known[inputs[0].nid][1:])
+        if op.kind == "operation" and not found:
+            found = handed_on(self._graph, op, self._known)
+        if len(found) != len(op.shape):
+            found = (UNKNOWN,) * len(op.shape)
+        self._known[op.nid] = tuple(self._find(name) if name else self._fresh() for name in found)
+
+    def _join(self, op: Op, inputs: list[Op]) -> None:
+        """Axes of one size at one place are the same axis, whatever they were called."""
+        for place in range(-len(op.shape), 0):
+            fitting = [i for i in inputs if len(i.shape) >= -place and i.shape[place] == op.shape[place] > 1]
+            names = [self._find(self._known[i.nid][place]) for i in fitting]
+            for name in names[1:]:
+                self._same[self._find(name)] = self._find(names[0])
+            for i in fitting:
+                self._known[i.nid] = tuple(self._find(name) for name in self._known[i.nid])
+
+    def _fresh(self) -> str:
+        self._count += 1
+        return str(self._count)
+
+    def _find(self, name: str) -> str:
+        while name in self._same and self._same[name] != name:
+            name = self._same[name]
+        return name
+
+
+def _index(op: Op, inputs: list[Op]) -> Op | None:
+    """What rows were taken by: `rewards[batch]` and `states[batch]` have the same ones."""
+    if op.name not in ("getitem", "index_select") or len(inputs) != 2:
+        return None
+    source, index = inputs
+    fits = len(index.shape) == 1 and op.shape == (*index.shape, *source.shape[1:])
+    return index if fits and not index.floating and index.shape[0] > 1 else None

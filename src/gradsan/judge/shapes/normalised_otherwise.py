@@ -1,0 +1,77 @@
+"""Distributions over one axis of `[B, A, N]` (atoms of a value), of which one is normalised along the other: along the
+actions, of which the taken one is picked afterwards. A network and its copy mean the same by the same axis."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+
+from gradsan.judge.flow import SHAPING
+from gradsan.judge.history import History
+from gradsan.judge.provenance import Provenance
+from gradsan.judge.shapes.axes import onward
+from gradsan.record.events import Op, ValueId
+
+NORMALISING = {"softmax", "log_softmax"}
+
+
+def picked_along(history: History, op: Op, within: dict[ValueId, Op]) -> Op | None:
+    """Who picks one element of each row along the axis that `op` normalises, where the same values, of the same network
+    or its copy, are normalised along another axis elsewhere in this loss, and are picked along this one, too."""
+    if op.name not in NORMALISING or len(op.shape) < 3 or op.facts.axes == (0,) or len(op.facts.axes) != 1:
+        return None
+    picks = next(_picks(history, op, op.facts.axes[0], within), None)
+    if picks is None:
+        return None
+    others = (o for o in within.values() if o.name in NORMALISING and o.facts.axes != op.facts.axes)
+    for other in others:
+        alike = other.shape[1:] == op.shape[1:] and len(other.facts.axes) == 1 and other.facts.axes != (0,)
+        if alike and _of_one_network(history, op, other):
+            chosen = _picks(history, other, op.facts.axes[0], within)
+            return picks if next(chosen, None) is not None else None
+    return None
+
+
+def picked_across(history: History, op: Op, within: dict[ValueId, Op]) -> Op | None:
+    """Who picks along another axis than the one that `op` normalises, where the same choices are picked elsewhere in
+    this loss from what was normalised along theirs: one of two scores of one choice, whatever they are made of."""
+    graph = history.graph
+    if op.name not in NORMALISING or len(op.facts.axes) != 1:
+        return None
+    for user in onward(graph, op, within):
+        if user.name != "gather" or user.facts.axes == op.facts.axes or not user.facts.axes:
+            continue
+        for other in graph.named(within, ("gather",)):
+            source = next(graph.inputs(other), op)
+            right = source.name in NORMALISING and source.facts.axes == other.facts.axes == user.facts.axes
+            if right and source.shape == op.shape and _choices(graph, other) == _choices(graph, user):
+                return user
+    return None
+
+
+def _choices(graph: Provenance, op: Op) -> ValueId | None:
+    """What a `gather` picks by, before it was given one more axis."""
+    index = next((i for i in graph.inputs(op) if not i.floating), None)
+    while index is not None and index.name in {"getitem", *SHAPING}:
+        source = next(graph.inputs(index), None)
+        if source is None or prod(source.shape) != prod(index.shape):
+            break
+        index = source
+    return index.nid if index is not None else None
+
+
+def _picks(history: History, op: Op, axis: int, within: dict[ValueId, Op]) -> Iterator[Op]:
+    """By index: `x[rows, action]`, `x.gather(1, action)`."""
+    for user in onward(history.graph, op, within):
+        by_rows = (
+            axis == 1 and user.name == "getitem" and len(user.inputs) == 3 and len(user.shape) < len(op.shape)
+        )
+        if by_rows or (user.name in ("gather", "take_along_dim") and user.facts.axes == (axis,)):
+            yield user
+
+
+def _of_one_network(history: History, one: Op, other: Op) -> bool:
+    graph, networks = history.graph, history.networks
+    mine, theirs = (set(graph.value_params([o.nid])) for o in (one, other))
+    copied = {networks.source_of(pid) or pid for pid in theirs}
+    return bool(mine) and bool(mine & copied or {networks.source_of(pid) or pid for pid in mine} & theirs)
