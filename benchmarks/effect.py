@@ -17,7 +17,7 @@ import torch
 from workloads import WORKLOADS
 
 from gradsan.judge.engine import Engine
-from gradsan.observe.gradient_shares import GradientShares
+from gradsan.observe.graphs.gradient_shares import GradientShares
 from gradsan.observe.session import Session
 from gradsan.record.recorder import Recorder
 

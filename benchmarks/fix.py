@@ -33,8 +33,6 @@ import numpy
 import torch
 from kept import Kept, add_options
 
-import gradsan.observe.consumption
-import gradsan.observe.session  # noqa: F401 - loaded once, for all forks
 from gradsan.fix.mending import Mending, Outcome
 from gradsan.fix.patch import shown_lines
 from gradsan.fix.trial import TrialProgram, Trials

@@ -20,7 +20,7 @@ from torch.optim import optimizer as optim
 from workloads import WORKLOADS, Update
 
 from gradsan.judge.engine import Engine
-from gradsan.observe.fast_path import FastPath, KnownBoundary
+from gradsan.observe.focus.fast_path import FastPath, KnownBoundary
 from gradsan.observe.patches import MISSING, Patches
 from gradsan.observe.session import Session
 from gradsan.record.recorder import Recorder

@@ -9,8 +9,8 @@ import torch
 from torch.nn.modules import module as modules
 
 from gradsan.judge.engine import Engine
-from gradsan.observe.attention import FEWER_ITERATIONS
-from gradsan.observe.backward import BackwardTap
+from gradsan.observe.focus.attention import FEWER_ITERATIONS
+from gradsan.observe.graphs.backward import BackwardTap
 from gradsan.observe.session import Session
 from gradsan.record.events import Attention, IterationEnd
 from gradsan.record.recorder import Recorder
@@ -177,7 +177,7 @@ def test_a_loss_that_turns_bad_while_cruising_is_traced_back_to_its_line():
 
 def test_the_memory_for_lines_has_a_limit(monkeypatch: pytest.MonkeyPatch):
     loss = "loss = -(policy(obs).softmax(-1) * allowed).gather(1, action).log().mean()"
-    monkeypatch.setattr("gradsan.observe.line_recall.ENOUGH", 3)
+    monkeypatch.setattr("gradsan.observe.focus.line_recall.ENOUGH", 3)
     (finding,) = run_code(GOES_BAD_LATE.replace("{loss}", loss), mode="adaptive").findings
     assert (finding.rule, finding.culprit.line) == ("GS503", 13)
     assert finding.message == (
@@ -368,7 +368,7 @@ with torch.no_grad():
 
 @pytest.fixture
 def short_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gradsan.observe.operations.NOTHING_TO_LEARN", 200)
+    monkeypatch.setattr("gradsan.observe.ops.operations.NOTHING_TO_LEARN", 200)
 
 
 @pytest.mark.usefixtures("short_patience")

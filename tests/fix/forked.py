@@ -7,8 +7,6 @@ import sys
 import traceback
 from pathlib import Path
 
-import gradsan.observe.consumption
-import gradsan.observe.session  # noqa: F401 - loaded once, for all forks
 from gradsan.runner import trial
 
 

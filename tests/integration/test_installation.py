@@ -11,19 +11,19 @@ import torch
 from torch import nn
 
 from gradsan.judge.engine import Engine
-from gradsan.observe.backward import BackwardTap
-from gradsan.observe.checkpoints import CheckpointTap
-from gradsan.observe.clipping import ClipTap
-from gradsan.observe.compiled import Compiled
-from gradsan.observe.environments import EnvironmentTap
-from gradsan.observe.interop import InteropTap
-from gradsan.observe.loss_scaling import ScalerTap
-from gradsan.observe.networks import NetworkTap
-from gradsan.observe.operations import OperationTap
-from gradsan.observe.optimizers import OptimizerTap
-from gradsan.observe.ranks import RankTap
+from gradsan.observe.graphs.backward import BackwardTap
+from gradsan.observe.graphs.checkpoints import CheckpointTap
+from gradsan.observe.ops.compiled import Compiled
+from gradsan.observe.ops.interop import InteropTap
+from gradsan.observe.ops.operations import OperationTap
 from gradsan.observe.session import Session
-from gradsan.observe.sharded import ShardTap
+from gradsan.observe.training.clipping import ClipTap
+from gradsan.observe.training.loss_scaling import ScalerTap
+from gradsan.observe.training.networks import NetworkTap
+from gradsan.observe.training.optimizers import OptimizerTap
+from gradsan.observe.training.ranks import RankTap
+from gradsan.observe.training.sharded import ShardTap
+from gradsan.observe.worlds.environments import EnvironmentTap
 from gradsan.record.recorder import Recorder
 
 ESSENTIAL = [

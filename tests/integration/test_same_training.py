@@ -41,7 +41,7 @@ print(digest.hexdigest())
 """
 
 BREAK = """
-import gradsan.observe.backward as tap
+import gradsan.observe.graphs.backward as tap
 def broken(*args):
     raise OSError("a fault on purpose")
 tap.BackwardTap._before = broken

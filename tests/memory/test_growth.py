@@ -11,9 +11,9 @@ import torch
 from torch import nn
 
 import gradsan.judge.provenance as provenance
-import gradsan.observe.fast_path as fast_path
+import gradsan.observe.focus.fast_path as fast_path
+import gradsan.observe.ops.writes as writes
 import gradsan.observe.registry as registry
-import gradsan.observe.writes as writes
 from gradsan.judge.engine import Engine
 from gradsan.observe.session import Session
 from gradsan.record.recorder import Recorder
@@ -152,8 +152,8 @@ def test_memory_of_leaves_that_are_gone_is_forgotten(monkeypatch: pytest.MonkeyP
 
 
 def test_a_look_now_and_then_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gradsan.observe.fast_path.between_looks", lambda iterations: 4)
-    monkeypatch.setattr("gradsan.observe.attention.AT_RANDOM", 1)  # every look is a deep one
+    monkeypatch.setattr("gradsan.observe.focus.fast_path.between_looks", lambda iterations: 4)
+    monkeypatch.setattr("gradsan.observe.focus.attention.AT_RANDOM", 1)  # every look is a deep one
     monkeypatch.setattr(writes, "KEEP_BETWEEN_LOOKS", 20)
     engine = Engine()
     session = Session(Recorder([engine]), "adaptive")

@@ -15,9 +15,9 @@ import torch
 
 import gradsan
 from gradsan.judge.history import History
-from gradsan.observe.mode_stack import StackedMode
-from gradsan.observe.operations import OperationTap
-from gradsan.observe.optimizers import OptimizerTap
+from gradsan.observe.ops.mode_stack import StackedMode
+from gradsan.observe.ops.operations import OperationTap
+from gradsan.observe.training.optimizers import OptimizerTap
 
 ALARM = signal.SIGUSR1
 

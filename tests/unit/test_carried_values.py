@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 
+from gradsan.observe.ops.values import Values
 from gradsan.observe.registry import Leaves
-from gradsan.observe.values import Values
 from gradsan.record.events import ValueId
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 
-from gradsan.observe import writes
+from gradsan.observe.ops import writes
 
 VALUES = [torch.ones(3), torch.tensor([1.0, float("nan")]), torch.tensor([float("inf"), -float("inf")])]
 

@@ -9,8 +9,8 @@ import torch
 
 from gradsan.judge.engine import Engine
 from gradsan.judge.history import History
+from gradsan.observe.ops.values import Departures
 from gradsan.observe.session import Session
-from gradsan.observe.values import Departures
 from gradsan.record.events import Op, OpFacts, Ops
 from gradsan.record.recorder import Recorder
 from harness import run_code

@@ -15,9 +15,9 @@ gym = pytest.importorskip("gymnasium")
 
 from gymnasium.vector import AutoresetMode, SyncVectorEnv  # noqa: E402
 
-from gradsan.observe.rollouts import Rollouts  # noqa: E402
 from gradsan.observe.session import Session  # noqa: E402
-from gradsan.observe.transitions import ENDS, GOES_ON, RESET, Index, Stream, digest_of  # noqa: E402
+from gradsan.observe.worlds.rollouts import Rollouts  # noqa: E402
+from gradsan.observe.worlds.transitions import ENDS, GOES_ON, RESET, Index, Stream, digest_of  # noqa: E402
 from gradsan.record.recorder import Recorder  # noqa: E402
 from harness import Events, run_code  # noqa: E402
 
@@ -337,7 +337,7 @@ def test_a_class_that_is_pickled_by_value_takes_the_scripts_own_method_along() -
 
 
 def test_old_transitions_are_forgotten() -> None:
-    from gradsan.observe.transitions import KEPT, Stream
+    from gradsan.observe.worlds.transitions import KEPT, Stream
 
     stream = Stream(1)
     for number in range(5 * KEPT):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from gradsan.observe.fused_scores import tags_of
+from gradsan.observe.ops.fused_scores import tags_of
 
 HIDDEN, VOCABULARY = 6, 9
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gradsan.observe.holders import holder_of
+from gradsan.observe.graphs.holders import holder_of
 
 
 class Kept:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from gradsan.observe.magnitudes import norms_of
+from gradsan.observe.training.magnitudes import norms_of
 
 
 def test_norm_of_numbers_whose_squares_are_too_small_for_a_float_is_not_zero():

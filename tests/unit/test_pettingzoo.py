@@ -14,7 +14,7 @@ from pettingzoo.utils.conversions import parallel_to_aec  # noqa: E402
 from pettingzoo.utils.wrappers import BaseParallelWrapper  # noqa: E402
 
 from gradsan.observe.session import Session  # noqa: E402
-from gradsan.observe.transitions import ENDS  # noqa: E402
+from gradsan.observe.worlds.transitions import ENDS  # noqa: E402
 from gradsan.record.recorder import Recorder  # noqa: E402
 from harness import Events, marked_lines, run_code  # noqa: E402
 

@@ -11,7 +11,7 @@ from feature import run
 from torch import nn
 from torch.distributions import Categorical
 
-from gradsan.observe.meaning import EVERY, FIRST, Marks
+from gradsan.observe.ops.meaning import EVERY, FIRST, Marks
 from gradsan.observe.session import Session
 from gradsan.record.events import Backward, Ops, Probe, ProbePair
 from gradsan.record.recorder import Recorder

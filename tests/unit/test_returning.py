@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradsan.observe.returning import NEVER, TRIES, WANTED, Returning
+from gradsan.observe.focus.returning import NEVER, TRIES, WANTED, Returning
 
 
 def test_the_first_time_a_loss_is_expected_after_as_many_iterations_again():

@@ -39,7 +39,7 @@ MAY_KNOW: dict[str, set[str]] = {
         *FACTS,
         *LAST_RESORT,
         "lock.sink",
-        "observe.consumption",
+        "observe.training.consumption",
         "observe.patches",
         "observe.session",
         "picture.collector",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import torch
 
-from gradsan.observe import values as module
+from gradsan.observe.ops import values as module
+from gradsan.observe.ops.values import Values
 from gradsan.observe.registry import Leaves
-from gradsan.observe.values import Values
 from gradsan.record.events import Op
 
 

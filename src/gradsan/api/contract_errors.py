@@ -16,7 +16,7 @@ from gradsan.judge.missing.cuts import CutFinder, cause
 from gradsan.judge.report.findings import Finding, Location, RoleSite
 from gradsan.judge.report.wording import location as location_of
 from gradsan.judge.report.wording import networks, value_at
-from gradsan.observe.graph import KEY, operation_of
+from gradsan.observe.graphs.graph import KEY, operation_of
 from gradsan.observe.names import find_names
 from gradsan.rules import catalogue
 from gradsan.runner.watch import Watch, running

@@ -17,8 +17,8 @@ from gradsan.api.errors import GuardError, place
 from gradsan.api.locations import caller, location, sites
 from gradsan.api.op_schema import operation, written
 from gradsan.judge.report.findings import Finding, Location, RoleSite
+from gradsan.observe.ops.values import version_of
 from gradsan.observe.registry import storage_of
-from gradsan.observe.values import version_of
 from gradsan.record.torch_errors import SAVED_TENSOR_CHANGED
 from gradsan.rules import catalogue
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from gradsan.observe.graph import leaf_of, nodes_behind
+from gradsan.observe.graphs.graph import leaf_of, nodes_behind
 
 Edge = tuple[Any, int]
 

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import ParamSpec, Protocol, TypeVar
 
 from gradsan.observe import interruptions, last_resort
+from gradsan.observe.focus.tracing import Tracing
 from gradsan.observe.interruptions import is_at_work, is_the_scripts
-from gradsan.observe.tracing import Tracing
 from gradsan.observe.unseen import is_traced, unseen
 from gradsan.record.events import Fault
 

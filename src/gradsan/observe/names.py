@@ -10,7 +10,6 @@ from typing import Any
 import torch
 
 from gradsan.observe.registry import Known
-from gradsan.observe.sharded import original_of
 from gradsan.observe.sites import Sites, variables_of
 from gradsan.observe.slots import (
     SEQUENCES,
@@ -25,6 +24,7 @@ from gradsan.observe.slots import (
     shown_key,
     size_of,
 )
+from gradsan.observe.training.sharded import original_of
 from gradsan.record.events import Event, ParamNamed
 
 WRAPPERS = (torch.nn.parallel.DistributedDataParallel, torch.nn.DataParallel)

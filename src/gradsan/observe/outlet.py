@@ -8,8 +8,8 @@ from types import FrameType
 from typing import Protocol
 
 from gradsan.observe.containment import Containment
+from gradsan.observe.focus.tracing import Tracing
 from gradsan.observe.sites import Sites
-from gradsan.observe.tracing import Tracing
 from gradsan.record.events import Blind, BlindSpot, Event
 
 

@@ -11,8 +11,8 @@ from typing import Any, Literal, NamedTuple
 import torch
 from torch.nn.parameter import is_lazy
 
-from gradsan.observe.sharded import is_followed, is_sharded, original_of
 from gradsan.observe.sites import Place, Sites
+from gradsan.observe.training.sharded import is_followed, is_sharded, original_of
 from gradsan.observe.unseen import is_readable
 from gradsan.record.events import NOBODY, NOWHERE, Event, OptimizerId, ParamId, ParamReborn, ParamSeen, Site
 

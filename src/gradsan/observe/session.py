@@ -8,35 +8,35 @@ from collections.abc import Callable
 from typing import ParamSpec
 
 from gradsan.observe import last_resort, warning_places
-from gradsan.observe.attention import AttentionPolicy
-from gradsan.observe.backward import BackwardTap
-from gradsan.observe.backward_diagnosis import BackwardDiagnosis
-from gradsan.observe.chart_tap import ChartTap
-from gradsan.observe.checkpoints import CheckpointTap
-from gradsan.observe.clipping import ClipTap
-from gradsan.observe.compiled import Compiled
 from gradsan.observe.containment import Containment
-from gradsan.observe.environments import EnvironmentTap
-from gradsan.observe.error_origins import ErrorOrigins, frames_of
-from gradsan.observe.experience import ExperienceTap
-from gradsan.observe.gradient_sketch import GradientSketch
-from gradsan.observe.inspect_op import held_by
-from gradsan.observe.interop import InteropTap
+from gradsan.observe.focus.attention import AttentionPolicy
+from gradsan.observe.focus.tracing import Tracing
+from gradsan.observe.graphs.backward import BackwardTap
+from gradsan.observe.graphs.backward_diagnosis import BackwardDiagnosis
+from gradsan.observe.graphs.checkpoints import CheckpointTap
+from gradsan.observe.graphs.error_origins import ErrorOrigins, frames_of
+from gradsan.observe.graphs.gradient_sketch import GradientSketch
 from gradsan.observe.last_resort import attempt
-from gradsan.observe.loss_scaling import ScalerTap
-from gradsan.observe.magnitudes import Magnitudes
 from gradsan.observe.names import Namer
-from gradsan.observe.networks import NetworkTap
-from gradsan.observe.operations import OperationTap
-from gradsan.observe.optimizers import OptimizerTap
+from gradsan.observe.ops.compiled import Compiled
+from gradsan.observe.ops.inspect_op import held_by
+from gradsan.observe.ops.interop import InteropTap
+from gradsan.observe.ops.operations import OperationTap
+from gradsan.observe.ops.switches import GradientSwitches
 from gradsan.observe.outlet import BlindSpots, Outlet, Recording
 from gradsan.observe.patches import Patches, Tap
 from gradsan.observe.registry import Known, Leaves, Optimizers
-from gradsan.observe.rollouts import Rollouts
-from gradsan.observe.sharded import ShardTap
 from gradsan.observe.sites import Sites
-from gradsan.observe.switches import GradientSwitches
-from gradsan.observe.tracing import Tracing
+from gradsan.observe.training.chart_tap import ChartTap
+from gradsan.observe.training.clipping import ClipTap
+from gradsan.observe.training.loss_scaling import ScalerTap
+from gradsan.observe.training.magnitudes import Magnitudes
+from gradsan.observe.training.networks import NetworkTap
+from gradsan.observe.training.optimizers import OptimizerTap
+from gradsan.observe.training.sharded import ShardTap
+from gradsan.observe.worlds.environments import EnvironmentTap
+from gradsan.observe.worlds.experience import ExperienceTap
+from gradsan.observe.worlds.rollouts import Rollouts
 from gradsan.record import torch_errors
 from gradsan.record.events import Backward, Event, Failed, OptimizerSeen, ParamSeen, StepDone
 

@@ -109,7 +109,7 @@ class TrialWatch(Watch):
         super()._install()
         _seed_torch()
         if self.session is not None and self.watched:
-            from gradsan.observe.consumption import ConsumptionTap  # not before torch is there
+            from gradsan.observe.training.consumption import ConsumptionTap  # not before torch is there
 
             tap = ConsumptionTap(
                 self.session.containment, self.recorder, self.session.known, self._after_update

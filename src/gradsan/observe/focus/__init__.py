@@ -1,0 +1,1 @@
+"""How closely to look, and when."""

@@ -1,0 +1,1 @@
+"""Graphs and what backward does with them."""

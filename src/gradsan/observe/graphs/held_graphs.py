@@ -1,0 +1,54 @@
+"""Values of long ago that somebody still holds, graph and all: in a buffer, a list of losses, a dictionary of
+statistics. No loss needs to use them again for the memory to grow."""
+
+from __future__ import annotations
+
+import torch
+
+from gradsan.observe.graphs.graph import node_label
+from gradsan.observe.graphs.holders import holder_of
+from gradsan.observe.ops.values import Values
+from gradsan.record.events import HeldGraphs, Site
+
+LONG = 48  # iterations; an inner loop holds its losses for fewer
+ITERATIONS = 6  # of which something is still there
+MOST_LINES = 4
+
+
+class HeldGraphsWatch:
+    """Asks, at a full look and at the end, which values of the traced iterations are still there."""
+
+    def __init__(self) -> None:
+        self._looks: list[
+            tuple[int, int]
+        ] = []  # the traced iteration that a look began with, and its real number
+        self._told: set[Site] = set()
+
+    def look_begins(self, traced: int, iteration: int) -> None:
+        self._looks.append((traced, iteration))
+        del self._looks[:-64]
+
+    def find(self, values: Values, iteration: int) -> HeldGraphs | None:
+        """Where the same lines have left something in many iterations, and all of it is old."""
+        held: dict[Site, set[int]] = {}
+        oldest: dict[Site, torch.Tensor] = {}
+        for tensor, nid, born in values.alive_with_graph():
+            made = self._real(born)
+            number, site = node_label(tensor)
+            if site and number == nid and iteration - made >= LONG:
+                held.setdefault(site, set()).add(made)
+                oldest.setdefault(site, tensor)
+        lines = [site for site, made in held.items() if len(made) >= ITERATIONS and site not in self._told]
+        if not lines:
+            return None
+        self._told.update(lines)
+        count = max(len(held[site]) for site in lines)
+        kept = oldest.pop(lines[0])
+        oldest.clear()
+        return HeldGraphs(tuple(lines[:MOST_LINES]), count, iteration - min(held[lines[0]]), holder_of(kept))
+
+    def _real(self, traced: int) -> int:
+        """The iteration of the run that was the so many-th to be traced."""
+        began = [(first, real) for first, real in self._looks if first <= traced]
+        first, real = began[-1] if began else (0, 0)
+        return real + traced - first

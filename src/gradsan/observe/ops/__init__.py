@@ -1,0 +1,1 @@
+"""One operation on tensors: what ran, where, and small facts about its numbers."""

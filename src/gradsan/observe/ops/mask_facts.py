@@ -1,0 +1,62 @@
+"""How the rows of a mask, and of the tokens that it belongs to, end. Small numbers only; no tensor is kept."""
+
+from __future__ import annotations
+
+import torch
+
+from gradsan.observe.ops.values import Tensor
+from gradsan.observe.unseen import is_dense
+from gradsan.record.events import MaskFacts
+
+MOST, MOST_ROWS, FEWEST_ROWS, FEWEST_PLACES = 1 << 16, 256, 3, 4
+
+
+def of_product(inputs: list[Tensor]) -> MaskFacts | None:
+    """Of the one of two operands that has no graph, where both have the same form."""
+    one, other = inputs
+    if one.requires_grad == other.requires_grad or one.shape != other.shape or not _is_table(one):
+        return None
+    mask = (other if one.requires_grad else one).detach()
+    if not is_dense(mask) or mask.dtype.is_complex:
+        return None
+    low, high = (float(x) for x in torch.aminmax(mask))
+    kept = mask != 0
+    return MaskFacts(low, high, _tails(kept), int(kept.sum()))
+
+
+def of_sum(inputs: list[Tensor]) -> MaskFacts | None:
+    """Of what is summed up: of a mask, how it is filled; of a live value, how small and large its numbers are."""
+    summed = inputs[0].detach() if inputs else None
+    if summed is None or not _is_table(summed) or not is_dense(summed) or summed.dtype.is_complex:
+        return None
+    if inputs[0].requires_grad:
+        low, high = (float(x) for x in torch.aminmax(summed.abs()))
+        return MaskFacts(low, high, (), summed.numel() if low > 0.0 else 0)
+    kept = summed != 0
+    if not bool((kept == summed).all()):
+        return None
+    for rows in (kept, kept.t()):
+        tails = _tails(rows)
+        if sum(tails) == int((~kept).sum()):
+            return MaskFacts(float(kept.all()), 1.0, tails, int(kept.sum()))
+    return MaskFacts(0.0, 1.0, (), int(kept.sum()))
+
+
+def of_tokens(inputs: list[Tensor]) -> MaskFacts | None:
+    """Of what is looked up: the token that most rows end with is what they are filled up with."""
+    tokens = next((t for t in inputs if not t.dtype.is_floating_point), None)
+    if tokens is None or not is_dense(tokens) or not _is_table(tokens):
+        return None
+    low, high = (float(x) for x in torch.aminmax(tokens))
+    return MaskFacts(low, high, _tails(tokens != tokens[:, -1].mode().values))
+
+
+def _is_table(tensor: Tensor) -> bool:
+    if tensor.dim() != 2 or tensor.is_meta or tensor.numel() > MOST:
+        return False
+    rows, places = tensor.shape
+    return FEWEST_ROWS <= rows <= MOST_ROWS and places >= FEWEST_PLACES
+
+
+def _tails(kept: Tensor) -> tuple[int, ...]:
+    return tuple((kept.flip(1).cumsum(1) == 0).sum(1).tolist())

@@ -1,0 +1,1 @@
+"""Optimizers, clips, networks and ranks."""
