@@ -5,7 +5,7 @@ from __future__ import annotations
 from gradsan.judge.history import History
 from gradsan.judge.lines.callers import caller_of
 from gradsan.judge.lines.read_writes import written_by_source
-from gradsan.judge.report.wording import line, value_at
+from gradsan.judge.report.wording import line, value_at, write_at
 from gradsan.record.events import NOWHERE, Backward, ChangedTensor, Failed, Site, ValueId
 from gradsan.record.torch_errors import SAVED_TENSOR_CHANGED
 from gradsan.rules.base import Rule, Verdict, Verdicts
@@ -176,8 +176,9 @@ class SavedTensorMutated(Rule):
         culprit = self._written_for(event, changed)
         yield Verdict(
             culprit,
-            f"`{changed.operation}` changes in place what {value_at(history, kept_at, 'an operation')} "
-            f"({line(history, kept_at)}) has kept for backward on {line(history, event.site)}",
+            f"{write_at(history, changed.site, changed.operation)} changes in place what "
+            f"{value_at(history, kept_at, 'an operation')} ({line(history, kept_at)}) has kept for "
+            f"backward on {line(history, event.site)}",
             [("saved", kept_at), ("caller", culprit), ("mutation", changed.site), ("backward", event.site)],
             event.reached,
         )

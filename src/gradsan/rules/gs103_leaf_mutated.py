@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradsan.judge.report.wording import name_of
+from gradsan.judge.report.wording import name_of, quoted
 from gradsan.record.events import NOWHERE, Failed
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
@@ -61,7 +61,7 @@ class LeafMutated(Rule):
             return
         pid = event.pid
         created = self.history.params[pid].created if pid else NOWHERE
-        what = f"`{name_of(self.history, pid)}`" if pid else "a tensor made with `requires_grad=True`"
+        what = quoted(name_of(self.history, pid)) if pid else "a tensor made with `requires_grad=True`"
         yield Verdict(
             event.site,
             f"this writes into {what} in place while gradients are recorded, which autograd refuses",

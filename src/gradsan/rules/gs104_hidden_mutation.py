@@ -262,8 +262,8 @@ class HiddenMutation(Rule):
             kept_at = kept.site if kept is not None else NOWHERE
             culprit = hidden.write or hidden.alias or kept_at
             how = (
-                f"of what a custom function keeps as `ctx.{hidden.attribute}` nobody checks that, as it is of "
-                "`ctx.save_for_backward`"
+                f"a custom function keeps it as `ctx.{hidden.attribute}`, where PyTorch does not check it; with "
+                "`ctx.save_for_backward` it would have raised"
                 if hidden.attribute
                 else "this line writes through `.data`"
                 if hidden.write

@@ -398,7 +398,7 @@ class OrphanedOptimizer(Rule):
         owned = f"the optimizer of {line(history, optimizer.site)} owns"
         made = self._made_of(ready, optimizer)
         how = "was computed from" if made else "was put in place of"
-        what = f"{networks(history, ready)} {how} what {owned}"
+        what = f"{networks(history, ready)} {how} what {owned}: gradient arrives there, and no step uses it"
         replaced = made.site if made else self._shared_at(first, step) or self._replaced_at(first, optimizer)
         if made is not None and not made.were_owned:
             replaced = NOWHERE  # the optimizer came later
@@ -410,15 +410,20 @@ class OrphanedOptimizer(Rule):
             or self._was_there(optimizer, ready)
         ):
             # Nothing was put in its place: it is still in use, or it is there and never was, or both were there.
-            replaced, what = NOWHERE, f"{owned} {networks(history, old)}, not {networks(history, ready)}"
+            replaced = NOWHERE
+            what = (
+                f"{owned} {networks(history, old)}, but gradient arrives in {networks(history, ready)}: "
+                "no step uses it"
+            )
         if made is None and self._are_both_held(ready, old) and (used := self._use(contribution, ready)):
             replaced, what = (
                 used,
-                f"{networks(history, ready)} is asked here, and {owned} {networks(history, old)}",
+                f"this asks {networks(history, ready)}, but {owned} {networks(history, old)}: the gradient "
+                "arrives where no step uses it",
             )
         return Verdict(
             replaced or optimizer.site,
-            f"{what}: gradient arrives there, and no step uses it",
+            what,
             [("optimizer", optimizer.site), ("replacement", replaced), ("backward", contribution.site),
              ("step", step)],
             ready,

@@ -708,7 +708,7 @@ class ZeroGradient(Rule):
         return Verdict(
             mask.site,
             f"the gradient of {networks(history, behind)} is exactly zero: the mask from {line(history, mask.site)} "
-            f"lets nothing pass, in none of {STEPS} updates in a row",
+            f"has let nothing pass in {STEPS} updates in a row",
             [("mask", mask.site), ("zeroing op", op.site), ("backward", event.site)],
             behind,
             fix="look at what the mask compares: is it turned round, or counted from the wrong end?",

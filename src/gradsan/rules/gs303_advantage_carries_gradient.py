@@ -520,11 +520,13 @@ class AdvantageCarriesGradient(Rule):
     ) -> Verdict:
         history = self.history
         culprit = caller_of(history, origin, lambda other: not other.live)
+        scored = history.graph.live_params(nid for nid in op.inputs if nid != weight.nid)
+        trained = networks(history, pids)
+        trains = f"trains {trained} through it, too" if pids <= scored else f"also trains {trained}"
         return Verdict(
             culprit,
             f"{value_at(history, culprit, 'the weight')} multiplies a log-probability on {line(history, op.site)} and "
-            f"should be a constant, but gradient flows through it: the policy loss also trains "
-            f"{networks(history, pids)}",
+            f"should be a constant, but gradient flows through it: the policy loss {trains}",
             [
                 ("weight", origin.site),
                 ("caller", culprit),

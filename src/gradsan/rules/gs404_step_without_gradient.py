@@ -388,7 +388,7 @@ class StepWithoutGradient(Rule):
             loss,
             f"this loss teaches nothing to {owned}: its backward on {line(history, backward)} feeds "
             f"{networks(history, fed) or 'nothing'}, and the step on {line(history, optimizer.last_step)} has found no "
-            f"gradient in {optimizer.steps} times",
+            f"gradient, {optimizer.steps} times by now",
             [
                 ("loss", loss),
                 ("backward", backward),

@@ -7,7 +7,7 @@ import math
 import statistics
 
 from gradsan.judge.history import History
-from gradsan.judge.report.wording import line, name_of
+from gradsan.judge.report.wording import line, name_of, quoted
 from gradsan.record.events import NOWHERE, Backward, GradientGrowth, OptimizerId, ParamId, Sample, Site
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
@@ -171,7 +171,7 @@ class ExplodingGradient(Rule):
         clip = "" if event.clipped else "; nothing clips it"
         return Verdict(
             backward,
-            f"the gradient norm is {total:.3g}, {how} (most of it in `{name_of(self.history, worst)}`){clip}",
+            f"the gradient norm is {total:.3g}, {how} (most of it in {quoted(name_of(self.history, worst))}){clip}",
             [("backward", backward)],
             [pid for pid, *_ in event.norms],
         )

@@ -9,7 +9,7 @@ import re
 from gradsan.judge.history import History
 from gradsan.judge.lines.source import line_of
 from gradsan.judge.order.lost_changes import CHANGING, are_weights, changed_gradient, goes_nowhere
-from gradsan.judge.report.wording import name_of
+from gradsan.judge.report.wording import name_of, quoted
 from gradsan.record.events import NOBODY, Backward, Clip, Op, Ops, ParamId, Site, Step
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
@@ -406,7 +406,7 @@ class ClipWithoutEffect(Rule):
         whose, fix = ("", WRITE) if weights else ("the gradient of ", "" if op.name == "clamp" else PUT_BACK)
         return Verdict(
             op.site,
-            f"`{op.name}` {what}, which is dropped; {whose}`{name_of(self.history, pid)}` stays as it is",
+            f"`{op.name}` {what}, which is dropped; {whose}{quoted(name_of(self.history, pid))} stays as it is",
             [("clip" if op.name == "clamp" else "change", op.site)],
             [pid],
             fix=fix,

@@ -972,7 +972,8 @@ def _picks_one_of_each_row(user: Op, value: Op) -> bool:
 def _in_words(op: Op, source: Op) -> str:
     if len(op.facts.axes) == len(source.shape):
         return "over everything, rows and columns"
-    return f"along axis {op.facts.axes[0]}, not along the {source.shape[-1]} columns"
+    width = source.shape[-1]
+    return f"along axis {op.facts.axes[0]}, not along the {f'{width} columns' if width != 1 else 'last one'}"
 
 
 rule = WrongAxis

@@ -186,8 +186,8 @@ class LeakyMask(Rule):
             culprit = self._handed_in(masked.product)
             yield Verdict(
                 culprit,
-                f"what is averaged with as a mask on {where} has numbers from {fact.low:.3g} to {fact.high:.3g}: "
-                "weights of both signs make no mean",
+                f"{where} averages with this as if it were a mask, but its numbers run from {fact.low:.3g} to "
+                f"{fact.high:.3g}: a mask is zeros and ones",
                 [("mask", culprit), *sites],
                 event.reached,
             )

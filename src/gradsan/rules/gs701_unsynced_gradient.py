@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from gradsan.judge.drift import Drift, apart, drifts, side_by_side
 from gradsan.judge.history import History
 from gradsan.judge.report.findings import AcrossRanks
-from gradsan.judge.report.wording import name_of, networks
+from gradsan.judge.report.wording import name_of, networks, quoted
 from gradsan.rules.base import Across, Rule, Verdict
 
 JOB = """
@@ -132,7 +132,7 @@ def _sentence(history: History, ranks: Sequence[Rule], drift: Drift) -> str:
     said = (
         f"rank {numbers[0]} and rank{'s' * (len(drift.others) > 1)} {others} {what} of "
         f"{networks(history, [p.pid for p in drift.pairs])} from iteration {drift.step.iteration + 1:,} on: the "
-        f"{kind} of `{name_of(history, pair.pid)}` has the norm {norms[0]:.4g} on rank {numbers[0]} and "
+        f"{kind} of {quoted(name_of(history, pair.pid))} has the norm {norms[0]:.4g} on rank {numbers[0]} and "
         f"{norms[1]:.4g} on rank {numbers[1]}"
     )
     if all(not p.averaged and p.local for p in drift.step.passes) and drift.step.passes:

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from gradsan.judge.lines.source import assigned_name, line_of, shown_path
+from gradsan.judge.lines.source import line_of, shown_path
+from gradsan.judge.lines.spoken import spoken, writing
 from gradsan.judge.report.findings import Location
 
 if TYPE_CHECKING:
     from gradsan.judge.history import History
     from gradsan.record.events import BadValue, ParamId, Site
+
+UNNAMED = "parameter "
 
 
 def name_of(history: History, pid: ParamId) -> str:
@@ -19,7 +22,7 @@ def name_of(history: History, pid: ParamId) -> str:
         return param.name
     shape = "[" + ", ".join(map(str, param.shape)) + "]"
     created = history.sites.get(param.created)
-    return f"parameter {shape}" + (f" made on line {created.line}" if created else "")
+    return f"{UNNAMED}{shape}" + (f" made on line {created.line}" if created else "")
 
 
 def describe_params(history: History, pids: Iterable[ParamId], limit: int = 50) -> list[str]:
@@ -35,10 +38,15 @@ def networks(history: History, pids: Iterable[ParamId]) -> str:
     words = []
     for network, members in groups.items():
         plural = f" ({len(members)} parameters)"
-        words.append(f"`{members[0]}`" if len(members) == 1 else f"`{network}`{plural}")
+        words.append(quoted(members[0]) if len(members) == 1 else f"{quoted(network)}{plural}")
     if len(words) > 3:
         words = [*words[:3], f"{len(words) - 3} more"]
     return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)
+
+
+def quoted(name: str) -> str:
+    """A name of the user's in backticks; what has none is described in plain words."""
+    return name if name.startswith(UNNAMED) else f"`{name}`"
 
 
 def network_of(history: History, pid: ParamId) -> str:
@@ -66,15 +74,17 @@ def unnumbered(path: str) -> str:
 
 
 def value_at(history: History, site: Site, fallback: str = "the value") -> str:
-    """A name for what a line computes: the variable it is assigned to, or the code itself."""
+    """A name for what a line computes: the variable that it goes to, or the code itself."""
     seen = history.sites.get(site)
     if seen is None:
         return fallback
-    name = assigned_name(seen.file, seen.line)
-    if name:
-        return f"`{name}`"
-    code = line_of(seen.file, seen.line)
-    return f"`{code}`" if 0 < len(code) <= 60 else fallback
+    return spoken(seen.file, seen.line) or fallback
+
+
+def write_at(history: History, site: Site, operation: str) -> str:
+    """A name for a write in place, as the source has it."""
+    seen = history.sites.get(site)
+    return f"`{operation}`" if seen is None else writing(seen.file, seen.line, operation)
 
 
 def location(history: History, site: Site) -> Location | None:
