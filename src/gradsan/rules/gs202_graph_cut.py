@@ -6,6 +6,7 @@ from gradsan.judge.flow import culprit_of, cut_off
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.lines.caches import cached_at
 from gradsan.judge.lines.callers import cut_in
+from gradsan.judge.lines.recorded import use_of_recorded
 from gradsan.judge.missing.cuts import Cut, cause
 from gradsan.judge.missing.frozen_parts import frozen_behind
 from gradsan.judge.report.wording import line, networks, value_at
@@ -371,6 +372,37 @@ class GraphCut(Rule):
             opt.zero_grad()
             loss.backward()
             opt.step()
+        """,
+        """
+        # The sampler is right to run without gradients: the ratio needs what it wrote down. The entropy does not.
+        import torch
+
+        def spread(info):
+            return (info["log_std"] + 1.42).sum(-1)
+
+        policy = torch.nn.Linear(3, 4)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+
+        def ask(s):
+            mean, log_std = policy(s).chunk(2, -1)
+            return {"mean": mean, "log_std": log_std}
+
+        def score(a, info):
+            return (-0.5 * ((a - info["mean"]) / info["log_std"].exp()).pow(2) - info["log_std"]).sum(-1)
+
+        for _ in range(6):
+            s, advantage = torch.randn(8, 3), torch.randn(8)
+            with torch.no_grad():
+                old = ask(s)
+                a = old["mean"] + old["log_std"].exp() * torch.randn(8, 2)
+            for _ in range(2):
+                new = ask(s)
+                ratio = (score(a, new) - score(a, old)).exp()
+                entropy = spread(old).mean()  # BUG
+                loss = -(ratio * advantage).mean() - 0.01 * entropy
+                opt.zero_grad()
+                loss.backward()
+                opt.step()
         """,
     )
     good = (
@@ -814,8 +846,9 @@ class GraphCut(Rule):
 
     def _verdict(self, cut: Cut, contribution: Contribution) -> Verdict:
         history, kept = self.history, cached_at(self.history, cut.op, contribution)
-        site = kept or cut_in(history, cut.op, contribution)
-        shown = cut.op.site if cut.op.facts.grad_off else site
+        used = use_of_recorded(history, cut.op, cut.pids, contribution)
+        site = kept or used or cut_in(history, cut.op, contribution)
+        shown = cut.op.site if cut.op.facts.grad_off and not used else site
         back = self._return(cut)
         entry = (
             f"; `torch.{back[0]}` on line {history.sites[back[1]].line} makes a new tensor of it, without its history"
@@ -823,7 +856,7 @@ class GraphCut(Rule):
             else ""
         )
         sites = [("cut", site), ("cut", cut.op.site)] if site != cut.op.site else [("cut", site)]
-        if kept:
+        if kept or used:
             sites.append(("gradients off", cut.op.facts.grad_off))
         if back:
             sites.append(("re-entry", back[1]))

@@ -582,6 +582,17 @@ def is_assignment(file: str, line: int) -> bool:
     return isinstance(around(file, line)[1], ast.Assign | ast.AnnAssign)
 
 
+def extent(file: str, line: int) -> tuple[int, int]:
+    """First and last line of the `with` block that begins on this line, or of the function that it decorates."""
+    tree = tree_of(file)
+    for node in ast.walk(tree) if tree is not None else ():
+        if isinstance(node, ast.With) and node.lineno == line:
+            return line, node.end_lineno or line
+        if isinstance(node, ast.FunctionDef) and line in (d.lineno for d in node.decorator_list):
+            return line, node.end_lineno or line
+    return line, line
+
+
 def around(file: str, line: int) -> tuple[ast.FunctionDef | None, ast.stmt | None]:
     """The innermost function and the innermost statement that this line belongs to."""
     function, statement = None, None
