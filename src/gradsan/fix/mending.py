@@ -180,7 +180,8 @@ class Mending:
     def _try(self, entry: _Entry, repair: Repair, before: TrialRun, refused: int) -> tuple[Outcome, Moved]:
         where = entry.finding.culprit
         assert where is not None
-        self._tell(f"trying a repair of {entry.finding.rule} at {where.place}: {repair.what}")
+        which = f"another repair of {entry.finding.rule}" if refused else f"a repair of {entry.finding.rule}"
+        self._tell(f"trying {which} at {where.place}: {repair.what}")
         path = os.path.realpath(real_path(repair.file))
         sources = {**self._state.sources, path: repair.after}
         updates = self._bound(entry.needed)

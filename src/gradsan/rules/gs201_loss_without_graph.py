@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from gradsan.judge.copies.aliases import frozen_by_another_name
 from gradsan.judge.flow import TAKEN_OUT, culprit_of, cut_off, cuts_behind
-from gradsan.judge.lines.callers import cut_for
+from gradsan.judge.history import History
+from gradsan.judge.lines.callers import NEW_TENSORS, cut_for
 from gradsan.judge.lines.read_cuts import cut_by_source, lines_of_loss
 from gradsan.judge.missing.bare_constants import bare_constant
 from gradsan.judge.missing.cuts import Cut, cause
 from gradsan.judge.provenance import params_of
 from gradsan.judge.report.wording import line, networks, value_at
-from gradsan.record.events import NOWHERE, Backward, Op, ParamId, ValueId
+from gradsan.record.events import NOWHERE, Backward, Op, ParamId, Site, ValueId
 from gradsan.record.torch_errors import NO_GRAPH, kind_of
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 LEAVING = {"numpy", "array", "item", "float", "tolist"}
+SEVERAL = 3
 
 
 class LossWithoutGraph(Rule):
@@ -221,8 +223,39 @@ class LossWithoutGraph(Rule):
         loss = (torch.tensor(log_alpha.tolist()).exp() * excess).mean()  # BUG
         loss.backward()
         """,
+        """
+        # After a first phase that has taught the network something.
+        import torch
+        net = torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(6):
+            opt.zero_grad()
+            torch.nn.functional.cross_entropy(net(torch.randn(8, 3)), torch.zeros(8).long()).backward()
+            opt.step()
+        for _ in range(12):
+            total = 0.0
+            for earned in (0.5, 1.5, 2.0):
+                total -= net(torch.randn(1, 3)).log_softmax(-1)[0, 1].item() * earned  # BUG
+            loss = torch.tensor(total / 3, requires_grad=True)
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
+        """
+        # Now and then there is nothing to learn from, and a number stands in.
+        import torch
+        net = torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for i in range(12):
+            parts = [net(torch.randn(1, 3)).pow(2).mean() for _ in range(i % 3)]
+            loss = torch.stack(parts).sum() if parts else torch.tensor(0.0, requires_grad=True)
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            print(loss.item(), net(torch.randn(1, 3)).sum().item())
+        """,
         """
         import torch
         net = torch.nn.Linear(3, 1)
@@ -289,6 +322,13 @@ class LossWithoutGraph(Rule):
         """,
     )
 
+    def __init__(self, history: History) -> None:
+        super().__init__(history)
+        self._leaves: dict[
+            Site, int
+        ] = {}  # by the line of backward, how often the loss was a leaf made of a number
+        self._with_graph: set[Site] = set()  # lines of backwards that have fed what an optimizer owns
+
     def on_backward(self, event: Backward) -> Verdicts:
         if event.call == "grad" and not event.error:
             return  # it was asked for a gradient, and there is one
@@ -296,6 +336,8 @@ class LossWithoutGraph(Rule):
             yield from self._unmarked(event)
             return
         history, graph = self.history, self.history.graph
+        if any(history.owner_of(pid) for pid in event.fed):
+            self._with_graph.add(event.site)
         roots = [r.nid for r in event.roots if r.nid]
         asked = set(event.facts.asked)
         trained = asked or {p for o in history.optimizers.values() for p in o.params} or set(history.params)
@@ -303,6 +345,8 @@ class LossWithoutGraph(Rule):
         revived = [
             n for n in live if self._is_revived(n) and (n in roots or self.history.cuts.in_loss([n], trained))
         ]
+        made_anew = bool(roots) and all(map(self._is_made_anew, roots))
+        revived = revived or (roots if made_anew else [])
         if NO_GRAPH not in event.error and not (revived and not graph.live_params(roots)):
             return
         cuts = self.history.cuts
@@ -314,7 +358,8 @@ class LossWithoutGraph(Rule):
         )
         sites = [("backward", event.site)]
         hack = (
-            f"; `requires_grad_(True)` on {line(history, graph.ops[revived[0]].site)} only hides it"
+            f"; `{'requires_grad=True' if made_anew else 'requires_grad_(True)'}` on "
+            f"{line(history, graph.ops[revived[0]].site)} only hides it"
             if revived
             else ""
         )
@@ -396,12 +441,16 @@ class LossWithoutGraph(Rule):
         """The loss itself was made a leaf. What it was made of cannot be followed, but what left the graph
         for good in this iteration can be named."""
         history, graph = self.history, self.history.graph
-        if not all(self._is_revived(nid) for nid in roots):
+        made_anew = all(map(self._is_made_anew, roots))
+        if not made_anew and not all(map(self._is_revived, roots)):
             return
+        if made_anew and not self._never_has_a_graph(event):
+            return  # one that stands in where there is nothing to learn
+        left = self._left(event, trained)
         lost = [(op, pids) for op in self._departures() if (pids := graph.value_params([op.nid]) & trained)]
         if not lost:
             return
-        op, pids = lost[-1]
+        op, pids = (left.op, left.pids) if left is not None else lost[-1]
         yield Verdict(
             op.site,
             f"nothing that requires grad leads to this loss{hack}; {networks(history, pids)} left the graph here: "
@@ -410,6 +459,16 @@ class LossWithoutGraph(Rule):
             pids,
             explains=pids,
         )
+
+    def _never_has_a_graph(self, event: Backward) -> bool:
+        """Whether the losses of this line have been numbers several times, and nothing else before."""
+        times = self._leaves[event.site] = self._leaves.get(event.site, 0) + 1
+        return times >= SEVERAL and event.site not in self._with_graph
+
+    def _is_made_anew(self, nid: ValueId) -> bool:
+        """`torch.tensor(total, requires_grad=True)`: a leaf, made of a number."""
+        op = self.history.graph.ops[nid]
+        return op.name in NEW_TENSORS and op.live and not any(i.live for i in self.history.graph.inputs(op))
 
     def _left(self, event: Backward, pids: set[ParamId]) -> Cut | None:
         """What left torch on a line that the loss was put together on, and came back as a number like any other."""
