@@ -12,6 +12,7 @@ from gradsan.judge.leaks.own_weights import (
     imitates_by_own_certainty,
     is_plain,
     normalised,
+    weighs_by_own_judge,
     weighs_own_choice,
 )
 from gradsan.judge.ledger import Contribution
@@ -216,8 +217,69 @@ class AdvantageCarriesGradient(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # The critic has an optimizer of its own, which clears what this loss leaves there; the policy has not.
+        import torch
+        policy, critic = torch.nn.Linear(3, 4), torch.nn.Linear(3, 4)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        critic_opt = torch.optim.SGD(critic.parameters(), lr=0.1)
+        for _ in range(4):
+            s, a, r = torch.randn(8, 3), torch.randint(4, (8,)), torch.randn(8)
+            critic_opt.zero_grad()
+            (critic(s).gather(1, a[:, None]).squeeze(1) - r).pow(2).mean().backward()
+            critic_opt.step()
+            dist, q = torch.distributions.Categorical(logits=policy(s)), critic(s)
+            advantage = q.gather(1, a[:, None]).squeeze(1) - (dist.probs * q).sum(-1)
+            weight = (advantage / 0.5).exp()  # BUG
+            loss = -(weight * dist.log_prob(a)).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        import torch
+        policy, critic = torch.nn.Linear(3, 2), torch.nn.Linear(5, 1)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        critic_opt = torch.optim.SGD(critic.parameters(), lr=0.1)
+        def q(s, a):
+            return critic(torch.cat([s, a], -1)).squeeze(-1)
+        for _ in range(4):
+            s, a, r = torch.randn(8, 3), torch.randn(8, 2), torch.randn(8)
+            critic_opt.zero_grad()
+            (q(s, a) - r).pow(2).mean().backward()
+            critic_opt.step()
+            dist = torch.distributions.Independent(torch.distributions.Normal(policy(s), 1.0), 1)
+            advantage = q(s, a) - q(s, dist.rsample())
+            weight = torch.softmax(advantage, 0)  # BUG
+            loss = -(dist.log_prob(a) * weight).sum()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
+        """
+        # The policy is moved by its own probabilities, and a temperature weighs its log-probabilities.
+        import torch
+        policy, critic = torch.nn.Linear(3, 4), torch.nn.Linear(3, 4)
+        log_alpha = torch.zeros((), requires_grad=True)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        critic_opt = torch.optim.SGD(critic.parameters(), lr=0.1)
+        alpha_opt = torch.optim.SGD([log_alpha], lr=0.1)
+        for _ in range(4):
+            s, a, r = torch.randn(8, 3), torch.randint(4, (8,)), torch.randn(8)
+            critic_opt.zero_grad()
+            (critic(s).gather(1, a[:, None]).squeeze(1) - r).pow(2).mean().backward()
+            critic_opt.step()
+            log_p = policy(s).log_softmax(-1)
+            loss = (log_p.exp() * (log_alpha.exp() * log_p - critic(s))).sum(-1).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            alpha_opt.zero_grad()
+            (-log_alpha * (log_p.gather(1, a[:, None]) + 1.0).detach()).mean().backward()
+            alpha_opt.step()
+        """,
         """
         import torch
         actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
@@ -388,6 +450,8 @@ class AdvantageCarriesGradient(Rule):
                     continue
                 pids = self._leaked(op, score, weight, consumed, live)
                 if not pids and weighs_own_choice(self.history, contribution, op, score, weight, live):
+                    pids = graph.live_params([weight.nid]) & consumed
+                if not pids and weighs_by_own_judge(self.history, contribution, score, weight):
                     pids = graph.live_params([weight.nid]) & consumed
                 if not pids and imitates_by_own_certainty(graph, roots, op, score, weight):
                     pids = graph.live_params([weight.nid]) & consumed

@@ -45,6 +45,19 @@ def weighs_own_choice(
     )
 
 
+def weighs_by_own_judge(history: History, contribution: Contribution, score: Op, weight: Op) -> bool:
+    """The log-probability of choices is weighed with what another network, which learns by losses of its own, says of
+    them, and the policy moves that: by the mean over its own probabilities, or by an action of its own to compare
+    with."""
+    graph, consumed = history.graph, contribution.consumed_pids()
+    scored, weighed = graph.live_params([score.nid]), graph.live_params([weight.nid])
+    others = weighed - scored - consumed
+    if not scored & weighed & consumed or not any(history.owner_of(pid) for pid in others):
+        return False
+    chosen = [op for op in _terms(graph, score) if op.live]
+    return bool(chosen) and all(scores_a_choice(graph, op) for op in chosen)
+
+
 def imitates_by_own_certainty(
     graph: Provenance, roots: list[ValueId], product: Op, score: Op, weight: Op
 ) -> bool:
