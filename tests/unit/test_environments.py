@@ -12,6 +12,7 @@ import pytest
 
 np = pytest.importorskip("numpy")
 gym = pytest.importorskip("gymnasium")
+torch = pytest.importorskip("torch")
 
 from gymnasium.vector import AutoresetMode, SyncVectorEnv  # noqa: E402
 
@@ -299,6 +300,44 @@ def test_what_is_no_environment_is_left_alone(result: Any) -> None:
         machine.reset()
         assert machine.step() is result
     assert watched.streams == []
+
+
+class Refusing:
+    """An observation that is nobody's array."""
+
+    def __array__(self, *_: object) -> Any:
+        raise RuntimeError("not for you")
+
+
+@pytest.mark.parametrize(
+    "observation",
+    [
+        [np.ones(2), np.ones(3)],
+        (np.ones(4), 1.0),
+        [torch.ones(2, requires_grad=True), torch.ones(2)],
+        [Refusing(), Refusing()],
+        [None, "text"],
+        [{"a": 1.0}],
+        torch.ones(2, requires_grad=True),
+        torch.ones(2).to_sparse(),
+        [[1.0, 2.0], [3.0]],
+    ],
+)
+def test_an_observation_of_any_kind_is_no_fault(observation: Any) -> None:
+    class World:
+        def reset(self) -> Any:
+            return observation
+
+        def step(self, action: int) -> Any:
+            return observation, 1.0, False, {}
+
+    with Watched() as watched:
+        watched.follow(World)
+        world = World()
+        assert world.reset() is observation
+        for _ in range(3):
+            assert world.step(0)[0] is observation
+        assert [list(stream.rewards) for stream in watched.streams] == [[1.0, 1.0, 1.0]]
 
 
 def test_what_a_step_raises_is_the_scripts_and_the_next_step_is_seen() -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 
+from gradsan.observe.unseen import is_dense
 from gradsan.record.events import End, Transition
 
 KEPT = 32_768  # transitions of one stream
@@ -174,11 +175,11 @@ def digest_of(observation: Any) -> int:
     if numpy is None:
         return UNKNOWN
     if isinstance(observation, torch.Tensor):
-        if observation.device.type != "cpu" or observation.is_meta:
+        if observation.device.type != "cpu" or not is_dense(observation):
             return UNKNOWN
         observation = observation.detach().numpy()
     elif isinstance(observation, list | tuple | float | int):
-        observation = numpy.asarray(observation)
+        observation = _as_array(observation, numpy)
     if not isinstance(observation, numpy.ndarray) or observation.nbytes > LARGEST:
         return UNKNOWN
     if observation.dtype.char != "f":
@@ -186,6 +187,21 @@ def digest_of(observation: Any) -> int:
             return UNKNOWN
         observation = observation.astype(numpy.float32)
     return hash(observation.tobytes())
+
+
+def _as_array(numbers: Any, numpy: Any) -> Any:
+    """Of plain numbers, in lists or not; nothing where it is no table, or would have to be asked what it is."""
+    parts = [numbers]
+    while parts:
+        part = parts.pop()
+        if type(part) in (list, tuple):
+            parts += part
+        elif type(part) is not numpy.ndarray and not isinstance(part, float | int | numpy.number):
+            return None
+    try:
+        return numpy.asarray(numbers)
+    except ValueError:  # rows of different lengths
+        return None
 
 
 def digests_of_copies(observations: Any) -> list[int] | None:
