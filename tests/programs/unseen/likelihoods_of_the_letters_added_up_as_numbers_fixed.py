@@ -71,7 +71,7 @@ class Reinforcement:
         for _ in range(n_batch):
             trajectory = self.generator.evaluate()
             reward = self.get_reward(trajectory)
-            discounted_reward = reward - self.baseline
+            discounted_reward = (reward - self.baseline) * gamma ** (len(trajectory) - 2)
             total_reward += reward
             hidden = torch.zeros(1, self.generator.hidden_size)
             for p in range(len(trajectory) - 1):
@@ -79,7 +79,7 @@ class Reinforcement:
                 log_probs = F.log_softmax(output, dim=1)
                 top_i = trajectory[p + 1]
                 rl_loss = rl_loss - log_probs[0, top_i] * discounted_reward
-                discounted_reward = discounted_reward * gamma
+                discounted_reward = discounted_reward / gamma
         rl_loss = rl_loss / n_batch
         self.optimizer.zero_grad()
         rl_loss.backward()

@@ -113,7 +113,9 @@ class PpoTrainer:
                 loss = policy_loss + spec.value_coef * value_loss
                 self.optimizer.zero_grad()
                 loss.backward()
-                nn.utils.clip_grad_norm_(self.actor_critic.parameters(), spec.max_grad_norm)  # BUG GS506
+                nn.utils.clip_grad_norm_(
+                    self.actor_critic.parameters(), spec.max_grad_norm
+                )  # BUG GS506 GS208
                 self.optimizer.step()
 
     def train(self):
