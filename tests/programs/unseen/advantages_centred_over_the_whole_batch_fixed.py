@@ -1,6 +1,6 @@
-"""A notebook on dueling Q-networks. The advantages are centred with their mean over everything that is in the tensor: for
-one state these are its actions, in training they are the actions of the whole minibatch, and the values of a state
-depend on which other states were drawn with it.
+"""A notebook on dueling Q-networks. The advantages are centred with their mean over everything that is in the tensor:
+for one state these are its actions, in training they are the actions of the whole minibatch, and the values of a
+state depend on which other states were drawn with it.
 Repaired here.
 
 Round 21

@@ -1,5 +1,6 @@
-"""Groups of answers from a small language model. The mask of an answer ends at its end token; an answer that was stopped
-by its own budget of tokens has none, and the padding that fills it up to the length of the batch is trained like words.
+"""Groups of answers from a small language model. The mask of an answer ends at its end token; an answer that was
+stopped by its own budget of tokens has none, and the padding that fills it up to the length of the batch is trained
+like words.
 Repaired here.
 
 Round 21

@@ -1,6 +1,6 @@
-"""Reinforcement learning from a scoring function for a small language model, with an actor and a critic. The bonus for
-variety is computed as the sum of p times log p, which is the entropy with its sign turned round, and is taken off the
-loss like an entropy: the model is paid for being certain.
+"""Reinforcement learning from a scoring function for a small language model, with an actor and a critic. The bonus
+for variety is computed as the sum of p times log p, which is the entropy with its sign turned round, and is taken off
+the loss like an entropy: the model is paid for being certain.
 
 Round 21
 Class: llm-rl

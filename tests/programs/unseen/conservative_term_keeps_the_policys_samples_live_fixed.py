@@ -1,6 +1,6 @@
-"""Conservative Q-learning from recorded data. The actions that the policy proposes are drawn once, with gradients, and
-serve both the policy's loss and the conservative term of the critics: when the critics' loss goes backward it wants to
-pass through the policy, whose weights have been stepped in the meantime.
+"""Conservative Q-learning from recorded data. The actions that the policy proposes are drawn once, with gradients,
+and serve both the policy's loss and the conservative term of the critics: when the critics' loss goes backward it
+wants to pass through the policy, whose weights have been stepped in the meantime.
 Repaired here.
 
 Round 21

@@ -1,6 +1,6 @@
-"""Advantage actor-critic after a tutorial, with several carts. The generalised advantages are made of the critic's live
-values, and their square is the critic's loss: it is differentiated through every later value of the rollout, and the
-values are moved towards each other in both directions instead of towards a fixed target.
+"""Advantage actor-critic after a tutorial, with several carts. The generalised advantages are made of the critic's
+live values, and their square is the critic's loss: it is differentiated through every later value of the rollout, and
+the values are moved towards each other in both directions instead of towards a fixed target.
 
 Round 21
 Class: the line

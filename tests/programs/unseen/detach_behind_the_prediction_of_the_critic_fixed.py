@@ -1,6 +1,6 @@
-"""A platoon of cars is controlled by a graph network, trained with a deterministic policy gradient. In the critic's loss
-it is the prediction that is detached and not the target: the loss falls on the slow networks, the critic itself is never
-fitted, and the actor climbs a critic that knows nothing.
+"""A platoon of cars is controlled by a graph network, trained with a deterministic policy gradient. In the critic's
+loss it is the prediction that is detached and not the target: the loss falls on the slow networks, the critic itself
+is never fitted, and the actor climbs a critic that knows nothing.
 Repaired here.
 
 Round 21

@@ -1,6 +1,6 @@
-"""Multi-agent actor-critic with separate encoders for the policy and for the values. The model lists its actor's and its
-critic's parameters for two optimizers, and the list of the critic has the last layer only: the encoder in front of it
-gets gradients at every update and stays as it was made.
+"""Multi-agent actor-critic with separate encoders for the policy and for the values. The model lists its actor's and
+its critic's parameters for two optimizers, and the list of the critic has the last layer only: the encoder in front
+of it gets gradients at every update and stays as it was made.
 Repaired here.
 
 Round 21

@@ -1,6 +1,6 @@
-"""A single file of proximal policy optimisation over a frozen lake with several walkers. The buffer holds, for every step,
-whether that step ended its episode; the estimator looks one step ahead, as it would where the buffer holds whether a
-step began one. The value behind an end is counted, and the one before the last step is not.
+"""A single file of proximal policy optimisation over a frozen lake with several walkers. The buffer holds, for every
+step, whether that step ended its episode; the estimator looks one step ahead, as it would where the buffer holds
+whether a step began one. The value behind an end is counted, and the one before the last step is not.
 Repaired here.
 
 Round 21
@@ -98,14 +98,15 @@ for iteration in range(1, 37):
 
     with torch.no_grad():
         next_value = agent.get_value(next_obs)
-        advantages, lastgaelam = torch.zeros_like(rewards), 0.0
+        advantages, gae = torch.zeros_like(rewards), 0.0
         for t in reversed(range(num_steps)):
             if t == num_steps - 1:
                 nextnonterminal, nextvalues = 1.0 - dones[t], next_value
             else:
                 nextnonterminal, nextvalues = 1.0 - dones[t], values[t + 1]
             delta = rewards[t] + gamma * nextvalues * nextnonterminal - values[t]
-            advantages[t] = lastgaelam = delta + gamma * gae_lambda * nextnonterminal * lastgaelam
+            gae = delta + gamma * gae_lambda * nextnonterminal * gae
+            advantages[t] = gae
         returns = advantages + values
 
     flat = [x.flatten(0, 1) for x in (obs, actions, logprobs, advantages, returns)]

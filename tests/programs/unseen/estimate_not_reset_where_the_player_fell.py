@@ -1,6 +1,6 @@
 """A runner has to jump over pits; several copies play at once and start again where they fell. In the estimate of the
-advantages the value behind a fall is left out, but the sum itself is carried on: what the next attempt earns is credited
-to the step into the pit.
+advantages the value behind a fall is left out, but the sum itself is carried on: what the next attempt earns is
+credited to the step into the pit.
 
 Round 21
 Class: meaning

@@ -1,6 +1,6 @@
 """Advantage weighted regression from a recorded walk on a grid, as a homework. The weight of a recorded action is the
-exponential of its advantage over what the policy would do, and nothing in it is detached: the policy also learns to make
-the weights of unlikely actions small, by moving its own average.
+exponential of its advantage over what the policy would do, and nothing in it is detached: the policy also learns to
+make the weights of unlikely actions small, by moving its own average.
 
 Round 21
 Class: weights
@@ -62,8 +62,8 @@ class AWACAgent:
     def compute_advantage(self, obs, actions, dist):
         qa_values = self.critic(obs)
         q_values = qa_values.gather(-1, actions.unsqueeze(-1)).squeeze(-1)
-        values = (dist.probs * qa_values).sum(-1)
-        return q_values - values
+        values = (dist.probs * qa_values).sum(-1)  # BUG GS303
+        return q_values - values  # BUG GS303
 
     def update_actor(self, obs, actions):
         dist = Categorical(logits=self.actor(obs))

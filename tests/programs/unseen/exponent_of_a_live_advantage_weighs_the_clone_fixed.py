@@ -1,6 +1,6 @@
 """Advantage weighted regression from a recorded walk on a grid, as a homework. The weight of a recorded action is the
-exponential of its advantage over what the policy would do, and nothing in it is detached: the policy also learns to make
-the weights of unlikely actions small, by moving its own average.
+exponential of its advantage over what the policy would do, and nothing in it is detached: the policy also learns to
+make the weights of unlikely actions small, by moving its own average.
 Repaired here.
 
 Round 21

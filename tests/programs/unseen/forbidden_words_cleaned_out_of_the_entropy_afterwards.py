@@ -1,6 +1,6 @@
-"""A small language model writes sums under a grammar, which forbids words with minus infinity. Their entropy is zero times
-minus infinity; the product is cleaned up where it has become undefined, so that the number is right. The gradient of the
-product is still undefined, and one step of the bonus is enough to lose the model.
+"""A small language model writes sums under a grammar, which forbids words with minus infinity. Their entropy is zero
+times minus infinity; the product is cleaned up where it has become undefined, so that the number is right. The
+gradient of the product is still undefined, and one step of the bonus is enough to lose the model.
 
 Round 21
 Class: magnitude

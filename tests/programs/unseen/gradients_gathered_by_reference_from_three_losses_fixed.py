@@ -1,6 +1,6 @@
-"""Truncated quantile critics with a learner that runs one backward for each optimizer and gathers the gradients before
-any of them is applied. The policy's backward passes through the critics, whose gradients were gathered by reference:
-it adds to them, and the critics step towards higher values of whatever the policy does.
+"""Truncated quantile critics with a learner that runs one backward for each optimizer and gathers the gradients
+before any of them is applied. The policy's backward passes through the critics, whose gradients were gathered by
+reference: it adds to them, and the critics step towards higher values of whatever the policy does.
 Repaired here.
 
 Round 21

@@ -1,6 +1,6 @@
-"""A recurrent generator of molecules is rewarded for what it writes. The log-likelihood of every letter is taken out as a
-number before it is multiplied with the reward, and the sum is wrapped into a tensor that asks for a gradient: backward
-finds something to do, and not one weight of the generator ever changes.
+"""A recurrent generator of molecules is rewarded for what it writes. The log-likelihood of every letter is taken out
+as a number before it is multiplied with the reward, and the sum is wrapped into a tensor that asks for a gradient:
+backward finds something to do, and not one weight of the generator ever changes.
 
 Round 21
 Class: the line

@@ -1,6 +1,6 @@
-"""A trainer for robots takes its settings from a specification, where a zero usually switches something off. The greatest
-norm of the gradient is set to zero for a run without a limit; the limit is applied all the same, shrinks every gradient
-to nothing, and the run reports success with the weights it started from.
+"""A trainer for robots takes its settings from a specification, where a zero usually switches something off. The
+greatest norm of the gradient is set to zero for a run without a limit; the limit is applied all the same, shrinks
+every gradient to nothing, and the run reports success with the weights it started from.
 
 Round 21
 Class: magnitude
@@ -113,9 +113,8 @@ class PpoTrainer:
                 loss = policy_loss + spec.value_coef * value_loss
                 self.optimizer.zero_grad()
                 loss.backward()
-                nn.utils.clip_grad_norm_(
-                    self.actor_critic.parameters(), spec.max_grad_norm
-                )  # BUG GS506 GS208
+                parameters = self.actor_critic.parameters()
+                nn.utils.clip_grad_norm_(parameters, spec.max_grad_norm)  # BUG GS506 GS208
                 self.optimizer.step()
 
     def train(self):

@@ -1,6 +1,6 @@
-"""A trainer for robots takes its settings from a specification, where a zero usually switches something off. The greatest
-norm of the gradient is set to zero for a run without a limit; the limit is applied all the same, shrinks every gradient
-to nothing, and the run reports success with the weights it started from.
+"""A trainer for robots takes its settings from a specification, where a zero usually switches something off. The
+greatest norm of the gradient is set to zero for a run without a limit; the limit is applied all the same, shrinks
+every gradient to nothing, and the run reports success with the weights it started from.
 Repaired here.
 
 Round 21
@@ -114,8 +114,9 @@ class PpoTrainer:
                 loss = policy_loss + spec.value_coef * value_loss
                 self.optimizer.zero_grad()
                 loss.backward()
+                parameters = self.actor_critic.parameters()
                 if spec.max_grad_norm > 0:
-                    nn.utils.clip_grad_norm_(self.actor_critic.parameters(), spec.max_grad_norm)
+                    nn.utils.clip_grad_norm_(parameters, spec.max_grad_norm)
                 self.optimizer.step()
 
     def train(self):

@@ -1,6 +1,6 @@
-"""Proximal policy optimisation of a young dinosaur's gait. The policy draws an action, scores it, and only then limits it
-to what the joints can do; it is the limited action that goes into the batch. When it is scored again for the ratio it has
-other odds than the one that was drawn, and the ratio is not one before anything has been learned.
+"""Proximal policy optimisation of a young dinosaur's gait. The policy draws an action, scores it, and only then
+limits it to what the joints can do; it is the limited action that goes into the batch. When it is scored again for
+the ratio it has other odds than the one that was drawn, and the ratio is not one before anything has been learned.
 Repaired here.
 
 Round 21
@@ -27,7 +27,7 @@ class PPOConfig:
 
 
 class Walker:
-    """Two legs push in turn; speed is rewarded and effort costs. The lesson ends after sixteen steps, as one can see."""
+    """Two legs push in turn; speed is rewarded and effort costs. A lesson has sixteen steps, and a clock."""
 
     obs_size, action_size, horizon = 5, 2, 16
 

@@ -1,6 +1,6 @@
-"""Recurrent proximal policy optimisation. The experience has a place for the state of the memory of every environment, from
-which the next step and the next segment go on. The state is stored as the network returned it: each write hangs the
-graph of another step onto the store, back to the first step of the first rollout.
+"""Recurrent proximal policy optimisation. The experience has a place for the state of the memory of every
+environment, from which the next step and the next segment go on. The state is stored as the network returned it: each
+write hangs the graph of another step onto the store, back to the first step of the first rollout.
 
 Round 21
 Class: stays alive

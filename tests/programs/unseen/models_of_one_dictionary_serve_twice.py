@@ -1,6 +1,6 @@
-"""A deterministic policy gradient on the pendulum. The agent is handed its networks in a dictionary, and takes actor and
-critic out of it a second time for the targets: they are the same objects, the soft update copies each onto itself, and
-every target moves with the network that is fitted to it.
+"""A deterministic policy gradient on the pendulum. The agent is handed its networks in a dictionary, and takes actor
+and critic out of it a second time for the targets: they are the same objects, the soft update copies each onto
+itself, and every target moves with the network that is fitted to it.
 
 Round 21
 Class: the line

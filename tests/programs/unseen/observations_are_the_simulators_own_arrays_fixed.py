@@ -1,6 +1,6 @@
-"""A policy gradient on a physics simulator that hands out its own arrays as observations. They are turned into tensors
-without a copy and go through the policy while the episode runs; the next step writes new positions into the same memory,
-and at the end of the episode the first layer remembers the last state for all of its steps.
+"""A policy gradient on a physics simulator that hands out its own arrays as observations. They are turned into
+tensors without a copy and go through the policy while the episode runs; the next step writes new positions into the
+same memory, and at the end of the episode the first layer remembers the last state for all of its steps.
 Repaired here.
 
 Round 21
@@ -66,7 +66,8 @@ class GaussianPolicy(nn.Module):
         self.mean, self.log_std = nn.Linear(hidden, 1), nn.Parameter(torch.tensor(-0.5))
 
     def forward(self, observation):
-        parts = [self.inputs[name](torch.from_numpy(array)) for name, array in observation.items()]
+        tensors = {name: torch.from_numpy(array) for name, array in observation.items()}
+        parts = [self.inputs[name](tensor) for name, tensor in tensors.items()]
         return torch.distributions.Normal(self.mean(torch.tanh(sum(parts))), self.log_std.exp())
 
 

@@ -1,6 +1,6 @@
 """A small dreamer: a world model, an actor that learns in imagination, and a value model for what lies beyond it. The
-optimizer for the values was copied from the line above and still takes the actor's parameters: the value model is never
-stepped, and every imagined return ends in the values of an untrained network.
+optimizer for the values was copied from the line above and still takes the actor's parameters: the value model is
+never stepped, and every imagined return ends in the values of an untrained network.
 Repaired here.
 
 Round 21

@@ -1,6 +1,6 @@
-"""Asynchronous advantage actor-critic with workers that take turns. A worker remembers value, log-probability and reward of
-every step, and makes tensors of them when it learns; the log-probabilities come out of that as new numbers. The shared
-network still gets the critic's gradient, and its policy head gets none at all.
+"""Asynchronous advantage actor-critic with workers that take turns. A worker remembers value, log-probability and
+reward of every step, and makes tensors of them when it learns; the log-probabilities come out of that as new numbers.
+The shared network still gets the critic's gradient, and its policy head gets none at all.
 Repaired here.
 
 Round 21

@@ -1,6 +1,6 @@
 """An expert is trained with soft actor-critic before anybody imitates it. The policy's output is cut into means and
-log-spreads, and the spreads are limited in place: the halves are views of one tensor that were made together, and such
-a view may not be written to.
+log-spreads, and the spreads are limited in place: the halves are views of one tensor that were made together, and
+such a view may not be written to.
 
 Round 21
 Class: forward errors

@@ -1,6 +1,6 @@
-"""A spiking policy for a one-step control task, whose neurons are meant to learn at which potential they fire. The step
-of a spike has a surrogate slope for the potential; for the threshold, its second input, the backward returns nothing, and
-every neuron keeps the threshold it was given.
+"""A spiking policy for a one-step control task, whose neurons are meant to learn at which potential they fire. The
+step of a spike has a surrogate slope for the potential; for the threshold, its second input, the backward returns
+nothing, and every neuron keeps the threshold it was given.
 
 Round 21
 Class: custom functions

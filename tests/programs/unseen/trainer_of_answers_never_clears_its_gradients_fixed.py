@@ -1,5 +1,6 @@
-"""Group-relative policy optimisation of a small language model, with a trainer that is handed batches by the main loop. Its
-training step goes backward and steps, and clears nothing: every batch is stepped together with all the batches before it.
+"""Group-relative policy optimisation of a small language model, with a trainer that is handed batches by the main
+loop. Its training step goes backward and steps, and clears nothing: every batch is stepped together with all the
+batches before it.
 Repaired here.
 
 Round 21

@@ -1,6 +1,6 @@
-"""Proximal policy optimisation of a chunked policy. The rollout stores values and returns as columns; when the values are
-computed again for the update, the head drops its last axis. Every difference of the clipped value loss becomes a square,
-and each prediction is fitted to all the returns of the minibatch.
+"""Proximal policy optimisation of a chunked policy. The rollout stores values and returns as columns; when the values
+are computed again for the update, the head drops its last axis. Every difference of the clipped value loss becomes a
+square, and each prediction is fitted to all the returns of the minibatch.
 
 Round 21
 Class: axes
