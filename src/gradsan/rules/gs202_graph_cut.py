@@ -404,6 +404,38 @@ class GraphCut(Rule):
                 loss.backward()
                 opt.step()
         """,
+        """
+        # A worker that gives copies of its gradients to the network that everybody shares.
+        import torch
+
+        class Net(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.body, self.pi, self.v = torch.nn.Linear(3, 8), torch.nn.Linear(8, 2), torch.nn.Linear(8, 1)
+
+            def forward(self, s):
+                h = self.body(s).relu()
+                return torch.distributions.Categorical(logits=self.pi(h)), self.v(h).squeeze(-1)
+
+        shared, worker = Net(), Net()
+        opt = torch.optim.SGD(shared.parameters(), lr=0.1)
+        for _ in range(8):
+            worker.load_state_dict(shared.state_dict())
+            log_probs, values, rewards = [], [], torch.randn(5)
+            for _ in range(5):
+                dist, value = worker(torch.randn(3))
+                log_probs.append(dist.log_prob(dist.sample()))
+                values.append(value)
+            values, log_probs = torch.stack(values), torch.tensor(log_probs)  # BUG
+            loss = -(log_probs * (rewards - values.detach())).sum() + (values - rewards).pow(2).sum()
+            worker.zero_grad()
+            loss.backward()
+            opt.zero_grad()
+            for mine, theirs in zip(worker.parameters(), shared.parameters()):
+                if mine.grad is not None:
+                    theirs.grad = mine.grad.clone()
+            opt.step()
+        """,
     )
     good = (
         """

@@ -214,9 +214,17 @@ class CutFinder:
         owned = {pid for o in optimizers for pid in o.params}.union(contribution.by_hand)
         if contribution.by_hand:  # the script looks for the gradients of all that it means to train
             owned |= history.hand.missing - history.ever_fed
-        return {
+        trained = {
             pid for pid in owned if history.params[pid].requires_grad and not history.networks.is_target(pid)
         }
+        return trained | self._lent_to(owned, contribution)
+
+    def _lent_to(self, owned: set[ParamId], contribution: Contribution) -> set[ParamId]:
+        """The parameters of a worker that lends its gradients to these, also those that have none to lend."""
+        copies = self.history.networks.copies
+        lending = (copies[pid] for pid in contribution.consumed_pids() - owned if pid in copies)
+        synced_at = {copy.site for copy in lending if copy.source in owned}
+        return {pid for pid, copy in copies.items() if copy.source in owned and copy.site in synced_at}
 
     def _is_reference(self, term: flow.Term, summands: list[flow.Term], cut: Cut) -> bool:
         """`logp - old_logp`: the constant twin of a live term, with the other sign, belongs there."""

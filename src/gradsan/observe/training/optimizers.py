@@ -280,14 +280,14 @@ class OptimizerTap:
         self._emit(StepDone(oid))
 
     def _lenders(self, by_hand: list[ParamId], held: list[ParamId]) -> tuple[ParamId, ...]:
-        """Parameters whose very `.grad` was handed to one of these, as A3C's workers do: the step consumes theirs."""
-        leaves = self._leaves
-        given = {id(leaf.grad) for pid in by_hand if (leaf := leaves.tensor(pid)) is not None}
-        others = ((pid, leaves.tensor(pid)) for pid in self._sketch.holders_beside(held))
+        """Parameters whose `.grad`, or a copy of it, was handed to one of these, as A3C's workers do: the step consumes
+        theirs."""
+        given = [leaf.grad for pid in by_hand if (leaf := self._leaves.tensor(pid)) is not None]
+        others = ((pid, self._leaves.tensor(pid)) for pid in self._sketch.holders_beside(held))
         return tuple(
             pid
             for pid, leaf in others
-            if leaf is not None and leaf.grad is not None and id(leaf.grad) in given
+            if leaf is not None and leaf.grad is not None and any(_is_the_same(leaf.grad, g) for g in given)
         )
 
     def notice_rewriting(self, pids: Iterable[ParamId], params: Iterable[torch.Tensor]) -> None:
@@ -408,3 +408,12 @@ def _is_constructor(frame: FrameType | None) -> bool:
 
 def _has_closure(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     return (len(args) > 1 and args[1] is not None) or kwargs.get("closure") is not None
+
+
+def _is_the_same(grad: torch.Tensor, given: torch.Tensor | None) -> bool:
+    """One tensor, or a copy of it; zeros are like all zeros."""
+    if given is None or grad is given:
+        return given is not None
+    if grad.shape != given.shape or grad.dtype != given.dtype or not (is_dense(grad) and is_dense(given)):
+        return False
+    return grad.device == given.device and bool(torch.equal(grad, given)) and bool(grad.any())
