@@ -12,6 +12,7 @@ from gradsan.record.events import NOWHERE, HeldGraphs, Op, Ops, Site
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 ITERATIONS = 4
+WRITING = {"setitem", "copy", "index_put", "index_copy", "scatter"}  # into memory that is there already
 
 
 class GrowingGraph(Rule):
@@ -126,8 +127,35 @@ class GrowingGraph(Rule):
             surprise(x).mean().backward()
             opt.step()
         """,
+        """
+        # Written in place: nothing but the memory itself goes from one update to the next.
+        import torch
+        cell, head = torch.nn.GRUCell(3, 4), torch.nn.Linear(4, 1)
+        opt = torch.optim.SGD([*cell.parameters(), *head.parameters()], lr=0.01)
+        memory = torch.zeros(8, 4)
+        for _ in range(8):
+            for _ in range(2):
+                memory[:] = cell(torch.randn(8, 3), memory.clone())  # BUG
+            loss = (head(cell(torch.randn(8, 3), memory.detach().clone())) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
+        """
+        import torch
+        cell, head = torch.nn.GRUCell(3, 4), torch.nn.Linear(4, 1)
+        opt = torch.optim.SGD([*cell.parameters(), *head.parameters()], lr=0.01)
+        memory = torch.zeros(8, 4)
+        for _ in range(8):
+            h = cell(torch.randn(8, 3), memory.clone())
+            loss = (head(h) - 1.0).pow(2).mean()
+            memory[:] = h.detach()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
         """
         import copy
         import torch
@@ -251,9 +279,11 @@ class GrowingGraph(Rule):
                 )
 
     def _carries_on(self, op: Op) -> bool:
-        """Not where another line does, and this one only looks at what it keeps."""
+        """Not where another line does, and this one only looks at what it keeps: reads what a line has written."""
         behind = self.history.graph.live_ancestors(op.inputs).values()
-        carriers = {source.site for source in behind if source.facts.carried}
+        carriers = {source.site: source.name for source in behind if source.facts.carried}
+        if op.name not in WRITING and not WRITING.isdisjoint(carriers.values()):
+            return False
         return not carriers or op.site in carriers
 
     def _is_synced_live(self, written: Op) -> bool:

@@ -264,6 +264,8 @@ class OperationTap(StackedMode):
             nid = self.values.fresh()
             shape, live = shape_of(tensor), tensor.requires_grad
             floating = is_floating(tensor)
+            if live and (depth := self.values.carried(nid, numbers)):
+                facts = facts._replace(carried=depth)
             self.record(Op(nid, name, site, numbers, live, shape, floating, (), facts, chain=place.chain))
             if live and tensor.grad_fn is not None:
                 self.writes.used(nid, [tensor], tensor, label(tensor, nid, site))
