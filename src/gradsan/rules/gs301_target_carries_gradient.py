@@ -176,6 +176,24 @@ class TargetCarriesGradient(Rule):
             (q_loss + value_loss).backward()
             opt.step()
         """,
+        """
+        # Generalised advantages, fitted as they are.
+        import torch
+        v = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(v.parameters(), lr=0.1)
+        for _ in range(3):
+            values, last = v(torch.randn(5, 8, 3)).squeeze(-1), v(torch.randn(8, 3)).squeeze(-1)
+            rewards, masks, gae, found = torch.randn(5, 8), (torch.rand(5, 8) > 0.2).float(), torch.zeros(8), []
+            for t in reversed(range(5)):
+                following = values[t + 1] if t < 4 else last
+                delta = rewards[t] + 0.9 * masks[t] * following - values[t]  # BUG
+                gae = delta + 0.9 * 0.95 * masks[t] * gae
+                found.append(gae)
+            loss = torch.stack(found).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """
@@ -400,8 +418,8 @@ class TargetCarriesGradient(Rule):
         history = self.history
         pids = history.graph.live_params([t.op.nid for t in target])
         pids = pids & contribution.consumed_pids() or pids
-        reward = next((d for d in data if d.sign == target[0].sign), data[0])
-        where = self._joins(residual, target, reward.op)
+        rewards = [d for d in data if d.sign == target[0].sign] or data[:1]
+        where = self._joins(residual, target, rewards)
         culprit = self._culprit(residual, target, where)
         named = where.site if culprit == residual.op.site else culprit
         weighs = named != where.site and policy_weight(history.graph, target) is not None
@@ -426,15 +444,15 @@ class TargetCarriesGradient(Rule):
             return residual.op.site
         return handed_in(self.history, where, target[0].op)
 
-    def _joins(self, residual: Residual, target: list[Term], reward: Op) -> Op:
-        """The operation that adds reward and bootstrapped value: the first value made of both."""
+    def _joins(self, residual: Residual, target: list[Term], rewards: list[Term]) -> Op:
+        """The operation that adds reward and bootstrapped value: the first value made of both, at any of the steps."""
         graph = self.history.graph
-        wanted = target[0].op.nid
+        values, data = {t.op.nid for t in target}, {t.op.nid for t in rewards}
         best = residual.op
         for op in graph.live_ancestors([residual.op.nid]).values():
             if op.name in ("add", "sub", "rsub") and op.nid < best.nid and op.site:
-                inside = graph.ancestors([op.nid])
-                if wanted in inside and reward.nid in inside:
+                inside = graph.ancestors([op.nid]).keys()
+                if not values.isdisjoint(inside) and not data.isdisjoint(inside):
                     best = op
         return best
 
