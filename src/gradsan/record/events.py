@@ -265,6 +265,13 @@ class Overlap(NamedTuple):
     product: float
 
 
+class CarriedName(NamedTuple):
+    """A variable that holds a value of the graph, in the frame that was on this line when backward failed."""
+
+    name: str
+    site: Site
+
+
 class BackwardFacts(NamedTuple):
     """What looking at the graph around a backward has shown; empty where nobody looked."""
 
@@ -290,6 +297,7 @@ class BackwardFacts(NamedTuple):
     growth: GradientGrowth | None = None
     junctions: tuple[Junction, ...] = ()
     overlaps: tuple[Overlap, ...] = ()
+    carried: tuple[CarriedName, ...] = ()  # where an earlier backward had freed what this one needs
 
 
 NO_FACTS = BackwardFacts()
