@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from gradsan.judge.ledger import Contribution
-from gradsan.judge.lines.carried_names import carried_by_source
 from gradsan.judge.lines.callers import helpers_behind
+from gradsan.judge.lines.carried_names import carried_by_source
 from gradsan.judge.lines.carriers import carried_by, emptied_in_vain, is_kept
 from gradsan.judge.report.wording import line, value_at
 from gradsan.record.events import Backward, Op, Site

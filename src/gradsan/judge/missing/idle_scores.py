@@ -1,5 +1,5 @@
-"""Scores that teach nothing: the log-probability of a draw from the very distribution that it was drawn from, weighed
-alike for all draws. Its gradient is zero on average, whatever the coefficient; with `rsample` it would be an entropy."""
+"""Scores that teach nothing: the log-probability of a draw under the very distribution that it was drawn from, weighed
+alike for all draws. Its gradient is zero on average, whatever the weight; with `rsample` it would be an entropy."""
 
 from __future__ import annotations
 
