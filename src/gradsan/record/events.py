@@ -439,6 +439,7 @@ class OpFacts(NamedTuple):
     mask: MaskFacts | None = (
         None  # what a live value of the same form was multiplied by, or tokens that were read
     )
+    numbers: tuple[float, ...] = ()  # a single number that left torch, or a list of them that came in
     cut_off: float = 0.0  # of the size of all numbers, the share that a cast to whole ones has cut off
 
 

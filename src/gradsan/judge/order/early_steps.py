@@ -18,7 +18,9 @@ class EarlySteps:
     def __init__(self, history: History) -> None:
         self._history = history
         self._empty: set[Line] = set()  # lines that have just stepped and found nothing
-        self._next: dict[BackwardId, set[Line]] = {}  # by the first backward since then that feeds the same parameters
+        self._next: dict[
+            BackwardId, set[Line]
+        ] = {}  # by the first backward since then that feeds the same parameters
         self._in_vain: dict[Line, int] = {}
         self._right: set[Line] = set()
         self._seen: set[Line] = set()
