@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from gradsan.judge.copies.itself import (
+    COMPARING,
+    Itself,
+    compared_with_itself,
+    second_name,
+    written_in_place,
+)
 from gradsan.judge.effect import never_computed
 from gradsan.judge.lines.source import backward_at
 from gradsan.judge.report.wording import line, value_at
-from gradsan.record.events import NOWHERE, Backward, Op, ValueId
+from gradsan.record.events import NOWHERE, Backward, Op, Ops, Site, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 SUMS = {"add", "sub"}
@@ -19,6 +26,8 @@ class HiddenMutation(Rule):
     what = """
         What an operation kept for backward (an input, a mask, the rows that were looked up) is not what it was:
         something wrote into the memory behind autograd's back, through `.data` or through a NumPy array that shares it.
+        Or what was kept to be compared with is a second name for what it is compared with, and a write in place has
+        changed both.
     """
     why = """
         PyTorch is silent and the gradient is wrong. The usual source is an environment that reuses its
@@ -163,8 +172,79 @@ class HiddenMutation(Rule):
             torch.stack(values).sum().backward()
             opt.step()
         """,
+        """
+        # The head is to be rescaled from the old statistics to the new ones; they are the same.
+        import torch
+
+        class Art(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.head = torch.nn.Linear(3, 1)
+                self.register_buffer("mean", torch.zeros(()))
+                self.register_buffer("spread", torch.ones(()))
+
+            @torch.no_grad()
+            def update(self, targets):
+                mean, spread = self.mean.clone(), self.spread  # BUG
+                self.mean.lerp_(targets.mean(), 0.1)
+                self.spread.copy_((targets - self.mean).pow(2).mean().sqrt())
+                self.head.weight.mul_(spread / self.spread)
+                self.head.bias.mul_(spread).add_(mean - self.mean).div_(self.spread)
+
+        art = Art()
+        opt = torch.optim.SGD(art.parameters(), lr=0.1)
+        for _ in range(4):
+            s, target = torch.randn(8, 3), 5 * torch.randn(8)
+            art.update(target)
+            loss = (art.head(s).squeeze(-1) - (target - art.mean) / art.spread).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
+        """
+        import torch
+
+        class Art(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.head = torch.nn.Linear(3, 1)
+                self.register_buffer("mean", torch.zeros(()))
+                self.register_buffer("spread", torch.ones(()))
+
+            @torch.no_grad()
+            def update(self, targets):
+                mean, spread = self.mean.clone(), self.spread.clone()
+                self.mean.lerp_(targets.mean(), 0.1)
+                self.spread.copy_((targets - self.mean).pow(2).mean().sqrt())
+                self.head.weight.mul_(spread / self.spread)
+                self.head.bias.mul_(spread).add_(mean - self.mean).div_(self.spread)
+
+        art = Art()
+        opt = torch.optim.SGD(art.parameters(), lr=0.1)
+        for _ in range(4):
+            s, target = torch.randn(8, 3), 5 * torch.randn(8)
+            art.update(target)
+            loss = (art.head(s).squeeze(-1) - (target - art.mean) / art.spread).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # Zero and one by right: a value beside its own constant, and a buffer that only got a shorter name.
+        import torch
+        net, scale = torch.nn.Linear(3, 1), torch.ones(())
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(4):
+            value, short = net(torch.randn(8, 3)), scale
+            scale.copy_(value.detach().abs().mean())
+            same = value.detach()
+            loss = ((value - same).exp() * (value.detach() / same) / short).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
         """
         import numpy as np
         import torch
@@ -254,6 +334,27 @@ class HiddenMutation(Rule):
             opt.step()
         """,
     )
+
+    def on_ops(self, event: Ops) -> Verdicts:
+        for op in event.ops:
+            found = compared_with_itself(self.history, op) if op.name in COMPARING else None
+            if found is None or found.value.kind == "parameter":
+                continue  # GS306 tells that
+            written, named = written_in_place(self.history, found), second_name(self.history, found)
+            if written and named:
+                yield self._compared(found, written, named)
+
+    def _compared(self, found: Itself, written: Site, named: Site) -> Verdict:
+        one, other = found.names
+        always = "zero" if found.op.name == "sub" else "one"
+        return Verdict(
+            named,
+            f"`{one}` and `{other}` are two names for one tensor: {line(self.history, written)} writes into both, and "
+            f"what {line(self.history, found.op.site)} makes of them is always {always}",
+            [("alias", named), ("mutation", written), ("use", found.op.site)],
+            fix="keep a copy: `old = x.clone()`",
+            key="itself",
+        )
 
     def on_backward(self, event: Backward) -> Verdicts:
         history = self.history
