@@ -266,10 +266,12 @@ class Overlap(NamedTuple):
 
 
 class CarriedName(NamedTuple):
-    """A variable that holds a value of the graph, in the frame that was on this line when backward failed."""
+    """A variable that holds a value of the graph, in the frame that was on this line when backward failed. `root`: the
+    very value that backward was called on."""
 
     name: str
     site: Site
+    root: bool = False
 
 
 class BackwardFacts(NamedTuple):

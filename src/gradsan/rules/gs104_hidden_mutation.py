@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gradsan.judge.copies.drawn_over import DrawnOver, drawn_over
 from gradsan.judge.copies.itself import (
     COMPARING,
     Itself,
@@ -201,8 +202,52 @@ class HiddenMutation(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # Noise of the form of the actions, drawn into the actions.
+        import torch
+        net, memory = torch.nn.Linear(5, 1), torch.randn(64, 2)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(4):
+            s, r, a = torch.randn(8, 3), torch.randn(8, 1), memory[torch.randint(64, (8,))]
+            with torch.no_grad():
+                noise = a.data.normal_(0, 0.2).clamp(-0.5, 0.5)  # BUG
+                target = r + 0.9 * net(torch.cat([s, 0.1 + noise], -1))
+            loss = (net(torch.cat([s, a], -1)) - target).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
+        """
+        import torch
+        net, memory = torch.nn.Linear(5, 1), torch.randn(64, 2)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(4):
+            s, r, a = torch.randn(8, 3), torch.randn(8, 1), memory[torch.randint(64, (8,))]
+            with torch.no_grad():
+                noise = a.clone().data.normal_(0, 0.2).clamp(-0.5, 0.5)
+                target = r + 0.9 * net(torch.cat([s, 0.1 + noise], -1))
+            loss = (net(torch.cat([s, a], -1)) - target).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # A buffer of noise that is filled anew, and read as such.
+        import torch
+        net, memory = torch.nn.Linear(5, 1), torch.randn(64, 2)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(4):
+            s, r, a = torch.randn(8, 3), torch.randn(8, 1), memory[torch.randint(64, (8,))]
+            with torch.no_grad():
+                a.data.normal_(0, 0.2)
+                target = r + 0.9 * net(torch.cat([s, 0.1 + a], -1))
+            loss = (net(torch.cat([s, a], -1)) - target).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
         """
         import torch
 
@@ -385,6 +430,21 @@ class HiddenMutation(Rule):
                 measure=never_computed,
             )
         yield from self._incoming(event)
+        within = history.graph.ancestors(root.nid for root in event.roots)
+        yield from (self._drawn_over(event, found) for found in drawn_over(history.graph, within))
+
+    def _drawn_over(self, event: Backward, found: DrawnOver) -> Verdict:
+        history, site = self.history, found.draw.site
+        made = value_at(history, found.value.site, "a value")
+        read = found.read.site or event.site
+        return Verdict(
+            site,
+            f"`{found.draw.name}_` draws into the memory of {made}, and {line(history, read)} takes that for what "
+            "it was",
+            [("mutation", site), ("made", found.value.site), ("use", read), ("backward", event.site)],
+            fix="draw into a tensor of its own: `torch.randn_like(x)`, or `x.clone().normal_()`",
+            key="drawn over",
+        )
 
     def _incoming(self, event: Backward) -> Verdicts:
         """A custom backward that writes into the gradient it is given, where a sum gives the same to others."""

@@ -224,6 +224,22 @@ class BackwardTwice(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # The loss of the phase before, under its old name.
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(40):
+            loss = net(torch.randn(8, 3)).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        for _ in range(3):
+            new_loss = (net(torch.randn(8, 3)) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()  # BUG
+            opt.step()
+        """,
     )
     good = (
         """

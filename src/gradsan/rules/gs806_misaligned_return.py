@@ -721,7 +721,10 @@ class MisalignedReturn(Rule):
 
     def _disorder(self, event: Backward, found: Disorder) -> Verdicts:
         looks = self._disorders[found.joined.site] = self._disorders.get(found.joined.site, 0) + 1
-        if looks < ENOUGH_UPDATES:
+        in_python = (
+            found.joined.name in ARRIVING
+        )  # then the numbers themselves obey a law, and one look is enough
+        if looks < ENOUGH_UPDATES and not in_python:
             return
         what, steps = value_at(self.history, found.joined.site, "the return"), found.steps
         texts = {
@@ -731,7 +734,6 @@ class MisalignedReturn(Rule):
         }
         # What was summed up in Python is wrong where the list is filled, or the sum carried on.
         line_of = filled_at if found.how == "the other way round" else carried_on_at
-        in_python = found.joined.name in ARRIVING
         yield Verdict(
             line_of(self.history, found.joined.site) if in_python else found.joined.site,
             f"the returns of {steps} steps in {what} {texts[found.how]} ({line(self.history, found.op.site)})",

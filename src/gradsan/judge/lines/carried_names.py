@@ -21,14 +21,16 @@ Assignment = ast.Assign | ast.AnnAssign | ast.AugAssign
 def carried_by_source(history: History, event: Backward) -> Site:
     """The last line before the loop that binds a variable of this loss; else the one that hands it on in the loop."""
     for site in (event.site, *history.chains.get(event.chain, ())):
-        names = {known.name for known in event.facts.carried if known.site == site}
+        names = {known.name: known.root for known in event.facts.carried if known.site == site}
         if found := _carried_into(history, site, names):
             return found
     return NOWHERE
 
 
-def _carried_into(history: History, site: Site, names: set[str]) -> Site:
-    seen = history.sites.get(site)
+def _carried_into(history: History, site: Site, known: dict[str, bool]) -> Site:
+    """`known`: the variables of this frame, and whether each is the loss itself. One that was made before the loop is
+    another loss than the one that is meant."""
+    seen, names = history.sites.get(site), set(known)
     loop = _innermost_loop(seen.file, seen.line) if seen is not None and names else None
     if seen is None or loop is None:
         return NOWHERE
@@ -36,6 +38,8 @@ def _carried_into(history: History, site: Site, names: set[str]) -> Site:
     bound = [n for n in ast.walk(scope) if isinstance(n, Assignment)] if scope is not None else []
     inside = [n for n in bound if loop.lineno < n.lineno <= (loop.end_lineno or 0)]
     made_anew = {name for statement in inside for name in _bound_by(statement)}
+    if any(root and name not in made_anew for name, root in known.items()):
+        return NOWHERE
     before = [n for n in bound if n.lineno < loop.lineno and _bound_by(n) & (names - made_anew)]
     handed_on = [n for n in inside if _bound_by(n) & names & _read_by(n)]
     found = before or handed_on

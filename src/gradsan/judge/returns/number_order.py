@@ -20,7 +20,7 @@ from gradsan.record.events import Backward, Op, ValueId
 LEAVING = {"item", "float"}
 NORMALISED = SHAPING | TAKEN_OUT | {"sub", "div", "mul", "neg", "clamp"}
 EXACT = 1e-5
-FEWEST_CARRIED = 3  # returns that hold a part of another
+FEWEST_CARRIED = 4  # returns that hold a part of another
 
 
 def number_disorders(history: History, event: Backward) -> Iterator[Disorder]:

@@ -76,7 +76,7 @@ def _chain(graph: Provenance, op: Op) -> tuple[str, str] | None:
     parts = list(graph.inputs(op)) if op.name in TOGETHER and op.facts.axes == (0,) else []
     if len(parts) < FEWEST_STEPS or len(parts) != len(op.inputs):
         return None
-    found = {(step.nid, part.nid) for part in parts for step in _arithmetic(graph, part)[0]}
+    found = {(step.nid, part.nid) for part in parts for step in reckoned_with(graph, part)[0]}
     behind = all((b.nid, a.nid) in found for a, b in pairwise(parts))
     front = all((a.nid, b.nid) in found for a, b in pairwise(parts))
     if behind == front:
@@ -88,7 +88,7 @@ def _chain(graph: Provenance, op: Op) -> tuple[str, str] | None:
     return (order, "front" if front else "behind") if order else None
 
 
-def _arithmetic(
+def reckoned_with(
     graph: Provenance, part: Op, stop: frozenset[ValueId] = frozenset()
 ) -> tuple[list[Op], list[Op]]:
     """What a part was reckoned with: the operations, and what they were given."""
@@ -108,7 +108,7 @@ def _arithmetic(
 
 def _newest(graph: Provenance, part: Op, parts: set[ValueId], first: ValueId) -> ValueId:
     """The last thing that was made for this step, while the rollout ran."""
-    _, given = _arithmetic(graph, part, frozenset(parts - {part.nid}))
+    _, given = reckoned_with(graph, part, frozenset(parts - {part.nid}))
     # What is taken from a whole is as old as that, whenever it is taken, and in whatever order.
     return max((op.nid for op in given if op.nid < first and op.name not in SELECTING), default=ValueId(0))
 

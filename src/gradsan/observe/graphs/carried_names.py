@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
@@ -18,11 +18,11 @@ FRAMES = 3  # the one that called backward, and who called that
 FEW = 1_000  # elements of a list that are looked at
 
 
-def names_in_graph(sites: Sites, roots: Iterable[torch.Tensor]) -> tuple[CarriedName, ...]:
+def names_in_graph(sites: Sites, roots: tuple[torch.Tensor, ...]) -> tuple[CarriedName, ...]:
     """The variables around the call of backward that hold a value of this graph, the innermost frame's first."""
     nodes = nodes_behind(roots)
     return tuple(
-        CarriedName(name, sites.here(frame))
+        CarriedName(name, sites.here(frame), any(value is root for root in roots))
         for frame in _user_frames(sites)
         for name, value in variables_of(frame).items()
         if any(node_of(tensor) in nodes for tensor in _tensors(value) if tensor.requires_grad)
