@@ -10,6 +10,7 @@ from gradsan.judge.copies.itself import (
     second_name,
     written_in_place,
 )
+from gradsan.judge.copies.overwritten_names import Overwritten, overwritten_names
 from gradsan.judge.effect import never_computed
 from gradsan.judge.lines.source import backward_at
 from gradsan.judge.report.wording import line, value_at
@@ -217,8 +218,84 @@ class HiddenMutation(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # What was drawn is scored after it was squashed in place.
+        import torch
+        net, critic = torch.nn.Linear(3, 4), torch.nn.Linear(5, 1).requires_grad_(False)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(4):
+            s = torch.randn(8, 3)
+            mean, log_std = net(s).chunk(2, -1)
+            dist = torch.distributions.Normal(mean, log_std.exp())
+            raw = dist.rsample()
+            action = torch.tanh_(raw)  # BUG
+            log_prob = (dist.log_prob(raw) - torch.log(1 - action.pow(2) + 1e-6)).sum(-1)
+            loss = (0.2 * log_prob - critic(torch.cat([s, action], -1)).squeeze(-1)).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        import torch
+        student, teacher = torch.nn.Linear(3, 4), torch.nn.Linear(3, 4).requires_grad_(False)
+        opt = torch.optim.SGD(student.parameters(), lr=0.1)
+        for _ in range(4):
+            s, label = torch.randn(8, 3), torch.randint(4, (8,))
+            mine, theirs = student(s), teacher(s)
+            soft, wanted = (x.div_(2.0).log_softmax(-1) for x in (mine, theirs))  # BUG
+            loss = torch.nn.functional.kl_div(soft, wanted, log_target=True)
+            loss = loss + torch.nn.functional.cross_entropy(mine, label)
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
+        """
+        import torch
+        net, critic = torch.nn.Linear(3, 4), torch.nn.Linear(5, 1).requires_grad_(False)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(4):
+            s = torch.randn(8, 3)
+            mean, log_std = net(s).chunk(2, -1)
+            dist = torch.distributions.Normal(mean, log_std.exp())
+            raw = dist.rsample()
+            action = torch.tanh(raw)
+            log_prob = (dist.log_prob(raw) - torch.log(1 - action.pow(2) + 1e-6)).sum(-1)
+            loss = (0.2 * log_prob - critic(torch.cat([s, action], -1)).squeeze(-1)).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # In place, and never read by its old name; or given the new value on purpose.
+        import torch
+        student, teacher = torch.nn.Linear(3, 4), torch.nn.Linear(3, 4).requires_grad_(False)
+        opt = torch.optim.SGD(student.parameters(), lr=0.1)
+        for _ in range(4):
+            s, label = torch.randn(8, 3), torch.randint(4, (8,))
+            mine, theirs = student(s), teacher(s)
+            soft, wanted = (x.div_(2.0).log_softmax(-1) for x in (mine, theirs))
+            loss = torch.nn.functional.kl_div(soft, wanted, log_target=True)
+            loss = loss + torch.nn.functional.cross_entropy(soft, label)
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        import torch
+        net = torch.nn.Linear(3, 4)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(4):
+            logits = net(torch.randn(8, 3))
+            logits = logits.mul_(0.5)
+            logits.div_(2.0)
+            scaled = logits = logits.mul_(1.5)
+            loss = logits.pow(2).mean() + scaled.mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
         """
         import torch
         net, memory = torch.nn.Linear(5, 1), torch.randn(64, 2)
@@ -432,6 +509,18 @@ class HiddenMutation(Rule):
         yield from self._incoming(event)
         within = history.graph.ancestors(root.nid for root in event.roots)
         yield from (self._drawn_over(event, found) for found in drawn_over(history.graph, within))
+        yield from (self._overwritten(event, found) for found in overwritten_names(history, within))
+
+    def _overwritten(self, event: Backward, found: Overwritten) -> Verdict:
+        history, site, read = self.history, found.op.site, found.read.site
+        return Verdict(
+            site,
+            f"`{found.op.name}_` changes `{found.name}` in place, and {line(history, read)} reads that as it was: "
+            "both names have the new value",
+            [("mutation", site), ("use", read), ("backward", event.site)],
+            fix=f"use the form without underscore: `{found.op.name}`",
+            key="overwritten",
+        )
 
     def _drawn_over(self, event: Backward, found: DrawnOver) -> Verdict:
         history, site = self.history, found.draw.site
