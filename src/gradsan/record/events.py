@@ -265,6 +265,15 @@ class Overlap(NamedTuple):
     product: float
 
 
+class CarriedName(NamedTuple):
+    """A variable that holds a value of the graph, in the frame that was on this line when backward failed. `root`: the
+    very value that backward was called on."""
+
+    name: str
+    site: Site
+    root: bool = False
+
+
 class BackwardFacts(NamedTuple):
     """What looking at the graph around a backward has shown; empty where nobody looked."""
 
@@ -290,6 +299,7 @@ class BackwardFacts(NamedTuple):
     growth: GradientGrowth | None = None
     junctions: tuple[Junction, ...] = ()
     overlaps: tuple[Overlap, ...] = ()
+    carried: tuple[CarriedName, ...] = ()  # where an earlier backward had freed what this one needs
 
 
 NO_FACTS = BackwardFacts()
@@ -431,6 +441,7 @@ class OpFacts(NamedTuple):
     mask: MaskFacts | None = (
         None  # what a live value of the same form was multiplied by, or tokens that were read
     )
+    numbers: tuple[float, ...] = ()  # a single number that left torch, or a list of them that came in
     cut_off: float = 0.0  # of the size of all numbers, the share that a cast to whole ones has cut off
 
 

@@ -257,5 +257,6 @@ def _kept(op: Op) -> Any:
 # Numbers differ every time; a replay writes to another row every time.
 _NUMBERS = {
     "scalars", "alpha", "saturated", "settings", "made_by", "apart", "operand", "valid", "mask", "cut_off",
+    "numbers",
 }  # fmt: skip
 _same_every_time = operator.itemgetter(*(i for i, name in enumerate(OpFacts._fields) if name not in _NUMBERS))

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from gradsan.judge.copies.drawn_over import DrawnOver, drawn_over
+from gradsan.judge.copies.itself import (
+    COMPARING,
+    Itself,
+    compared_with_itself,
+    second_name,
+    written_in_place,
+)
+from gradsan.judge.copies.overwritten_names import Overwritten, overwritten_names
 from gradsan.judge.effect import never_computed
 from gradsan.judge.lines.source import backward_at
 from gradsan.judge.report.wording import line, value_at
-from gradsan.record.events import NOWHERE, Backward, Op, ValueId
+from gradsan.record.events import NOWHERE, Backward, Op, Ops, Site, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 SUMS = {"add", "sub"}
@@ -19,6 +28,8 @@ class HiddenMutation(Rule):
     what = """
         What an operation kept for backward (an input, a mask, the rows that were looked up) is not what it was:
         something wrote into the memory behind autograd's back, through `.data` or through a NumPy array that shares it.
+        Or what was kept to be compared with is a second name for what it is compared with, and a write in place has
+        changed both.
     """
     why = """
         PyTorch is silent and the gradient is wrong. The usual source is an environment that reuses its
@@ -163,8 +174,199 @@ class HiddenMutation(Rule):
             torch.stack(values).sum().backward()
             opt.step()
         """,
+        """
+        # The head is to be rescaled from the old statistics to the new ones; they are the same.
+        import torch
+
+        class Art(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.head = torch.nn.Linear(3, 1)
+                self.register_buffer("mean", torch.zeros(()))
+                self.register_buffer("spread", torch.ones(()))
+
+            @torch.no_grad()
+            def update(self, targets):
+                mean, spread = self.mean.clone(), self.spread  # BUG
+                self.mean.lerp_(targets.mean(), 0.1)
+                self.spread.copy_((targets - self.mean).pow(2).mean().sqrt())
+                self.head.weight.mul_(spread / self.spread)
+                self.head.bias.mul_(spread).add_(mean - self.mean).div_(self.spread)
+
+        art = Art()
+        opt = torch.optim.SGD(art.parameters(), lr=0.1)
+        for _ in range(4):
+            s, target = torch.randn(8, 3), 5 * torch.randn(8)
+            art.update(target)
+            loss = (art.head(s).squeeze(-1) - (target - art.mean) / art.spread).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # Noise of the form of the actions, drawn into the actions.
+        import torch
+        net, memory = torch.nn.Linear(5, 1), torch.randn(64, 2)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(4):
+            s, r, a = torch.randn(8, 3), torch.randn(8, 1), memory[torch.randint(64, (8,))]
+            with torch.no_grad():
+                noise = a.data.normal_(0, 0.2).clamp(-0.5, 0.5)  # BUG
+                target = r + 0.9 * net(torch.cat([s, 0.1 + noise], -1))
+            loss = (net(torch.cat([s, a], -1)) - target).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # What was drawn is scored after it was squashed in place.
+        import torch
+        net, critic = torch.nn.Linear(3, 4), torch.nn.Linear(5, 1).requires_grad_(False)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(4):
+            s = torch.randn(8, 3)
+            mean, log_std = net(s).chunk(2, -1)
+            dist = torch.distributions.Normal(mean, log_std.exp())
+            raw = dist.rsample()
+            action = torch.tanh_(raw)  # BUG
+            log_prob = (dist.log_prob(raw) - torch.log(1 - action.pow(2) + 1e-6)).sum(-1)
+            loss = (0.2 * log_prob - critic(torch.cat([s, action], -1)).squeeze(-1)).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        import torch
+        student, teacher = torch.nn.Linear(3, 4), torch.nn.Linear(3, 4).requires_grad_(False)
+        opt = torch.optim.SGD(student.parameters(), lr=0.1)
+        for _ in range(4):
+            s, label = torch.randn(8, 3), torch.randint(4, (8,))
+            mine, theirs = student(s), teacher(s)
+            soft, wanted = (x.div_(2.0).log_softmax(-1) for x in (mine, theirs))  # BUG
+            loss = torch.nn.functional.kl_div(soft, wanted, log_target=True)
+            loss = loss + torch.nn.functional.cross_entropy(mine, label)
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
+        """
+        import torch
+        net, critic = torch.nn.Linear(3, 4), torch.nn.Linear(5, 1).requires_grad_(False)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(4):
+            s = torch.randn(8, 3)
+            mean, log_std = net(s).chunk(2, -1)
+            dist = torch.distributions.Normal(mean, log_std.exp())
+            raw = dist.rsample()
+            action = torch.tanh(raw)
+            log_prob = (dist.log_prob(raw) - torch.log(1 - action.pow(2) + 1e-6)).sum(-1)
+            loss = (0.2 * log_prob - critic(torch.cat([s, action], -1)).squeeze(-1)).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # In place, and never read by its old name; or given the new value on purpose.
+        import torch
+        student, teacher = torch.nn.Linear(3, 4), torch.nn.Linear(3, 4).requires_grad_(False)
+        opt = torch.optim.SGD(student.parameters(), lr=0.1)
+        for _ in range(4):
+            s, label = torch.randn(8, 3), torch.randint(4, (8,))
+            mine, theirs = student(s), teacher(s)
+            soft, wanted = (x.div_(2.0).log_softmax(-1) for x in (mine, theirs))
+            loss = torch.nn.functional.kl_div(soft, wanted, log_target=True)
+            loss = loss + torch.nn.functional.cross_entropy(soft, label)
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        import torch
+        net = torch.nn.Linear(3, 4)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(4):
+            logits = net(torch.randn(8, 3))
+            logits = logits.mul_(0.5)
+            logits.div_(2.0)
+            scaled = logits = logits.mul_(1.5)
+            loss = logits.pow(2).mean() + scaled.mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        import torch
+        net, memory = torch.nn.Linear(5, 1), torch.randn(64, 2)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(4):
+            s, r, a = torch.randn(8, 3), torch.randn(8, 1), memory[torch.randint(64, (8,))]
+            with torch.no_grad():
+                noise = a.clone().data.normal_(0, 0.2).clamp(-0.5, 0.5)
+                target = r + 0.9 * net(torch.cat([s, 0.1 + noise], -1))
+            loss = (net(torch.cat([s, a], -1)) - target).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # A buffer of noise that is filled anew, and read as such.
+        import torch
+        net, memory = torch.nn.Linear(5, 1), torch.randn(64, 2)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(4):
+            s, r, a = torch.randn(8, 3), torch.randn(8, 1), memory[torch.randint(64, (8,))]
+            with torch.no_grad():
+                a.data.normal_(0, 0.2)
+                target = r + 0.9 * net(torch.cat([s, 0.1 + a], -1))
+            loss = (net(torch.cat([s, a], -1)) - target).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        import torch
+
+        class Art(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.head = torch.nn.Linear(3, 1)
+                self.register_buffer("mean", torch.zeros(()))
+                self.register_buffer("spread", torch.ones(()))
+
+            @torch.no_grad()
+            def update(self, targets):
+                mean, spread = self.mean.clone(), self.spread.clone()
+                self.mean.lerp_(targets.mean(), 0.1)
+                self.spread.copy_((targets - self.mean).pow(2).mean().sqrt())
+                self.head.weight.mul_(spread / self.spread)
+                self.head.bias.mul_(spread).add_(mean - self.mean).div_(self.spread)
+
+        art = Art()
+        opt = torch.optim.SGD(art.parameters(), lr=0.1)
+        for _ in range(4):
+            s, target = torch.randn(8, 3), 5 * torch.randn(8)
+            art.update(target)
+            loss = (art.head(s).squeeze(-1) - (target - art.mean) / art.spread).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # Zero and one by right: a value beside its own constant, and a buffer that only got a shorter name.
+        import torch
+        net, scale = torch.nn.Linear(3, 1), torch.ones(())
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(4):
+            value, short = net(torch.randn(8, 3)), scale
+            scale.copy_(value.detach().abs().mean())
+            same = value.detach()
+            loss = ((value - same).exp() * (value.detach() / same) / short).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
         """
         import numpy as np
         import torch
@@ -255,6 +457,27 @@ class HiddenMutation(Rule):
         """,
     )
 
+    def on_ops(self, event: Ops) -> Verdicts:
+        for op in event.ops:
+            found = compared_with_itself(self.history, op) if op.name in COMPARING else None
+            if found is None or found.value.kind == "parameter":
+                continue  # GS306 tells that
+            written, named = written_in_place(self.history, found), second_name(self.history, found)
+            if written and named:
+                yield self._compared(found, written, named)
+
+    def _compared(self, found: Itself, written: Site, named: Site) -> Verdict:
+        one, other = found.names
+        always = "zero" if found.op.name == "sub" else "one"
+        return Verdict(
+            named,
+            f"`{one}` and `{other}` are two names for one tensor: {line(self.history, written)} writes into both, and "
+            f"what {line(self.history, found.op.site)} makes of them is always {always}",
+            [("alias", named), ("mutation", written), ("use", found.op.site)],
+            fix="keep a copy: `old = x.clone()`",
+            key="itself",
+        )
+
     def on_backward(self, event: Backward) -> Verdicts:
         history = self.history
         for hidden in event.facts.hidden:
@@ -284,6 +507,33 @@ class HiddenMutation(Rule):
                 measure=never_computed,
             )
         yield from self._incoming(event)
+        within = history.graph.ancestors(root.nid for root in event.roots)
+        yield from (self._drawn_over(event, found) for found in drawn_over(history.graph, within))
+        yield from (self._overwritten(event, found) for found in overwritten_names(history, within))
+
+    def _overwritten(self, event: Backward, found: Overwritten) -> Verdict:
+        history, site, read = self.history, found.op.site, found.read.site
+        return Verdict(
+            site,
+            f"`{found.op.name}_` changes `{found.name}` in place, and {line(history, read)} reads that as it was: "
+            "both names have the new value",
+            [("mutation", site), ("use", read), ("backward", event.site)],
+            fix=f"use the form without underscore: `{found.op.name}`",
+            key="overwritten",
+        )
+
+    def _drawn_over(self, event: Backward, found: DrawnOver) -> Verdict:
+        history, site = self.history, found.draw.site
+        made = value_at(history, found.value.site, "a value")
+        read = found.read.site or event.site
+        return Verdict(
+            site,
+            f"`{found.draw.name}_` draws into the memory of {made}, and {line(history, read)} takes that for what "
+            "it was",
+            [("mutation", site), ("made", found.value.site), ("use", read), ("backward", event.site)],
+            fix="draw into a tensor of its own: `torch.randn_like(x)`, or `x.clone().normal_()`",
+            key="drawn over",
+        )
 
     def _incoming(self, event: Backward) -> Verdicts:
         """A custom backward that writes into the gradient it is given, where a sum gives the same to others."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gradsan.judge.copies.aliases import frozen_by_another_name
 from gradsan.judge.flow import TAKEN_OUT, culprit_of, cut_off, cuts_behind
 from gradsan.judge.history import History
+from gradsan.judge.lines.asked_names import asked_by_source
 from gradsan.judge.lines.callers import NEW_TENSORS, cut_for
 from gradsan.judge.lines.read_cuts import cut_by_source, lines_of_loss
 from gradsan.judge.missing.bare_constants import bare_constant
@@ -148,6 +149,22 @@ class LossWithoutGraph(Rule):
         loss = (torch.randn(8, 4) @ fast - 1.0).pow(2).mean()
         (slope,) = torch.autograd.grad(loss, fast, create_graph=True)
         fast = fast - rate * slope
+        """,
+        """
+        # The same after a loop that goes on for so long that nobody looks closely any more.
+        import torch
+        net = torch.nn.Linear(4, 1)
+        rate, start = torch.tensor(0.1, requires_grad=True), torch.randn(4)
+        opt = torch.optim.SGD([rate, *net.parameters()], lr=0.1)
+        for _ in range(40):
+            opt.zero_grad()
+            (rate * net(torch.randn(8, 4))).pow(2).mean().backward()
+            opt.step()
+        fast = start.clone()  # BUG
+        for _ in range(2):
+            loss = (torch.randn(8, 4) @ fast - 1.0).pow(2).mean()
+            (slope,) = torch.autograd.grad(loss, fast, create_graph=True)
+            fast = fast - rate * slope
         """,
         """
         # A batch in which every answer is taken out.
@@ -421,18 +438,24 @@ class LossWithoutGraph(Rule):
         """What `autograd.grad` is to differentiate by did not require grad when the output was computed."""
         history, graph = self.history, self.history.graph
         within = graph.ancestors(root.nid for root in event.roots)
+        if event.call == "grad" and not self._is_traced([root.nid for root in event.roots]):
+            name, made = asked_by_source(history, event)
+            if made:
+                yield self._never_marked(event, f"`{name}`", made)
         for nid in event.facts.asked_values:
             op = graph.get(nid)
             if op is None or op.live or not op.site or nid not in within:
                 continue
-            what = value_at(history, op.site, "a tensor")
-            yield Verdict(
-                op.site,
-                f"the gradient with respect to {what} is asked for on {line(history, event.site)}, but it did not "
-                "require grad when the output was computed from it",
-                [("made", op.site), ("backward", event.site)],
-                fix="call `x.requires_grad_()` before the forward that is to be differentiated",
-            )
+            yield self._never_marked(event, value_at(history, op.site, "a tensor"), op.site)
+
+    def _never_marked(self, event: Backward, what: str, made: Site) -> Verdict:
+        return Verdict(
+            made,
+            f"the gradient with respect to {what} is asked for on {line(self.history, event.site)}, but it did not "
+            "require grad when the output was computed from it",
+            [("made", made), ("backward", event.site)],
+            fix="call `x.requires_grad_()` before the forward that is to be differentiated",
+        )
 
     def _is_traced(self, roots: list[ValueId]) -> bool:
         return any(op.kind == "operation" for op in self.history.graph.ancestors(roots).values())

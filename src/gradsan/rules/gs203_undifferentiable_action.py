@@ -74,6 +74,23 @@ class UndifferentiableAction(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # The critic learns beside the actor, and its judgement is lost; what is left is a score with the same weight
+        # for all draws, whose gradient is zero on average.
+        import torch
+        actor, critic = torch.nn.Linear(3, 4), torch.nn.Linear(5, 1)
+        opt = torch.optim.SGD([*actor.parameters(), *critic.parameters()], lr=0.1)
+        for _ in range(6):
+            s = torch.randn(8, 3)
+            mean, log_std = actor(s).chunk(2, -1)
+            dist = torch.distributions.Normal(mean, log_std.exp())
+            action = dist.sample()  # BUG
+            score = dist.log_prob(action).sum(-1)
+            loss = (0.2 * score - critic(torch.cat([s, action], -1)).squeeze(-1)).mean()
+            opt.zero_grad()
+            (loss + 1e-3 * mean.pow(2).mean()).backward()
+            opt.step()
+        """,
     )
     good = (
         """
@@ -158,6 +175,41 @@ class UndifferentiableAction(Rule):
                 dist = torch.distributions.Normal(mean, log_std.exp())
                 loss = loss - dist.log_prob(following).mean()
                 given = dist.sample()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # A judgement of the draw that weighs its score; the same score evenly weighed beside it, as a guess of the
+        # entropy.
+        import torch
+        actor, critic = torch.nn.Linear(3, 4), torch.nn.Linear(5, 1)
+        opt = torch.optim.SGD([*actor.parameters(), *critic.parameters()], lr=0.1)
+        for _ in range(6):
+            s = torch.randn(8, 3)
+            mean, log_std = actor(s).chunk(2, -1)
+            dist = torch.distributions.Normal(mean, log_std.exp())
+            action = dist.sample()
+            score = dist.log_prob(action).sum(-1)
+            value = critic(torch.cat([s, action], -1)).squeeze(-1)
+            advantage = torch.randn(8) - value.detach()
+            loss = (0.01 * score - score * advantage).mean() + 0.1 * (value - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # The same with `rsample`.
+        import torch
+        actor, critic = torch.nn.Linear(3, 4), torch.nn.Linear(5, 1)
+        opt = torch.optim.SGD([*actor.parameters(), *critic.parameters()], lr=0.1)
+        for _ in range(6):
+            s = torch.randn(8, 3)
+            mean, log_std = actor(s).chunk(2, -1)
+            dist = torch.distributions.Normal(mean, log_std.exp())
+            action = dist.rsample()
+            score = dist.log_prob(action).sum(-1)
+            loss = (0.2 * score - critic(torch.cat([s, action], -1)).squeeze(-1)).mean()
             opt.zero_grad()
             loss.backward()
             opt.step()

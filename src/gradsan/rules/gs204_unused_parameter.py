@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gradsan.judge.lines.callers import optimizer_made_at
+from gradsan.judge.missing.hidden_cuts import cut_before_transform
 from gradsan.judge.report.wording import line, networks
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
@@ -38,8 +39,47 @@ class UnusedParameter(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # The action is cut on its way into what maps over all critics.
+        import torch
+        from torch.func import functional_call, stack_module_state
+        actor, critics = torch.nn.Linear(3, 1), [torch.nn.Linear(4, 1) for _ in range(2)]
+        weights = {n: torch.nn.Parameter(w) for n, w in stack_module_state(critics)[0].items()}
+        opt = torch.optim.SGD([*actor.parameters(), *weights.values()], lr=0.01)
+        def q(params, x):
+            return functional_call(critics[0], params, (x,)).squeeze(-1)
+        for _ in range(8):
+            s, a = torch.randn(8, 3), torch.randn(8, 1)
+            x = torch.stack([torch.cat([s, actor(s).tanh().detach()], -1), torch.cat([s, a], -1)])  # BUG
+            frozen = {n: w.detach() for n, w in weights.items()}
+            both = {n: torch.stack([frozen[n], w]) for n, w in weights.items()}
+            for_actor, predicted = torch.vmap(torch.vmap(q, (0, None)))(both, x).unbind(0)
+            loss = (predicted - 1.0).pow(2).mean() - for_actor.mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
+        """
+        import torch
+        from torch.func import functional_call, stack_module_state
+        actor, critics = torch.nn.Linear(3, 1), [torch.nn.Linear(4, 1) for _ in range(2)]
+        weights = {n: torch.nn.Parameter(w) for n, w in stack_module_state(critics)[0].items()}
+        opt = torch.optim.SGD([*actor.parameters(), *weights.values()], lr=0.01)
+        def q(params, x):
+            return functional_call(critics[0], params, (x,)).squeeze(-1)
+        for _ in range(8):
+            s, a = torch.randn(8, 3), torch.randn(8, 1)
+            x = torch.stack([torch.cat([s, actor(s).tanh()], -1), torch.cat([s, a], -1)])
+            frozen = {n: w.detach() for n, w in weights.items()}
+            both = {n: torch.stack([frozen[n], w]) for n, w in weights.items()}
+            for_actor, predicted = torch.vmap(torch.vmap(q, (0, None)))(both, x).unbind(0)
+            loss = (predicted - 1.0).pow(2).mean() - for_actor.mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
         """
         import torch
         net = torch.nn.ModuleDict({"pi": torch.nn.Linear(3, 2), "value": torch.nn.Linear(3, 1)})
@@ -103,11 +143,16 @@ class UnusedParameter(Rule):
                     if constant
                     else ""
                 )
+                cut = cut_before_transform(history, set(unused))
+                if cut:
+                    entry = (
+                        f"; {line(history, cut)} takes it out of its graph, before a transform is given it"
+                    )
                 yield Verdict(
-                    optimizer_made_at(self.history, optimizer),
-                    f"{networks(history, unused)} is given to this optimizer, but none of the losses of "
+                    cut or optimizer_made_at(self.history, optimizer),
+                    f"{networks(history, unused)} is given to an optimizer, but none of the losses of "
                     f"{optimizer.steps} steps reaches it{entry}",
-                    [("optimizer", optimizer.site), *(("constant", site) for site in constant)],
+                    [("cut", cut), ("optimizer", optimizer.site), *(("constant", site) for site in constant)],
                     unused,
                 )
 

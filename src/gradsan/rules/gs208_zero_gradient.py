@@ -361,6 +361,26 @@ class ZeroGradient(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # Rounded on its way into what maps over all critics.
+        import torch
+        from torch.func import functional_call, stack_module_state
+        actor, critics = torch.nn.Linear(3, 1), [torch.nn.Linear(4, 1) for _ in range(2)]
+        weights = {n: torch.nn.Parameter(w) for n, w in stack_module_state(critics)[0].items()}
+        opt = torch.optim.SGD([*actor.parameters(), *weights.values()], lr=0.01)
+        def q(params, x):
+            return functional_call(critics[0], params, (x,)).squeeze(-1)
+        for _ in range(8):
+            s, a = torch.randn(8, 3), torch.randn(8, 1)
+            x = torch.stack([torch.cat([s, actor(s).round().tanh()], -1), torch.cat([s, a], -1)])  # BUG
+            frozen = {n: w.detach() for n, w in weights.items()}
+            both = {n: torch.stack([frozen[n], w]) for n, w in weights.items()}
+            for_actor, predicted = torch.vmap(torch.vmap(q, (0, None)))(both, x).unbind(0)
+            loss = (predicted - 1.0).pow(2).mean() - for_actor.mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from gradsan.judge.copies.aliases import frozen_by_another_name, mixes_itself
+from gradsan.judge.copies.itself import Itself, compared_with_itself
 from gradsan.judge.history import History
 from gradsan.judge.lines.second_names import alias_line, made_for_both
 from gradsan.judge.provenance import params_of
 from gradsan.judge.report.wording import line, networks
-from gradsan.record.events import NOBODY, NOWHERE, Backward, Ops, ParamId, Site, Sync
+from gradsan.record.events import NOBODY, NOWHERE, Backward, Op, Ops, ParamId, Site, Sync
 from gradsan.record.torch_errors import NO_GRAPH
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 WINDOWS = 2  # backwards without the target network before its absence counts
+OWN_TARGET = "is its own target network"
 
 
 class TargetNetworkAliased(Rule):
@@ -274,8 +276,41 @@ class TargetNetworkAliased(Rule):
             if update % 4 == 3:
                 agent.slow.load_state_dict(agent.q.state_dict())
         """,
+        """
+        # Reptile: what the inner loop has learnt is the difference of the network with itself.
+        import copy, torch
+        meta = torch.nn.Linear(3, 1)
+        outer = torch.optim.SGD(meta.parameters(), lr=0.1)
+        for _ in range(6):
+            fast = meta  # BUG
+            inner = torch.optim.SGD(fast.parameters(), lr=0.02)
+            for _ in range(3):
+                inner.zero_grad()
+                (fast(torch.randn(8, 3)) - 1.0).pow(2).mean().backward()
+                inner.step()
+            outer.zero_grad()
+            for slow, quick in zip(meta.parameters(), fast.parameters()):
+                slow.grad = slow.data - quick.data
+            outer.step()
+        """,
     )
     good = (
+        """
+        import copy, torch
+        meta = torch.nn.Linear(3, 1)
+        outer = torch.optim.SGD(meta.parameters(), lr=0.1)
+        for _ in range(6):
+            fast = copy.deepcopy(meta)
+            inner = torch.optim.SGD(fast.parameters(), lr=0.02)
+            for _ in range(3):
+                inner.zero_grad()
+                (fast(torch.randn(8, 3)) - 1.0).pow(2).mean().backward()
+                inner.step()
+            outer.zero_grad()
+            for slow, quick in zip(meta.parameters(), fast.parameters()):
+                slow.grad = slow.data - quick.data
+            outer.step()
+        """,
         """
         import torch
 
@@ -442,6 +477,7 @@ class TargetNetworkAliased(Rule):
     def on_ops(self, event: Ops) -> Verdicts:
         history = self.history
         sources = history.graph.parameters
+        yield from self._compared(list(event.ops))
         for op in event.ops:
             if op.kind == "operation" and sources.isdisjoint(op.inputs):
                 continue
@@ -457,6 +493,23 @@ class TargetNetworkAliased(Rule):
                 pids = {p for i in history.graph.inputs(op) for p in params_of(i)}
                 if pids:
                     self._window.setdefault(op.site, set()).update(pids)
+
+    def _compared(self, ops: list[Op]) -> Verdicts:
+        """The difference of two networks' weights, written into gradients or weights, is one of each with itself."""
+        history, graph = self.history, self.history.graph
+        differences: dict[Site, list[tuple[Op, Itself | None]]] = {}
+        for op in ops:
+            if op.name == "sub" and not op.live:
+                differences.setdefault(op.site, []).append((op, compared_with_itself(history, op)))
+        for site, pairs in differences.items():
+            pids = [found.value.facts.pid for _, found in pairs if found is not None]
+            if len(pids) < len(pairs) or not all(pid and history.params[pid].epoch for pid in pids):
+                continue
+            onward = graph.descendants([op.nid for op, _ in pairs], graph.ops)
+            if any(graph.ops[nid].kind in ("gradient set", "written") for nid in onward):
+                yield from self._once(
+                    pids, pids, site, "use", "is compared with itself: two names for one network"
+                )
 
     def on_backward(self, event: Backward) -> Verdicts:
         """A line that called the target network, and nothing else, now calls the online network; and from
@@ -570,20 +623,24 @@ class TargetNetworkAliased(Rule):
             fix="give the target layers of its own: `copy.deepcopy` of the whole network",
         )
 
-    def _once(self, targets: list[ParamId], online: list[ParamId], site: Site, role: str) -> Verdicts:
+    def _once(
+        self, targets: list[ParamId], online: list[ParamId], site: Site, role: str, what: str = OWN_TARGET
+    ) -> Verdicts:
         known = self._reported & {*targets, *online}
         self._reported.update(targets, online)
         if not known or role == "alias":
-            yield self._verdict(targets, online, site, role)
+            yield self._verdict(targets, online, site, role, what)
 
-    def _verdict(self, targets: list[ParamId], online: list[ParamId], site: Site, role: str) -> Verdict:
+    def _verdict(
+        self, targets: list[ParamId], online: list[ParamId], site: Site, role: str, what: str
+    ) -> Verdict:
         history = self.history
         alias = alias_line(history, targets, online, site) if role != "alias" else site
         return Verdict(
             alias or site,
             f"{networks(history, targets)} and {networks(history, online)} are one and the same"
             if targets != online
-            else f"{networks(history, targets)} is its own target network",
+            else f"{networks(history, targets)} {what}",
             [("alias", alias), (role, site)],
             [*targets, *online],
             key="alias",

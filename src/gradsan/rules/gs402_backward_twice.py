@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.lines.callers import helpers_behind
+from gradsan.judge.lines.carried_names import carried_by_source
 from gradsan.judge.lines.carriers import carried_by, emptied_in_vain, is_kept
 from gradsan.judge.report.wording import line, value_at
-from gradsan.record.events import Backward, Op
+from gradsan.record.events import Backward, Op, Site
 from gradsan.record.torch_errors import kind_of
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
@@ -188,6 +189,57 @@ class BackwardTwice(Rule):
                 learner.act(s)
             learner.update()
         """,
+        """
+        # Nobody looks closely at a loop that comes late: its features are made once for all rounds.
+        import torch
+        encoder, head = torch.nn.Linear(3, 4), torch.nn.Linear(4, 1)
+        opt = torch.optim.SGD([*encoder.parameters(), *head.parameters()], lr=0.1)
+        def learn(features, returns):
+            loss = (head(features.tanh()).squeeze(-1) - returns).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        for _ in range(40):
+            learn(encoder(torch.randn(8, 3)), torch.randn(8))
+        for _ in range(2):
+            returns = torch.randn(8)
+            features = encoder(torch.randn(8, 3))  # BUG
+            for _ in range(2):
+                learn(features, returns)
+        """,
+        """
+        # The same of a state that a later loop hands on from round to round.
+        import torch
+        rnn = torch.nn.GRUCell(3, 4)
+        opt = torch.optim.SGD(rnn.parameters(), lr=0.1)
+        for _ in range(40):
+            opt.zero_grad()
+            rnn(torch.randn(8, 3), torch.zeros(8, 4)).pow(2).mean().backward()
+            opt.step()
+        h = torch.zeros(8, 4)
+        for _ in range(3):
+            h = rnn(torch.randn(8, 3), h)  # BUG
+            loss = h.pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # The loss of the phase before, under its old name.
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(40):
+            loss = net(torch.randn(8, 3)).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        for _ in range(3):
+            new_loss = (net(torch.randn(8, 3)) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()  # BUG
+            opt.step()
+        """,
     )
     good = (
         """
@@ -212,8 +264,7 @@ class BackwardTwice(Rule):
         if first is not None:
             sites.insert(0, ("first backward", first.site))
         if shared is None:
-            message = "this backward needs values that an earlier backward has freed"
-            yield Verdict(event.site, message, sites, event.reached)
+            yield self._by_source(event, sites)
             return
         sites.insert(0, ("shared tensor", shared.site))
         sites[1:1] = [("network asked", site) for site in helpers_behind(self.history, shared)]
@@ -253,6 +304,15 @@ class BackwardTwice(Rule):
             sites,
             event.reached,
         )
+
+    def _by_source(self, event: Backward, sites: list[tuple[str, Site]]) -> Verdict:
+        """Nobody has traced what this loss was made of."""
+        message = "this backward needs values that an earlier backward has freed"
+        carrier = carried_by_source(self.history, event)
+        if not carrier:
+            return Verdict(event.site, message, sites, event.reached)
+        message += ": by its source, what was made here goes through backward in every round of the loop"
+        return Verdict(carrier, message, [("carried over", carrier), *sites], event.reached)
 
     def _taken_along(self, shared: Op, first: Contribution) -> Op | None:
         """Where the first loss takes the shared value up, if what was stepped upon that loss has no part in the value:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from gradsan.judge.history import History, Optimizer
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.lines.callers import Way, is_one_function, way, way_of
+from gradsan.judge.order.early_steps import EarlySteps
 from gradsan.judge.order.first_steps import FirstSteps
 from gradsan.judge.report.wording import line, networks
-from gradsan.record.events import NOWHERE, BackwardId, Failed, Ops, OptimizerId, ParamId, Site, Step
+from gradsan.record.events import NOWHERE, Backward, BackwardId, Failed, Ops, OptimizerId, ParamId, Site, Step
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 EMPTY_STEPS = 3
@@ -161,8 +162,43 @@ class StepWithoutGradient(Rule):
         for _ in range(8):
             update(torch.randn(8, 3))
         """,
+        """
+        # The last of several phases that take turns; the others step on the same weights.
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(8):
+            for length in (3, 5):
+                net(torch.randn(length, 3)).pow(2).mean().backward()
+            opt.step()
+            opt.zero_grad()
+            for _ in range(2):
+                loss = (net(torch.randn(8, 3)) - 1.0).pow(2).mean()
+                opt.step()  # BUG
+                loss.backward()
+                opt.zero_grad()
+        """,
     )
     good = (
+        """
+        # One of two phases steps for both, and finds nothing for the critic; what the actor's loss leaves there is
+        # thrown away by right.
+        import torch
+        actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(5, 1)
+        actor_opt, critic_opt = (torch.optim.SGD(n.parameters(), lr=0.1) for n in (actor, critic))
+        for _ in range(8):
+            s, a = torch.randn(8, 3), torch.randn(8, 2)
+            actor_opt.zero_grad()
+            (actor(s) - a).pow(2).mean().backward()
+            actor_opt.step(), critic_opt.step()
+            actor_opt.zero_grad()
+            (-critic(torch.cat([s, actor(s)], -1)).mean()).backward()
+            actor_opt.step()
+            critic_opt.zero_grad()
+            (critic(torch.cat([s, a], -1)) - 1.0).pow(2).mean().backward()
+            critic_opt.step()
+            critic_opt.zero_grad()
+        """,
         """
         import torch
         net = torch.nn.Linear(3, 1)
@@ -208,6 +244,7 @@ class StepWithoutGradient(Rule):
         self._in_vain: dict[BackwardId, Step] = {}  # by the backward before it
         self._times: dict[tuple[OptimizerId, Way], int] = {}
         self._first = FirstSteps(history)
+        self._early = EarlySteps(history)
         self._lines: dict[Site, None] = {}  # of steps, in their order
         self._applied: set[Way] = set()  # losses that some step took something of
         self._beside: set[OptimizerId] = set()  # whose empty steps follow such a loss
@@ -230,6 +267,7 @@ class StepWithoutGradient(Rule):
 
     def on_step(self, event: Step) -> Verdicts:
         self._lines[event.site] = None
+        self._early.stepped(event)
         ledger, began_empty = self.history.ledger, self._first.began_empty(event)
         if any(ledger.fresh(pid) for pid in event.held):
             self._empty[event.oid] = 0
@@ -254,13 +292,16 @@ class StepWithoutGradient(Rule):
         always = optimizer.began_empty and self._first.only_wiped(event)
         late = always or (began_empty and self._first.only_wiped_since(event))
         if empty >= EMPTY_STEPS and late and not self._follows_its_loss(optimizer):
-            yield Verdict(
-                event.site,
-                f"this step runs before backward: in {empty} iterations it has found no gradient for "
-                f"{networks(self.history, optimizer.params)}",
-                [("step", event.site)],
-                optimizer.params,
-            )
+            yield self._too_early(event.oid, event.site, empty)
+
+    def _too_early(self, oid: OptimizerId, site: Site, times: int) -> Verdict:
+        params = self.history.optimizers[oid].params
+        message = f"this step runs before backward: in {times} iterations it has found no gradient for "
+        return Verdict(site, message + networks(self.history, params), [("step", site)], params)
+
+    def on_backward(self, event: Backward) -> Verdicts:
+        self._early.went_backward(event)
+        return ()
 
     def _follows_its_loss(self, optimizer: Optimizer) -> bool:
         """The backward just before was that of a loss that these parameters have a part in, as constants: the step
@@ -277,6 +318,14 @@ class StepWithoutGradient(Rule):
         return any(pid in self.history.ever_fed for pid in pids)
 
     def on_settled(self, contribution: Contribution) -> Verdicts:
+        yield from (
+            self._too_early(*line, times)
+            for line, times in self._early.settled(contribution)
+            if times >= EMPTY_STEPS
+        )
+        yield from self._of_another(contribution)
+
+    def _of_another(self, contribution: Contribution) -> Verdicts:
         """The helper that ran this backward was given an optimizer that owns nothing of what it fed."""
         history, step = self.history, self._in_vain.pop(contribution.bid, None)
         self._note(contribution, step)

@@ -265,8 +265,30 @@ class BroadcastLoss(Rule):
         loss.backward()
         opt.step()
         """,
+        """
+        # The weight of a score, put together on the line of the loss: everybody's score against everybody's value.
+        import torch
+        policy, critic = torch.nn.Linear(3, 4), torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        s, a = torch.randn(8, 3), torch.randint(4, (8, 1))
+        score, value = policy(s).log_softmax(-1).gather(1, a), critic(s)
+        loss = (score * (score.unsqueeze(-1) - value).detach()).mean()  # BUG
+        loss.backward()
+        opt.step()
+        """,
     )
     good = (
+        """
+        # Each return against all of them: that is the mean as a baseline.
+        import torch
+        policy = torch.nn.Linear(3, 4)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        s, a, returns = torch.randn(8, 3), torch.randint(4, (8, 1)), torch.randn(8)
+        score = policy(s).log_softmax(-1).gather(1, a)
+        loss = -(score * (returns.unsqueeze(-1) - returns)).mean()
+        loss.backward()
+        opt.step()
+        """,
         """
         import torch
         q = torch.nn.Linear(3, 2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gradsan.judge.history import History
 from gradsan.judge.lines.callers import way_of
 from gradsan.judge.lines.source import decided_by_caller
 from gradsan.judge.report.wording import line, value_at
@@ -14,7 +15,8 @@ from gradsan.judge.shapes.masks import (
     running_count,
 )
 from gradsan.judge.shapes.unmasked_sums import UnmaskedSum, unmasked_sums
-from gradsan.record.events import Backward, Op, Site
+from gradsan.judge.shapes.unmasked_windows import UnmaskedWindows
+from gradsan.record.events import Backward, Op, Site, Step
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 
@@ -98,8 +100,64 @@ class LeakyMask(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # Counted on the way, and never masked.
+        import torch
+        net = torch.nn.Linear(3, 5)
+        opt, seen = torch.optim.SGD(net.parameters(), lr=0.1), 0
+        for step in range(12):
+            s, token = torch.randn(4, 6, 3), torch.randint(5, (4, 6, 1))
+            mask = (torch.arange(6) < torch.randint(2, 7, (4, 1))).float()
+            score = net(s).log_softmax(-1).gather(-1, token).squeeze(-1)
+            loss = -(torch.randn(4, 1) * score).sum()  # BUG
+            loss.backward()
+            seen += int(mask.sum())
+            if step % 3 == 2:
+                for p in net.parameters():
+                    p.grad.div_(seen)
+                opt.step()
+                opt.zero_grad()
+                seen = 0
+        """,
     )
     good = (
+        """
+        import torch
+        net = torch.nn.Linear(3, 5)
+        opt, seen = torch.optim.SGD(net.parameters(), lr=0.1), 0
+        for step in range(12):
+            s, token = torch.randn(4, 6, 3), torch.randint(5, (4, 6, 1))
+            mask = (torch.arange(6) < torch.randint(2, 7, (4, 1))).float()
+            score = net(s).log_softmax(-1).gather(-1, token).squeeze(-1)
+            loss = -(torch.randn(4, 1) * score * mask).sum()
+            loss.backward()
+            seen += int(mask.sum())
+            if step % 3 == 2:
+                for p in net.parameters():
+                    p.grad.div_(seen)
+                opt.step()
+                opt.zero_grad()
+                seen = 0
+        """,
+        """
+        # Divided by all places; what the mask leaves is only counted.
+        import torch
+        net = torch.nn.Linear(3, 5)
+        opt, seen = torch.optim.SGD(net.parameters(), lr=0.1), 0
+        for step in range(12):
+            s, token = torch.randn(4, 6, 3), torch.randint(5, (4, 6, 1))
+            mask = (torch.arange(6) < torch.randint(2, 7, (4, 1))).float()
+            score = net(s).log_softmax(-1).gather(-1, token).squeeze(-1)
+            loss = -(torch.randn(4, 1) * score).sum()
+            loss.backward()
+            seen += int(mask.sum())
+            if step % 3 == 2:
+                for p in net.parameters():
+                    p.grad.div_(24 * 3)
+                opt.step()
+                opt.zero_grad()
+                seen = 0
+        """,
         """
         import torch
         net = torch.nn.Sequential(torch.nn.Embedding(9, 8), torch.nn.Linear(8, 9))
@@ -163,8 +221,29 @@ class LeakyMask(Rule):
         """,
     )
 
+    def __init__(self, history: History) -> None:
+        super().__init__(history)
+        self._windows = UnmaskedWindows(history)
+
+    def on_step(self, event: Step) -> Verdicts:
+        found = self._windows.stepped()
+        if found is not None:
+            history, site = self.history, found.total.site
+            yield Verdict(
+                site,
+                f"{value_at(history, site, 'this sum')} and those before it since the last step are taken over all "
+                f"{found.places} places, and {line(history, found.division.site)} divides their gradient by the "
+                f"{found.kept} that the mask summed on {line(history, found.counted.site)} leaves: what it masks is "
+                "learned as well",
+                [("sum", site), ("mask", found.counted.site), ("division", found.division.site),
+                 ("step", event.site)],
+                event.held,
+            )  # fmt: skip
+
     def on_backward(self, event: Backward) -> Verdicts:
         graph = self.history.graph
+        if event.call == "backward":
+            self._windows.went_backward(event)
         within = graph.live_ancestors(root.nid for root in event.roots)
         masked = list(masked_in(graph, within))
         for one in masked:

@@ -22,6 +22,7 @@ from gradsan.judge.objective.bent_spreads import bent_spreads
 from gradsan.judge.objective.entropy_targets import target_in
 from gradsan.judge.objective.expected_entropy import expected_entropies, is_negative_entropy, is_probability
 from gradsan.judge.objective.guessed_entropy import guesses, is_of_own_samples, line_of_guess
+from gradsan.judge.objective.multipliers import Weighed, learnt_by_number, weighed_costs
 from gradsan.judge.objective.score_functions import sign_of_step
 from gradsan.judge.report.wording import line, value_at
 from gradsan.record.events import Op, ParamId, Probe, Site, ValueId
@@ -266,8 +267,61 @@ class ReversedEntropy(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # How far the policy may go from what was done: the weight of that falls the further it goes.
+        import torch
+        actor, log_weight = torch.nn.Linear(3, 2), torch.nn.Parameter(torch.tensor(-0.7))
+        opt, weight_opt = torch.optim.SGD(actor.parameters(), lr=0.1), torch.optim.SGD([log_weight], lr=0.1)
+        for _ in range(6):
+            s, done = torch.randn(8, 3), torch.rand(8, 2)
+            action = actor(s)
+            apart = (action - done).pow(2).mean()
+            loss = -action.mean() + log_weight.exp().item() * apart
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            weight_loss = log_weight * (apart.item() - 0.5)  # BUG
+            weight_opt.zero_grad()
+            weight_loss.backward()
+            weight_opt.step()
+        """,
     )
     good = (
+        """
+        import torch
+        actor, log_weight = torch.nn.Linear(3, 2), torch.nn.Parameter(torch.tensor(-0.7))
+        opt, weight_opt = torch.optim.SGD(actor.parameters(), lr=0.1), torch.optim.SGD([log_weight], lr=0.1)
+        for _ in range(6):
+            s, done = torch.randn(8, 3), torch.rand(8, 2)
+            action = actor(s)
+            apart = (action - done).pow(2).mean()
+            loss = -action.mean() + log_weight.exp().item() * apart
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            weight_loss = -log_weight * (apart.item() - 0.5)
+            weight_opt.zero_grad()
+            weight_loss.backward()
+            weight_opt.step()
+        """,
+        """
+        # A reward that is to be reached: it is subtracted, and the limit comes first.
+        import torch
+        actor, log_weight = torch.nn.Linear(3, 2), torch.nn.Parameter(torch.tensor(-0.7))
+        opt, weight_opt = torch.optim.SGD(actor.parameters(), lr=0.1), torch.optim.SGD([log_weight], lr=0.1)
+        for _ in range(6):
+            s, done = torch.randn(8, 3), torch.rand(8, 2)
+            action = actor(s)
+            apart = (action - done).pow(2).mean()
+            loss = -action.mean() + log_weight.exp().item() * -apart
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            weight_loss = -log_weight * (0.5 - apart.item())
+            weight_opt.zero_grad()
+            weight_loss.backward()
+            weight_opt.step()
+        """,
         """
         import torch
         policy, weight = torch.nn.Linear(3, 2), -0.01
@@ -487,6 +541,10 @@ class ReversedEntropy(Rule):
         self._guesses: dict[Head, list[float]] = {}
         self._bends: dict[Site, int] = {}
         self._temperatures: dict[ParamId, int] = {}
+        self._weighed: dict[
+            tuple[ParamId, tuple[Site, str]], set[int]
+        ] = {}  # with which signs, in others' losses
+        self._multipliers: dict[ParamId, int] = {}
         self._targets: dict[ParamId, int] = {}
         self._scaling: set[ParamId] = set()  # parameters whose value stands beside a policy's log-probability
 
@@ -506,6 +564,33 @@ class ReversedEntropy(Rule):
         yield from self._guessed(contribution, way)
         yield from self._bent(contribution, way)
         yield from self._temperature(contribution, way)
+        yield from self._multiplier(contribution, way)
+
+    def _multiplier(self, contribution: Contribution, way: int) -> Verdicts:
+        """Both losses take the other's part as a number: only the signs tell whether they pull against each other."""
+        history = self.history
+        for root in (op for r in contribution.event.roots if (op := history.graph.get(r.nid)) is not None):
+            for found in weighed_costs(history, root):
+                if found.pid not in contribution.event.reached:
+                    self._weighed.setdefault((found.pid, found.cost), set()).add(found.sign * way)
+            own = learnt_by_number(history, root) if len(contribution.event.reached) == 1 else None
+            if own is None or self._weighed.get((own.pid, own.cost)) != {own.sign * way}:
+                continue
+            times = self._multipliers[own.pid] = self._multipliers.get(own.pid, 0) + 1
+            if times >= ENOUGH:
+                yield self._turned_multiplier(contribution, own)
+
+    def _turned_multiplier(self, contribution: Contribution, own: Weighed) -> Verdict:
+        history, site = self.history, own.product.site
+        return Verdict(
+            site,
+            f"{value_at(history, site, 'this loss')} lowers the weight where what it weighs (made on "
+            f"{line(history, own.cost[0])}) is above its limit, and raises it where that is below: it runs away from "
+            "its target",
+            [("loss", site), ("weighed", own.cost[0]), ("backward", contribution.site)],
+            [own.pid],
+            key="temperature",
+        )
 
     def _bent(self, contribution: Contribution, way: int) -> Verdicts:
         """(log σ)² is made large in place of log σ: a spread below one becomes smaller still."""

@@ -11,6 +11,7 @@ from gradsan.judge.report.wording import line, value_at
 from gradsan.judge.returns.bootstraps import Bootstrap, bootstraps_in, has_learned_target
 from gradsan.judge.returns.cut_estimates import estimates_in
 from gradsan.judge.returns.unmasked_parts import Unmasked, unmasked_parts
+from gradsan.judge.returns.unmasked_steps import UnmaskedStep, unmasked_steps
 from gradsan.record.events import Backward, Site, Transition
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
@@ -270,8 +271,162 @@ class BootstrapPastEnd(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # A world of the script's own, whose ends the sum knows, and the value does not.
+        import torch
+
+        class Chain:
+            def __init__(self):
+                self.x = torch.zeros(6)
+            def step(self, action):
+                self.x = self.x + action + torch.rand(6)
+                done = self.x > 2
+                self.x = torch.where(done, torch.zeros(6), self.x)
+                return self.x.unsqueeze(-1), done.float(), done.float()
+
+        world, policy, critic = Chain(), torch.nn.Linear(1, 2), torch.nn.Linear(1, 1)
+        opt = torch.optim.SGD([*policy.parameters(), *critic.parameters()], lr=0.01)
+        state = world.x.unsqueeze(-1)
+        for _ in range(4):
+            states, actions, values, rewards, dones = ([] for _ in range(5))
+            with torch.no_grad():
+                for _ in range(6):
+                    states.append(state)
+                    actions.append(torch.distributions.Categorical(logits=policy(state)).sample())
+                    values.append(critic(state).squeeze(-1))
+                    state, reward, done = world.step(actions[-1])
+                    rewards.append(reward)
+                    dones.append(done)
+                following, advantage, advantages = critic(state).squeeze(-1), torch.zeros(6), []
+                for t in reversed(range(6)):
+                    delta = rewards[t] + 0.9 * following - values[t]  # BUG
+                    advantage = delta + 0.9 * 0.8 * (1.0 - dones[t]) * advantage
+                    advantages.insert(0, advantage)
+                    following = values[t]
+            s, a, weight = torch.cat(states), torch.cat(actions), torch.cat(advantages)
+            log_prob = torch.distributions.Categorical(logits=policy(s)).log_prob(a)
+            fit = (critic(s).squeeze(-1) - (weight + torch.cat(values))).pow(2).mean()
+            opt.zero_grad()
+            (fit - (log_prob * weight).mean()).backward()
+            opt.step()
+        """,
+        """
+        import torch
+
+        class Chain:
+            def __init__(self):
+                self.x = torch.zeros(6)
+            def step(self, action):
+                self.x = self.x + action + torch.rand(6)
+                done = self.x > 2
+                self.x = torch.where(done, torch.zeros(6), self.x)
+                return self.x.unsqueeze(-1), done.float(), done.float()
+
+        world, policy, critic = Chain(), torch.nn.Linear(1, 2), torch.nn.Linear(1, 1)
+        opt = torch.optim.SGD([*policy.parameters(), *critic.parameters()], lr=0.01)
+        state = world.x.unsqueeze(-1)
+        for _ in range(4):
+            states, actions, values, rewards, dones = ([] for _ in range(5))
+            with torch.no_grad():
+                for _ in range(6):
+                    states.append(state)
+                    actions.append(torch.distributions.Categorical(logits=policy(state)).sample())
+                    values.append(critic(state).squeeze(-1))
+                    state, reward, done = world.step(actions[-1])
+                    rewards.append(reward)
+                    dones.append(done)
+                following, advantage, advantages = critic(state).squeeze(-1), torch.zeros(6), []
+                for t in reversed(range(6)):
+                    delta = rewards[t] + 0.9 * (1.0 - dones[t]) * following - values[t]
+                    advantage = delta + 0.9 * 0.8 * advantage  # BUG
+                    advantages.insert(0, advantage)
+                    following = values[t]
+            s, a, weight = torch.cat(states), torch.cat(actions), torch.cat(advantages)
+            log_prob = torch.distributions.Categorical(logits=policy(s)).log_prob(a)
+            fit = (critic(s).squeeze(-1) - (weight + torch.cat(values))).pow(2).mean()
+            opt.zero_grad()
+            (fit - (log_prob * weight).mean()).backward()
+            opt.step()
+        """,
     )
     good = (
+        """
+        import torch
+
+        class Chain:
+            def __init__(self):
+                self.x = torch.zeros(6)
+            def step(self, action):
+                self.x = self.x + action + torch.rand(6)
+                done = self.x > 2
+                self.x = torch.where(done, torch.zeros(6), self.x)
+                return self.x.unsqueeze(-1), done.float(), done.float()
+
+        world, policy, critic = Chain(), torch.nn.Linear(1, 2), torch.nn.Linear(1, 1)
+        opt = torch.optim.SGD([*policy.parameters(), *critic.parameters()], lr=0.01)
+        state = world.x.unsqueeze(-1)
+        for _ in range(4):
+            states, actions, values, rewards, dones = ([] for _ in range(5))
+            with torch.no_grad():
+                for _ in range(6):
+                    states.append(state)
+                    actions.append(torch.distributions.Categorical(logits=policy(state)).sample())
+                    values.append(critic(state).squeeze(-1))
+                    state, reward, done = world.step(actions[-1])
+                    rewards.append(reward)
+                    dones.append(done)
+                following, advantage, advantages = critic(state).squeeze(-1), torch.zeros(6), []
+                for t in reversed(range(6)):
+                    delta = rewards[t] + 0.9 * (1.0 - dones[t]) * following - values[t]
+                    advantage = delta + 0.9 * 0.8 * (1.0 - dones[t]) * advantage
+                    advantages.insert(0, advantage)
+                    following = values[t]
+            s, a, weight = torch.cat(states), torch.cat(actions), torch.cat(advantages)
+            log_prob = torch.distributions.Categorical(logits=policy(s)).log_prob(a)
+            fit = (critic(s).squeeze(-1) - (weight + torch.cat(values))).pow(2).mean()
+            opt.zero_grad()
+            (fit - (log_prob * weight).mean()).backward()
+            opt.step()
+        """,
+        """
+        # A world without an end; and one number for all steps.
+        import torch
+
+        class Chain:
+            def __init__(self):
+                self.x = torch.zeros(6)
+            def step(self, action):
+                self.x = self.x + action + torch.rand(6)
+                done = self.x > 2
+                self.x = torch.where(done, torch.zeros(6), self.x)
+                return self.x.unsqueeze(-1), done.float(), done.float()
+
+        world, policy, critic = Chain(), torch.nn.Linear(1, 2), torch.nn.Linear(1, 1)
+        opt = torch.optim.SGD([*policy.parameters(), *critic.parameters()], lr=0.01)
+        state = world.x.unsqueeze(-1)
+        for _ in range(4):
+            states, actions, values, rewards, dones = ([] for _ in range(5))
+            with torch.no_grad():
+                for _ in range(6):
+                    states.append(state)
+                    actions.append(torch.distributions.Categorical(logits=policy(state)).sample())
+                    values.append(critic(state).squeeze(-1))
+                    state, reward, done = world.step(actions[-1])
+                    rewards.append(reward)
+                    dones.append(done)
+                following, advantage, advantages = critic(state).squeeze(-1), torch.zeros(6), []
+                for t in reversed(range(6)):
+                    delta = rewards[t] + 0.9 * following - values[t]
+                    advantage = delta + 0.9 * 0.8 * advantage
+                    advantages.insert(0, advantage)
+                    following = values[t]
+            s, a, weight = torch.cat(states), torch.cat(actions), torch.cat(advantages)
+            log_prob = torch.distributions.Categorical(logits=policy(s)).log_prob(a)
+            fit = (critic(s).squeeze(-1) - (weight + torch.cat(values))).pow(2).mean()
+            opt.zero_grad()
+            (fit - (log_prob * weight).mean()).backward()
+            opt.step()
+        """,
         """
         import numpy, torch
 
@@ -530,6 +685,8 @@ class BootstrapPastEnd(Rule):
         yield from self._estimates(event)
         for found in unmasked_parts(self.history, event):
             yield self._outside_the_mask(event, found)
+        for step in unmasked_steps(self.history, event):
+            yield self._without_flags(event, step)
 
     def _estimates(self, event: Backward) -> Verdicts:
         """Advantages and returns over many steps, where the clock ended the episode."""
@@ -585,6 +742,21 @@ class BootstrapPastEnd(Rule):
             f"holds more than the reward at all {rows} rows where the episode was terminated: it takes the value"
             f" of a state after which nothing follows",
         )  # fmt: skip
+
+    def _without_flags(self, event: Backward, found: UnmaskedStep) -> Verdict:
+        history = self.history
+        what = {
+            "value": "carries the sum on only where an episode goes on, and takes the value of the next step "
+            "everywhere: after an end that is the first state of another episode",
+            "sum": "takes the value of the next step only where an episode goes on, and carries the sum on everywhere: "
+            "after an end that is what another episode brings",
+        }[found.lacks]
+        return Verdict(
+            found.site,
+            f"{value_at(history, found.joined.site, 'the advantage')}, of {found.steps} steps, {what}",
+            [("target", found.site), ("put together", found.joined.site), ("backward", event.site)],
+            fix="multiply both with the flag: `gamma * (1 - done) * value`, `gamma * lam * (1 - done) * advantage`",
+        )
 
     def _outside_the_mask(self, event: Backward, found: Unmasked) -> Verdict:
         history, site, loss = self.history, found.entropy.added.site, found.met.site

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 
+from gradsan.judge.lines.arrival_lines import ARRIVING
 from gradsan.judge.lines.kept_sums import summed_by_class
 from gradsan.judge.lines.running_sums import added_at, carried_on_at, cut_at, filled_at
 from gradsan.judge.objective.weighed import Met, entries, is_score, met_in, origin
@@ -13,6 +14,7 @@ from gradsan.judge.report.wording import line, value_at
 from gradsan.judge.returns import reordered
 from gradsan.judge.returns.bootstraps import summed_rewards
 from gradsan.judge.returns.kept_rows import KeptBatch, KeptRows
+from gradsan.judge.returns.number_order import number_disorders
 from gradsan.judge.returns.numpy_targets import arrival
 from gradsan.judge.returns.own_state_targets import own_states_in
 from gradsan.judge.returns.return_laws import FEWEST_PAIRS, SLOWEST, Law, ReturnRow, Series
@@ -326,8 +328,195 @@ class MisalignedReturn(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # The loop runs with time; what it does at an end is what belongs into one that runs against it.
+        import numpy, torch
+
+        class Walk:
+            def __init__(self):
+                self.random = numpy.random.default_rng(0)
+
+            def reset(self):
+                self.x = self.random.normal(size=3).astype("float32")
+                return self.x.copy(), {}
+
+            def step(self, action):
+                self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+                return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+        env, policy = Walk(), torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+        obs, _ = env.reset()
+        for _ in range(4):
+            rows = []
+            for _ in range(40):
+                action = torch.distributions.Categorical(logits=policy(torch.tensor(obs))).sample()
+                next_obs, reward, terminated, _, _ = env.step(int(action))
+                rows.append((obs, int(action), reward, terminated))
+                obs = env.reset()[0] if terminated else next_obs
+            s, a, r, end = (numpy.array(part) for part in zip(*rows))
+            returns, running = numpy.zeros(40, dtype="float32"), 0.0
+            for t in range(40):
+                running = 0.0 if end[t] else running
+                running = r[t] + 0.9 * running  # BUG
+                returns[t] = running
+            weight = torch.tensor((returns - returns.mean()) / returns.std())
+            log_prob = torch.distributions.Categorical(logits=policy(torch.tensor(s))).log_prob(torch.tensor(a))
+            loss = -(log_prob * weight).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # A world of tensors: the rewards leave torch one by one, and the list is left in the order it was filled in.
+        import torch
+
+        class World:  # without `reset`, and one copy only
+            def __init__(self):
+                self.x = torch.zeros(1, 3)
+            def step(self, action):
+                self.x = 0.5 * self.x + torch.randn(1, 3)
+                return self.x, self.x[:, 0] + action
+
+        world, policy = World(), torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+        for _ in range(4):
+            scores, rewards, returns, total = [], [], [], 0.0
+            for _ in range(8):
+                choice = torch.distributions.Categorical(logits=policy(world.x))
+                action = choice.sample()
+                scores.append(choice.log_prob(action))
+                rewards.append(float(world.step(action)[1]))
+            for reward in reversed(rewards):
+                total = reward + 0.9 * total
+                returns.append(total)  # BUG
+            loss = -(torch.cat(scores) * torch.tensor(returns)).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        import torch
+
+        class World:  # without `reset`, and one copy only
+            def __init__(self):
+                self.x = torch.zeros(1, 3)
+            def step(self, action):
+                self.x = 0.5 * self.x + torch.randn(1, 3)
+                return self.x, self.x[:, 0] + action
+
+        world, policy = World(), torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+        for _ in range(4):
+            scores, rewards, returns, total = [], [], [], 0.0
+            for _ in range(8):
+                choice = torch.distributions.Categorical(logits=policy(world.x))
+                action = choice.sample()
+                scores.append(choice.log_prob(action))
+                rewards.append(float(world.step(action)[1]))
+            for reward in rewards:
+                total = reward + 0.9 * total  # BUG
+                returns.append(total)
+            loss = -(torch.cat(scores) * torch.tensor(returns)).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
+        """
+        import numpy, torch
+
+        class Walk:
+            def __init__(self):
+                self.random = numpy.random.default_rng(0)
+
+            def reset(self):
+                self.x = self.random.normal(size=3).astype("float32")
+                return self.x.copy(), {}
+
+            def step(self, action):
+                self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+                return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+        env, policy = Walk(), torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+        obs, _ = env.reset()
+        for _ in range(4):
+            rows = []
+            for _ in range(40):
+                action = torch.distributions.Categorical(logits=policy(torch.tensor(obs))).sample()
+                next_obs, reward, terminated, _, _ = env.step(int(action))
+                rows.append((obs, int(action), reward, terminated))
+                obs = env.reset()[0] if terminated else next_obs
+            s, a, r, end = (numpy.array(part) for part in zip(*rows))
+            returns, running = numpy.zeros(40, dtype="float32"), 0.0
+            for t in reversed(range(40)):
+                running = 0.0 if end[t] else running
+                running = r[t] + 0.9 * running
+                returns[t] = running
+            weight = torch.tensor((returns - returns.mean()) / returns.std())
+            log_prob = torch.distributions.Categorical(logits=policy(torch.tensor(s))).log_prob(torch.tensor(a))
+            loss = -(log_prob * weight).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        import torch
+
+        class World:  # without `reset`, and one copy only
+            def __init__(self):
+                self.x = torch.zeros(1, 3)
+            def step(self, action):
+                self.x = 0.5 * self.x + torch.randn(1, 3)
+                return self.x, self.x[:, 0] + action
+
+        world, policy = World(), torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+        for _ in range(4):
+            scores, rewards, returns, total = [], [], [], 0.0
+            for _ in range(8):
+                choice = torch.distributions.Categorical(logits=policy(world.x))
+                action = choice.sample()
+                scores.append(choice.log_prob(action))
+                rewards.append(float(world.step(action)[1]))
+            for reward in reversed(rewards):
+                total = reward + 0.9 * total
+                returns.insert(0, total)
+            loss = -(torch.cat(scores) * torch.tensor(returns)).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # Both from the last to the first.
+        import torch
+
+        class World:  # without `reset`, and one copy only
+            def __init__(self):
+                self.x = torch.zeros(1, 3)
+            def step(self, action):
+                self.x = 0.5 * self.x + torch.randn(1, 3)
+                return self.x, self.x[:, 0] + action
+
+        world, policy = World(), torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+        for _ in range(4):
+            scores, rewards, returns, total = [], [], [], 0.0
+            for _ in range(8):
+                choice = torch.distributions.Categorical(logits=policy(world.x))
+                action = choice.sample()
+                scores.append(choice.log_prob(action))
+                rewards.append(float(world.step(action)[1]))
+            for reward in reversed(rewards):
+                total = reward + 0.9 * total
+                returns.append(total)
+            loss = -(torch.cat(scores[::-1]) * torch.tensor(returns)).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
         """
         import numpy, torch
 
@@ -486,7 +675,7 @@ class MisalignedReturn(Rule):
         self._rows = KeptRows(self.history)
 
     def on_backward(self, event: Backward) -> Verdicts:
-        for found in disorders(self.history, event):
+        for found in (*disorders(self.history, event), *number_disorders(self.history, event)):
             yield from self._disorder(event, found)
         for batch in self._rows.kept_in(event) if event.call == "backward" else ():
             yield self._kept(event, batch)
@@ -532,16 +721,21 @@ class MisalignedReturn(Rule):
 
     def _disorder(self, event: Backward, found: Disorder) -> Verdicts:
         looks = self._disorders[found.joined.site] = self._disorders.get(found.joined.site, 0) + 1
-        if looks < ENOUGH_UPDATES:
+        in_python = (
+            found.joined.name in ARRIVING
+        )  # then the numbers themselves obey a law, and one look is enough
+        if looks < ENOUGH_UPDATES and not in_python:
             return
-        what, steps = value_at(self.history, found.joined.site, "the return"), len(found.joined.inputs)
+        what, steps = value_at(self.history, found.joined.site, "the return"), found.steps
         texts = {
             "the other way round": "are put together from the last to the first, and meet what was done from the first "
             "to the last",
             "from the front": "are summed from the first to the last: each holds what came before it, not what follows",
         }
+        # What was summed up in Python is wrong where the list is filled, or the sum carried on.
+        line_of = filled_at if found.how == "the other way round" else carried_on_at
         yield Verdict(
-            found.joined.site,
+            line_of(self.history, found.joined.site) if in_python else found.joined.site,
             f"the returns of {steps} steps in {what} {texts[found.how]} ({line(self.history, found.op.site)})",
             [("return", found.joined.site), ("loss", found.op.site), ("backward", event.site)],
         )
@@ -632,7 +826,7 @@ class MisalignedReturn(Rule):
             seen.looks_back += 1
             if seen.looks_back >= ENOUGH_UPDATES and not seen.right:
                 text = f"is the sum of the rewards up to each of {steps} steps, not of those that follow it"
-                yield self._verdict(event, met, culprit, text)
+                yield self._verdict(event, met, culprit, text, carried_on_at(self.history, culprit))
         elif series.is_only_discounted(begins):
             seen.only_discounted += 1
             if seen.only_discounted >= ENOUGH_UPDATES and not seen.right:

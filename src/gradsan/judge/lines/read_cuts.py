@@ -47,7 +47,7 @@ def lines_of_loss(history: History, event: Backward) -> set[tuple[str, int]]:
 
 def _innermost_loop(history: History, event: Backward) -> tuple[str, ast.stmt | None]:
     seen = history.sites.get(event.site)
-    nodes = _nodes_at(seen.file, seen.line) if seen is not None else iter(())
+    nodes = nodes_at(seen.file, seen.line) if seen is not None else iter(())
     loops = [n for n in nodes if isinstance(n, ast.For | ast.While)]
     return (seen.file if seen is not None else "", loops[-1] if loops else None)
 
@@ -75,7 +75,7 @@ def _bindings(place: SourcePlace) -> list[SourcePlace]:
     if _is_switched_off(place):
         return []  # whatever it was made of, it has no graph
     names = [n.id for n in ast.walk(place.expression) if isinstance(n, ast.Name)]
-    return [bound for name in names if (bound := _bound(place, name)) is not None]
+    return [bound for name in names if (bound := bound_before(place, name)) is not None]
 
 
 def followed(
@@ -100,7 +100,7 @@ def loss_of(history: History, event: Backward) -> SourcePlace | None:
         seen = history.sites.get(site)
         if seen is None:
             return None
-        calls = [n for n in _nodes_at(seen.file, seen.line) if isinstance(n, ast.Call)]
+        calls = [n for n in nodes_at(seen.file, seen.line) if isinstance(n, ast.Call)]
         if not called:
             receivers = [
                 c.func.value for c in calls if isinstance(c.func, ast.Attribute) and c.func.attr == "backward"
@@ -119,7 +119,7 @@ def loss_of(history: History, event: Backward) -> SourcePlace | None:
     return None
 
 
-def _bound(place: SourcePlace, name: str) -> SourcePlace | None:
+def bound_before(place: SourcePlace, name: str) -> SourcePlace | None:
     """The last assignment to this name before the line, in the same function."""
     function = around(place.file, place.line)[0]
     scope: ast.AST | None = function or tree_of(place.file)
@@ -179,7 +179,7 @@ def _name(expression: ast.expr) -> str:
     return expression.attr if isinstance(expression, ast.Attribute) else getattr(expression, "id", "")
 
 
-def _nodes_at(file: str, line: int) -> Iterator[ast.AST]:
+def nodes_at(file: str, line: int) -> Iterator[ast.AST]:
     tree = tree_of(file)
     for node in ast.walk(tree) if tree is not None else ():
         if getattr(node, "lineno", 0) <= line <= (getattr(node, "end_lineno", None) or 0):

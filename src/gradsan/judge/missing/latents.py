@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gradsan.judge.flow import is_choice, is_straight_through, terms
+from gradsan.judge.missing.idle_scores import idle_scores, is_judged
 from gradsan.judge.provenance import Provenance, params_of
 from gradsan.record.events import NOWHERE, Op, ParamId, ValueId
 
@@ -24,7 +25,10 @@ def drawn_latents(
         behind = graph.live_params([i.nid for i in graph.inputs(draw) if i.live]) & trained
         if not behind or not _feeds_a_layer(graph, draw, within):
             continue
-        if lost := behind - _taught(graph, draw, roots):
+        idle = idle_scores(graph, roots, draw)
+        if idle and is_judged(graph, roots, draw, behind):
+            yield draw, behind
+        elif lost := behind - _taught(graph, draw, roots, idle):
             yield draw, lost
 
 
@@ -33,10 +37,10 @@ def _feeds_a_layer(graph: Provenance, draw: Op, within: dict[ValueId, Op]) -> bo
     return any(params_of(i) for op in onward if op.live for i in graph.inputs(op))
 
 
-def _taught(graph: Provenance, draw: Op, roots: list[ValueId]) -> set[ParamId]:
+def _taught(graph: Provenance, draw: Op, roots: list[ValueId], idle: list[Op]) -> set[ParamId]:
     """The parameters that some term reaches which is more than a regulariser of what was drawn from."""
     found: set[ParamId] = set()
-    known = _data(graph.ancestors([draw.nid]))
+    known, scores = _data(graph.ancestors([draw.nid])), graph.live_ancestors([op.nid for op in idle])
     for loss in filter(None, map(graph.get, roots)):
         summands = terms(graph, loss)
         through = is_straight_through(graph, summands)
@@ -44,7 +48,7 @@ def _taught(graph: Provenance, draw: Op, roots: list[ValueId]) -> set[ParamId]:
             made_of = graph.ancestors([term.op.nid])
             divergence = any("kl_divergence" in op.tags for op in made_of.values())
             alone = draw.nid not in made_of and _data(made_of) <= known
-            if through or not (divergence or alone):
+            if through or not (divergence or alone or term.op.nid in scores):
                 found |= graph.live_params([term.op.nid])
     return found
 

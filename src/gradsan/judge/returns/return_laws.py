@@ -88,7 +88,13 @@ class Series:
 
     def forward_law(self) -> Law:
         """Each number from the one before it."""
-        return self._law([(later, earlier) for earlier, later in self.pairs], False)
+        pairs = [(later, earlier) for earlier, later in self.pairs]
+        law = self._law(pairs, False)
+        if law.exact:
+            return law
+        # A loop that was made to run backwards starts anew at the last step of an episode, before it adds that one.
+        going_on = [pair for pair in pairs if not pair[0].transition.end]
+        return self._law(going_on, False) if len(going_on) >= FEWEST_PAIRS else law
 
     def _law(self, pairs: list[tuple[ReturnRow, ReturnRow]], with_predictions: bool) -> Law:
         columns: list[Column] = [[other.number for _, other in pairs]]

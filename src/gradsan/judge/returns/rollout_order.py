@@ -22,12 +22,16 @@ ARITHMETIC = {"add", "sub", "rsub", "mul", "div", "neg", "lerp", "where", "clamp
 FORM = (SHAPING - {"flip"}) | TAKEN_OUT
 
 
+How = Literal["the other way round", "from the front"]
+
+
 class Disorder(NamedTuple):
     """`joined` holds returns, one after the other, and meets what was done at the same steps in `op`."""
 
     joined: Op
     op: Op
-    how: Literal["the other way round", "from the front"]
+    how: How
+    steps: int
 
 
 def disorders(history: History, event: Backward) -> Iterator[Disorder]:
@@ -45,12 +49,12 @@ def disorders(history: History, event: Backward) -> Iterator[Disorder]:
             if not other.live or (op.name == "mul" and not weighs):
                 continue
             for joined in _joined(graph, side):
-                if joined.nid in chains and _is_in_order(graph, other, len(joined.inputs)):
+                if joined.nid in chains and is_in_order(graph, other, len(joined.inputs)):
                     steps, built_from = chains[joined.nid]
                     if steps == "falling":
-                        yield Disorder(joined, op, "the other way round")
+                        yield Disorder(joined, op, "the other way round", len(joined.inputs))
                     elif built_from == "front" and weighs:
-                        yield Disorder(joined, op, "from the front")
+                        yield Disorder(joined, op, "from the front", len(joined.inputs))
 
 
 def _joined(graph: Provenance, op: Op) -> Iterator[Op]:
@@ -72,7 +76,7 @@ def _chain(graph: Provenance, op: Op) -> tuple[str, str] | None:
     parts = list(graph.inputs(op)) if op.name in TOGETHER and op.facts.axes == (0,) else []
     if len(parts) < FEWEST_STEPS or len(parts) != len(op.inputs):
         return None
-    found = {(step.nid, part.nid) for part in parts for step in _arithmetic(graph, part)[0]}
+    found = {(step.nid, part.nid) for part in parts for step in reckoned_with(graph, part)[0]}
     behind = all((b.nid, a.nid) in found for a, b in pairwise(parts))
     front = all((a.nid, b.nid) in found for a, b in pairwise(parts))
     if behind == front:
@@ -84,7 +88,7 @@ def _chain(graph: Provenance, op: Op) -> tuple[str, str] | None:
     return (order, "front" if front else "behind") if order else None
 
 
-def _arithmetic(
+def reckoned_with(
     graph: Provenance, part: Op, stop: frozenset[ValueId] = frozenset()
 ) -> tuple[list[Op], list[Op]]:
     """What a part was reckoned with: the operations, and what they were given."""
@@ -104,7 +108,7 @@ def _arithmetic(
 
 def _newest(graph: Provenance, part: Op, parts: set[ValueId], first: ValueId) -> ValueId:
     """The last thing that was made for this step, while the rollout ran."""
-    _, given = _arithmetic(graph, part, frozenset(parts - {part.nid}))
+    _, given = reckoned_with(graph, part, frozenset(parts - {part.nid}))
     # What is taken from a whole is as old as that, whenever it is taken, and in whatever order.
     return max((op.nid for op in given if op.nid < first and op.name not in SELECTING), default=ValueId(0))
 
@@ -115,7 +119,7 @@ def _order(times: list[ValueId]) -> str:
     return "rising" if rising else "falling" if falling else ""
 
 
-def _is_in_order(graph: Provenance, op: Op, steps: int) -> bool:
+def is_in_order(graph: Provenance, op: Op, steps: int) -> bool:
     """Whether what was done at these steps was put together as it was done."""
     joins = [o for o in graph.ancestors([op.nid]).values() if o.name in TOGETHER and len(o.inputs) == steps]
     return bool(joins) and all(_order(list(o.inputs)) == "rising" for o in joins)

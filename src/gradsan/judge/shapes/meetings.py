@@ -151,7 +151,7 @@ def are_pairs_in_vain(graph: Provenance, op: Op, within: dict[ValueId, Op]) -> b
         return False
     alike = op.name == "add" or sides[0].live == sides[1].live
     if alike and not _meet_by_row(graph, sides, op, within):
-        return False
+        return _are_weighed_by_rows(graph, op, sides, within)
     squared, here = op.name == "mul", op
     while True:
         users = [within[n] for n in dict.fromkeys(graph.consumers.get(here.nid, ())) if n in within]
@@ -169,6 +169,25 @@ def are_pairs_in_vain(graph: Provenance, op: Op, within: dict[ValueId, Op]) -> b
         others = [i for i in graph.inputs(here) if i.shape and i.shape != here.shape]
         if here.name not in STAYING or others or len([i for i in graph.inputs(here) if i.shape]) > 1:
             return False
+
+
+def _are_weighed_by_rows(graph: Provenance, op: Op, sides: list[Op], within: dict[ValueId, Op]) -> bool:
+    """`(x[:, None] - y).detach() * row`, averaged as a whole: of every pair only the mean over one of the two is left.
+    Differences of one value with itself are what that value is compared with, the mean of all."""
+    one, other = (behind_all(graph, side, SHAPING) or side for side in sides)
+    here, weighed = op, False
+    while one.nid != other.nid and op.name in ("sub", "rsub"):
+        users = [within[n] for n in dict.fromkeys(graph.consumers.get(here.nid, ())) if n in within]
+        if len(users) != 1:
+            return False
+        before, here = here, users[0]
+        if here.name == "mean":
+            return weighed and not here.shape
+        beside = [i for i in graph.inputs(here) if i.shape and i.nid != before.nid]
+        if here.shape != before.shape or here.name not in TAKEN_OUT | {"neg", "mul", "div"}:
+            return False
+        weighed = weighed or any(i.live and prod(i.shape) < prod(here.shape) for i in beside)
+    return False
 
 
 def _is_made_of(graph: Provenance, op: Op, source: Op) -> bool:

@@ -48,7 +48,7 @@ def unmasked_sums(graph: Provenance, within: dict[ValueId, Op]) -> Iterator[Unma
         if (
             values.kept == rows * places
             and mask.low == 0.0
-            and _leaves(mask.tails, mask.kept / (rows * places))
+            and leaves_places(mask.tails, mask.kept / (rows * places))
         ):
             yield UnmaskedSum(total, count, op, (rows, places), mask.kept)
 
@@ -59,6 +59,6 @@ def _sum_behind(graph: Provenance, op: Op | None, through: set[str]) -> Op | Non
     return op if op is not None and op.name == "sum" and op.inputs else None
 
 
-def _leaves(tails: tuple[int, ...], share: float) -> bool:
+def leaves_places(tails: tuple[int, ...], share: float) -> bool:
     """Whether a mask is one of places that go on, and no count of what happened."""
     return len(set(tails)) >= LENGTHS or share >= MOST

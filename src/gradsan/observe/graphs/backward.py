@@ -17,6 +17,7 @@ from gradsan.observe.focus.fast_path import FastPath
 from gradsan.observe.focus.loss_lines import LossLines, as_tensors, token_of, value_of
 from gradsan.observe.focus.tracing import Tracing
 from gradsan.observe.graphs.backward_diagnosis import BackwardDiagnosis, GradientWatcher
+from gradsan.observe.graphs.carried_names import names_in_graph
 from gradsan.observe.graphs.gradient_sketch import GradientSketch
 from gradsan.observe.graphs.graph import Graph, walk
 from gradsan.observe.interruptions import is_the_scripts
@@ -42,6 +43,7 @@ from gradsan.record.events import (
     Turn,
     ZeroGrad,
 )
+from gradsan.record.torch_errors import kind_of
 
 Tensor = torch.Tensor
 modes: Callable[[], int] = torch._C._len_torch_function_stack
@@ -272,6 +274,8 @@ class BackwardTap:
         if error is not None:
             facts = self._asked(facts, call, args, kwargs)
             facts = self._diagnosis.after_failure(facts, probe.roots, probe.token, error, probe.watcher)
+            if kind_of(str(error)) == "graph-freed":
+                facts = facts._replace(carried=names_in_graph(self._known.sites, probe.roots))
         elif probe.watcher is not None and call == "backward":
             chosen = set(fed)
             written = [

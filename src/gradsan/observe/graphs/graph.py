@@ -132,6 +132,22 @@ def node_label(tensor: torch.Tensor) -> Label:
     return found
 
 
+def traced_before(tensor: torch.Tensor) -> tuple[ValueId, ...]:
+    """Of a graph that nobody saw being made, the values that were seen before it: what a transform was given."""
+    found: dict[ValueId, None] = {}
+    ahead, seen = [node_of(tensor)], set[Any]()
+    while ahead:
+        node = ahead.pop()
+        if node is None or node in seen or len(seen) >= DEEPEST:
+            continue
+        seen.add(node)
+        if nid := node.metadata.get(KEY, UNKNOWN)[0]:
+            found[nid] = None
+        else:
+            ahead += [child for child, _ in node.next_functions]
+    return tuple(sorted(found))
+
+
 def labels(nodes: dict[Any, Any]) -> dict[Any, Label]:
     """For every node the number of the value it computed, and the line. A call that makes several nodes labels
     only the last of them; the others take the label of the node they were made for."""

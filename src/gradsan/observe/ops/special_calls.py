@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from gradsan.observe.ops.operations import OperationTap
 
 UNKNOWN = BackwardId(0)
+MOST_NUMBERS = 512  # of a list that comes in
 
 
 class Call(NamedTuple):
@@ -64,8 +65,12 @@ class SpecialCalls:
         if not call.inputs or not is_floating(call.inputs[0]):
             return
         place, nid = self._sites.place(call.frame), self._values.fresh()
-        shape = shape_of(call.inputs[0])
-        self._tap.record(Op(nid, call.name, place.site, call.numbers[:1], False, shape, True, place.tags))
+        shape, facts = shape_of(call.inputs[0]), PLAIN
+        if type(call.result) is float:
+            facts = OpFacts(numbers=(call.result,))
+        self._tap.record(
+            Op(nid, call.name, place.site, call.numbers[:1], False, shape, True, place.tags, facts)
+        )
         self._tap.departures.left(call.name, call.result, nid)
         self._tap.experience.left(call.inputs[0], call.numbers[0])
         if call.name in ("numpy", "array"):
@@ -80,7 +85,8 @@ class SpecialCalls:
             return
         place = self._sites.place(call.frame)
         sources = call.numbers or tuple(self._tap.departures.recognise(data))
-        nid = self._tap.define(call.name, result, sources, place, PLAIN, call.inputs)
+        facts = OpFacts(numbers=numbers) if (numbers := _plain_numbers(data)) else PLAIN
+        nid = self._tap.define(call.name, result, sources, place, facts, call.inputs)
         if result.requires_grad and result.is_leaf and sources:  # `torch.tensor(…, requires_grad=True)`
             self._tap.last_is_a_constant()
             self._revived(result, nid, place)
@@ -176,6 +182,13 @@ class SpecialCalls:
     def deepcopy(self, call: Call) -> None:
         if isinstance(call.result, Tensor) and self._leaves.find(call.result) is None:
             self._values.define(call.result, call.numbers[0])
+
+
+def _plain_numbers(data: Any) -> tuple[float, ...]:
+    """A list of floats, and of nothing else."""
+    if type(data) is not list or not 1 < len(data) <= MOST_NUMBERS or any(type(v) is not float for v in data):
+        return ()
+    return tuple(data)
 
 
 def _is_leaving(frame: FrameType) -> bool:

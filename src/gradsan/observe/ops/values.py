@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from gradsan.observe.graphs.graph import walk
+from gradsan.observe.graphs.graph import traced_before, walk
 from gradsan.observe.registry import Leaves, shape_of, storage_of
 from gradsan.observe.slots import SEQUENCES, is_array, is_plain_of_numpy, items_of, memory_of
 from gradsan.observe.unseen import is_dense, is_readable
@@ -164,6 +164,7 @@ class Values:
             raise Unreadable
         nid = self.fresh()
         kind, facts, live = KIND_OF_DATA, PLAIN, tensor.requires_grad
+        made_of: tuple[ValueId, ...] = ()
         pid = self._leaves.find(tensor)
         if pid is None and live and tensor.is_leaf:
             pid = self._leaves.pid(tensor)
@@ -171,12 +172,14 @@ class Values:
             kind, facts = "parameter", OpFacts(pid=pid)
         elif live:
             kind, facts = "foreign", OpFacts(leads_to=self._leaves.pids(walk((tensor,)).leaves))
+            made_of = traced_before(tensor)
         elif isinstance(tensor._base, Tensor) and (base := self.find(tensor._base)) is not None:
             return self._derived(tensor, "alias", (base,))
         elif is_floating(tensor) and (returned := self._recognise(tensor)):
             return self._derived(tensor, "tensor", returned)
         return self._add(
-            Op(nid, "", NOWHERE, (), live, shape_of(tensor), is_floating(tensor), (), facts, kind), tensor
+            Op(nid, "", NOWHERE, made_of, live, shape_of(tensor), is_floating(tensor), (), facts, kind),
+            tensor,
         )
 
     def _rewritten(self, tensor: Tensor, old: ValueId) -> ValueId:
