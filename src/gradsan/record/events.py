@@ -530,10 +530,11 @@ class Transition(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """The rows of this value are observations: each of that transition (an index; -1: of none that is known)."""
+    """The rows of this value are observations, or rewards that nothing else was given: each of that transition (an
+    index; -1: of none that is known)."""
 
     value: ValueId
-    part: Literal["observation", "next observation"]
+    part: Literal["observation", "next observation", "reward"]
     at: tuple[int, ...]
 
 

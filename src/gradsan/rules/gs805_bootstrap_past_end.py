@@ -6,12 +6,14 @@ from collections import defaultdict
 from dataclasses import dataclass
 from itertools import pairwise
 
+from gradsan.judge.lines.stored_rows import stored_at
 from gradsan.judge.report import reasons
 from gradsan.judge.report.wording import line, value_at
 from gradsan.judge.returns.bootstraps import Bootstrap, bootstraps_in, has_learned_target
 from gradsan.judge.returns.cut_estimates import estimates_in
+from gradsan.judge.returns.shifted_ends import ShiftedEnds
 from gradsan.judge.returns.unmasked_parts import Unmasked, unmasked_parts
-from gradsan.record.events import Backward, Site, Transition
+from gradsan.record.events import NOWHERE, Backward, Site, Transition
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 ENOUGH = 3  # rows
@@ -501,6 +503,8 @@ class BootstrapPastEnd(Rule):
         super().__init__(*args)  # type: ignore[arg-type]
         self._rows: dict[tuple[Site, str], _Rows] = defaultdict(_Rows)
         self._cut: dict[Site, _Rows] = defaultdict(_Rows)  # truncated steps of estimates over many steps
+        self._sides: dict[Site, tuple[ShiftedEnds, ShiftedEnds]] = {}
+        self._begun: dict[Site, _Rows] = defaultdict(_Rows)  # truncated steps that go on in the next episode
         self._longest: dict[int, int] = {}  # episode of each stream
         self._unknown = False  # there was a target whose rows are of unknown origin
 
@@ -515,6 +519,12 @@ class BootstrapPastEnd(Rule):
                 of_kind = [rest for rest in target.rest if self._end_of(rest.transition) == end]
                 rows.add([rest.number for rest in of_kind if rest.follows or rest.number == 0.0])
             going_on, truncated, terminated = kinds.values()
+            if found := self._shifted(target):
+                yield self._beside_the_ends(event, target, found)
+                continue
+            if begun := self._next_starts(target, truncated, terminated):
+                yield self._from_next_start(event, target, begun)
+                continue
             if going_on.taken < 10 * max(1, going_on.left_out):
                 # This target has no next value, or only where there is none.
                 if terminated.taken >= ENOUGH and not (
@@ -530,6 +540,21 @@ class BootstrapPastEnd(Rule):
         yield from self._estimates(event)
         for found in unmasked_parts(self.history, event):
             yield self._outside_the_mask(event, found)
+
+    def _shifted(self, target: Bootstrap) -> ShiftedEnds | None:
+        sides = self._sides.setdefault(target.site, (ShiftedEnds("after", -1), ShiftedEnds("before", 1)))
+        for side in sides:
+            side.add(self.history.experience, target.rest)
+        return next((side for side in sides if side.is_so), None)
+
+    def _next_starts(self, target: Bootstrap, truncated: _Rows, terminated: _Rows) -> int:
+        """How many truncated episodes go on in the next start, where those that are over do not."""
+        own = [rest for rest in target.rest if self._end_of(rest.transition) == "truncated" and rest.starts]
+        rows = self._begun[target.site]
+        rows.add([rest.number for rest in own])
+        episodic = terminated.left_out and not terminated.taken
+        right = truncated.taken or rows.left_out
+        return rows.taken if own and rows.taken >= ENOUGH and episodic and not right else 0
 
     def _estimates(self, event: Backward) -> Verdicts:
         """Advantages and returns over many steps, where the clock ended the episode."""
@@ -586,6 +611,22 @@ class BootstrapPastEnd(Rule):
             f" of a state after which nothing follows",
         )  # fmt: skip
 
+    def _beside_the_ends(self, event: Backward, target: Bootstrap, found: ShiftedEnds) -> Verdict:
+        return self._verdict(
+            event, target, "error",
+            f"takes no next value at all {found.masked} rows that come right {found.word} the end of an episode, and "
+            "one at the ends themselves: the flags are one step off",
+            stored_at(self.history, target.site),
+        )  # fmt: skip
+
+    def _from_next_start(self, event: Backward, target: Bootstrap, rows: int) -> Verdict:
+        return self._verdict(
+            event, target, "error",
+            f"takes, at all {rows} rows where the episode was truncated, the value of the state that the next episode "
+            "begins with: a copy that starts anew by itself has left the last one in `info`",
+            stored_at(self.history, target.site),
+        )  # fmt: skip
+
     def _outside_the_mask(self, event: Backward, found: Unmasked) -> Verdict:
         history, site, loss = self.history, found.entropy.added.site, found.met.site
         return Verdict(
@@ -611,10 +652,12 @@ class BootstrapPastEnd(Rule):
             f" learned as an end",
         )  # fmt: skip
 
-    def _verdict(self, event: Backward, target: Bootstrap, severity: str, text: str) -> Verdict:
+    def _verdict(
+        self, event: Backward, target: Bootstrap, severity: str, text: str, culprit: Site = NOWHERE
+    ) -> Verdict:
         site, loss = target.site, target.met.op.site
         return Verdict(
-            site,
+            culprit or site,
             f"{value_at(self.history, site, 'the target')}, which {line(self.history, loss)} learns, {text}",
             [("target", site), ("loss", loss), ("backward", event.site)],
             severity=severity,

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass
 
+from gradsan.judge.history import History
 from gradsan.judge.lines.kept_sums import summed_by_class
 from gradsan.judge.lines.running_sums import added_at, carried_on_at, cut_at, filled_at
+from gradsan.judge.lines.stored_rows import stored_at
 from gradsan.judge.objective.weighed import Met, entries, is_score, met_in, origin
 from gradsan.judge.report import reasons
 from gradsan.judge.report.wording import line, value_at
 from gradsan.judge.returns import reordered
 from gradsan.judge.returns.bootstraps import summed_rewards
 from gradsan.judge.returns.kept_rows import KeptBatch, KeptRows
+from gradsan.judge.returns.misplaced_rewards import MisplacedRewards, Whose, put_at, rewards_in
 from gradsan.judge.returns.numpy_targets import arrival
 from gradsan.judge.returns.own_state_targets import own_states_in
 from gradsan.judge.returns.return_laws import FEWEST_PAIRS, SLOWEST, Law, ReturnRow, Series
 from gradsan.judge.returns.rollout_order import Disorder, disorders
 from gradsan.judge.returns.rollout_sums import rollouts, values_alone
+from gradsan.judge.returns.same_successors import SameSuccessor, same_successors_in
 from gradsan.judge.returns.shuffled_rollouts import ShuffledRollout
 from gradsan.judge.returns.windows import crossings, discount_of, windows_behind
 from gradsan.record.events import NOWHERE, Backward, Op, Site, ValueId
@@ -27,13 +32,29 @@ ENOUGH_BORDERS = 3  # ends of episodes that a return ran across
 ENOUGH_UPDATES = 2  # in which the order was wrong
 MOST_UPDATES = 8  # of a few steps each that are looked at together
 OWN_STATE = "takes, at each of {steps} steps, the value of its own state where that of the next one belongs"
+ONE_FOR_ALL = "takes, at all {rows} rows, the value of one and the same next observation, the newest"
 TEXTS: dict[reordered.Disorder, str] = {
     "reversed": "holds, at {steps} steps, the returns from the last to the first: each is that of another step",
     "reversed sums of the past": "holds, at {steps} steps, sums of the rewards before another step: it runs with time "
     "and is put together against it",
     "late": "is, at each of {steps} steps, the return of the step after it: what its own action brought is not in it",
+    "early": "is, at each of {steps} steps, the return of the step before it: it begins with what had been paid before "
+    "its own action",
+    "by the copies": "is put in order copy by copy, and what it meets step by step, or the other way round: each of "
+    "{steps} numbers is the return of another step",
     "sums of the past": "is carried on from the first step to the last, at each of {steps}: it holds the errors that "
     "came before, not those that follow",
+}
+WHERE: dict[reordered.Disorder, Callable[[History, Site], Site]] = {
+    "reversed": filled_at, "early": stored_at, "by the copies": lambda history, site: site,
+}  # fmt: skip
+REWARDS: dict[Whose, str] = {
+    "before": "adds, at each of {rows} rows, the reward of the step before the one that its observation is about: what "
+    "was paid before the action was taken",
+    "after": "adds, at each of {rows} rows, the reward of the step after the one that its observation is about",
+    "of another copy": "adds, at each of {rows} rows, the reward that another copy of the environment was given",
+    "elsewhere": "adds, at each of {rows} rows, the reward of another step than the one that its observation is about: "
+    "they were not drawn together",
 }
 
 
@@ -51,6 +72,9 @@ class _Seen:
     values_alone: int = 0
     from_itself: int = 0
     disordered: int = 0
+    misplaced: int = 0
+    in_place: int = 0
+    same_successor: int = 0
     right: int = 0
 
 
@@ -493,6 +517,10 @@ class MisalignedReturn(Rule):
         if not self.history.experience.was_followed:
             return
         yield from self._own_states(event)
+        for same in same_successors_in(self.history, event):
+            yield from self._same_successors(event, same)
+        for rewards in rewards_in(self.history, event):
+            yield from self._misplaced(event, rewards)
         series: dict[tuple[Site, int], tuple[Met, list[ReturnRow]]] = {}
         for met in met_in(self.history, event):
             if met.op.name == "mul" and not is_score(self.history, met.live):
@@ -529,6 +557,27 @@ class MisalignedReturn(Rule):
             if seen.from_itself >= ENOUGH_UPDATES:
                 text = OWN_STATE.format(steps=found.rows)
                 yield self._verdict(event, found.met, found.site, text)
+
+    def _same_successors(self, event: Backward, found: SameSuccessor) -> Verdicts:
+        seen = self._at(found.site, found.met)
+        seen.same_successor += 1
+        if seen.same_successor >= ENOUGH_UPDATES:
+            yield self._verdict(
+                event, found.met, found.site, ONE_FOR_ALL.format(rows=found.rows), stored_at(self.history, found.site),
+                fix="keep a copy: `obs.copy()`; the environment writes what it sees into one array",
+            )  # fmt: skip
+
+    def _misplaced(self, event: Backward, found: MisplacedRewards) -> Verdicts:
+        seen = self._at(found.added.site, found.met)
+        seen.in_place += found.whose == "own"
+        seen.misplaced += found.whose != "own"
+        if found.whose != "own" and seen.misplaced >= ENOUGH_UPDATES and not seen.in_place:
+            text = REWARDS[found.whose].format(rows=found.rows)
+            yield self._verdict(
+                event, found.met, found.added.site, text, put_at(self.history, found),
+                fix="keep an observation, its action and what they brought in one row, once the step is taken; draw all"
+                " columns with the same indices",
+            )  # fmt: skip
 
     def _disorder(self, event: Backward, found: Disorder) -> Verdicts:
         looks = self._disorders[found.joined.site] = self._disorders.get(found.joined.site, 0) + 1
@@ -671,7 +720,7 @@ class MisalignedReturn(Rule):
         seen.disordered += 1
         if seen.disordered >= ENOUGH_UPDATES and not seen.right:
             # In the wrong order it is the list that is wrong, not the sum.
-            where = (filled_at if how == "reversed" else carried_on_at)(self.history, culprit)
+            where = WHERE.get(how, carried_on_at)(self.history, culprit)
             yield self._verdict(event, met, culprit, TEXTS[how].format(steps=steps), where)
 
     def _beside(self, event: Backward, met: Met, culprit: Site, by: int, ends: int) -> Verdicts:
@@ -729,13 +778,16 @@ class MisalignedReturn(Rule):
         by_themselves = all(e.copies > 1 or e.together for e in environments)
         return ("terminated", "done", "ended") if by_themselves else ("terminated", "done")
 
-    def _verdict(self, event: Backward, met: Met, made: Site, text: str, culprit: Site = NOWHERE) -> Verdict:
+    def _verdict(
+        self, event: Backward, met: Met, made: Site, text: str, culprit: Site = NOWHERE, fix: str = ""
+    ) -> Verdict:
         what = value_at(self.history, made, "the return")
         used = "weighs a log-probability" if met.op.name == "mul" else "is what the value learns"
         return Verdict(
             culprit or made,
             f"{what} {used} on {line(self.history, met.op.site)} and {text}",
             [("return", made), ("loss", met.op.site), ("backward", event.site)],
+            fix=fix,
         )
 
 

@@ -40,6 +40,20 @@ def successors(history: History, target: Op, rows: list[Row]) -> tuple[Row, ...]
     return ()
 
 
+def next_starts(history: History, target: Op, rows: list[Row]) -> set[int]:
+    """The rows that ended an episode, and whose next value was computed from what the next one begins with."""
+    book, ended = history.experience, [i for i, row in enumerate(rows) if row is not None and row.end]
+    for nid in history.graph.ancestors([target.nid]) if ended else ():
+        after, seen = book.successors.get(nid, ()), book.observations.get(nid, ())
+        if len(after) == len(seen) == len(rows) and any(a == row for a, row in zip(after, rows, strict=True)):
+            return {i for i in ended if _comes_next(rows[i], seen[i])}
+    return set()
+
+
+def _comes_next(row: Row, other: Row) -> bool:
+    return row is not None and other is not None and other[:2] == (row.stream, row.step + 1)
+
+
 def arrival(history: History, op: Op) -> Op | None:
     """Where a value came into torch, if it did and nothing was added to it."""
     while op.name not in ARRIVING:

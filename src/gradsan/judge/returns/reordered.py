@@ -12,7 +12,9 @@ from typing import Literal
 from gradsan.judge.returns.return_laws import FEWEST_PAIRS, Column, ReturnRow, Series, solve
 from gradsan.record.events import Transition
 
-Disorder = Literal["", "reversed", "reversed sums of the past", "late", "sums of the past"]
+Disorder = Literal[
+    "", "reversed", "reversed sums of the past", "late", "early", "sums of the past", "by the copies"
+]
 SLACK = 0.01  # of a weight that must be one
 
 
@@ -26,7 +28,10 @@ def disorder_of(parts: Sequence[Series], begins: Callable[[Transition], bool]) -
             return "reversed"
         if turned.is_large_enough() and turned.looks_back(begins):
             return "reversed sums of the past"
-    return "late" if _is_return(Series.together([_a_step_later(part) for part in parts])) else ""
+    for how, change in MOVED.items():
+        if _is_return(Series.together([change(part) for part in parts])):
+            return how
+    return ""
 
 
 def _is_return(series: Series) -> bool:
@@ -47,6 +52,29 @@ def _mirrored(series: Series, by_episode: bool) -> Series:
 def _a_step_later(series: Series) -> Series:
     """Each number at the step behind the one that it stands at, within one episode."""
     return Series([ReturnRow(later.transition, entry.number) for entry, later in series.pairs])
+
+
+def _a_step_earlier(series: Series) -> Series:
+    return Series([ReturnRow(entry.transition, later.number) for entry, later in series.pairs])
+
+
+def _the_other_way(series: Series) -> Series:
+    """Of several copies, step by step or copy by copy: the numbers as if they were in the other order."""
+    rows = list(series.entries.values())
+    copies = len({row.transition.stream for row in rows})
+    steps, rest = divmod(len(rows), copies or 1)
+    if copies < 2 or rest or steps < 2:
+        return Series([])
+    by_step = len({row.transition.stream for row in rows[:copies]}) == copies
+    wide, long = (copies, steps) if by_step else (steps, copies)
+    numbers = [row.number for row in rows]
+    turned = [numbers[column * long + line] for line in range(long) for column in range(wide)]
+    return Series([ReturnRow(row.transition, number) for row, number in zip(rows, turned, strict=True)])
+
+
+MOVED: dict[Disorder, Callable[[Series], Series]] = {
+    "late": _a_step_later, "early": _a_step_earlier, "by the copies": _the_other_way,
+}  # fmt: skip
 
 
 def _runs(series: Series, by_episode: bool) -> list[list[ReturnRow]]:

@@ -9,7 +9,7 @@ import sys
 from array import array
 from collections.abc import Callable, Sequence
 from itertools import compress
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 
@@ -24,6 +24,7 @@ GOES_ON, TRUNCATED, TERMINATED, ENDED, RESET, DONE = range(6)
 UNKNOWN = 0  # a digest
 FEWEST_IN_ORDER, DIFFERENT = 12, 4  # rows that are a rollout, and not by chance
 
+Key = TypeVar("Key", int, float)
 TransitionKey = tuple[int, int]  # the number of a stream, and of a transition in it
 
 
@@ -164,8 +165,18 @@ class Index:
         return []
 
 
-def _add(table: dict[int, TransitionKey | None], digest: int, place: TransitionKey) -> None:
-    table[digest] = None if digest in table else place
+def rewards_found(streams: dict[int, Stream], wanted: set[float]) -> dict[float, TransitionKey | None]:
+    """The steps that these rewards, in single precision, were given for; none where several were given the same."""
+    found: dict[float, TransitionKey | None] = {}
+    for stream in streams.values():
+        rewards = array("f", stream.rewards)
+        for at in compress(range(len(rewards)), map(wanted.__contains__, rewards)):
+            _add(found, rewards[at], (stream.number, stream.first + at))
+    return found
+
+
+def _add(table: dict[Key, TransitionKey | None], key: Key, place: TransitionKey) -> None:
+    table[key] = None if key in table else place
 
 
 def digest_of(observation: Any) -> int:
