@@ -519,7 +519,8 @@ class Environment(NamedTuple):
 
 class Transition(NamedTuple):
     """One step of one copy of an environment (a `stream`). `clock`: the newest value when it was taken, where every
-    operation was looked at: what chose its action was made before. `length`: of the episode that it ended."""
+    operation was looked at: what chose its action was made before. `length`: of the episode that it ended. `action`:
+    what `step` was given, where that is a few numbers."""
 
     stream: int
     step: int
@@ -527,6 +528,7 @@ class Transition(NamedTuple):
     end: End = ""
     clock: int = 0
     length: int = 0
+    action: tuple[float, ...] = ()
 
 
 class Rows(NamedTuple):

@@ -519,8 +519,8 @@ class BootstrapPastEnd(Rule):
                 of_kind = [rest for rest in target.rest if self._end_of(rest.transition) == end]
                 rows.add([rest.number for rest in of_kind if rest.follows or rest.number == 0.0])
             going_on, truncated, terminated = kinds.values()
-            if found := self._shifted(target):
-                yield self._beside_the_ends(event, target, found)
+            if side := self._shifted(target):
+                yield self._beside_the_ends(event, target, side)
                 continue
             if begun := self._next_starts(target, truncated, terminated):
                 yield self._from_next_start(event, target, begun)

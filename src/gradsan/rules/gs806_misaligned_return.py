@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from gradsan.judge.history import History
 from gradsan.judge.lines.kept_sums import summed_by_class
 from gradsan.judge.lines.running_sums import added_at, carried_on_at, cut_at, filled_at
-from gradsan.judge.lines.stored_rows import stored_at
-from gradsan.judge.objective.weighed import Met, entries, is_score, met_in, origin
+from gradsan.judge.lines.stored_rows import reward_stored_at, stored_at
+from gradsan.judge.objective.weighed import Met, entries, is_score, laid_out_at, met_in, origin
 from gradsan.judge.report import reasons
 from gradsan.judge.report.wording import line, value_at
 from gradsan.judge.returns import reordered
 from gradsan.judge.returns.bootstraps import summed_rewards
 from gradsan.judge.returns.kept_rows import KeptBatch, KeptRows
+from gradsan.judge.returns.misplaced_actions import MisplacedActions, actions_in
 from gradsan.judge.returns.misplaced_rewards import MisplacedRewards, Whose, put_at, rewards_in
 from gradsan.judge.returns.numpy_targets import arrival
 from gradsan.judge.returns.own_state_targets import own_states_in
@@ -40,14 +41,24 @@ TEXTS: dict[reordered.Disorder, str] = {
     "late": "is, at each of {steps} steps, the return of the step after it: what its own action brought is not in it",
     "early": "is, at each of {steps} steps, the return of the step before it: it begins with what had been paid before "
     "its own action",
+    "rewards before": "is made, at each of {steps} steps, of the reward of the step before it: what had been paid "
+    "before its own action",
+    "rewards after": "is made, at each of {steps} steps, of the reward of the step after it: what its own action "
+    "brought is not in it",
     "by the copies": "is put in order copy by copy, and what it meets step by step, or the other way round: each of "
     "{steps} numbers is the return of another step",
     "sums of the past": "is carried on from the first step to the last, at each of {steps}: it holds the errors that "
     "came before, not those that follow",
 }
 WHERE: dict[reordered.Disorder, Callable[[History, Site], Site]] = {
-    "reversed": filled_at, "early": stored_at, "by the copies": lambda history, site: site,
+    "reversed": filled_at, "early": reward_stored_at, "rewards before": reward_stored_at,
+    "rewards after": reward_stored_at,
 }  # fmt: skip
+ACTIONS = {
+    "before": "the action that `step` was given one step before the one that its observation is about",
+    "after": "the action that `step` was given one step after the one that its observation is about",
+    "elsewhere": "an action that `step` was given for another of its observations: they are in another order",
+}
 REWARDS: dict[Whose, str] = {
     "before": "adds, at each of {rows} rows, the reward of the step before the one that its observation is about: what "
     "was paid before the action was taken",
@@ -72,6 +83,8 @@ class _Seen:
     values_alone: int = 0
     from_itself: int = 0
     disordered: int = 0
+    own_actions: int = 0
+    other_actions: int = 0
     misplaced: int = 0
     in_place: int = 0
     same_successor: int = 0
@@ -508,6 +521,9 @@ class MisalignedReturn(Rule):
         self._parts: dict[Site, ShuffledRollout] = defaultdict(ShuffledRollout)
         self._short: dict[tuple[Site, bool], list[Series]] = defaultdict(list)  # updates of a few steps
         self._rows = KeptRows(self.history)
+        self._late = (
+            False  # the observations of this loss come a step after their actions, and so after all else
+        )
 
     def on_backward(self, event: Backward) -> Verdicts:
         for found in disorders(self.history, event):
@@ -519,6 +535,10 @@ class MisalignedReturn(Rule):
         yield from self._own_states(event)
         for same in same_successors_in(self.history, event):
             yield from self._same_successors(event, same)
+        self._late = False
+        for actions in actions_in(self.history, event):
+            self._late = self._late or actions.whose == "before"
+            yield from self._other_actions(event, actions)
         for rewards in rewards_in(self.history, event):
             yield from self._misplaced(event, rewards)
         series: dict[tuple[Site, int], tuple[Met, list[ReturnRow]]] = {}
@@ -567,7 +587,23 @@ class MisalignedReturn(Rule):
                 fix="keep a copy: `obs.copy()`; the environment writes what it sees into one array",
             )  # fmt: skip
 
+    def _other_actions(self, event: Backward, found: MisplacedActions) -> Verdicts:
+        seen, site = self._at(found.scored.site, found.met), found.scored.site
+        seen.own_actions += found.whose == "own"
+        seen.other_actions += found.whose != "own"
+        if found.whose == "own" or seen.other_actions < ENOUGH_UPDATES or seen.own_actions:
+            return
+        text = ACTIONS[found.whose].format(rows=found.rows)
+        yield Verdict(
+            stored_at(self.history, site) if found.whose != "elsewhere" else site,
+            f"{value_at(self.history, site, 'the score')} asks, at each of {found.rows} rows, about {text}",
+            [("scored", site), ("loss", found.met.op.site), ("backward", event.site)],
+            fix="keep an observation and the action that was chosen for it in one row",
+        )
+
     def _misplaced(self, event: Backward, found: MisplacedRewards) -> Verdicts:
+        if self._late and found.whose == "before":
+            return
         seen = self._at(found.added.site, found.met)
         seen.in_place += found.whose == "own"
         seen.misplaced += found.whose != "own"
@@ -718,9 +754,13 @@ class MisalignedReturn(Rule):
     ) -> Verdicts:
         seen = self._at(culprit, met)
         seen.disordered += 1
+        if how == "early" and self._late:
+            return
         if seen.disordered >= ENOUGH_UPDATES and not seen.right:
             # In the wrong order it is the list that is wrong, not the sum.
             where = WHERE.get(how, carried_on_at)(self.history, culprit)
+            if how == "by the copies" and met.constant is not None:
+                where = laid_out_at(self.history, met.constant)
             yield self._verdict(event, met, culprit, TEXTS[how].format(steps=steps), where)
 
     def _beside(self, event: Backward, met: Met, culprit: Site, by: int, ends: int) -> Verdicts:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import functools
+from collections.abc import Iterator
 
 from gradsan.judge.history import History
 from gradsan.judge.lines.source import called_name, names_in, tree_of
@@ -20,8 +21,17 @@ Function = ast.FunctionDef | ast.Module
 
 def stored_at(history: History, site: Site) -> Site:
     """The one such line of the file; `site` itself, where the source does not tell."""
+    return _one_of(history, site, alone=False)
+
+
+def reward_stored_at(history: History, site: Site) -> Site:
+    """The same; where each part of a transition is kept by itself, the one line that keeps the reward."""
+    return _one_of(history, site, alone=True)
+
+
+def _one_of(history: History, site: Site, alone: bool) -> Site:
     seen = history.sites.get(site)
-    places = _places(seen.file) if seen is not None else frozenset()
+    places = _places(seen.file, alone) if seen is not None else frozenset()
     if seen is None or len(places) != 1:
         return site
     line, function = next(iter(places))
@@ -29,32 +39,45 @@ def stored_at(history: History, site: Site) -> Site:
 
 
 @functools.lru_cache(maxsize=64)
-def _places(file: str) -> frozenset[Place]:
+def _places(file: str, with_alone: bool) -> frozenset[Place]:
     """Of all loops in which an environment is stepped: those that only play (an evaluation) keep nothing."""
     tree = tree_of(file)
     nodes = list(ast.walk(tree)) if tree is not None else []
-    found: dict[int, str] = {}
+    whole: dict[int, str] = {}
+    alone: dict[int, str] = {}
     for function in (n for n in nodes if isinstance(n, ast.FunctionDef | ast.Module)):
         for loop in (n for n in ast.walk(function) if isinstance(n, ast.For | ast.While)):
-            if _steps(loop):
-                found |= dict.fromkeys(_storing(loop), _name(function))  # the inner function comes later
-    return frozenset(found.items())
+            for rewards in _steps(loop):  # the inner function comes later
+                whole |= dict.fromkeys(_storing(loop), _name(function))
+                alone |= dict.fromkeys(_keeping(loop, rewards), _name(function))
+    return frozenset((whole or (alone if with_alone else {})).items())
 
 
-def _steps(loop: ast.AST) -> bool:
-    return any(
-        isinstance(n, ast.Assign)
-        and isinstance(n.value, ast.Call)
-        and called_name(n.value) == "step"
-        and isinstance(n.targets[0], ast.Tuple)
-        and len(n.targets[0].elts) in RETURNED
-        for n in ast.walk(loop)
-    )
+def _steps(loop: ast.AST) -> Iterator[set[str]]:
+    """What the reward of each step is called."""
+    for n in ast.walk(loop):
+        if isinstance(n, ast.Assign) and isinstance(n.value, ast.Call) and called_name(n.value) == "step":
+            if isinstance(parts := n.targets[0], ast.Tuple) and len(parts.elts) in RETURNED:
+                yield names_in(parts.elts[1])
 
 
 def _storing(loop: ast.AST) -> list[int]:
     statements = [n for n in ast.walk(loop) if isinstance(n, ast.Expr) and isinstance(n.value, ast.Call)]
     return [n.lineno for n in statements if _keeps(n.value)]
+
+
+def _keeping(loop: ast.AST, rewards: set[str]) -> list[int]:
+    """`rewards.append(reward)`, or `rewards[t] = reward`."""
+    found: list[int] = []
+    for n in ast.walk(loop):
+        if (isinstance(n, ast.Assign) and isinstance(n.targets[0], ast.Subscript)) or (
+            isinstance(n, ast.Expr) and isinstance(n.value, ast.Call) and called_name(n.value) == "append"
+        ):
+            kept = n.value
+        else:
+            continue
+        found += [n.lineno] if rewards & names_in(kept) else []
+    return found
 
 
 def _keeps(call: ast.expr) -> bool:

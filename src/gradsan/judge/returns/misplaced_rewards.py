@@ -8,19 +8,21 @@ other. Rewards that were changed on the way (clipped, normalised, shaped, given 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeVar
 
 from gradsan.judge.experience import ExperienceBook, Row
 from gradsan.judge.flow import SELECTING, SHAPING, behind_all
 from gradsan.judge.history import History
-from gradsan.judge.lines.stored_rows import stored_at
+from gradsan.judge.lines.stored_rows import reward_stored_at
 from gradsan.judge.objective.weighed import DIFFERENCES, WRITTEN, Met, met_in, origin
 from gradsan.judge.returns.bootstraps import are_rewards, summed_rewards
+from gradsan.judge.returns.numpy_targets import successors
 from gradsan.judge.returns.windows import discount_of, windows_behind
 from gradsan.record.events import Backward, Op, Site, Transition
 
 FEWEST, FEWEST_APART = 12, 6  # rows, and those of them that tell one step from another
 FROM_A_BUFFER = SELECTING | SHAPING
+Part = TypeVar("Part")
 Whose = Literal["", "own", "before", "after", "of another copy", "elsewhere"]
 
 
@@ -57,11 +59,13 @@ def _whose(history: History, target: Op, added: Op, rows: Sequence[Row], rewards
     book = history.experience
     if windows_behind(history, target, rows):
         return _whose_windows(history, target, rows, rewards)
-    own = [(row.reward, used) for row, used in _known(rows, rewards) if not row.end]
+    own = [(row.reward, used) for row, used in known_rows(rows, rewards) if not row.end]
     if are_rewards(own):
         return "own"
     for by, whose in NEIGHBOURS:
-        if _are_of_neighbours(book, rows, rewards, by):
+        # Whoever is paid on the next move, of another, sees what comes after that.
+        follows = by < 0 or successors(history, target, list(rows))
+        if follows and _are_of_neighbours(book, rows, rewards, by):
             return whose
     return _found_again(book, rows, book.rewards.get(_column(history, added).nid, ()))
 
@@ -72,9 +76,9 @@ def put_at(history: History, found: MisplacedRewards) -> Site:
     column, target = _column(history, found.added), found.added.site
     if (written := behind_all(history.graph, column, FROM_A_BUFFER)) is not None and written.name in WRITTEN:
         return written.site
-    if found.whose in ("elsewhere", "of another copy"):
+    if found.whose == "elsewhere":
         return origin(history, column)
-    return target if found.several else stored_at(history, target)
+    return target if found.several else reward_stored_at(history, target)
 
 
 def _column(history: History, added: Op) -> Op:
@@ -87,13 +91,13 @@ def _column(history: History, added: Op) -> Op:
 NEIGHBOURS: tuple[tuple[int, Whose], ...] = ((-1, "before"), (1, "after"))
 
 
-def _known(rows: Sequence[Row], numbers: Sequence[float]) -> Iterator[tuple[Transition, float]]:
+def known_rows(rows: Sequence[Row], numbers: Sequence[Part]) -> Iterator[tuple[Transition, Part]]:
     for row, number in zip(rows, numbers, strict=True):
         if row is not None and row.end != "reset":
             yield row, number
 
 
-def _neighbour(book: ExperienceBook, row: Transition, by: int) -> Transition | None:
+def neighbour(book: ExperienceBook, row: Transition, by: int) -> Transition | None:
     """The step before or after, in the same episode."""
     other = book.transitions.get((row.stream, row.step + by))
     border = other if by < 0 else row
@@ -102,8 +106,8 @@ def _neighbour(book: ExperienceBook, row: Transition, by: int) -> Transition | N
 
 def _are_of_neighbours(book: ExperienceBook, rows: Sequence[Row], rewards: Sequence[float], by: int) -> bool:
     pairs, apart = [], 0
-    for row, used in _known(rows, rewards):
-        if (other := _neighbour(book, row, by)) is not None and other.end != "reset":
+    for row, used in known_rows(rows, rewards):
+        if (other := neighbour(book, row, by)) is not None and other.end != "reset":
             pairs.append((other.reward, used))
             apart += abs(other.reward - row.reward) > 1e-3 * max(abs(other.reward), abs(row.reward))
     return len(pairs) >= FEWEST and apart >= FEWEST_APART and are_rewards(pairs)

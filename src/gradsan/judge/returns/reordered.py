@@ -13,7 +13,15 @@ from gradsan.judge.returns.return_laws import FEWEST_PAIRS, Column, ReturnRow, S
 from gradsan.record.events import Transition
 
 Disorder = Literal[
-    "", "reversed", "reversed sums of the past", "late", "early", "sums of the past", "by the copies"
+    "",
+    "reversed",
+    "reversed sums of the past",
+    "late",
+    "early",
+    "sums of the past",
+    "by the copies",
+    "rewards before",
+    "rewards after",
 ]
 SLACK = 0.01  # of a weight that must be one
 
@@ -87,6 +95,28 @@ def _runs(series: Series, by_episode: bool) -> list[list[ReturnRow]]:
     return runs
 
 
+BESIDE: dict[int, Disorder] = {-1: "rewards before", 1: "rewards after"}
+
+
+def _takes_rewards_beside(series: Series, by: int) -> bool:
+    """Whether the law of a return holds with the rewards of the steps before, or after, and not with its own."""
+    moved: list[ReturnRow] = []
+    for (stream, step), entry in series.entries.items():
+        other = series.entries.get((stream, step + by))
+        border = other if by < 0 else entry
+        if other is not None and border is not None and not border.transition.end:
+            given = entry.transition._replace(reward=other.transition.reward)
+            moved.append(replace(entry, transition=given))
+    found = Series(moved)
+    if not found.is_large_enough() or not found.varied_rewards:
+        return False
+    law = found.backward_law(with_predictions=True)
+    is_return = (
+        law.exact and 0.05 < law.next < 1.0 + 1e-4 and law.value > -1e-4 and abs(law.reward - 1.0) < SLACK
+    )
+    return is_return and not series.backward_law(with_predictions=True).exact
+
+
 # -- `advantages + values`, both of them known ---------------------------------------------------------------
 
 
@@ -98,6 +128,9 @@ def disorder_of_advantages(series: Series) -> Disorder:
         return ""
     if _obeys(series, own, -1):
         return "sums of the past"
+    for by, how in BESIDE.items():
+        if _takes_rewards_beside(series, by):
+            return how
     mirrored: dict[tuple[int, int], float] = {}
     for run in _runs(series, False):
         keys = [(e.transition.stream, e.transition.step) for e in run]

@@ -18,7 +18,8 @@ from gradsan.record.events import Experience, Numbers, Rows, Transition, ValueId
 
 TAKING_BATCHES = {"linear", "matmul", "mm", "cat", "sub", "div", "mul"}
 MEETING = {"mul", "add", "sub", "rsub", "mse_loss", "smooth_l1_loss", "huber_loss", "l1_loss"}
-LOOKED_AT = TAKING_BATCHES | MEETING
+PICKING = {"gather", "take_along_dim", "getitem"}
+LOOKED_AT = TAKING_BATCHES | MEETING | PICKING
 MOST_NUMBERS, MOST_VALUES, MOST_STEPS, MOST_BATCHES = 12_288, 2_048, 4_096, 16  # in one look
 FEWEST_REWARDS = 8  # that are worth looking for
 LONGEST_WINDOW = 32  # steps that one target spans
@@ -43,6 +44,10 @@ class ExperienceTap:
         if name in TAKING_BATCHES:  # a network, what is put beside the observations, or what normalises them
             for tensor, number in zip(inputs[: None if name == "cat" else 1], numbers, strict=False):
                 self._batch(tensor, number)
+        if name in PICKING and inputs[0].requires_grad:
+            for tensor, number in zip(inputs[1:], numbers[1:], strict=False):
+                if tensor.dtype == torch.int64 and number not in self._constants:
+                    self._keep(tensor, number)
         if name in MEETING and len(inputs) == 2 and inputs[0].numel() == inputs[1].numel():
             live = [tensor.requires_grad for tensor in inputs]
             if all(live) or (name == "mul" and not any(live)):
@@ -77,7 +82,7 @@ class ExperienceTap:
     def _keep(self, tensor: Tensor, number: ValueId) -> None:
         size = tensor.numel()
         plain = tensor.layout == torch.strided and tensor.device.type == "cpu"
-        if size > MOST_NUMBERS or not plain or not is_floating(tensor):
+        if size > MOST_NUMBERS or not plain or not (is_floating(tensor) or tensor.dtype == torch.int64):
             return
         self._constants[number] = tensor.detach().clone()
         self._size += size
