@@ -55,10 +55,12 @@ def _places(file: str, with_alone: bool) -> frozenset[Place]:
 
 def _steps(loop: ast.AST) -> Iterator[set[str]]:
     """What the reward of each step is called."""
-    for n in ast.walk(loop):
-        if isinstance(n, ast.Assign) and isinstance(n.value, ast.Call) and called_name(n.value) == "step":
-            if isinstance(parts := n.targets[0], ast.Tuple) and len(parts.elts) in RETURNED:
-                yield names_in(parts.elts[1])
+    taken = [n for n in ast.walk(loop) if isinstance(n, ast.Assign) and isinstance(n.value, ast.Call)]
+    for parts in (
+        n.targets[0] for n in taken if isinstance(n.value, ast.Call) and called_name(n.value) == "step"
+    ):
+        if isinstance(parts, ast.Tuple) and len(parts.elts) in RETURNED:
+            yield names_in(parts.elts[1])
 
 
 def _storing(loop: ast.AST) -> list[int]:

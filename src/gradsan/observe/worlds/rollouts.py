@@ -183,7 +183,7 @@ class Rollouts:
     def _stepped_alone(self, env: Any, action: Any, result: Any) -> bool:
         """One copy, known already, with an array for an observation."""
         known = self._alone.get(id(env))
-        if known is None or type(result) is not tuple or len(result) != 5:
+        if known is None or type(result) is not tuple or len(result) != 5 or type(action) is torch.Tensor:
             return False
         (stream, seen, kinds), (observation, reward, terminated, truncated, _) = known, result
         if type(observation) is not seen or observation.dtype.char != "f":

@@ -257,6 +257,9 @@ def numbers_of_action(action: Any) -> Sequence[float]:
     kind = type(action)
     if kind is int or kind is float:
         return (float(action),) if abs(action) < MOST else ()
+    if kind is list or kind is tuple:
+        plain = 0 < len(action) <= WIDEST and {int, float}.issuperset(map(type, action))
+        return [float(number) for number in action] if plain and max(map(abs, action)) < MOST else ()
     numpy = sys.modules.get("numpy")
     if numpy is None or not issubclass(kind, numpy.ndarray | numpy.generic) or action.size > WIDEST:
         return ()
