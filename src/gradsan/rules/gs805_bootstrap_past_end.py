@@ -272,6 +272,80 @@ class BootstrapPastEnd(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # The flag of the step before.
+        import numpy, torch
+
+        class Walk:
+            def __init__(self):
+                self.random = numpy.random.default_rng(0)
+
+            def reset(self):
+                self.x = self.random.normal(size=3).astype("float32")
+                return self.x.copy(), {}
+
+            def step(self, action):
+                self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+                return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+        env, critic = Walk(), torch.nn.Linear(3, 1)
+        opt, over = torch.optim.SGD(critic.parameters(), lr=0.01), False
+        obs, _ = env.reset()
+        for _ in range(6):
+            rows = []
+            for _ in range(32):
+                before = over
+                next_obs, reward, over, truncated, _ = env.step(1.0)
+                rows.append((obs, reward, next_obs, before))  # BUG
+                obs = env.reset()[0] if over else next_obs
+            s, r, s2, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+            target = r + 0.99 * (1 - end) * critic(s2).squeeze(-1).detach()
+            loss = (critic(s).squeeze(-1) - target).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        import numpy, torch
+
+        class Copies:
+            # Each starts anew by itself, and leaves its last observation in `info`.
+
+            metadata = {"autoreset_mode": "SameStep"}
+
+            def __init__(self):
+                self.random = numpy.random.default_rng(0)
+
+            def reset(self):
+                self.x, self.t = self.random.normal(size=(3, 2)).astype("float32"), numpy.arange(3)
+                return self.x.copy(), {}
+
+            def step(self, actions):
+                last = (self.x + self.random.normal(0.1, 0.5, size=(3, 2))).astype("float32")
+                self.t = self.t + 1
+                terminated, truncated = abs(last).max(1) > 2, self.t >= 8
+                over = terminated | truncated
+                self.x = numpy.where(over[:, None], self.random.normal(size=(3, 2)), last).astype("float32")
+                self.t = numpy.where(over, 0, self.t)
+                return self.x.copy(), last[:, 0].copy(), terminated, truncated, {"final_obs": last}
+
+        envs, critic = Copies(), torch.nn.Linear(2, 1)
+        opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+        obs, _ = envs.reset()
+        for _ in range(8):
+            rows = []
+            for _ in range(16):
+                next_obs, reward, terminated, truncated, info = envs.step(numpy.ones(3))
+                for i in range(3):
+                    rows.append((obs[i], reward[i], next_obs[i], terminated[i]))  # BUG
+                obs = next_obs
+            s, r, s2, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+            target = r + 0.99 * (1 - end) * critic(s2).squeeze(-1).detach()
+            loss = (critic(s).squeeze(-1) - target).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """
@@ -493,6 +567,47 @@ class BootstrapPastEnd(Rule):
                 other = r - 0.1 * penalty + 0.9 * (1 - end) * value(hidden).squeeze(1)
             loss = torch.nn.functional.mse_loss(critic(s).gather(1, a).squeeze(1), target)
             loss = loss + (value(s).squeeze(1) - other).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        import numpy, torch
+
+        class Copies:
+            # Each starts anew by itself, and leaves its last observation in `info`.
+
+            metadata = {"autoreset_mode": "SameStep"}
+
+            def __init__(self):
+                self.random = numpy.random.default_rng(0)
+
+            def reset(self):
+                self.x, self.t = self.random.normal(size=(3, 2)).astype("float32"), numpy.arange(3)
+                return self.x.copy(), {}
+
+            def step(self, actions):
+                last = (self.x + self.random.normal(0.1, 0.5, size=(3, 2))).astype("float32")
+                self.t = self.t + 1
+                terminated, truncated = abs(last).max(1) > 2, self.t >= 8
+                over = terminated | truncated
+                self.x = numpy.where(over[:, None], self.random.normal(size=(3, 2)), last).astype("float32")
+                self.t = numpy.where(over, 0, self.t)
+                return self.x.copy(), last[:, 0].copy(), terminated, truncated, {"final_obs": last}
+
+        envs, critic = Copies(), torch.nn.Linear(2, 1)
+        opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+        obs, _ = envs.reset()
+        for _ in range(8):
+            rows = []
+            for _ in range(16):
+                next_obs, reward, terminated, truncated, info = envs.step(numpy.ones(3))
+                for i in range(3):
+                    rows.append((obs[i], reward[i], info["final_obs"][i], terminated[i]))
+                obs = next_obs
+            s, r, s2, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+            target = r + 0.99 * (1 - end) * critic(s2).squeeze(-1).detach()
+            loss = (critic(s).squeeze(-1) - target).pow(2).mean()
             opt.zero_grad()
             loss.backward()
             opt.step()

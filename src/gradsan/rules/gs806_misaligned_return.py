@@ -363,6 +363,143 @@ class MisalignedReturn(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # The transition is put away before its reward is known.
+        import numpy, torch
+
+        class Walk:
+            def __init__(self):
+                self.random = numpy.random.default_rng(0)
+
+            def reset(self):
+                self.x = self.random.normal(size=3).astype("float32")
+                return self.x.copy(), {}
+
+            def step(self, action):
+                self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+                return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+        env, critic = Walk(), torch.nn.Linear(3, 1)
+        opt, paid = torch.optim.SGD(critic.parameters(), lr=0.01), 0.0
+        obs, _ = env.reset()
+        for _ in range(6):
+            rows = []
+            for _ in range(32):
+                before = paid
+                next_obs, paid, terminated, truncated, _ = env.step(1.0)
+                rows.append((obs, before, next_obs, terminated))  # BUG
+                obs = env.reset()[0] if terminated else next_obs
+            s, r, s2, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+            target = r + 0.99 * (1 - end) * critic(s2).squeeze(-1).detach()
+            loss = (critic(s).squeeze(-1) - target).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # The environment writes what it sees into one array, and nobody copies it.
+        import numpy, torch
+
+        class Walk:
+            def __init__(self):
+                self.random = numpy.random.default_rng(0)
+
+            def reset(self):
+                self.x = getattr(self, "x", numpy.zeros(3, "float32"))
+                self.x[:] = self.random.normal(size=3)
+                return self.x, {}
+
+            def step(self, action):
+                self.x += self.random.normal(0.1 * action, 0.5, size=3).astype("float32")
+                return self.x, float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+        env, critic = Walk(), torch.nn.Linear(3, 1)
+        opt, paid = torch.optim.SGD(critic.parameters(), lr=0.01), 0.0
+        obs, _ = env.reset()
+        for _ in range(6):
+            rows = []
+            for _ in range(32):
+                obs = obs.copy()
+                next_obs, paid, terminated, truncated, _ = env.step(1.0)
+                rows.append((obs, paid, next_obs, terminated))  # BUG
+                obs = env.reset()[0] if terminated else next_obs
+            s, r, s2, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+            target = r + 0.99 * (1 - end) * critic(s2).squeeze(-1).detach()
+            loss = (critic(s).squeeze(-1) - target).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # The observation is kept after the step, beside the action that led to it.
+        import numpy, torch
+
+        class Walk:
+            def __init__(self):
+                self.random = numpy.random.default_rng(0)
+
+            def reset(self):
+                self.x = self.random.normal(size=3).astype("float32")
+                return self.x.copy(), {}
+
+            def step(self, action):
+                self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+                return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+        env, policy = Walk(), torch.nn.Linear(3, 4)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+        obs, _ = env.reset()
+        for _ in range(4):
+            rows = []
+            for _ in range(40):
+                action = torch.distributions.Categorical(logits=policy(torch.tensor(obs))).sample().item()
+                next_obs, reward, terminated, truncated, _ = env.step(action)
+                rows.append((next_obs, action, reward))  # BUG
+                obs = env.reset()[0] if terminated else next_obs
+            seen, actions, rewards = zip(*rows)
+            weights = torch.tensor(rewards)
+            dist = torch.distributions.Categorical(logits=policy(torch.tensor(numpy.array(seen))))
+            loss = -(dist.log_prob(torch.tensor(actions)) * (weights - weights.mean())).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # Observations step by step, returns copy by copy.
+        import numpy, torch
+
+        class Copies:
+            def __init__(self):
+                self.random = numpy.random.default_rng(0)
+
+            def reset(self):
+                self.x = self.random.normal(size=(3, 2)).astype("float32")
+                return self.x.copy(), {}
+
+            def step(self, actions):
+                self.x = (0.9 * self.x + self.random.normal(0.1, 0.5, size=(3, 2))).astype("float32")
+                return self.x.copy(), self.x[:, 0].copy(), numpy.zeros(3, bool), numpy.zeros(3, bool), {}
+
+        envs, critic = Copies(), torch.nn.Linear(2, 1)
+        opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+        obs, _ = envs.reset()
+        for _ in range(6):
+            seen, rewards = [], []
+            for _ in range(16):
+                seen.append(obs)
+                obs, reward, _, _, _ = envs.step(numpy.ones(3))
+                rewards.append(reward)
+            running, returns = numpy.zeros(3, "float32"), []
+            for reward in reversed(rewards):
+                running = reward + 0.9 * running
+                returns.insert(0, running)
+            returns = numpy.array(returns)
+            flat = torch.tensor(returns.T.reshape(-1))  # BUG
+            loss = (critic(torch.tensor(numpy.array(seen).reshape(-1, 2))).squeeze(-1) - flat).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """
@@ -507,6 +644,144 @@ class MisalignedReturn(Rule):
             dist = torch.distributions.Categorical(logits=policy(torch.stack(states)))
             log_prob = dist.log_prob(torch.stack(actions))
             loss = -(log_prob * torch.rand(len(states))).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # The environment itself pays a step later; the script scales what it pays, and adds to it at an end.
+        import numpy, torch
+
+        class Walk:
+            def __init__(self):
+                self.random = numpy.random.default_rng(0)
+
+            def reset(self):
+                self.x = self.random.normal(size=3).astype("float32")
+                return self.x.copy(), {}
+
+            def step(self, action):
+                self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+                late, self.late = getattr(self, "late", 0.0), float(self.x[0])
+                return self.x.copy(), late, bool(abs(self.x).max() > 2), False, {}
+
+        env, critic = Walk(), torch.nn.Linear(3, 1)
+        opt, paid = torch.optim.SGD(critic.parameters(), lr=0.01), 0.0
+        obs, _ = env.reset()
+        for _ in range(6):
+            rows = []
+            for _ in range(32):
+                before = paid
+                next_obs, paid, terminated, truncated, _ = env.step(1.0)
+                rows.append((obs, 0.1 * paid + (5.0 if terminated else 0.0), next_obs, terminated))
+                obs = env.reset()[0] if terminated else next_obs
+            s, r, s2, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+            target = r + 0.99 * (1 - end) * critic(s2).squeeze(-1).detach()
+            loss = (critic(s).squeeze(-1) - target).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # The environment writes what it sees into one array.
+        import numpy, torch
+
+        class Walk:
+            def __init__(self):
+                self.random = numpy.random.default_rng(0)
+
+            def reset(self):
+                self.x = getattr(self, "x", numpy.zeros(3, "float32"))
+                self.x[:] = self.random.normal(size=3)
+                return self.x, {}
+
+            def step(self, action):
+                self.x += self.random.normal(0.1 * action, 0.5, size=3).astype("float32")
+                return self.x, float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+        env, critic = Walk(), torch.nn.Linear(3, 1)
+        opt, paid = torch.optim.SGD(critic.parameters(), lr=0.01), 0.0
+        obs, _ = env.reset()
+        for _ in range(6):
+            rows = []
+            for _ in range(32):
+                obs = obs.copy()
+                next_obs, paid, terminated, truncated, _ = env.step(1.0)
+                rows.append((obs, paid, next_obs.copy(), terminated))
+                obs = env.reset()[0] if terminated else next_obs
+            s, r, s2, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+            target = r + 0.99 * (1 - end) * critic(s2).squeeze(-1).detach()
+            loss = (critic(s).squeeze(-1) - target).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # The environment is given another action than the one that is scored: now and then the last one again.
+        import numpy, torch
+
+        class Walk:
+            def __init__(self):
+                self.random = numpy.random.default_rng(0)
+
+            def reset(self):
+                self.x = self.random.normal(size=3).astype("float32")
+                return self.x.copy(), {}
+
+            def step(self, action):
+                self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+                return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+        env, policy = Walk(), torch.nn.Linear(3, 4)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+        (obs, _), last = env.reset(), 0
+        for _ in range(4):
+            rows = []
+            for _ in range(40):
+                action = torch.distributions.Categorical(logits=policy(torch.tensor(obs))).sample().item()
+                last = last if numpy.random.rand() < 0.25 else action
+                next_obs, reward, terminated, truncated, _ = env.step(last)
+                rows.append((obs, action, reward))
+                obs = env.reset()[0] if terminated else next_obs
+            seen, actions, rewards = zip(*rows)
+            weights = torch.tensor(rewards)
+            dist = torch.distributions.Categorical(logits=policy(torch.tensor(numpy.array(seen))))
+            loss = -(dist.log_prob(torch.tensor(actions)) * (weights - weights.mean())).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        import numpy, torch
+
+        class Copies:
+            def __init__(self):
+                self.random = numpy.random.default_rng(0)
+
+            def reset(self):
+                self.x = self.random.normal(size=(3, 2)).astype("float32")
+                return self.x.copy(), {}
+
+            def step(self, actions):
+                self.x = (0.9 * self.x + self.random.normal(0.1, 0.5, size=(3, 2))).astype("float32")
+                return self.x.copy(), self.x[:, 0].copy(), numpy.zeros(3, bool), numpy.zeros(3, bool), {}
+
+        envs, critic = Copies(), torch.nn.Linear(2, 1)
+        opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+        obs, _ = envs.reset()
+        for _ in range(6):
+            seen, rewards = [], []
+            for _ in range(16):
+                seen.append(obs)
+                obs, reward, _, _, _ = envs.step(numpy.ones(3))
+                rewards.append(reward)
+            running, returns = numpy.zeros(3, "float32"), []
+            for reward in reversed(rewards):
+                running = reward + 0.9 * running
+                returns.insert(0, running)
+            returns = numpy.array(returns)
+            flat = torch.tensor(returns.reshape(-1))
+            loss = (critic(torch.tensor(numpy.array(seen).reshape(-1, 2))).squeeze(-1) - flat).pow(2).mean()
             opt.zero_grad()
             loss.backward()
             opt.step()

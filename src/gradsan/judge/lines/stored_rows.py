@@ -13,7 +13,7 @@ from gradsan.judge.history import History
 from gradsan.judge.lines.source import called_name, names_in, tree_of
 from gradsan.record.events import Site
 
-FEWEST = 3  # parts of a transition
+FEWEST, FEWEST_OF_STEP = 3, 2  # parts of a transition, and those of them that the step has given
 RETURNED = (3, 4, 5)  # what a step gives back
 Place = tuple[int, str]  # a line, and its function
 Function = ast.FunctionDef | ast.Module
@@ -47,53 +47,56 @@ def _places(file: str, with_alone: bool) -> frozenset[Place]:
     alone: dict[int, str] = {}
     for function in (n for n in nodes if isinstance(n, ast.FunctionDef | ast.Module)):
         for loop in (n for n in ast.walk(function) if isinstance(n, ast.For | ast.While)):
-            for rewards in _steps(loop):  # the inner function comes later
-                whole |= dict.fromkeys(_storing(loop), _name(function))
-                alone |= dict.fromkeys(_keeping(loop, rewards), _name(function))
+            for parts in _steps(loop):  # the inner function comes later
+                whole |= dict.fromkeys(_storing(loop, names_in(parts)), _name(function))
+                alone |= dict.fromkeys(_keeping(loop, names_in(parts.elts[1])), _name(function))
     return frozenset((whole or (alone if with_alone else {})).items())
 
 
-def _steps(loop: ast.AST) -> Iterator[set[str]]:
-    """What the reward of each step is called."""
+def _steps(loop: ast.AST) -> Iterator[ast.Tuple]:
+    """What the parts of each step are called."""
     taken = [n for n in ast.walk(loop) if isinstance(n, ast.Assign) and isinstance(n.value, ast.Call)]
     for parts in (
         n.targets[0] for n in taken if isinstance(n.value, ast.Call) and called_name(n.value) == "step"
     ):
         if isinstance(parts, ast.Tuple) and len(parts.elts) in RETURNED:
-            yield names_in(parts.elts[1])
+            yield parts
 
 
-def _storing(loop: ast.AST) -> list[int]:
-    statements = [n for n in ast.walk(loop) if isinstance(n, ast.Expr) and isinstance(n.value, ast.Call)]
-    return [n.lineno for n in statements if _keeps(n.value)]
-
-
-def _keeping(loop: ast.AST, rewards: set[str]) -> list[int]:
-    """`rewards.append(reward)`, or `rewards[t] = reward`."""
-    found: list[int] = []
+def _storing(loop: ast.AST, given: set[str]) -> Iterator[int]:
+    """`memory.push(obs, action, reward)`, `rows.append((obs, action, reward))`, `rows += [(obs, action, reward)]`."""
     for n in ast.walk(loop):
-        if (isinstance(n, ast.Assign) and isinstance(n.targets[0], ast.Subscript)) or (
-            isinstance(n, ast.Expr) and isinstance(n.value, ast.Call) and called_name(n.value) == "append"
+        parts: list[ast.expr] = []
+        if (
+            isinstance(n, ast.Expr)
+            and isinstance(n.value, ast.Call)
+            and isinstance(n.value.func, ast.Attribute)
         ):
-            kept = n.value
-        else:
-            continue
-        found += [n.lineno] if rewards & names_in(kept) else []
-    return found
+            parts = [*n.value.args, *(keyword.value for keyword in n.value.keywords)]
+            parts = _inside(parts[0]) if len(parts) == 1 else parts
+        elif isinstance(n, ast.AugAssign) and isinstance(n.value, ast.List | ast.ListComp):
+            parts = _inside(n.value)
+        names = [names_in(part) for part in parts]
+        of_step = sum(bool(own & given) for own in names)
+        if of_step >= FEWEST_OF_STEP and sum(map(bool, names)) >= FEWEST and isinstance(n, ast.stmt):
+            yield n.lineno
 
 
-def _keeps(call: ast.expr) -> bool:
-    """A method of something, which is given at least so many variables side by side."""
-    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
-        return False
-    parts = [*call.args, *(keyword.value for keyword in call.keywords)]
-    if len(parts) == 1:
-        parts = _inside(parts[0])
-    return sum(bool(names_in(part)) for part in parts) >= FEWEST
+def _keeping(loop: ast.AST, rewards: set[str]) -> Iterator[int]:
+    """`rewards.append(reward)`, or `rewards[t] = reward`."""
+    for n in ast.walk(loop):
+        written = isinstance(n, ast.Assign) and isinstance(n.targets[0], ast.Subscript)
+        added = isinstance(n, ast.Expr) and isinstance(n.value, ast.Call) and called_name(n.value) == "append"
+        if isinstance(n, ast.Assign | ast.Expr) and (written or added) and rewards & names_in(n.value):
+            yield n.lineno
 
 
 def _inside(part: ast.expr) -> list[ast.expr]:
-    """Of a tuple, a dictionary or a record."""
+    """Of a tuple, a dictionary or a record, or of several in a list."""
+    if isinstance(part, ast.ListComp | ast.GeneratorExp):
+        return _inside(part.elt)
+    if isinstance(part, ast.List) and len(part.elts) == 1:
+        return _inside(part.elts[0])
     if isinstance(part, ast.Tuple | ast.List):
         return part.elts
     if isinstance(part, ast.Dict):
