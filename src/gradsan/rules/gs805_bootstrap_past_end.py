@@ -38,8 +38,9 @@ class BootstrapPastEnd(Rule):
     severity = "error"
     needs_deep = True
     what = """
-        The target adds the value of the next state though the environment said that the episode had terminated there;
-        or (a warning) it adds none though the episode was only truncated.
+        The target adds the value of the next state though the environment said that the episode had terminated there,
+        or it adds, where one was truncated, the value of the state that the next one begins with; or its flags are one
+        step off; or (a warning) it adds none though the episode was only truncated.
     """
     why = """
         After a terminal state nothing follows, so its value is zero by definition. A target that adds what the network
