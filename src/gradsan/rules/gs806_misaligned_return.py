@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from gradsan.judge.history import History
+from gradsan.judge.lines.arrival_lines import ARRIVING
 from gradsan.judge.lines.kept_sums import summed_by_class
 from gradsan.judge.lines.running_sums import added_at, carried_on_at, cut_at, filled_at
 from gradsan.judge.lines.stored_rows import reward_stored_at, stored_at
@@ -25,6 +26,7 @@ from gradsan.judge.returns.rollout_order import Disorder, disorders
 from gradsan.judge.returns.rollout_sums import rollouts, values_alone
 from gradsan.judge.returns.same_successors import SameSuccessor, same_successors_in
 from gradsan.judge.returns.shuffled_rollouts import ShuffledRollout
+from gradsan.judge.returns.single_steps import SingleSteps
 from gradsan.judge.returns.windows import crossings, discount_of, windows_behind
 from gradsan.record.events import NOWHERE, Backward, Op, Site, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
@@ -800,9 +802,8 @@ class MisalignedReturn(Rule):
         self._parts: dict[Site, ShuffledRollout] = defaultdict(ShuffledRollout)
         self._short: dict[tuple[Site, bool], list[Series]] = defaultdict(list)  # updates of a few steps
         self._rows = KeptRows(self.history)
-        self._late = (
-            False  # the observations of this loss come a step after their actions, and so after all else
-        )
+        self._single = SingleSteps(self.history)
+        self._late = False  # the observations of this loss are those after their actions
 
     def on_backward(self, event: Backward) -> Verdicts:
         for found in disorders(self.history, event):
@@ -820,6 +821,8 @@ class MisalignedReturn(Rule):
             yield from self._other_actions(event, actions)
         for rewards in rewards_in(self.history, event):
             yield from self._misplaced(event, rewards)
+        for rewards in self._single.rewards_in(event):
+            yield from self._misplaced(event, rewards, ENOUGH_UPDATES)
         series: dict[tuple[Site, int], tuple[Met, list[ReturnRow]]] = {}
         for met in met_in(self.history, event):
             if met.op.name == "mul" and not is_score(self.history, met.live):
@@ -880,16 +883,17 @@ class MisalignedReturn(Rule):
             fix="keep an observation and the action that was chosen for it in one row",
         )
 
-    def _misplaced(self, event: Backward, found: MisplacedRewards) -> Verdicts:
+    def _misplaced(self, event: Backward, found: MisplacedRewards, updates: int = 1) -> Verdicts:
         if self._late and found.whose == "before":
             return
         seen = self._at(found.added.site, found.met)
         seen.in_place += found.whose == "own"
-        seen.misplaced += found.whose != "own"
+        seen.misplaced += updates * (found.whose != "own")
         if found.whose != "own" and seen.misplaced >= ENOUGH_UPDATES and not seen.in_place:
             text = REWARDS[found.whose].format(rows=found.rows)
+            made = self._summed_at(found.met) if found.added.name in ARRIVING else found.added.site
             yield self._verdict(
-                event, found.met, found.added.site, text, put_at(self.history, found),
+                event, found.met, made, text, put_at(self.history, found),
                 fix="keep an observation, its action and what they brought in one row, once the step is taken; draw all"
                 " columns with the same indices",
             )  # fmt: skip

@@ -13,10 +13,11 @@ from typing import Literal, NamedTuple, TypeVar
 from gradsan.judge.experience import ExperienceBook, Row
 from gradsan.judge.flow import SELECTING, SHAPING, behind_all
 from gradsan.judge.history import History
+from gradsan.judge.lines.arrival_lines import ARRIVING
 from gradsan.judge.lines.stored_rows import reward_stored_at
 from gradsan.judge.objective.weighed import DIFFERENCES, WRITTEN, Met, met_in, origin
 from gradsan.judge.returns.bootstraps import are_rewards, summed_rewards
-from gradsan.judge.returns.numpy_targets import successors
+from gradsan.judge.returns.numpy_targets import arrival, successors, takes_next_values
 from gradsan.judge.returns.windows import discount_of, windows_behind
 from gradsan.record.events import Backward, Op, Site, Transition
 
@@ -46,6 +47,7 @@ def rewards_in(history: History, event: Backward) -> Iterator[MisplacedRewards]:
         readings = list(book.readings_behind(met.live, len(met.numbers)))
         found = summed_rewards(history, met) if readings else None
         if found is None:
+            yield from _outside(history, met, readings[:1])
             continue
         added, rewards = found
         kinds = [_whose(history, met.constant, added, rows, rewards) for rows in readings]
@@ -53,6 +55,22 @@ def rewards_in(history: History, event: Backward) -> Iterator[MisplacedRewards]:
             known = sum(row is not None for row in readings[0])
             several = bool(windows_behind(history, met.constant, readings[0]))
             yield MisplacedRewards(met, added, whose, known, several)
+
+
+def _outside(history: History, met: Met, readings: Sequence[list[Row]]) -> Iterator[MisplacedRewards]:
+    """Of targets that were computed outside of torch, of next values that had left it."""
+    arrived = arrival(history, met.constant) if met.constant is not None else None
+    if arrived is None:
+        return
+    for rows in readings:
+        known = sum(row is not None for row in rows)
+        if takes_next_values(history, met, rows):
+            yield MisplacedRewards(met, arrived, "own", known, False)
+        for by, whose in NEIGHBOURS:
+            given = [neighbour(history.experience, row, by) if row is not None else None for row in rows]
+            both = [(row.reward, paid.reward) for row, paid in zip(rows, given, strict=True) if row and paid]
+            if _are_apart(both, FEWEST) and takes_next_values(history, met, rows, given):
+                yield MisplacedRewards(met, arrived, whose, known, False)
 
 
 def _whose(history: History, target: Op, added: Op, rows: Sequence[Row], rewards: Sequence[float]) -> Whose:
@@ -65,15 +83,20 @@ def _whose(history: History, target: Op, added: Op, rows: Sequence[Row], rewards
     for by, whose in NEIGHBOURS:
         # Whoever is paid on the next move, of another, sees what comes after that.
         follows = by < 0 or successors(history, target, list(rows))
-        if follows and _are_of_neighbours(book, rows, rewards, by):
+        if follows and are_of_neighbours(book, rows, rewards, by):
             return whose
-    return _found_again(book, rows, book.rewards.get(_column(history, added).nid, ()))
+    column = _column(history, added)
+    return _found_again(book, rows, book.rewards.get(column.nid, ())) if column is not None else ""
 
 
 def put_at(history: History, found: MisplacedRewards) -> Site:
     """The line that put the rewards where they are: into a buffer of torch's, or beside their observations; or the one
     that drew them. That of the target, where none is known."""
     column, target = _column(history, found.added), found.added.site
+    if found.added.name in ARRIVING and found.met.constant is not None:
+        return reward_stored_at(history, origin(history, found.met.constant))
+    if column is None:
+        return target
     if (written := behind_all(history.graph, column, FROM_A_BUFFER)) is not None and written.name in WRITTEN:
         return written.site
     if found.whose == "elsewhere":
@@ -81,11 +104,10 @@ def put_at(history: History, found: MisplacedRewards) -> Site:
     return target if found.several else reward_stored_at(history, target)
 
 
-def _column(history: History, added: Op) -> Op:
-    """The summand that no network had a part in."""
-    return next(
-        s for s in history.graph.inputs(added) if s.floating and not history.graph.value_params([s.nid])
-    )
+def _column(history: History, added: Op) -> Op | None:
+    """The summand that no network had a part in; nothing where it is a plain number."""
+    summands = (s for s in history.graph.inputs(added) if s.floating)
+    return next((s for s in summands if not history.graph.value_params([s.nid])), None)
 
 
 NEIGHBOURS: tuple[tuple[int, Whose], ...] = ((-1, "before"), (1, "after"))
@@ -104,13 +126,21 @@ def neighbour(book: ExperienceBook, row: Transition, by: int) -> Transition | No
     return other if border is not None and not border.end else None
 
 
-def _are_of_neighbours(book: ExperienceBook, rows: Sequence[Row], rewards: Sequence[float], by: int) -> bool:
-    pairs, apart = [], 0
+def are_of_neighbours(
+    book: ExperienceBook, rows: Sequence[Row], rewards: Sequence[float], by: int, fewest: int = FEWEST
+) -> bool:
+    pairs, both = [], []
     for row, used in known_rows(rows, rewards):
         if (other := neighbour(book, row, by)) is not None and other.end != "reset":
             pairs.append((other.reward, used))
-            apart += abs(other.reward - row.reward) > 1e-3 * max(abs(other.reward), abs(row.reward))
-    return len(pairs) >= FEWEST and apart >= FEWEST_APART and are_rewards(pairs)
+            both.append((other.reward, row.reward))
+    return _are_apart(both, fewest) and are_rewards(pairs)
+
+
+def _are_apart(pairs: Sequence[tuple[float, float]], fewest: int) -> bool:
+    """Whether there are enough that tell one step from another."""
+    apart = sum(abs(a - b) > 1e-3 * max(abs(a), abs(b)) for a, b in pairs)
+    return len(pairs) >= fewest and apart >= FEWEST_APART
 
 
 def _found_again(book: ExperienceBook, rows: Sequence[Row], given_for: Sequence[Row]) -> Whose:

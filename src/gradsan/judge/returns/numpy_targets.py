@@ -19,12 +19,13 @@ PRECISION = 1e-4  # of a value: single precision, and a discount that is found b
 SLOWEST, FASTEST = 1.0 + 1e-4, 0.3  # discounts
 
 
-def takes_next_values(history: History, met: Met, rows: list[Row]) -> bool:
+def takes_next_values(history: History, met: Met, rows: list[Row], given: list[Row] | None = None) -> bool:
+    """`given`: the steps whose rewards the targets hold, where these are others."""
     if met.constant is None or arrival(history, met.constant) is None:
         return False
     rest = [
-        None if row is None or row.end else number - row.reward
-        for row, number in zip(rows, met.numbers, strict=True)
+        None if row is None or row.end or paid is None else number - paid.reward
+        for row, paid, number in zip(rows, given or rows, met.numbers, strict=True)
     ]
     return any(_turns_into(values, rest) for values in _next_values(history, rows))
 

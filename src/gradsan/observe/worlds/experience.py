@@ -62,10 +62,10 @@ class ExperienceTap:
             self._keep(tensor, number)
 
     def _batch(self, batch: Tensor, number: ValueId) -> None:
-        if batch.dim() < 2 or batch.requires_grad or number in self._batches:
+        if not batch.dim() or batch.requires_grad or number in self._batches:
             return
         width = self._width(batch)
-        if width and 1 < batch.numel() // width <= MOST_NUMBERS and batch.device.type == "cpu":
+        if width and batch.numel() // width <= MOST_NUMBERS and batch.device.type == "cpu":
             self._batches[number] = batch.detach().reshape(-1, width).clone()
             if len(self._batches) > MOST_BATCHES:  # the newest ones count: acting comes before learning
                 del self._batches[next(iter(self._batches))]
