@@ -16,6 +16,7 @@ from gradsan.judge.report import reasons
 from gradsan.judge.report.wording import line, value_at
 from gradsan.judge.returns import reordered
 from gradsan.judge.returns.bootstraps import summed_rewards
+from gradsan.judge.returns.drawn_apart import drawn_apart
 from gradsan.judge.returns.kept_rows import KeptBatch, KeptRows
 from gradsan.judge.returns.misplaced_actions import MisplacedActions, actions_in
 from gradsan.judge.returns.misplaced_rewards import MisplacedRewards, Whose, put_at, rewards_in
@@ -35,6 +36,7 @@ ENOUGH_BORDERS = 3  # ends of episodes that a return ran across
 ENOUGH_UPDATES = 2  # in which the order was wrong
 MOST_UPDATES = 8  # of a few steps each that are looked at together
 OWN_STATE = "takes, at each of {steps} steps, the value of its own state where that of the next one belongs"
+DRAWN_APART = "meets, at each of {rows} rows, the prediction for another row: they were not drawn together"
 ONE_FOR_ALL = "takes, at all {rows} rows, the value of one and the same next observation, the newest"
 TEXTS: dict[reordered.Disorder, str] = {
     "reversed": "holds, at {steps} steps, the returns from the last to the first: each is that of another step",
@@ -90,6 +92,7 @@ class _Seen:
     misplaced: int = 0
     in_place: int = 0
     same_successor: int = 0
+    drawn_apart: int = 0
     right: int = 0
 
 
@@ -819,6 +822,7 @@ class MisalignedReturn(Rule):
         for actions in actions_in(self.history, event):
             self._late = self._late or actions.whose == "before"
             yield from self._other_actions(event, actions)
+        yield from self._drawn_apart(event)
         for rewards in rewards_in(self.history, event):
             yield from self._misplaced(event, rewards)
         for rewards in self._single.rewards_in(event):
@@ -859,6 +863,21 @@ class MisalignedReturn(Rule):
             if seen.from_itself >= ENOUGH_UPDATES:
                 text = OWN_STATE.format(steps=found.rows)
                 yield self._verdict(event, found.met, found.site, text)
+
+    def _drawn_apart(self, event: Backward) -> Verdicts:
+        for met in met_in(self.history, event):
+            found = (
+                drawn_apart(self.history, met) if met.op.name != "mul" and met.constant is not None else None
+            )
+            if found is None or met.constant is None:
+                continue
+            seen = self._at(met.constant.site, met)
+            seen.drawn_apart += 1
+            if seen.drawn_apart >= ENOUGH_UPDATES:
+                yield self._verdict(
+                    event, met, found[0].site, DRAWN_APART.format(rows=found[1]), met.constant.site,
+                    fix="take observations and returns with the same indices",
+                )  # fmt: skip
 
     def _same_successors(self, event: Backward, found: SameSuccessor) -> Verdicts:
         seen = self._at(found.site, found.met)
