@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 np = pytest.importorskip("numpy")
 gym = pytest.importorskip("gymnasium")
@@ -231,10 +232,11 @@ def test_arrays_of_copies_are_recorded_as_lists_of_them_are(mode: Any, precision
         terminated, truncated = chance.random((2, 3)) < (0.1 if number < 60 else 0.003)
         result = (observation, chance.normal(size=3).astype(precision), terminated, truncated)
         final = {"final_obs": list(chance.normal(size=(3, 4)).astype(np.float32))}
-        taken = as_arrays.stepped_quickly(arrays, (*result, final))
+        action = chance.normal(size=(3, 2))
+        taken = as_arrays.stepped_quickly(arrays, action, (*result, final))
         quickly += taken
-        assert taken or as_arrays.stepped(arrays, (*result, final))
-        assert as_lists.stepped(lists, (*(part.tolist() for part in result), final))
+        assert taken or as_arrays.stepped(arrays, action, (*result, final))
+        assert as_lists.stepped(lists, action.tolist(), (*(part.tolist() for part in result), final))
         if number in (200, 201, 350):  # given up in the middle of an episode
             as_arrays.was_reset(arrays, (observation + 1, {}))
             as_lists.was_reset(lists, ((observation + 1).tolist(), {}))
@@ -244,8 +246,39 @@ def test_arrays_of_copies_are_recorded_as_lists_of_them_are(mode: Any, precision
     assert as_arrays.teams.streams.keys() == as_lists.teams.streams.keys()
     own, others = ([*r.streams.values(), *r.teams.streams.values()] for r in (as_arrays, as_lists))
     for one, other in zip(own, others, strict=True):
-        for name in ("rewards", "ends", "observed", "led_to", "clocks", "current"):
+        for name in ("rewards", "ends", "observed", "led_to", "clocks", "current", "acted"):
             assert getattr(one, name) == getattr(other, name), name
+
+
+@pytest.mark.parametrize(
+    ("actions", "kept"),
+    [
+        ([0, 2, 1], [(0.0,), (2.0,), (1.0,)]),
+        ([np.int64(1), np.array(2), True], [(), (), ()]),
+        ([np.array([0.5, 2.0], np.float32), [1.0, 3.0], (2.0, 4.0)], [(0.5, 2.0), (1.0, 3.0), (2.0, 4.0)]),
+        ([torch.tensor([1.5]), torch.tensor([2.5]), np.array([3.5])], [(1.5,), (2.5,), (3.5,)]),
+        ([1, np.zeros(2), 1], [(), (), ()]),
+        (["left", "right", None], [(), (), ()]),
+        ([np.zeros(17)] * 3, [(), (), ()]),
+    ],
+    ids=["numbers", "flags", "vectors", "tensors", "of two forms", "words", "too wide"],
+)
+def test_what_a_step_was_given_is_kept_where_it_is_a_few_numbers(actions: Any, kept: Any) -> None:
+    class World:
+        def reset(self) -> Any:
+            return np.zeros(2), {}
+
+        def step(self, action: Any) -> Any:
+            return np.ones(2), 1.0, False, False, {}
+
+    with Watched() as watched:
+        watched.follow(World)
+        env = World()
+        env.reset()
+        for action in actions:
+            env.step(action)
+    (stream,) = watched.streams
+    assert [stream.transition(at).action for at in range(3)] == kept
 
 
 def test_copies_that_do_not_say_how_they_start_anew_led_to_what_they_returned() -> None:

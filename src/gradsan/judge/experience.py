@@ -24,7 +24,11 @@ class ExperienceBook:
         self.numbers: dict[ValueId, tuple[float, ...]] = {}
         self.observations: dict[ValueId, tuple[Row, ...]] = {}
         self.successors: dict[ValueId, tuple[Row, ...]] = {}
+        self.rewards: dict[ValueId, tuple[Row, ...]] = {}
         self.of_other_agents: dict[tuple[ValueId, str], list[tuple[Row, ...]]] = {}
+        self._tables = {
+            "observation": self.observations, "next observation": self.successors, "reward": self.rewards,
+        }  # fmt: skip
         self._at_clock: dict[int, dict[int, tuple[int, int]]] = {}
         self._clocks: list[int] = []
         self._params: dict[ValueId, set[ParamId]] = {}
@@ -57,7 +61,7 @@ class ExperienceBook:
                 steps[transition.stream] = key if steps.get(transition.stream, key) == key else SEVERAL
         self._clocks = sorted(self._at_clock)
         for rows in event.rows:
-            table = self.observations if rows.part == "observation" else self.successors
+            table = self._tables[rows.part]
             own = tuple([event.transitions[at] if at >= 0 else None for at in rows.at])
             if table.setdefault(rows.value, own) != own:
                 others = self.of_other_agents.setdefault((rows.value, rows.part), [])
@@ -67,6 +71,7 @@ class ExperienceBook:
         for memory, limit in (
             (self.transitions, KEPT_TRANSITIONS), (self._at_clock, KEPT_TRANSITIONS), (self.numbers, KEPT_VALUES),
             (self.observations, KEPT_VALUES), (self.successors, KEPT_VALUES), (self.of_other_agents, KEPT_VALUES),
+            (self.rewards, KEPT_VALUES),
         ):  # fmt: skip
             _shorten(memory, limit)
 

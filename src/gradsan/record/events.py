@@ -530,7 +530,8 @@ class Environment(NamedTuple):
 
 class Transition(NamedTuple):
     """One step of one copy of an environment (a `stream`). `clock`: the newest value when it was taken, where every
-    operation was looked at: what chose its action was made before. `length`: of the episode that it ended."""
+    operation was looked at: what chose its action was made before. `length`: of the episode that it ended. `action`:
+    what `step` was given, where that is a few numbers."""
 
     stream: int
     step: int
@@ -538,13 +539,15 @@ class Transition(NamedTuple):
     end: End = ""
     clock: int = 0
     length: int = 0
+    action: tuple[float, ...] = ()
 
 
 class Rows(NamedTuple):
-    """The rows of this value are observations: each of that transition (an index; -1: of none that is known)."""
+    """The rows of this value are observations, or rewards that nothing else was given: each of that transition (an
+    index; -1: of none that is known)."""
 
     value: ValueId
-    part: Literal["observation", "next observation"]
+    part: Literal["observation", "next observation", "reward"]
     at: tuple[int, ...]
 
 

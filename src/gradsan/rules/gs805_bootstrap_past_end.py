@@ -6,13 +6,15 @@ from collections import defaultdict
 from dataclasses import dataclass
 from itertools import pairwise
 
+from gradsan.judge.lines.stored_rows import stored_at
 from gradsan.judge.report import reasons
 from gradsan.judge.report.wording import line, value_at
 from gradsan.judge.returns.bootstraps import Bootstrap, bootstraps_in, has_learned_target
 from gradsan.judge.returns.cut_estimates import estimates_in
+from gradsan.judge.returns.shifted_ends import ShiftedEnds
 from gradsan.judge.returns.unmasked_parts import Unmasked, unmasked_parts
 from gradsan.judge.returns.unmasked_steps import UnmaskedStep, unmasked_steps
-from gradsan.record.events import Backward, Site, Transition
+from gradsan.record.events import NOWHERE, Backward, Site, Transition
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 ENOUGH = 3  # rows
@@ -37,8 +39,9 @@ class BootstrapPastEnd(Rule):
     severity = "error"
     needs_deep = True
     what = """
-        The target adds the value of the next state though the environment said that the episode had terminated there;
-        or (a warning) it adds none though the episode was only truncated.
+        The target adds the value of the next state though the environment said that the episode had terminated there,
+        or it adds, where one was truncated, the value of the state that the next one begins with; or its flags are one
+        step off; or (a warning) it adds none though the episode was only truncated.
     """
     why = """
         After a terminal state nothing follows, so its value is zero by definition. A target that adds what the network
@@ -348,6 +351,80 @@ class BootstrapPastEnd(Rule):
             (fit - (log_prob * weight).mean()).backward()
             opt.step()
         """,
+        """
+        # The flag of the step before.
+        import numpy, torch
+
+        class Walk:
+            def __init__(self):
+                self.random = numpy.random.default_rng(0)
+
+            def reset(self):
+                self.x = self.random.normal(size=3).astype("float32")
+                return self.x.copy(), {}
+
+            def step(self, action):
+                self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+                return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+        env, critic = Walk(), torch.nn.Linear(3, 1)
+        opt, over = torch.optim.SGD(critic.parameters(), lr=0.01), False
+        obs, _ = env.reset()
+        for _ in range(6):
+            rows = []
+            for _ in range(32):
+                before = over
+                next_obs, reward, over, truncated, _ = env.step(1.0)
+                rows.append((obs, reward, next_obs, before))  # BUG
+                obs = env.reset()[0] if over else next_obs
+            s, r, s2, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+            target = r + 0.99 * (1 - end) * critic(s2).squeeze(-1).detach()
+            loss = (critic(s).squeeze(-1) - target).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        import numpy, torch
+
+        class Copies:
+            # Each starts anew by itself, and leaves its last observation in `info`.
+
+            metadata = {"autoreset_mode": "SameStep"}
+
+            def __init__(self):
+                self.random = numpy.random.default_rng(0)
+
+            def reset(self):
+                self.x, self.t = self.random.normal(size=(3, 2)).astype("float32"), numpy.arange(3)
+                return self.x.copy(), {}
+
+            def step(self, actions):
+                last = (self.x + self.random.normal(0.1, 0.5, size=(3, 2))).astype("float32")
+                self.t = self.t + 1
+                terminated, truncated = abs(last).max(1) > 2, self.t >= 8
+                over = terminated | truncated
+                self.x = numpy.where(over[:, None], self.random.normal(size=(3, 2)), last).astype("float32")
+                self.t = numpy.where(over, 0, self.t)
+                return self.x.copy(), last[:, 0].copy(), terminated, truncated, {"final_obs": last}
+
+        envs, critic = Copies(), torch.nn.Linear(2, 1)
+        opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+        obs, _ = envs.reset()
+        for _ in range(8):
+            rows = []
+            for _ in range(16):
+                next_obs, reward, terminated, truncated, info = envs.step(numpy.ones(3))
+                for i in range(3):
+                    rows.append((obs[i], reward[i], next_obs[i], terminated[i]))  # BUG
+                obs = next_obs
+            s, r, s2, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+            target = r + 0.99 * (1 - end) * critic(s2).squeeze(-1).detach()
+            loss = (critic(s).squeeze(-1) - target).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """
@@ -650,12 +727,55 @@ class BootstrapPastEnd(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        import numpy, torch
+
+        class Copies:
+            # Each starts anew by itself, and leaves its last observation in `info`.
+
+            metadata = {"autoreset_mode": "SameStep"}
+
+            def __init__(self):
+                self.random = numpy.random.default_rng(0)
+
+            def reset(self):
+                self.x, self.t = self.random.normal(size=(3, 2)).astype("float32"), numpy.arange(3)
+                return self.x.copy(), {}
+
+            def step(self, actions):
+                last = (self.x + self.random.normal(0.1, 0.5, size=(3, 2))).astype("float32")
+                self.t = self.t + 1
+                terminated, truncated = abs(last).max(1) > 2, self.t >= 8
+                over = terminated | truncated
+                self.x = numpy.where(over[:, None], self.random.normal(size=(3, 2)), last).astype("float32")
+                self.t = numpy.where(over, 0, self.t)
+                return self.x.copy(), last[:, 0].copy(), terminated, truncated, {"final_obs": last}
+
+        envs, critic = Copies(), torch.nn.Linear(2, 1)
+        opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+        obs, _ = envs.reset()
+        for _ in range(8):
+            rows = []
+            for _ in range(16):
+                next_obs, reward, terminated, truncated, info = envs.step(numpy.ones(3))
+                for i in range(3):
+                    rows.append((obs[i], reward[i], info["final_obs"][i], terminated[i]))
+                obs = next_obs
+            s, r, s2, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+            target = r + 0.99 * (1 - end) * critic(s2).squeeze(-1).detach()
+            loss = (critic(s).squeeze(-1) - target).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
 
     def __init__(self, *args: object) -> None:
         super().__init__(*args)  # type: ignore[arg-type]
         self._rows: dict[tuple[Site, str], _Rows] = defaultdict(_Rows)
         self._cut: dict[Site, _Rows] = defaultdict(_Rows)  # truncated steps of estimates over many steps
+        self._sides: dict[Site, tuple[ShiftedEnds, ShiftedEnds]] = {}
+        self._begun: dict[Site, _Rows] = defaultdict(_Rows)  # truncated steps that go on in the next episode
         self._longest: dict[int, int] = {}  # episode of each stream
         self._unknown = False  # there was a target whose rows are of unknown origin
 
@@ -670,6 +790,12 @@ class BootstrapPastEnd(Rule):
                 of_kind = [rest for rest in target.rest if self._end_of(rest.transition) == end]
                 rows.add([rest.number for rest in of_kind if rest.follows or rest.number == 0.0])
             going_on, truncated, terminated = kinds.values()
+            if side := self._shifted(target):
+                yield self._beside_the_ends(event, target, side)
+                continue
+            if begun := self._next_starts(target, truncated, terminated):
+                yield self._from_next_start(event, target, begun)
+                continue
             if going_on.taken < 10 * max(1, going_on.left_out):
                 # This target has no next value, or only where there is none.
                 if terminated.taken >= ENOUGH and not (
@@ -687,6 +813,21 @@ class BootstrapPastEnd(Rule):
             yield self._outside_the_mask(event, found)
         for step in unmasked_steps(self.history, event):
             yield self._without_flags(event, step)
+
+    def _shifted(self, target: Bootstrap) -> ShiftedEnds | None:
+        sides = self._sides.setdefault(target.site, (ShiftedEnds("after", -1), ShiftedEnds("before", 1)))
+        for side in sides:
+            side.add(self.history.experience, target.rest)
+        return next((side for side in sides if side.is_so), None)
+
+    def _next_starts(self, target: Bootstrap, truncated: _Rows, terminated: _Rows) -> int:
+        """How many truncated episodes go on in the next start, where those that are over do not."""
+        own = [rest for rest in target.rest if self._end_of(rest.transition) == "truncated" and rest.starts]
+        rows = self._begun[target.site]
+        rows.add([rest.number for rest in own])
+        episodic = terminated.left_out and not terminated.taken
+        right = truncated.taken or rows.left_out
+        return rows.taken if own and rows.taken >= ENOUGH and episodic and not right else 0
 
     def _estimates(self, event: Backward) -> Verdicts:
         """Advantages and returns over many steps, where the clock ended the episode."""
@@ -758,6 +899,22 @@ class BootstrapPastEnd(Rule):
             fix="multiply both with the flag: `gamma * (1 - done) * value`, `gamma * lam * (1 - done) * advantage`",
         )
 
+    def _beside_the_ends(self, event: Backward, target: Bootstrap, found: ShiftedEnds) -> Verdict:
+        return self._verdict(
+            event, target, "error",
+            f"takes no next value at all {found.masked} rows that come right {found.word} the end of an episode, and "
+            "one at the ends themselves: the flags are one step off",
+            stored_at(self.history, target.site),
+        )  # fmt: skip
+
+    def _from_next_start(self, event: Backward, target: Bootstrap, rows: int) -> Verdict:
+        return self._verdict(
+            event, target, "error",
+            f"takes, at all {rows} rows where the episode was truncated, the value of the state that the next episode "
+            "begins with: a copy that starts anew by itself has left the last one in `info`",
+            stored_at(self.history, target.site),
+        )  # fmt: skip
+
     def _outside_the_mask(self, event: Backward, found: Unmasked) -> Verdict:
         history, site, loss = self.history, found.entropy.added.site, found.met.site
         return Verdict(
@@ -783,10 +940,12 @@ class BootstrapPastEnd(Rule):
             f" learned as an end",
         )  # fmt: skip
 
-    def _verdict(self, event: Backward, target: Bootstrap, severity: str, text: str) -> Verdict:
+    def _verdict(
+        self, event: Backward, target: Bootstrap, severity: str, text: str, culprit: Site = NOWHERE
+    ) -> Verdict:
         site, loss = target.site, target.met.op.site
         return Verdict(
-            site,
+            culprit or site,
             f"{value_at(self.history, site, 'the target')}, which {line(self.history, loss)} learns, {text}",
             [("target", site), ("loss", loss), ("backward", event.site)],
             severity=severity,

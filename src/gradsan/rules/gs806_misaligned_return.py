@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass
 
+from gradsan.judge.history import History
 from gradsan.judge.lines.arrival_lines import ARRIVING
 from gradsan.judge.lines.kept_sums import summed_by_class
 from gradsan.judge.lines.running_sums import added_at, carried_on_at, cut_at, filled_at
-from gradsan.judge.objective.weighed import Met, entries, is_score, met_in, origin
+from gradsan.judge.lines.stored_rows import reward_stored_at, stored_at
+from gradsan.judge.objective.weighed import Met, entries, is_score, laid_out_at, met_in, origin
 from gradsan.judge.report import reasons
 from gradsan.judge.report.wording import line, value_at
 from gradsan.judge.returns import reordered
 from gradsan.judge.returns.bootstraps import summed_rewards
+from gradsan.judge.returns.drawn_apart import drawn_apart
 from gradsan.judge.returns.kept_rows import KeptBatch, KeptRows
+from gradsan.judge.returns.misplaced_actions import MisplacedActions, actions_in
+from gradsan.judge.returns.misplaced_rewards import MisplacedRewards, Whose, put_at, rewards_in
 from gradsan.judge.returns.number_order import number_disorders
 from gradsan.judge.returns.numpy_targets import arrival
 from gradsan.judge.returns.own_state_targets import own_states_in
 from gradsan.judge.returns.return_laws import FEWEST_PAIRS, SLOWEST, Law, ReturnRow, Series
 from gradsan.judge.returns.rollout_order import Disorder, disorders
 from gradsan.judge.returns.rollout_sums import rollouts, values_alone
+from gradsan.judge.returns.same_successors import SameSuccessor, same_successors_in
 from gradsan.judge.returns.shuffled_rollouts import ShuffledRollout
+from gradsan.judge.returns.single_steps import SingleSteps
 from gradsan.judge.returns.windows import crossings, discount_of, windows_behind
 from gradsan.record.events import NOWHERE, Backward, Op, Site, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
@@ -29,13 +37,40 @@ ENOUGH_BORDERS = 3  # ends of episodes that a return ran across
 ENOUGH_UPDATES = 2  # in which the order was wrong
 MOST_UPDATES = 8  # of a few steps each that are looked at together
 OWN_STATE = "takes, at each of {steps} steps, the value of its own state where that of the next one belongs"
+DRAWN_APART = "meets, at each of {rows} rows, the prediction for another row: they were not drawn together"
+ONE_FOR_ALL = "takes, at all {rows} rows, the value of one and the same next observation, the newest"
 TEXTS: dict[reordered.Disorder, str] = {
     "reversed": "holds, at {steps} steps, the returns from the last to the first: each is that of another step",
     "reversed sums of the past": "holds, at {steps} steps, sums of the rewards before another step: it runs with time "
     "and is put together against it",
     "late": "is, at each of {steps} steps, the return of the step after it: what its own action brought is not in it",
+    "early": "is, at each of {steps} steps, the return of the step before it: it begins with what had been paid before "
+    "its own action",
+    "rewards before": "is made, at each of {steps} steps, of the reward of the step before it: what had been paid "
+    "before its own action",
+    "rewards after": "is made, at each of {steps} steps, of the reward of the step after it: what its own action "
+    "brought is not in it",
+    "by the copies": "is put in order copy by copy, and what it meets step by step, or the other way round: each of "
+    "{steps} numbers is the return of another step",
     "sums of the past": "is carried on from the first step to the last, at each of {steps}: it holds the errors that "
     "came before, not those that follow",
+}
+WHERE: dict[reordered.Disorder, Callable[[History, Site], Site]] = {
+    "reversed": filled_at, "early": reward_stored_at, "rewards before": reward_stored_at,
+    "rewards after": reward_stored_at,
+}  # fmt: skip
+ACTIONS = {
+    "before": "the action that `step` was given one step before the one that its observation is about",
+    "after": "the action that `step` was given one step after the one that its observation is about",
+    "elsewhere": "an action that `step` was given for another of its observations: they are in another order",
+}
+REWARDS: dict[Whose, str] = {
+    "before": "adds, at each of {rows} rows, the reward of the step before the one that its observation is about: what "
+    "was paid before the action was taken",
+    "after": "adds, at each of {rows} rows, the reward of the step after the one that its observation is about",
+    "of another copy": "adds, at each of {rows} rows, the reward that another copy of the environment was given",
+    "elsewhere": "adds, at each of {rows} rows, the reward of another step than the one that its observation is about: "
+    "they were not drawn together",
 }
 
 
@@ -53,6 +88,12 @@ class _Seen:
     values_alone: int = 0
     from_itself: int = 0
     disordered: int = 0
+    own_actions: int = 0
+    other_actions: int = 0
+    misplaced: int = 0
+    in_place: int = 0
+    same_successor: int = 0
+    drawn_apart: int = 0
     right: int = 0
 
 
@@ -63,13 +104,17 @@ class MisalignedReturn(Rule):
     needs_deep = True
     what = """
         The return (or advantage, or value target) of a step is made of rewards that do not belong to it: of those of
-        the next episode, of those that came before it, or of its own alone; or of none at all. Or a rollout is never
-        emptied, and every update learns from all the old ones as well.
+        the next episode, of those that came before it, or of its own alone; or of none at all. Or a row of a batch is
+        about several steps at once: its reward, its action or its next observation belongs to another step, or to
+        another copy of the environment, than its observation. Or a rollout is never emptied, and every update learns
+        from all the old ones as well.
     """
     why = """
         A return says what followed an action. Where the running sum is not set to zero at the end of an episode, the
         last actions are praised for what the next episode brings; where it is left in the order it was summed up in,
-        early actions get what belongs to late ones. Nothing raises: the shapes are right, and so is the gradient.
+        early actions get what belongs to late ones. Where a transition is put away before its reward is known, every
+        action is praised for what the one before it brought. Nothing raises: the shapes are right, and so is the
+        gradient.
     """
     symptom = "The policy improves a little, then stalls or gets worse, above all where episodes are short."
     fix = "start anew at each end, `running = reward + gamma * running * (1 - done)`, and keep the order of time"
@@ -422,6 +467,143 @@ class MisalignedReturn(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # The transition is put away before its reward is known.
+        import numpy, torch
+
+        class Walk:
+            def __init__(self):
+                self.random = numpy.random.default_rng(0)
+
+            def reset(self):
+                self.x = self.random.normal(size=3).astype("float32")
+                return self.x.copy(), {}
+
+            def step(self, action):
+                self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+                return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+        env, critic = Walk(), torch.nn.Linear(3, 1)
+        opt, paid = torch.optim.SGD(critic.parameters(), lr=0.01), 0.0
+        obs, _ = env.reset()
+        for _ in range(6):
+            rows = []
+            for _ in range(32):
+                before = paid
+                next_obs, paid, terminated, truncated, _ = env.step(1.0)
+                rows.append((obs, before, next_obs, terminated))  # BUG
+                obs = env.reset()[0] if terminated else next_obs
+            s, r, s2, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+            target = r + 0.99 * (1 - end) * critic(s2).squeeze(-1).detach()
+            loss = (critic(s).squeeze(-1) - target).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # The environment writes what it sees into one array, and nobody copies it.
+        import numpy, torch
+
+        class Walk:
+            def __init__(self):
+                self.random = numpy.random.default_rng(0)
+
+            def reset(self):
+                self.x = getattr(self, "x", numpy.zeros(3, "float32"))
+                self.x[:] = self.random.normal(size=3)
+                return self.x, {}
+
+            def step(self, action):
+                self.x += self.random.normal(0.1 * action, 0.5, size=3).astype("float32")
+                return self.x, float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+        env, critic = Walk(), torch.nn.Linear(3, 1)
+        opt, paid = torch.optim.SGD(critic.parameters(), lr=0.01), 0.0
+        obs, _ = env.reset()
+        for _ in range(6):
+            rows = []
+            for _ in range(32):
+                obs = obs.copy()
+                next_obs, paid, terminated, truncated, _ = env.step(1.0)
+                rows.append((obs, paid, next_obs, terminated))  # BUG
+                obs = env.reset()[0] if terminated else next_obs
+            s, r, s2, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+            target = r + 0.99 * (1 - end) * critic(s2).squeeze(-1).detach()
+            loss = (critic(s).squeeze(-1) - target).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # The observation is kept after the step, beside the action that led to it.
+        import numpy, torch
+
+        class Walk:
+            def __init__(self):
+                self.random = numpy.random.default_rng(0)
+
+            def reset(self):
+                self.x = self.random.normal(size=3).astype("float32")
+                return self.x.copy(), {}
+
+            def step(self, action):
+                self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+                return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+        env, policy = Walk(), torch.nn.Linear(3, 4)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+        obs, _ = env.reset()
+        for _ in range(4):
+            rows = []
+            for _ in range(40):
+                action = torch.distributions.Categorical(logits=policy(torch.tensor(obs))).sample().item()
+                next_obs, reward, terminated, truncated, _ = env.step(action)
+                rows.append((next_obs, action, reward))  # BUG
+                obs = env.reset()[0] if terminated else next_obs
+            seen, actions, rewards = zip(*rows)
+            weights = torch.tensor(rewards)
+            dist = torch.distributions.Categorical(logits=policy(torch.tensor(numpy.array(seen))))
+            loss = -(dist.log_prob(torch.tensor(actions)) * (weights - weights.mean())).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # Observations step by step, returns copy by copy.
+        import numpy, torch
+
+        class Copies:
+            def __init__(self):
+                self.random = numpy.random.default_rng(0)
+
+            def reset(self):
+                self.x = self.random.normal(size=(3, 2)).astype("float32")
+                return self.x.copy(), {}
+
+            def step(self, actions):
+                self.x = (0.9 * self.x + self.random.normal(0.1, 0.5, size=(3, 2))).astype("float32")
+                return self.x.copy(), self.x[:, 0].copy(), numpy.zeros(3, bool), numpy.zeros(3, bool), {}
+
+        envs, critic = Copies(), torch.nn.Linear(2, 1)
+        opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+        obs, _ = envs.reset()
+        for _ in range(6):
+            seen, rewards = [], []
+            for _ in range(16):
+                seen.append(obs)
+                obs, reward, _, _, _ = envs.step(numpy.ones(3))
+                rewards.append(reward)
+            running, returns = numpy.zeros(3, "float32"), []
+            for reward in reversed(rewards):
+                running = reward + 0.9 * running
+                returns.insert(0, running)
+            returns = numpy.array(returns)
+            flat = torch.tensor(returns.T.reshape(-1))  # BUG
+            loss = (critic(torch.tensor(numpy.array(seen).reshape(-1, 2))).squeeze(-1) - flat).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """
@@ -663,6 +845,144 @@ class MisalignedReturn(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # The environment itself pays a step later; the script scales what it pays, and adds to it at an end.
+        import numpy, torch
+
+        class Walk:
+            def __init__(self):
+                self.random = numpy.random.default_rng(0)
+
+            def reset(self):
+                self.x = self.random.normal(size=3).astype("float32")
+                return self.x.copy(), {}
+
+            def step(self, action):
+                self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+                late, self.late = getattr(self, "late", 0.0), float(self.x[0])
+                return self.x.copy(), late, bool(abs(self.x).max() > 2), False, {}
+
+        env, critic = Walk(), torch.nn.Linear(3, 1)
+        opt, paid = torch.optim.SGD(critic.parameters(), lr=0.01), 0.0
+        obs, _ = env.reset()
+        for _ in range(6):
+            rows = []
+            for _ in range(32):
+                before = paid
+                next_obs, paid, terminated, truncated, _ = env.step(1.0)
+                rows.append((obs, 0.1 * paid + (5.0 if terminated else 0.0), next_obs, terminated))
+                obs = env.reset()[0] if terminated else next_obs
+            s, r, s2, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+            target = r + 0.99 * (1 - end) * critic(s2).squeeze(-1).detach()
+            loss = (critic(s).squeeze(-1) - target).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # The environment writes what it sees into one array.
+        import numpy, torch
+
+        class Walk:
+            def __init__(self):
+                self.random = numpy.random.default_rng(0)
+
+            def reset(self):
+                self.x = getattr(self, "x", numpy.zeros(3, "float32"))
+                self.x[:] = self.random.normal(size=3)
+                return self.x, {}
+
+            def step(self, action):
+                self.x += self.random.normal(0.1 * action, 0.5, size=3).astype("float32")
+                return self.x, float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+        env, critic = Walk(), torch.nn.Linear(3, 1)
+        opt, paid = torch.optim.SGD(critic.parameters(), lr=0.01), 0.0
+        obs, _ = env.reset()
+        for _ in range(6):
+            rows = []
+            for _ in range(32):
+                obs = obs.copy()
+                next_obs, paid, terminated, truncated, _ = env.step(1.0)
+                rows.append((obs, paid, next_obs.copy(), terminated))
+                obs = env.reset()[0] if terminated else next_obs
+            s, r, s2, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+            target = r + 0.99 * (1 - end) * critic(s2).squeeze(-1).detach()
+            loss = (critic(s).squeeze(-1) - target).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # The environment is given another action than the one that is scored: now and then the last one again.
+        import numpy, torch
+
+        class Walk:
+            def __init__(self):
+                self.random = numpy.random.default_rng(0)
+
+            def reset(self):
+                self.x = self.random.normal(size=3).astype("float32")
+                return self.x.copy(), {}
+
+            def step(self, action):
+                self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+                return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+        env, policy = Walk(), torch.nn.Linear(3, 4)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+        (obs, _), last = env.reset(), 0
+        for _ in range(4):
+            rows = []
+            for _ in range(40):
+                action = torch.distributions.Categorical(logits=policy(torch.tensor(obs))).sample().item()
+                last = last if numpy.random.rand() < 0.25 else action
+                next_obs, reward, terminated, truncated, _ = env.step(last)
+                rows.append((obs, action, reward))
+                obs = env.reset()[0] if terminated else next_obs
+            seen, actions, rewards = zip(*rows)
+            weights = torch.tensor(rewards)
+            dist = torch.distributions.Categorical(logits=policy(torch.tensor(numpy.array(seen))))
+            loss = -(dist.log_prob(torch.tensor(actions)) * (weights - weights.mean())).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        import numpy, torch
+
+        class Copies:
+            def __init__(self):
+                self.random = numpy.random.default_rng(0)
+
+            def reset(self):
+                self.x = self.random.normal(size=(3, 2)).astype("float32")
+                return self.x.copy(), {}
+
+            def step(self, actions):
+                self.x = (0.9 * self.x + self.random.normal(0.1, 0.5, size=(3, 2))).astype("float32")
+                return self.x.copy(), self.x[:, 0].copy(), numpy.zeros(3, bool), numpy.zeros(3, bool), {}
+
+        envs, critic = Copies(), torch.nn.Linear(2, 1)
+        opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+        obs, _ = envs.reset()
+        for _ in range(6):
+            seen, rewards = [], []
+            for _ in range(16):
+                seen.append(obs)
+                obs, reward, _, _, _ = envs.step(numpy.ones(3))
+                rewards.append(reward)
+            running, returns = numpy.zeros(3, "float32"), []
+            for reward in reversed(rewards):
+                running = reward + 0.9 * running
+                returns.insert(0, running)
+            returns = numpy.array(returns)
+            flat = torch.tensor(returns.reshape(-1))
+            loss = (critic(torch.tensor(numpy.array(seen).reshape(-1, 2))).squeeze(-1) - flat).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
 
     def __init__(self, *args: object) -> None:
@@ -673,6 +993,8 @@ class MisalignedReturn(Rule):
         self._parts: dict[Site, ShuffledRollout] = defaultdict(ShuffledRollout)
         self._short: dict[tuple[Site, bool], list[Series]] = defaultdict(list)  # updates of a few steps
         self._rows = KeptRows(self.history)
+        self._single = SingleSteps(self.history)
+        self._late = False  # the observations of this loss are those after their actions
 
     def on_backward(self, event: Backward) -> Verdicts:
         for found in (*disorders(self.history, event), *number_disorders(self.history, event)):
@@ -682,6 +1004,17 @@ class MisalignedReturn(Rule):
         if not self.history.experience.was_followed:
             return
         yield from self._own_states(event)
+        for same in same_successors_in(self.history, event):
+            yield from self._same_successors(event, same)
+        self._late = False
+        for actions in actions_in(self.history, event):
+            self._late = self._late or actions.whose == "before"
+            yield from self._other_actions(event, actions)
+        yield from self._drawn_apart(event)
+        for rewards in rewards_in(self.history, event):
+            yield from self._misplaced(event, rewards)
+        for rewards in self._single.rewards_in(event):
+            yield from self._misplaced(event, rewards, ENOUGH_UPDATES)
         series: dict[tuple[Site, int], tuple[Met, list[ReturnRow]]] = {}
         for met in met_in(self.history, event):
             if met.op.name == "mul" and not is_score(self.history, met.live):
@@ -718,6 +1051,59 @@ class MisalignedReturn(Rule):
             if seen.from_itself >= ENOUGH_UPDATES:
                 text = OWN_STATE.format(steps=found.rows)
                 yield self._verdict(event, found.met, found.site, text)
+
+    def _drawn_apart(self, event: Backward) -> Verdicts:
+        for met in met_in(self.history, event):
+            found = (
+                drawn_apart(self.history, met) if met.op.name != "mul" and met.constant is not None else None
+            )
+            if found is None or met.constant is None:
+                continue
+            seen = self._at(met.constant.site, met)
+            seen.drawn_apart += 1
+            if seen.drawn_apart >= ENOUGH_UPDATES:
+                yield self._verdict(
+                    event, met, found[0].site, DRAWN_APART.format(rows=found[1]), met.constant.site,
+                    fix="take observations and returns with the same indices",
+                )  # fmt: skip
+
+    def _same_successors(self, event: Backward, found: SameSuccessor) -> Verdicts:
+        seen = self._at(found.site, found.met)
+        seen.same_successor += 1
+        if seen.same_successor >= ENOUGH_UPDATES:
+            yield self._verdict(
+                event, found.met, found.site, ONE_FOR_ALL.format(rows=found.rows), stored_at(self.history, found.site),
+                fix="keep a copy: `obs.copy()`; the environment writes what it sees into one array",
+            )  # fmt: skip
+
+    def _other_actions(self, event: Backward, found: MisplacedActions) -> Verdicts:
+        seen, site = self._at(found.scored.site, found.met), found.scored.site
+        seen.own_actions += found.whose == "own"
+        seen.other_actions += found.whose != "own"
+        if found.whose == "own" or seen.other_actions < ENOUGH_UPDATES or seen.own_actions:
+            return
+        text = ACTIONS[found.whose].format(rows=found.rows)
+        yield Verdict(
+            stored_at(self.history, site) if found.whose != "elsewhere" else site,
+            f"{value_at(self.history, site, 'the score')} asks, at each of {found.rows} rows, about {text}",
+            [("scored", site), ("loss", found.met.op.site), ("backward", event.site)],
+            fix="keep an observation and the action that was chosen for it in one row",
+        )
+
+    def _misplaced(self, event: Backward, found: MisplacedRewards, updates: int = 1) -> Verdicts:
+        if self._late and found.whose == "before":
+            return
+        seen = self._at(found.added.site, found.met)
+        seen.in_place += found.whose == "own"
+        seen.misplaced += updates * (found.whose != "own")
+        if found.whose != "own" and seen.misplaced >= ENOUGH_UPDATES and not seen.in_place:
+            text = REWARDS[found.whose].format(rows=found.rows)
+            made = self._summed_at(found.met) if found.added.name in ARRIVING else found.added.site
+            yield self._verdict(
+                event, found.met, made, text, put_at(self.history, found),
+                fix="keep an observation, its action and what they brought in one row, once the step is taken; draw all"
+                " columns with the same indices",
+            )  # fmt: skip
 
     def _disorder(self, event: Backward, found: Disorder) -> Verdicts:
         looks = self._disorders[found.joined.site] = self._disorders.get(found.joined.site, 0) + 1
@@ -863,9 +1249,13 @@ class MisalignedReturn(Rule):
     ) -> Verdicts:
         seen = self._at(culprit, met)
         seen.disordered += 1
+        if how == "early" and self._late:
+            return
         if seen.disordered >= ENOUGH_UPDATES and not seen.right:
             # In the wrong order it is the list that is wrong, not the sum.
-            where = (filled_at if how == "reversed" else carried_on_at)(self.history, culprit)
+            where = WHERE.get(how, carried_on_at)(self.history, culprit)
+            if how == "by the copies" and met.constant is not None:
+                where = laid_out_at(self.history, met.constant)
             yield self._verdict(event, met, culprit, TEXTS[how].format(steps=steps), where)
 
     def _beside(self, event: Backward, met: Met, culprit: Site, by: int, ends: int) -> Verdicts:
@@ -923,13 +1313,16 @@ class MisalignedReturn(Rule):
         by_themselves = all(e.copies > 1 or e.together for e in environments)
         return ("terminated", "done", "ended") if by_themselves else ("terminated", "done")
 
-    def _verdict(self, event: Backward, met: Met, made: Site, text: str, culprit: Site = NOWHERE) -> Verdict:
+    def _verdict(
+        self, event: Backward, met: Met, made: Site, text: str, culprit: Site = NOWHERE, fix: str = ""
+    ) -> Verdict:
         what = value_at(self.history, made, "the return")
         used = "weighs a log-probability" if met.op.name == "mul" else "is what the value learns"
         return Verdict(
             culprit or made,
             f"{what} {used} on {line(self.history, met.op.site)} and {text}",
             [("return", made), ("loss", met.op.site), ("backward", event.site)],
+            fix=fix,
         )
 
 

@@ -93,3 +93,14 @@ def origin(history: History, constant: Op) -> Site:
         op = floating[1] if op.name in WRITTEN and len(floating) > 1 else floating[0]
         site = op.site or site
     return made_at(history, op) if op.name in ARRIVING else site
+
+
+def laid_out_at(history: History, constant: Op) -> Site:
+    """The line that gave a constant its form, before it was normalised."""
+    op = constant
+    while op.name in NORMALISING:
+        source = next((s for s in history.graph.inputs(op) if s.floating and not s.live), None)
+        if source is None or source.shape != op.shape:
+            break
+        op = source
+    return op.site

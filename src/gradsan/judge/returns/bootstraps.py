@@ -10,7 +10,7 @@ from gradsan.judge.experience import Row
 from gradsan.judge.flow import SHAPING, TAKEN_OUT
 from gradsan.judge.history import History
 from gradsan.judge.objective.weighed import DIFFERENCES, Met, met_in, origin
-from gradsan.judge.returns.numpy_targets import successors, takes_next_values
+from gradsan.judge.returns.numpy_targets import next_starts, successors, takes_next_values
 from gradsan.judge.returns.windows import Window, discount_of, windows_behind
 from gradsan.record.events import Backward, Op, Site, Transition, ValueId
 
@@ -22,14 +22,15 @@ class Rest(NamedTuple):
     transition: Transition
     number: float
     follows: bool
+    starts: bool = False
 
 
 @dataclass(slots=True)
 class Bootstrap:
     """`met` compares a prediction with a target that is made at `site`. `rest`: what the target holds beside its
     reward, for every row that is about a known transition. `follows`: whether what the next value was computed
-    from is where this very transition has led. An ended episode may go on elsewhere: in the next start, or in an
-    absorbing state."""
+    from is where this very transition has led. An ended episode may go on elsewhere: in the next start (`starts`), or
+    in an absorbing state."""
 
     met: Met
     site: Site
@@ -63,11 +64,11 @@ def _bootstrap(history: History, met: Met, target: Op, rows: list[Row]) -> Boots
     op, rewards = found
     if windows := windows_behind(history, target, rows):
         return _over_several_steps(met, op, windows, rewards)
-    after = successors(history, target, rows)
+    after, starts = successors(history, target, rows), next_starts(history, target, rows)
     rest, pairs = [], []
-    for row, reward, number, next_row in zip(rows, rewards, met.numbers, after, strict=False):
+    for i, (row, reward, number, next_row) in enumerate(zip(rows, rewards, met.numbers, after, strict=False)):
         if row is not None and row.end != "reset":
-            rest.append(Rest(row, _difference(number, reward), next_row == row))
+            rest.append(Rest(row, _difference(number, reward), next_row == row, i in starts))
             pairs += [] if row.end else [(row.reward, reward)]
     return Bootstrap(met, op.site, rest) if are_rewards(pairs) else None
 

@@ -19,12 +19,13 @@ PRECISION = 1e-4  # of a value: single precision, and a discount that is found b
 SLOWEST, FASTEST = 1.0 + 1e-4, 0.3  # discounts
 
 
-def takes_next_values(history: History, met: Met, rows: list[Row]) -> bool:
+def takes_next_values(history: History, met: Met, rows: list[Row], given: list[Row] | None = None) -> bool:
+    """`given`: the steps whose rewards the targets hold, where these are others."""
     if met.constant is None or arrival(history, met.constant) is None:
         return False
     rest = [
-        None if row is None or row.end else number - row.reward
-        for row, number in zip(rows, met.numbers, strict=True)
+        None if row is None or row.end or paid is None else number - paid.reward
+        for row, paid, number in zip(rows, given or rows, met.numbers, strict=True)
     ]
     return any(_turns_into(values, rest) for values in _next_values(history, rows))
 
@@ -38,6 +39,20 @@ def successors(history: History, target: Op, rows: list[Row]) -> tuple[Row, ...]
             if len(after) == len(rows) < 2 * sum(a == row for a, row in zip(after, rows, strict=True)):
                 return after
     return ()
+
+
+def next_starts(history: History, target: Op, rows: list[Row]) -> set[int]:
+    """The rows that ended an episode, and whose next value was computed from what the next one begins with."""
+    book, ended = history.experience, [i for i, row in enumerate(rows) if row is not None and row.end]
+    for nid in history.graph.ancestors([target.nid]) if ended else ():
+        after, seen = book.successors.get(nid, ()), book.observations.get(nid, ())
+        if len(after) == len(seen) == len(rows) and any(a == row for a, row in zip(after, rows, strict=True)):
+            return {i for i in ended if _comes_next(rows[i], seen[i])}
+    return set()
+
+
+def _comes_next(row: Row, other: Row) -> bool:
+    return row is not None and other is not None and other[:2] == (row.stream, row.step + 1)
 
 
 def arrival(history: History, op: Op) -> Op | None:

@@ -12,7 +12,17 @@ from typing import Literal
 from gradsan.judge.returns.return_laws import FEWEST_PAIRS, Column, ReturnRow, Series, solve
 from gradsan.record.events import Transition
 
-Disorder = Literal["", "reversed", "reversed sums of the past", "late", "sums of the past"]
+Disorder = Literal[
+    "",
+    "reversed",
+    "reversed sums of the past",
+    "late",
+    "early",
+    "sums of the past",
+    "by the copies",
+    "rewards before",
+    "rewards after",
+]
 SLACK = 0.01  # of a weight that must be one
 
 
@@ -26,7 +36,10 @@ def disorder_of(parts: Sequence[Series], begins: Callable[[Transition], bool]) -
             return "reversed"
         if turned.is_large_enough() and turned.looks_back(begins):
             return "reversed sums of the past"
-    return "late" if _is_return(Series.together([_a_step_later(part) for part in parts])) else ""
+    for how, change in MOVED.items():
+        if _is_return(Series.together([change(part) for part in parts])):
+            return how
+    return ""
 
 
 def _is_return(series: Series) -> bool:
@@ -49,6 +62,29 @@ def _a_step_later(series: Series) -> Series:
     return Series([ReturnRow(later.transition, entry.number) for entry, later in series.pairs])
 
 
+def _a_step_earlier(series: Series) -> Series:
+    return Series([ReturnRow(entry.transition, later.number) for entry, later in series.pairs])
+
+
+def _the_other_way(series: Series) -> Series:
+    """Of several copies, step by step or copy by copy: the numbers as if they were in the other order."""
+    rows = list(series.entries.values())
+    copies = len({row.transition.stream for row in rows})
+    steps, rest = divmod(len(rows), copies or 1)
+    if copies < 2 or rest or steps < 2:
+        return Series([])
+    by_step = len({row.transition.stream for row in rows[:copies]}) == copies
+    wide, long = (copies, steps) if by_step else (steps, copies)
+    numbers = [row.number for row in rows]
+    turned = [numbers[column * long + line] for line in range(long) for column in range(wide)]
+    return Series([ReturnRow(row.transition, number) for row, number in zip(rows, turned, strict=True)])
+
+
+MOVED: dict[Disorder, Callable[[Series], Series]] = {
+    "late": _a_step_later, "early": _a_step_earlier, "by the copies": _the_other_way,
+}  # fmt: skip
+
+
 def _runs(series: Series, by_episode: bool) -> list[list[ReturnRow]]:
     runs: list[list[ReturnRow]] = []
     for (stream, step), entry in sorted(series.entries.items()):
@@ -57,6 +93,28 @@ def _runs(series: Series, by_episode: bool) -> list[list[ReturnRow]]:
             runs.append([])
         runs[-1].append(entry)
     return runs
+
+
+BESIDE: dict[int, Disorder] = {-1: "rewards before", 1: "rewards after"}
+
+
+def _takes_rewards_beside(series: Series, by: int) -> bool:
+    """Whether the law of a return holds with the rewards of the steps before, or after, and not with its own."""
+    moved: list[ReturnRow] = []
+    for (stream, step), entry in series.entries.items():
+        other = series.entries.get((stream, step + by))
+        border = other if by < 0 else entry
+        if other is not None and border is not None and not border.transition.end:
+            given = entry.transition._replace(reward=other.transition.reward)
+            moved.append(replace(entry, transition=given))
+    found = Series(moved)
+    if not found.is_large_enough() or not found.varied_rewards:
+        return False
+    law = found.backward_law(with_predictions=True)
+    is_return = (
+        law.exact and 0.05 < law.next < 1.0 + 1e-4 and law.value > -1e-4 and abs(law.reward - 1.0) < SLACK
+    )
+    return is_return and not series.backward_law(with_predictions=True).exact
 
 
 # -- `advantages + values`, both of them known ---------------------------------------------------------------
@@ -70,6 +128,9 @@ def disorder_of_advantages(series: Series) -> Disorder:
         return ""
     if _obeys(series, own, -1):
         return "sums of the past"
+    for by, how in BESIDE.items():
+        if _takes_rewards_beside(series, by):
+            return how
     mirrored: dict[tuple[int, int], float] = {}
     for run in _runs(series, False):
         keys = [(e.transition.stream, e.transition.step) for e in run]

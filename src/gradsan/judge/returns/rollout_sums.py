@@ -22,13 +22,13 @@ Layout = Callable[
 
 def rollouts(history: History, met: Met, seen: Sequence[ReturnRow]) -> Iterator[tuple[Op, list[ReturnRow]]]:
     """The sum, and its rows with either summand for the prediction: one of them is."""
-    found = _sum_behind(history, met)
+    found = sum_behind(history, met)
     if found is None or len(seen) < FEWEST:
         return
     op, left, right = found
-    total = [_single(a + b) for a, b in zip(left, right, strict=True)]
+    total = [single(a + b) for a, b in zip(left, right, strict=True)]
     streams = sorted({entry.transition.stream for entry in seen})
-    where = _places(total, seen)
+    where = places_of(total, [entry.number for entry in seen])
     for layout in _layouts(len(total), len(streams)):
         base = _base(streams, layout, seen, where)
         if base is None:
@@ -46,7 +46,7 @@ def rollouts(history: History, met: Met, seen: Sequence[ReturnRow]) -> Iterator[
 
 def values_alone(history: History, met: Met) -> Op | None:
     """The sum, where one summand is zero throughout and the other what the very network has predicted."""
-    found = _sum_behind(history, met)
+    found = sum_behind(history, met)
     if found is None or len(found[1]) < FEWEST:
         return None
     op, graph, own = found[0], history.graph, history.graph.live_params([met.live.nid])
@@ -57,7 +57,7 @@ def values_alone(history: History, met: Met) -> Op | None:
     return None
 
 
-def _sum_behind(history: History, met: Met) -> tuple[Op, tuple[float, ...], tuple[float, ...]] | None:
+def sum_behind(history: History, met: Met) -> tuple[Op, tuple[float, ...], tuple[float, ...]] | None:
     graph, numbers, op = history.graph, history.experience.numbers, met.constant
     while op is not None and op.name in SELECTING | SHAPING | TAKEN_OUT | {"alias"} and op.inputs:
         op = graph.get(op.inputs[0])
@@ -67,12 +67,12 @@ def _sum_behind(history: History, met: Met) -> tuple[Op, tuple[float, ...], tupl
     return (op, left, right) if len(left) == len(right) >= len(met.numbers) else None
 
 
-def _places(total: list[float], seen: Sequence[ReturnRow]) -> list[int]:
+def places_of(total: list[float], seen: Sequence[float]) -> list[int]:
     """Where each row is in the sum; -1 where it is not, or cannot be told from another."""
     table: dict[float, int] = {}
     for place, number in enumerate(total):
         table[number] = -1 if number in table else place
-    return [table.get(_single(entry.number), -1) for entry in seen]
+    return [table.get(single(number), -1) for number in seen]
 
 
 def _layouts(size: int, copies: int) -> Iterator[Layout]:
@@ -92,7 +92,7 @@ def _base(streams: list[int], layout: Layout, seen: Sequence[ReturnRow], where: 
     return bases.pop() if known >= FEWEST and len(bases) == 1 and min(bases) >= 0 else None
 
 
-def _single(number: float) -> float:
+def single(number: float) -> float:
     """As single precision has it."""
     rounded: float = struct.unpack("f", struct.pack("f", number))[0]
     return rounded

@@ -33,9 +33,9 @@ class Window(NamedTuple):
         return sum(discount**k * reward for k, reward in enumerate(self.rewards[:steps]))
 
 
-def windows_behind(history: History, target: Op, rows: Sequence[Row]) -> list[Window | None]:
-    """Of each row the steps from its own to the one whose next state it bootstraps from; nothing where most rows are
-    about one step, or where the last states are in another order."""
+def windows_behind(history: History, target: Op, rows: Sequence[Row], by: int = 0) -> list[Window | None]:
+    """Of each row the steps from its own to the one whose next state it bootstraps from, or as many that lie `by` steps
+    later; nothing where most rows are about one step, or where the last states are in another order."""
     book = history.experience
     for nid in history.graph.ancestors([target.nid]):
         after = book.successors.get(nid, ())
@@ -45,7 +45,7 @@ def windows_behind(history: History, target: Op, rows: Sequence[Row]) -> list[Wi
         usual, times = Counter(spans).most_common(1)[0]
         if usual > 1 and 2 * times > len(rows):
             return [
-                _window(history, row, span) if row is not None and span else None
+                _window(history, row, span, by) if row is not None and span else None
                 for row, span in zip(rows, spans, strict=True)
             ]
     return []
@@ -58,9 +58,9 @@ def _span(row: Row, last: Row) -> int:
     return last.step - row.step + 1 if 0 <= last.step - row.step < LONGEST else 0
 
 
-def _window(history: History, row: Transition, span: int) -> Window | None:
+def _window(history: History, row: Transition, span: int, by: int) -> Window | None:
     known = history.experience.transitions
-    steps = [known.get((row.stream, row.step + k)) for k in range(span)]
+    steps = [known.get((row.stream, row.step + by + k)) for k in range(span)]
     if any(step is None or step.end == "reset" for step in steps):
         return None
     found = [step for step in steps if step is not None]

@@ -30,7 +30,7 @@ BASES = (
     ("gym", "Env"),
     ("pettingzoo", "ParallelEnv"),
 )
-Note = Callable[[Any, Any], None]
+Note = Callable[[Any, Any, Any], Any]
 NOTHING = object()
 NO_ENVIRONMENTS = (torch.nn.Module, torch.optim.Optimizer, torch.Tensor)
 
@@ -137,7 +137,7 @@ class EnvironmentTap:
         rollouts = self._rollouts
         for name, note, quickly in (
             ("step", self._stepped, rollouts.stepped_quickly),
-            ("reset", rollouts.was_reset, None),
+            ("reset", self._was_reset, None),
         ):
             original = vars(kind).get(name)
             if type(original) is types.FunctionType:
@@ -148,11 +148,14 @@ class EnvironmentTap:
 
     # -- what they say ----------------------------------------------------------------------------------
 
-    def _stepped(self, env: Any, result: Any) -> None:
-        if not self._rollouts.stepped(env, result):
+    def _stepped(self, env: Any, action: Any, result: Any) -> None:
+        if not self._rollouts.stepped(env, None if action is NOTHING else action, result):
             self._unread.add(type(env))
 
-    def _wrapped(self, original: Any, note: Note, quickly: Callable[[Any, Any], bool] | None) -> Any:
+    def _was_reset(self, env: Any, _: Any, result: Any) -> None:
+        self._rollouts.was_reset(env, result)
+
+    def _wrapped(self, original: Any, note: Note, quickly: Note | None) -> Any:
         inside, containment, unread = self._inside, self._containment, self._unread
 
         # Wrappers lie around wrappers: what this costs is paid for each of them. The usual call, with one argument, is
@@ -169,8 +172,8 @@ class EnvironmentTap:
                 result = original(env, action) if alone else original(env, *args, **kwargs)
             finally:
                 inside.depth = 0
-            if quickly is None or "environment" in containment.quiet or not quickly(env, result):
-                containment.contain("environment", note, env, result)
+            if quickly is None or "environment" in containment.quiet or not quickly(env, action, result):
+                containment.contain("environment", note, env, action, result)
             return result
 
         return method

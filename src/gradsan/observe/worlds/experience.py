@@ -13,13 +13,15 @@ import torch
 
 from gradsan.observe.ops.values import Tensor, is_floating
 from gradsan.observe.worlds.rollouts import Rollouts
-from gradsan.observe.worlds.transitions import TransitionKey, digests_of_rows, round_off
+from gradsan.observe.worlds.transitions import TransitionKey, digests_of_rows, rewards_found, round_off
 from gradsan.record.events import Experience, Numbers, Rows, Transition, ValueId
 
 TAKING_BATCHES = {"linear", "matmul", "mm", "cat", "sub", "div", "mul"}
 MEETING = {"mul", "add", "sub", "rsub", "mse_loss", "smooth_l1_loss", "huber_loss", "l1_loss"}
-LOOKED_AT = TAKING_BATCHES | MEETING
+PICKING = {"gather", "take_along_dim", "getitem"}
+LOOKED_AT = TAKING_BATCHES | MEETING | PICKING
 MOST_NUMBERS, MOST_VALUES, MOST_STEPS, MOST_BATCHES = 12_288, 2_048, 4_096, 16  # in one look
+FEWEST_REWARDS = 8  # that are worth looking for
 LONGEST_WINDOW = 32  # steps that one target spans
 FIRST_LOOKS, THEN_EVERY, MOST_LOOKS = 24, 16, 48  # at a backward
 
@@ -42,6 +44,10 @@ class ExperienceTap:
         if name in TAKING_BATCHES:  # a network, what is put beside the observations, or what normalises them
             for tensor, number in zip(inputs[: None if name == "cat" else 1], numbers, strict=False):
                 self._batch(tensor, number)
+        if name in PICKING and inputs[0].requires_grad:
+            for tensor, number in zip(inputs[1:], numbers[1:], strict=False):
+                if tensor.dtype == torch.int64 and number not in self._constants:
+                    self._keep(tensor, number)
         if name in MEETING and len(inputs) == 2 and inputs[0].numel() == inputs[1].numel():
             live = [tensor.requires_grad for tensor in inputs]
             if all(live) or (name == "mul" and not any(live)):
@@ -56,10 +62,10 @@ class ExperienceTap:
             self._keep(tensor, number)
 
     def _batch(self, batch: Tensor, number: ValueId) -> None:
-        if batch.dim() < 2 or batch.requires_grad or number in self._batches:
+        if not batch.dim() or batch.requires_grad or number in self._batches:
             return
         width = self._width(batch)
-        if width and 1 < batch.numel() // width <= MOST_NUMBERS and batch.device.type == "cpu":
+        if width and batch.numel() // width <= MOST_NUMBERS and batch.device.type == "cpu":
             self._batches[number] = batch.detach().reshape(-1, width).clone()
             if len(self._batches) > MOST_BATCHES:  # the newest ones count: acting comes before learning
                 del self._batches[next(iter(self._batches))]
@@ -76,7 +82,7 @@ class ExperienceTap:
     def _keep(self, tensor: Tensor, number: ValueId) -> None:
         size = tensor.numel()
         plain = tensor.layout == torch.strided and tensor.device.type == "cpu"
-        if size > MOST_NUMBERS or not plain or not is_floating(tensor):
+        if size > MOST_NUMBERS or not plain or not (is_floating(tensor) or tensor.dtype == torch.int64):
             return
         self._constants[number] = tensor.detach().clone()
         self._size += size
@@ -114,7 +120,10 @@ class ExperienceTap:
                         continue
                     at = tuple([-1 if p is None else found.setdefault(p, len(found)) for p in places])
                     rows.append(Rows(number, "next observation" if leads_there else "observation", at))
+        if found:
+            rows += self._rewards(found)
         self._add_between(rows, found)
+        self._add_neighbours(found)
         self._add_recent(found)
         if not found:
             return None
@@ -150,6 +159,29 @@ class ExperienceTap:
                     if 1 < last - first < LONGEST_WINDOW and len(found) < MOST_STEPS:
                         for step in range(first + 1, last):
                             found.setdefault((stream, step), len(found))
+
+    def _rewards(self, found: dict[TransitionKey, int]) -> Iterator[Rows]:
+        """The constants that are what was given for known steps, whichever these are."""
+        columns = {
+            number: constant.flatten().to(torch.float32).tolist()
+            for number, constant in self._constants.items()
+            if constant.numel() >= FEWEST_REWARDS
+        }
+        places = rewards_found(self._rollouts.streams, set().union(*columns.values()))
+        for number, column in columns.items():
+            own = [places.get(reward) for reward in column]
+            if 2 * sum(place is not None for place in own) >= len(own):
+                at = tuple([-1 if p is None else found.setdefault(p, len(found)) for p in own])
+                yield Rows(number, "reward", at)
+
+    def _add_neighbours(self, found: dict[TransitionKey, int]) -> None:
+        """The steps before and after: what was stored at the wrong moment belongs to one of them."""
+        streams = self._rollouts.streams
+        for number, step in list(found):
+            stream = streams[number]
+            for other in (step - 1, step + 1):
+                if 0 <= other - stream.first < len(stream.ends) and len(found) < MOST_STEPS:
+                    found.setdefault((number, other), len(found))
 
     def _add_recent(self, found: dict[TransitionKey, int]) -> None:
         """The transitions that were taken under our eyes since the last look: what chose their actions is known."""

@@ -5,16 +5,20 @@ Known forms: Gymnasium's five values, the older four, these without `info`, the 
 
 from __future__ import annotations
 
+import math
 import operator
+import sys
 import weakref
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import compress
 from typing import Any, Literal
 
+import torch
+
 from gradsan.observe.worlds import transitions as kept
 from gradsan.observe.worlds.teams import Teams, digest_of_all
-from gradsan.observe.worlds.transitions import Index, Stream, digest_of, numbers_of
+from gradsan.observe.worlds.transitions import Index, Stream, digest_of, numbers_of, numbers_of_action
 from gradsan.record.events import Environment
 
 MOST_COPIES = 64  # of one environment: those beyond are like them
@@ -29,6 +33,7 @@ PLAIN = {
     "bool",
     "bool_",
 }  # types of rewards and flags: Python's, NumPy's
+Acted = dict[Any, Sequence[float]]  # the numbers of each copy's action
 Autoreset = Literal["", "next step", "same step"]
 
 
@@ -45,12 +50,16 @@ class _Copies:
         self.array: Any = None
         self.form: tuple[Any, ...] | None = None
         self._most = TOGETHER
+        self._clear()
+
+    def _clear(self) -> None:
         self._seen, self._earned, self._flags, self._clocks = (
             bytearray(),
             bytearray(),
             bytearray(),
             array("q"),
         )
+        self._actions: list[Any] = []
 
     def may_wait(self) -> bool:
         """Whether a step can be booked later: none began or ended an episode, or nothing but the flags tells of it."""
@@ -61,7 +70,7 @@ class _Copies:
         self.array, self.form = type(arrays[0]), _form(*arrays)
         self._most = max(1, min(TOGETHER, BYTES_TOGETHER // max(1, arrays[0].nbytes)))
 
-    def take(self, result: Any, clock: Callable[[], int]) -> bool:
+    def take(self, action: Any, result: Any, clock: Callable[[], int]) -> bool:
         """A step of all copies, to be booked later. False where that cannot be. Where it says "next step", the flags
         tell all about ends; else only those in the middle of an episode can wait."""
         if self.form is None or type(result) is not tuple or len(result) != 5:
@@ -77,6 +86,7 @@ class _Copies:
         self._seen += observation.tobytes()
         self._earned += reward.tobytes()
         self._flags += flags
+        self._actions.append(action.copy() if type(action) is self.array else None)
         self._clocks.append(clock())
         if len(self._clocks) >= self._most:
             self.book()
@@ -87,20 +97,16 @@ class _Copies:
             return
         (count,), kind = self.form[2], self.form[3].char
         (seen, flags), clocks = (bytes(self._seen), bytes(self._flags)), self._clocks
-        rewards = array(kind, bytes(self._earned))
-        self._seen, self._earned, self._flags, self._clocks = (
-            bytearray(),
-            bytearray(),
-            bytearray(),
-            array("q"),
-        )
+        rewards, actions = array(kind, bytes(self._earned)), _side_by_side(self._actions, count)
+        self._clear()
         digests = _digests(seen, len(clocks) * count)
         for at, stream in enumerate(self.streams.values()):
             terminated, truncated = flags[at :: 2 * count], flags[at + count :: 2 * count]
             ends = None
             if b"\x01" in terminated or b"\x01" in truncated or stream.between_episodes():
                 ends = _ends_of(terminated, truncated, stream.between_episodes())
-            stream.goes_on(rewards[at::count].tolist(), digests[at::count], clocks, ends)
+            acted = actions[:, at].reshape(-1).tolist() if actions is not None else ()
+            stream.goes_on(rewards[at::count].tolist(), digests[at::count], clocks, ends, acted)
         if self.team is not None:
             small = len(seen) // len(clocks) <= kept.LARGEST
             joint = _digests(seen, len(clocks)) if small else array("q", [kept.UNKNOWN] * len(clocks))
@@ -139,7 +145,7 @@ class Rollouts:
         """Nobody knows yet whether it is an environment at all."""
         self._waiting = (_reference(env), _first(result))
 
-    def stepped(self, env: Any, result: Any) -> bool:
+    def stepped(self, env: Any, action: Any, result: Any) -> bool:
         """Whether this is what a step of an environment returns."""
         if type(result) is not tuple or not 3 <= len(result) <= 5:
             return False
@@ -153,7 +159,7 @@ class Rollouts:
         if known is None:
             return False
         try:
-            self._note(known[1], result)
+            self._note(known[1], action, result)
         except (
             TypeError,
             ValueError,
@@ -163,19 +169,21 @@ class Rollouts:
             self._alone.pop(id(env), None)
         return True
 
-    def stepped_quickly(self, env: Any, result: Any) -> bool:
+    def stepped_quickly(self, env: Any, action: Any, result: Any) -> bool:
         """The same in a microsecond or two, for the usual cases. False where it is another. Must not raise: nothing is
         around it."""
         known = self._environments.get(id(env))
         if known is None or known[0]() is not env:
             return False
         copies = known[1]
-        return self._stepped_alone(env, result) if copies.alone else copies.take(result, self._clock)
+        if copies.alone:
+            return self._stepped_alone(env, action, result)
+        return copies.take(action, result, self._clock)
 
-    def _stepped_alone(self, env: Any, result: Any) -> bool:
+    def _stepped_alone(self, env: Any, action: Any, result: Any) -> bool:
         """One copy, known already, with an array for an observation."""
         known = self._alone.get(id(env))
-        if known is None or type(result) is not tuple or len(result) != 5:
+        if known is None or type(result) is not tuple or len(result) != 5 or type(action) is torch.Tensor:
             return False
         (stream, seen, kinds), (observation, reward, terminated, truncated, _) = known, result
         if type(observation) is not seen or observation.dtype.char != "f":
@@ -185,7 +193,7 @@ class Rollouts:
         end = kept.TERMINATED if terminated else kept.TRUNCATED if truncated else kept.GOES_ON
         small = observation.nbytes <= kept.LARGEST
         digest = hash(observation.tobytes()) if small else kept.UNKNOWN
-        stream.step(float(reward), end, digest, self._clock())
+        stream.step(float(reward), end, digest, self._clock(), numbers_of_action(action))
         return True
 
     def look_for(self, digests: set[int]) -> None:
@@ -239,21 +247,24 @@ class Rollouts:
 
     # -- one step ----------------------------------------------------------------------------------------
 
-    def _note(self, copies: _Copies, result: tuple[Any, ...]) -> None:
+    def _note(self, copies: _Copies, action: Any, result: tuple[Any, ...]) -> None:
         observation, clock = result[0], self._clock()
+        if isinstance(action, torch.Tensor):
+            action = action.detach().numpy() if action.device.type == "cpu" and not action.is_meta else None
         copies.book()
         copies.form = None
         if copies.alone:
             if (stream := copies.streams.get(0)) is not None:
                 end = _end(bool(result[2]), bool(result[3]) if len(result) == 5 else None, result[-1])
-                stream.step(float(result[1]), end, digest_of(observation), clock)
+                stream.step(float(result[1]), end, digest_of(observation), clock, numbers_of_action(action))
             return
-        if not self._note_arrays(copies, result, clock):
-            self._note_each(copies, result, clock)
+        acted = {name: numbers_of_action(_of_copy(action, name)) for name in copies.streams}
+        if not self._note_arrays(copies, acted, result, clock):
+            self._note_each(copies, acted, result, clock)
         if copies.team is not None:
             copies.team = self.teams.step(copies.team, digest_of_all(observation, copies.streams), clock)
 
-    def _note_each(self, copies: _Copies, result: tuple[Any, ...], clock: int) -> None:
+    def _note_each(self, copies: _Copies, acted: Acted, result: tuple[Any, ...], clock: int) -> None:
         observation, reward, info = result[0], result[1], result[-1]
         flags = [_flags(part) for part in result[2 : 4 if len(result) == 5 else 3]]
         rewards = dict(reward) if _is_by_agent(reward) else dict(enumerate(numbers_of(reward)))
@@ -261,9 +272,11 @@ class Rollouts:
             if name in rewards:
                 truncated = flags[1].get(name, False) if len(flags) > 1 else None
                 end = _end(flags[0].get(name, False), truncated, _info_of(info, name))
-                self._note_copy(stream, copies, float(rewards[name]), end, observation, info, name, clock)
+                self._note_copy(
+                    stream, copies, float(rewards[name]), end, observation, info, name, clock, acted[name]
+                )
 
-    def _note_arrays(self, copies: _Copies, result: tuple[Any, ...], clock: int) -> bool:
+    def _note_arrays(self, copies: _Copies, acted: Acted, result: tuple[Any, ...], clock: int) -> bool:
         """Gymnasium's arrays, with most copies in the middle of an episode. False where it is something else."""
         observation, reward, *flags = result[:4]
         digests = kept.digests_of_copies(observation)
@@ -279,28 +292,28 @@ class Rollouts:
         ):
             if terminated or truncated or stream.between_episodes():
                 end = _end(terminated, truncated, result[4])
-                self._note_copy(stream, copies, own, end, observation, result[4], name, clock)
+                self._note_copy(stream, copies, own, end, observation, result[4], name, clock, acted[name])
             else:
-                stream.step(own, kept.GOES_ON, digest, clock)
+                stream.step(own, kept.GOES_ON, digest, clock, acted[name])
         if copies.may_wait() and reward.dtype.isnative:
             copies.wait_for(observation, reward, *flags)
         return True
 
     def _note_copy(
         self, stream: Stream, copies: _Copies, reward: float, end: int, observation: Any, info: Any, name: Any,
-        clock: int,
+        clock: int, acted: Sequence[float],
     ) -> None:  # fmt: skip
         autoreset = copies.autoreset
         digest = digest_of(_of_copy(observation, name))
         if autoreset == "next step" and stream.ends and stream.ends[-1] in (kept.TRUNCATED, kept.TERMINATED):
-            stream.step(reward, kept.RESET, digest, clock)
+            stream.step(reward, kept.RESET, digest, clock, acted)
         elif end == kept.GOES_ON or autoreset == "next step" or copies.leaving:
-            stream.step(reward, end, digest, clock)
+            stream.step(reward, end, digest, clock, acted)
         else:  # what is returned belongs to the next episode already, or may do
             last = _last_observation(info, name) if autoreset == "same step" else None
             # Where nobody says, it is at least what the script was given for the next one.
             final = digest_of(last) if last is not None else kept.UNKNOWN if autoreset else digest
-            stream.step(reward, end, final, clock, begins_with=digest)
+            stream.step(reward, end, final, clock, acted, digest)
 
 
 def _reference(env: Any) -> Callable[[], Any]:
@@ -371,6 +384,15 @@ def _digests(data: bytes, count: int) -> array[int]:
     """Of so many parts of one size."""
     width = len(data) // count
     return array("q", [hash(data[at : at + width]) for at in range(0, len(data), width)])
+
+
+def _side_by_side(actions: list[Any], count: int) -> Any:
+    """What the copies were given: an array by step, copy and number; nothing where these are no arrays of one form."""
+    forms = {own.shape if kept.is_array(own, kept.NUMBERS) else () for own in actions}
+    shape = forms.pop()
+    if forms or shape[:1] != (count,) or math.prod(shape[1:]) > kept.WIDEST:
+        return None
+    return sys.modules["numpy"].stack(actions).reshape(len(actions), count, -1)
 
 
 def _ends_of(terminated: bytes, truncated: bytes, between: bool) -> bytearray:

@@ -9,7 +9,7 @@ import sys
 from array import array
 from collections.abc import Callable, Sequence
 from itertools import compress
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 
@@ -23,8 +23,11 @@ LARGEST = (
 ENDS: tuple[End, ...] = ("", "truncated", "terminated", "ended", "reset", "done")
 GOES_ON, TRUNCATED, TERMINATED, ENDED, RESET, DONE = range(6)
 UNKNOWN = 0  # a digest
+NUMBERS = "?bBhHiIlLqQefd"  # types of arrays
+WIDEST, MOST = 16, 2**31  # numbers of an action, and how large a whole one is
 FEWEST_IN_ORDER, DIFFERENT = 12, 4  # rows that are a rollout, and not by chance
 
+Key = TypeVar("Key", int, float)
 TransitionKey = tuple[int, int]  # the number of a stream, and of a transition in it
 
 
@@ -33,6 +36,8 @@ class Stream:
 
     __slots__ = (
         "_said",
+        "_width",
+        "acted",
         "clocks",
         "current",
         "ends",
@@ -49,6 +54,8 @@ class Stream:
         self.current = UNKNOWN
         self.rewards, self.ends = array("d"), bytearray()
         self.observed, self.led_to, self.clocks = array("q"), array("q"), array("q")
+        self.acted = array("d")
+        self._width = -1  # numbers of an action; 0: they are not kept, -1: nobody knows yet
         self._said = False  # the last one is over, by the only flag that there is
 
     def was_reset(self, digest: int) -> None:
@@ -61,9 +68,12 @@ class Stream:
         self._said = False
         self.current = digest
 
-    def step(self, reward: float, end: int, digest: int, clock: int, begins_with: int = UNKNOWN) -> None:
+    def step(
+        self, reward: float, end: int, digest: int, clock: int, acted: Sequence[float] = (), begins_with: int = UNKNOWN
+    ) -> None:  # fmt: skip
         """`digest`: of where it led; `begins_with`: of the observation that the next transition starts from, where
         that is another one."""
+        self._act(acted, 1)
         self.observed.append(self.current)
         self.led_to.append(digest)
         self.rewards.append(reward)
@@ -80,8 +90,10 @@ class Stream:
         digests: Sequence[int],
         clocks: Sequence[int],
         ends: bytearray | None = None,
+        acted: Sequence[float] = (),
     ) -> None:
         """Several steps at once, none of which ended an episode, or as `ends` says."""
+        self._act(acted, len(digests))
         self.observed.append(self.current)
         self.observed.extend(digests[:-1])
         self.led_to.extend(digests)
@@ -93,12 +105,21 @@ class Stream:
         if len(self.ends) >= 2 * KEPT:
             self._forget_half()
 
+    def _act(self, acted: Sequence[float], steps: int) -> None:
+        """Actions are kept as long as all have the same form."""
+        if len(acted) != self._width * steps:
+            self._width = len(acted) // steps if self._width < 0 else 0
+            self.acted = array("d")
+        if self._width > 0:
+            self.acted.extend(acted)
+
     def between_episodes(self) -> bool:
         return bool(self.ends) and self.ends[-1] not in (GOES_ON, RESET)
 
     def _forget_half(self) -> None:
         for column in (self.rewards, self.ends, self.observed, self.led_to, self.clocks):
             del column[:KEPT]
+        del self.acted[: KEPT * max(0, self._width)]
         self.first += KEPT
 
     def transition(self, step: int) -> Transition:
@@ -110,7 +131,12 @@ class Stream:
             ENDS[self.ends[at]],
             self.clocks[at],
             self._length(at),
+            tuple([round_off(number) for number in self._action(at)]),
         )
+
+    def _action(self, at: int) -> array[float]:
+        width = max(0, self._width)
+        return self.acted[at * width : (at + 1) * width]
 
     def _length(self, at: int) -> int:
         """Of the episode that ends here; 0 where it goes on, or where its beginning is forgotten."""
@@ -165,8 +191,18 @@ class Index:
         return []
 
 
-def _add(table: dict[int, TransitionKey | None], digest: int, place: TransitionKey) -> None:
-    table[digest] = None if digest in table else place
+def rewards_found(streams: dict[int, Stream], wanted: set[float]) -> dict[float, TransitionKey | None]:
+    """The steps that these rewards, in single precision, were given for; none where several were given the same."""
+    found: dict[float, TransitionKey | None] = {}
+    for stream in streams.values():
+        rewards = array("f", stream.rewards)
+        for at in compress(range(len(rewards)), map(wanted.__contains__, rewards)):
+            _add(found, rewards[at], (stream.number, stream.first + at))
+    return found
+
+
+def _add(table: dict[Key, TransitionKey | None], key: Key, place: TransitionKey) -> None:
+    table[key] = None if key in table else place
 
 
 def digest_of(observation: Any) -> int:
@@ -230,6 +266,23 @@ def digests_of_rows(batch: torch.Tensor) -> list[int]:
 def round_off(number: float) -> float:
     """To the digits that single precision has: a trace need not hold more."""
     return float(f"{number:.9g}")
+
+
+def numbers_of_action(action: Any) -> Sequence[float]:
+    """Those of a small one; none where it is something else. Must not raise, nor run an operation of torch."""
+    kind = type(action)
+    if kind is int or kind is float:
+        return (float(action),) if abs(action) < MOST else ()
+    if kind is list or kind is tuple:
+        plain = 0 < len(action) <= WIDEST and {int, float}.issuperset(map(type, action))
+        return [float(number) for number in action] if plain and max(map(abs, action)) < MOST else ()
+    numpy = sys.modules.get("numpy")
+    if numpy is None or not issubclass(kind, numpy.ndarray | numpy.generic) or action.size > WIDEST:
+        return ()
+    if action.dtype.kind not in "fiub":
+        return ()
+    flat: list[float] = action.reshape(-1).tolist()
+    return flat
 
 
 def numbers_of(values: Any, convert: Callable[[Any], Any] = float) -> list[Any]:

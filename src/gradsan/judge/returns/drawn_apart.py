@@ -1,0 +1,50 @@
+"""Returns of other rows: a loss sees a part of `returns = advantages + values`, and predictions for another part.
+
+A row of the targets is found again by its value in the sum. What the network predicts for a row is found again in the
+values that were summed, as long as its weights are those that predicted them: in the first part of a rollout."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+
+from gradsan.judge.history import History
+from gradsan.judge.objective.weighed import Met
+from gradsan.judge.returns.rollout_sums import places_of, single, sum_behind
+from gradsan.record.events import Op
+
+FEWEST = 8  # rows that are found again, in both
+NEAR = 1e-5  # of the range of the values
+
+
+def drawn_apart(history: History, met: Met) -> tuple[Op, int] | None:
+    """The sum, and how many rows meet the prediction of another one, where (nearly) all do."""
+    graph, numbers = history.graph, history.experience.numbers
+    found = sum_behind(history, met)
+    predicted = numbers.get(met.live.nid, ())
+    if found is None or not FEWEST <= len(predicted) == len(met.numbers) < len(found[1]):
+        return None
+    op, left, right = found
+    own = graph.live_params([met.live.nid])
+    total = [single(a + b) for a, b in zip(left, right, strict=True)]
+    taken = places_of(total, met.numbers)
+    for nid, values in zip(op.inputs, (left, right), strict=True):
+        if own & graph.value_params([nid]):
+            asked = _nearest(values, predicted)
+            both = [(a, b) for a, b in zip(taken, asked, strict=True) if a >= 0 and b >= 0]
+            apart = sum(a != b for a, b in both)
+            if len(both) >= FEWEST and 10 * apart >= 9 * len(both):
+                return op, apart
+    return None
+
+
+def _nearest(values: Sequence[float], wanted: Sequence[float]) -> list[int]:
+    """Where each number is among the values; -1 where none, or more than one, is near."""
+    order = sorted(range(len(values)), key=values.__getitem__)
+    ranked = [values[place] for place in order]
+    near = NEAR * (ranked[-1] - ranked[0])
+    found: list[int] = []
+    for number in wanted:
+        first, last = bisect_left(ranked, number - near), bisect_left(ranked, number + near)
+        found.append(order[first] if last == first + 1 else -1)
+    return found

@@ -1,0 +1,100 @@
+"""Actions of other steps: what a batch scores at an observation is not what `step` was given there.
+
+An action is known by its numbers, as the environment was given them. Where a script gives it others than it keeps
+(rescaled, clipped, one of a list), they fit nowhere, and nothing is said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Literal, NamedTuple
+
+from gradsan.judge.experience import ExperienceBook, Row
+from gradsan.judge.history import History
+from gradsan.judge.objective.weighed import DIFFERENCES, Met, is_score, met_in
+from gradsan.judge.returns.bootstraps import summed_rewards
+from gradsan.judge.returns.misplaced_rewards import FEWEST, FEWEST_APART, known_rows, neighbour
+from gradsan.record.events import Backward, Op, Transition, ValueId
+
+PICKING = ("gather", "take_along_dim", "getitem", "sub", "rsub")
+NEAR = 1e-5
+Whose = Literal["", "own", "before", "after", "elsewhere"]
+Action = tuple[float, ...]
+
+
+class MisplacedActions(NamedTuple):
+    """`scored` asks about the actions of the steps `whose`, at so many `rows`."""
+
+    met: Met
+    scored: Op
+    whose: Whose
+    rows: int
+
+
+def actions_in(history: History, event: Backward) -> Iterator[MisplacedActions]:
+    """Of what a policy is praised for, and of what a value is learned for."""
+    seen = set[ValueId]()
+    for met in met_in(history, event):
+        if met.op.name == "mul":
+            wanted = is_score(history, met.live) and len(set(met.numbers)) > 1
+        else:
+            wanted = met.op.name in DIFFERENCES and summed_rewards(history, met) is not None
+        if not wanted or len(met.numbers) < FEWEST:
+            continue
+        for scored in history.graph.named(history.graph.live_ancestors([met.live.nid]), PICKING):
+            if scored.nid not in seen and (whose := _whose(history, scored, len(met.numbers))):
+                yield MisplacedActions(met, scored, whose, len(met.numbers))
+            seen.add(scored.nid)
+
+
+def _whose(history: History, scored: Op, count: int) -> Whose:
+    book, graph = history.experience, history.graph
+    live = [source for source in graph.inputs(scored) if source.live]
+    readings = [
+        rows
+        for nid in (graph.ancestors([live[0].nid]) if len(live) == 1 else ())
+        if len(rows := book.observations.get(nid, ())) == count
+    ]
+    for given in graph.inputs(scored):
+        numbers = book.numbers.get(given.nid, ()) if not given.live else ()
+        width = len(numbers) // count
+        if not readings or not width or len(numbers) != width * count:
+            continue
+        actions = [tuple(numbers[at : at + width]) for at in range(0, len(numbers), width)]
+        kinds = [_compared(book, rows, actions) for rows in readings]
+        if whose := ("own" if "own" in kinds else kinds[0] if len(set(kinds)) == 1 else ""):
+            return whose
+    return ""
+
+
+def _compared(book: ExperienceBook, rows: Sequence[Row], actions: Sequence[Action]) -> Whose:
+    known = [(row, action) for row, action in known_rows(rows, actions) if len(row.action) == len(action)]
+    if len(known) < FEWEST:
+        return ""
+    if all(_are_same(row.action, action) for row, action in known):
+        return "own"
+    if _are_of_neighbours(book, known, -1):
+        return "before"
+    if _are_of_neighbours(book, known, 1):
+        return "after"
+    return _found_again(known)
+
+
+def _are_of_neighbours(book: ExperienceBook, known: list[tuple[Transition, Action]], by: int) -> bool:
+    pairs = [(row, other, action) for row, action in known if (other := neighbour(book, row, by)) is not None]
+    apart = sum(not _are_same(row.action, other.action) for row, other, _ in pairs)
+    fits = all(_are_same(other.action, action) for _, other, action in pairs)
+    return fits and len(pairs) >= FEWEST and apart >= FEWEST_APART
+
+
+def _found_again(known: list[tuple[Transition, Action]]) -> Whose:
+    """The actions of the very same steps, in another order: where each is like no other."""
+    own = {row.action for row, _ in known}
+    if len(own) < len({(row.stream, row.step) for row, _ in known}) or len(own) < FEWEST:
+        return ""
+    again = sum(action in own for _, action in known)
+    apart = sum(row.action != action for row, action in known)
+    return "elsewhere" if 10 * min(again, apart) >= 9 * len(known) else ""
+
+
+def _are_same(a: Action, b: Action) -> bool:
+    return all(abs(x - y) <= NEAR * max(1e-2, abs(x)) for x, y in zip(a, b, strict=True))
