@@ -45,8 +45,9 @@ class RateNetwork(nn.Module):
 def select_door(network, picture):
     rates = network(picture)
     probabilities = torch.softmax(rates, dim=1)
-    door = torch.multinomial(probabilities, num_samples=1)
-    return door.item(), torch.log(probabilities.gather(1, door)).squeeze()
+    doors = torch.distributions.Categorical(probs=probabilities)
+    door = doors.sample()
+    return door.item(), doors.log_prob(door).squeeze()
 
 
 torch.manual_seed(2212)
