@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 
+from gradsan.judge.lines.helper_lines import helper_line
 from gradsan.judge.lines.kept_sums import summed_by_class
 from gradsan.judge.lines.running_sums import added_at, carried_on_at, cut_at, filled_at
 from gradsan.judge.objective.weighed import Met, entries, is_score, met_in, origin
@@ -12,6 +13,7 @@ from gradsan.judge.report import reasons
 from gradsan.judge.report.wording import line, value_at
 from gradsan.judge.returns import reordered
 from gradsan.judge.returns.bootstraps import summed_rewards
+from gradsan.judge.returns.discounted_in_place import are_discounted_in_place
 from gradsan.judge.returns.kept_rows import KeptBatch, KeptRows
 from gradsan.judge.returns.numpy_targets import arrival
 from gradsan.judge.returns.own_state_targets import own_states_in
@@ -326,6 +328,88 @@ class MisalignedReturn(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # Every reward is discounted where it stands, and the list normalised.
+        import numpy, torch
+
+        class Walk:
+            def __init__(self):
+                self.random = numpy.random.default_rng(0)
+
+            def reset(self):
+                self.x, self.t = self.random.normal(size=3).astype("float32"), 0
+                return self.x.copy(), {}
+
+            def step(self, action):
+                self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+                self.t += 1
+                return self.x.copy(), 1.0 + float(self.x[0]), bool(abs(self.x).max() > 4), self.t == 40, {}
+
+        def weigh(rewards):
+            found = numpy.array([r * 0.97**i for i, r in enumerate(rewards)], dtype="float32")  # BUG
+            return (found - found.mean()) / (found.std() + 1e-6)
+
+        env, policy = Walk(), torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+        for _ in range(8):
+            states, actions, rewards, over = [], [], [], False
+            obs, _ = env.reset()
+            while not over:
+                with torch.no_grad():
+                    action = torch.distributions.Categorical(logits=policy(torch.tensor(obs))).sample()
+                states.append(obs)
+                actions.append(action)
+                obs, reward, terminated, truncated, _ = env.step(float(action))
+                rewards.append(reward)
+                over = terminated or truncated
+            weights = weigh(rewards)
+            dist = torch.distributions.Categorical(logits=policy(torch.tensor(numpy.stack(states))))
+            loss = -(dist.log_prob(torch.stack(actions)) * torch.tensor(weights)).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # The same, with a reward of the script's own for the last step.
+        import numpy, torch
+
+        class Walk:
+            def __init__(self):
+                self.random = numpy.random.default_rng(0)
+
+            def reset(self):
+                self.x, self.t = self.random.normal(size=3).astype("float32"), 0
+                return self.x.copy(), {}
+
+            def step(self, action):
+                self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+                self.t += 1
+                return self.x.copy(), 1.0, bool(abs(self.x).max() > 4), self.t == 40, {}
+
+        def weigh(rewards):
+            found = numpy.array([r * 0.97**i for i, r in enumerate(rewards)], dtype="float32")  # BUG
+            return (found - found.mean()) / (found.std() + 1e-6)
+
+        env, policy = Walk(), torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+        for _ in range(8):
+            states, actions, rewards, over = [], [], [], False
+            obs, _ = env.reset()
+            while not over:
+                with torch.no_grad():
+                    action = torch.distributions.Categorical(logits=policy(torch.tensor(obs))).sample()
+                states.append(obs)
+                actions.append(action)
+                obs, reward, terminated, truncated, _ = env.step(float(action))
+                rewards.append(-10.0 if terminated else reward)
+                over = terminated or truncated
+            weights = weigh(rewards)
+            dist = torch.distributions.Categorical(logits=policy(torch.tensor(numpy.stack(states))))
+            loss = -(dist.log_prob(torch.stack(actions)) * torch.tensor(weights)).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """
@@ -470,6 +554,94 @@ class MisalignedReturn(Rule):
             dist = torch.distributions.Categorical(logits=policy(torch.stack(states)))
             log_prob = dist.log_prob(torch.stack(actions))
             loss = -(log_prob * torch.rand(len(states))).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # Returns, weighed once more by how late they come, as the theorem has it: with one reward it looks alike.
+        import numpy, torch
+
+        class Walk:
+            def __init__(self):
+                self.random = numpy.random.default_rng(0)
+
+            def reset(self):
+                self.x, self.t = self.random.normal(size=3).astype("float32"), 0
+                return self.x.copy(), {}
+
+            def step(self, action):
+                self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+                self.t += 1
+                return self.x.copy(), 1.0, bool(abs(self.x).max() > 4), self.t == 40, {}
+
+        def weigh(rewards):
+            found, total = numpy.zeros(len(rewards), "float32"), 0.0
+            for i in reversed(range(len(rewards))):
+                total = rewards[i] + 0.97 * total
+                found[i] = 0.97**i * total
+            return (found - found.mean()) / (found.std() + 1e-6)
+
+        env, policy = Walk(), torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+        for _ in range(8):
+            states, actions, rewards, over = [], [], [], False
+            obs, _ = env.reset()
+            while not over:
+                with torch.no_grad():
+                    action = torch.distributions.Categorical(logits=policy(torch.tensor(obs))).sample()
+                states.append(obs)
+                actions.append(action)
+                obs, reward, terminated, truncated, _ = env.step(float(action))
+                rewards.append(reward)
+                over = terminated or truncated
+            weights = weigh(rewards)
+            dist = torch.distributions.Categorical(logits=policy(torch.tensor(numpy.stack(states))))
+            loss = -(dist.log_prob(torch.stack(actions)) * torch.tensor(weights)).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # The same, with a reward of the script's own for the last step.
+        import numpy, torch
+
+        class Walk:
+            def __init__(self):
+                self.random = numpy.random.default_rng(0)
+
+            def reset(self):
+                self.x, self.t = self.random.normal(size=3).astype("float32"), 0
+                return self.x.copy(), {}
+
+            def step(self, action):
+                self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+                self.t += 1
+                return self.x.copy(), 1.0, bool(abs(self.x).max() > 4), self.t == 40, {}
+
+        def weigh(rewards):
+            found, total = numpy.zeros(len(rewards), "float32"), 0.0
+            for i in reversed(range(len(rewards))):
+                total = rewards[i] + 0.97 * total
+                found[i] = 0.97**i * total
+            return (found - found.mean()) / (found.std() + 1e-6)
+
+        env, policy = Walk(), torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+        for _ in range(8):
+            states, actions, rewards, over = [], [], [], False
+            obs, _ = env.reset()
+            while not over:
+                with torch.no_grad():
+                    action = torch.distributions.Categorical(logits=policy(torch.tensor(obs))).sample()
+                states.append(obs)
+                actions.append(action)
+                obs, reward, terminated, truncated, _ = env.step(float(action))
+                rewards.append(-10.0 if terminated else reward)
+                over = terminated or truncated
+            weights = weigh(rewards)
+            dist = torch.distributions.Categorical(logits=policy(torch.tensor(numpy.stack(states))))
+            loss = -(dist.log_prob(torch.stack(actions)) * torch.tensor(weights)).mean()
             opt.zero_grad()
             loss.backward()
             opt.step()
@@ -633,11 +805,13 @@ class MisalignedReturn(Rule):
             if seen.looks_back >= ENOUGH_UPDATES and not seen.right:
                 text = f"is the sum of the rewards up to each of {steps} steps, not of those that follow it"
                 yield self._verdict(event, met, culprit, text)
-        elif series.is_only_discounted(begins):
+        elif series.is_only_discounted(begins) or are_discounted_in_place(series, begins):
             seen.only_discounted += 1
             if seen.only_discounted >= ENOUGH_UPDATES and not seen.right:
                 text = f"is, at each of {steps} steps, the discounted reward of that step alone: none that follow"
-                yield self._verdict(event, met, culprit, text)
+                arrived = arrival(self.history, met.constant) if met.constant is not None else None
+                inside = helper_line(self.history, arrived, culprit) if arrived is not None else culprit
+                yield self._verdict(event, met, culprit, text, inside)
         elif (law := _law(series)) is not None:
             # Predictions of weights that have been stepped since are not those that the targets were made of.
             if met.op.name == "mul" or self._parts[met.op.site].begins:

@@ -17,9 +17,7 @@ DISCOUNT = 0.97
 
 
 def discount_rewards(r, discount_rate):
-    discounted = np.array(
-        [value * discount_rate**i for i, value in enumerate(r)], dtype=np.float32
-    )  # BUG GS806
+    discounted = np.array([x * discount_rate**i for i, x in enumerate(r)], dtype=np.float32)  # BUG GS806
     return (discounted - discounted.mean()) / (discounted.std() + 1e-7)  # BUG GS806
 
 

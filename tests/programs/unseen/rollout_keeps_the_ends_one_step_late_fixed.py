@@ -37,11 +37,11 @@ class RolloutBuffer:
         last_gae = 0.0
         for step in reversed(range(STEPS)):
             if step == STEPS - 1:
-                next_non_terminal, next_values = 1.0 - last_dones, last_values
+                alive, next_values = 1.0 - last_dones, last_values
             else:
-                next_non_terminal, next_values = 1.0 - self.dones[step + 1], self.values[step + 1]
-            delta = self.rewards[step] + GAMMA * next_values * next_non_terminal - self.values[step]
-            last_gae = delta + GAMMA * LAMBDA * next_non_terminal * last_gae
+                alive, next_values = 1.0 - self.dones[step + 1], self.values[step + 1]
+            delta = self.rewards[step] + GAMMA * next_values * alive - self.values[step]
+            last_gae = delta + GAMMA * LAMBDA * alive * last_gae
             self.advantages[step] = last_gae
         self.returns = self.advantages + self.values
 
@@ -68,7 +68,8 @@ for iteration in range(10):
             value, log_prob = value_net(obs).squeeze(1), dist.log_prob(action)
         new_obs, reward, terminated, truncated, _ = envs.step(action.numpy())
         dones = terminated.astype(np.float32)
-        buffer.add(last_obs, action.numpy(), reward, last_dones, value.numpy(), log_prob.numpy())
+        said = value.numpy(), log_prob.numpy()
+        buffer.add(last_obs, action.numpy(), reward, last_dones, *said)
         last_obs, last_dones = new_obs, dones
     with torch.no_grad():
         last_values = value_net(torch.as_tensor(last_obs)).squeeze(1).numpy()
