@@ -1,4 +1,4 @@
-"""The line of a helper that computed what arrives in torch: `fit(states, weigh(rewards))`, with the script's own `weigh`.
+"""The line of a helper that computed what arrives in torch: `fit(states, weigh(rewards))` with a `weigh` of the script.
 
 What NumPy or plain Python has computed passes no tap. Where the name that becomes a tensor was handed in, the line that
 called says what it stands for there; and where that is what a function of the same file gives back, the line that makes
