@@ -16,6 +16,7 @@ from gradsan.judge.returns.bootstraps import summed_rewards
 from gradsan.judge.returns.discounted_in_place import are_discounted_in_place
 from gradsan.judge.returns.kept_rows import KeptBatch, KeptRows
 from gradsan.judge.returns.numpy_targets import arrival
+from gradsan.judge.returns.own_predictions import own_predictions
 from gradsan.judge.returns.own_state_targets import own_states_in
 from gradsan.judge.returns.return_laws import FEWEST_PAIRS, SLOWEST, Law, ReturnRow, Series
 from gradsan.judge.returns.rollout_order import Disorder, disorders
@@ -410,6 +411,23 @@ class MisalignedReturn(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # The returns are made while the advantages are still the zeros of their buffer.
+        import torch
+        critic = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+        for _ in range(4):
+            s, rewards = torch.randn(16, 3), torch.randn(16)
+            with torch.no_grad():
+                batch = {"values": critic(s).squeeze(-1), "advantages": torch.zeros(16)}
+                returns = batch["advantages"] + batch["values"]  # BUG
+                batch["advantages"] = rewards - batch["values"]
+            for _ in range(2):
+                loss = (critic(s).squeeze(-1) - returns).pow(2).mean()
+                opt.zero_grad()
+                loss.backward()
+                opt.step()
+        """,
     )
     good = (
         """
@@ -646,6 +664,24 @@ class MisalignedReturn(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # Zeros that are filled in, one of them unseen, through an array that shares their memory.
+        import torch
+        critic = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+        for i in range(4):
+            s, rewards = torch.randn(16, 3), torch.randn(16)
+            with torch.no_grad():
+                values, advantages = critic(s).squeeze(-1), torch.zeros(16)
+                filled = advantages.numpy() if i % 2 else advantages
+                for t in range(16):
+                    filled[t] = float(rewards[t] - values[t])
+                returns = advantages + values
+            loss = (critic(s).squeeze(-1) - returns).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
 
     def __init__(self, *args: object) -> None:
@@ -653,6 +689,7 @@ class MisalignedReturn(Rule):
         self._seen: dict[tuple[Site, bool], _Seen] = defaultdict(_Seen)  # weights and targets apart
         self._read: set[ValueId] = set()  # rollouts
         self._disorders: dict[Site, int] = {}
+        self._alone: dict[Site, int] = {}  # sums of predictions and zeros
         self._parts: dict[Site, ShuffledRollout] = defaultdict(ShuffledRollout)
         self._short: dict[tuple[Site, bool], list[Series]] = defaultdict(list)  # updates of a few steps
         self._rows = KeptRows(self.history)
@@ -662,6 +699,7 @@ class MisalignedReturn(Rule):
             yield from self._disorder(event, found)
         for batch in self._rows.kept_in(event) if event.call == "backward" else ():
             yield self._kept(event, batch)
+        yield from self._own_predictions(event)
         if not self.history.experience.was_followed:
             return
         yield from self._own_states(event)
@@ -693,6 +731,20 @@ class MisalignedReturn(Rule):
             [("put together", site), ("loss", batch.weighed.site), ("backward", event.site)],
             fix="empty the rollout after each update (`memory.clear()`), before the next episode is put in",
         )
+
+    def _own_predictions(self, event: Backward) -> Verdicts:
+        for total, error in own_predictions(self.history, event):
+            if total.nid in self._read:
+                continue
+            self._read.add(total.nid)
+            times = self._alone[total.site] = self._alone.get(total.site, 0) + 1
+            if times >= ENOUGH_UPDATES:
+                yield Verdict(
+                    total.site,
+                    f"{value_at(self.history, total.site, 'the return')} is what the value learns on "
+                    f"{line(self.history, error.site)} and is its own predictions plus zeros: no reward is in it",
+                    [("return", total.site), ("loss", error.site), ("backward", event.site)],
+                )
 
     def _own_states(self, event: Backward) -> Verdicts:
         for found in own_states_in(self.history, event):
