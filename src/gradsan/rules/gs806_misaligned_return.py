@@ -13,6 +13,7 @@ from gradsan.judge.report import reasons
 from gradsan.judge.report.wording import line, value_at
 from gradsan.judge.returns import reordered
 from gradsan.judge.returns.bootstraps import summed_rewards
+from gradsan.judge.returns.carried_from_itself import carried_from_themselves
 from gradsan.judge.returns.discounted_in_place import are_discounted_in_place
 from gradsan.judge.returns.kept_rows import KeptBatch, KeptRows
 from gradsan.judge.returns.numpy_targets import arrival
@@ -428,6 +429,26 @@ class MisalignedReturn(Rule):
                 loss.backward()
                 opt.step()
         """,
+        """
+        # The recursion goes on from the entry that it is about to write.
+        import torch
+        critic, policy = torch.nn.Linear(3, 1), torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD([*critic.parameters(), *policy.parameters()], lr=0.01)
+        for _ in range(4):
+            s, r, d = torch.randn(6, 16, 3), torch.randn(6, 16), (torch.rand(6, 16) < 0.1).float()
+            with torch.no_grad():
+                v = critic(s).squeeze(-1)
+                a = torch.distributions.Categorical(logits=policy(s)).sample()
+                adv = torch.zeros_like(r)
+                for t in reversed(range(15)):
+                    delta = r[:, t] + 0.9 * v[:, t + 1] * (1 - d[:, t]) - v[:, t]
+                    adv[:, t] = delta + 0.9 * 0.95 * (1 - d[:, t]) * adv[:, t]  # BUG
+            logp = torch.distributions.Categorical(logits=policy(s)).log_prob(a)
+            loss = -(logp * adv).mean() + (critic(s).squeeze(-1) - (adv + v)).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """
@@ -682,6 +703,24 @@ class MisalignedReturn(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # A sum that is added to, what a mask keeps, and an average of zeros that goes on at the next update.
+        import torch
+        critic = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+        mean = torch.zeros(16)
+        for _ in range(4):
+            s, r, mask = torch.randn(16, 3), torch.randn(16), (torch.rand(16) < 0.5).float()
+            total, kept = torch.zeros(16), torch.zeros(16)
+            for t in range(16):
+                total[t] = total[t] + r[t]
+                kept[t] = kept[t] * (1 - mask[t]) + r[t] * mask[t]
+                mean[t] = 0.9 * mean[t] + 0.1 * r[t]
+            loss = (critic(s).squeeze(-1) - (total + kept + mean)).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
 
     def __init__(self, *args: object) -> None:
@@ -700,6 +739,7 @@ class MisalignedReturn(Rule):
         for batch in self._rows.kept_in(event) if event.call == "backward" else ():
             yield self._kept(event, batch)
         yield from self._own_predictions(event)
+        yield from self._from_themselves(event)
         if not self.history.experience.was_followed:
             return
         yield from self._own_states(event)
@@ -744,6 +784,24 @@ class MisalignedReturn(Rule):
                     f"{value_at(self.history, total.site, 'the return')} is what the value learns on "
                     f"{line(self.history, error.site)} and is its own predictions plus zeros: no reward is in it",
                     [("return", total.site), ("loss", error.site), ("backward", event.site)],
+                )
+
+    def _from_themselves(self, event: Backward) -> Verdicts:
+        graph = self.history.graph
+        within = graph.ancestors(root.nid for root in event.roots)
+        for write, steps in carried_from_themselves(graph, within):
+            if write.nid in self._read:
+                continue
+            self._read.add(write.nid)
+            times = self._alone[write.site] = self._alone.get(write.site, 0) + 1
+            if times >= ENOUGH_UPDATES:
+                yield Verdict(
+                    write.site,
+                    f"at each of {steps} steps, {value_at(self.history, write.site, 'the return')} goes on from its "
+                    "own entry, which is still zero, not from the one of the next step: nothing that comes later "
+                    "than one step is in it",
+                    [("return", write.site), ("backward", event.site)],
+                    fix="go on from the step behind: `adv[t] = delta + gamma * lam * adv[t + 1]`",
                 )
 
     def _own_states(self, event: Backward) -> Verdicts:
