@@ -48,7 +48,8 @@ def rollout(env, raw, policy, moments, length=96):
             dist, value = policy(moments(raw))
         action = dist.sample()
         following, reward, _, _, _ = env.step(action.clamp(-2, 2).numpy())
-        for key, item in zip(seen, (raw, action, dist.log_prob(action).sum(-1), value, reward / 8)):
+        row = raw, action, dist.log_prob(action).sum(-1), value, reward / 8
+        for key, item in zip(seen, row):
             seen[key].append(item)
         raw = following
     return seen, raw
