@@ -99,9 +99,7 @@ class Provenance:
                 yield source
 
     def is_cut(self, op: Op) -> bool:
-        if op.name in SHAPED_LIKE and len(op.inputs) == 1:
-            return False
-        return not op.live and any(i.live for i in self.inputs(op))
+        return not op.live and not is_shaped_like(op) and any(i.live for i in self.inputs(op))
 
     def ancestors(
         self, roots: Iterable[ValueId], follow: Callable[[Op, Op], bool] | None = None
@@ -139,6 +137,8 @@ class Provenance:
         stack = list(found.values())
         while stack:
             op = stack.pop()
+            if is_shaped_like(op):
+                continue
             for nid in op.inputs:
                 if nid in found or (source := ops.get(nid)) is None:
                     continue
@@ -199,6 +199,11 @@ class Provenance:
             found.add(nid)
             stack.extend(self.consumers.get(nid, ()))
         return found
+
+
+def is_shaped_like(op: Op) -> bool:
+    """Whether it has no more of what it was given than its shape."""
+    return op.name in SHAPED_LIKE and len(op.inputs) == 1
 
 
 def _by_name(within: dict[ValueId, Op]) -> Names:

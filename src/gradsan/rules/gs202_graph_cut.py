@@ -814,6 +814,24 @@ class GraphCut(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # Noise in the shape of a mean that was computed of what an earlier action has moved.
+        import torch
+        policy, critic = torch.nn.Linear(3, 3), torch.nn.Linear(6, 1).requires_grad_(False)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        state = torch.randn(8, 3)
+        for _ in range(6):
+            with torch.no_grad():
+                state = 0.5 * state + policy(state).tanh()
+            mean = policy(state)
+            noise = torch.randn_like(mean)
+            score = (-0.5 * noise.pow(2) - 0.9189385).sum(-1, keepdim=True)
+            worth = critic(torch.cat([state, (mean + 0.3 * noise).tanh()], -1))
+            loss = (0.1 * score - worth).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
 
     def on_backward(self, event: Backward) -> Verdicts:

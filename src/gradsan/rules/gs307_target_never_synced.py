@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gradsan.judge.copies.mixtures import is_mixed_with_itself
 from gradsan.judge.copies.standing_targets import StandingTargets
 from gradsan.judge.history import History
 from gradsan.judge.provenance import params_of
@@ -274,7 +275,12 @@ class TargetNeverSynced(Rule):
             return
         times = self._still[event.site] = self._still.get(event.site, 0) + 1 if event.still else NEVER_STILL
         loaded_from_it = any(source for _, source in event.pairs)  # then it is the network that has not moved
-        if times >= STILL and not loaded_from_it and self._standing.in_loss(targets):
+        if (
+            times >= STILL
+            and not loaded_from_it
+            and not self._is_mixed(event)
+            and self._standing.in_loss(targets)
+        ):
             source = {copies[pid].source for pid in targets}
             yield Verdict(
                 event.site,
@@ -284,6 +290,11 @@ class TargetNeverSynced(Rule):
                 targets,
                 fix="load the network as it is now: `target.load_state_dict(q.state_dict())`",
             )
+
+    def _is_mixed(self, event: Sync) -> bool:
+        """With itself: GS809 says so."""
+        loaded = zip(event.pairs, map(self.history.graph.get, event.values), strict=False)
+        return any(op is not None and is_mixed_with_itself(self.history, pair.pid, op) for pair, op in loaded)
 
     def on_ops(self, event: Ops) -> Verdicts:
         """A mixture of target and online parameter that nobody uses."""

@@ -20,6 +20,7 @@ from gradsan.judge.shapes.meetings import (
     levels_along_targets,
     spread_both,
 )
+from gradsan.judge.shapes.written_blocks import blocks_written
 from gradsan.record.events import NOWHERE, Backward, Op, Site, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
@@ -51,6 +52,7 @@ class BroadcastLoss(Rule):
     fix = "bring both to one shape: `q.squeeze(-1)` or `target.unsqueeze(-1)`"
     fix_of_columns = "take the value of the action that was chosen: `q.gather(1, action)`"
     fix_of_rows = "lay it along the rows: `weight.unsqueeze(-1)`"
+    fix_of_blocks = "choose one place in each row: `table[torch.arange(len(actions)), actions] = targets`"
     fix_of_scores = "give it one choice per row: `dist.log_prob(action.squeeze(-1))`"
     fix_of_levels = (
         "lay the levels along the predictions: give them their size on the predictions' axis, 1 on the other"
@@ -276,6 +278,19 @@ class BroadcastLoss(Rule):
         loss.backward()
         opt.step()
         """,
+        """
+        # The targets are written into a copy of the table, in the columns that the whole batch has chosen.
+        import torch
+        q = torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(q.parameters(), lr=0.1)
+        s, actions, targets = torch.randn(8, 3), torch.randint(2, (8,)), torch.randn(8)
+        predicted = q(s)
+        table = predicted.detach().clone()
+        table[:, actions] = targets.unsqueeze(1)  # BUG
+        loss = (predicted - table).pow(2).mean()
+        loss.backward()
+        opt.step()
+        """,
     )
     good = (
         """
@@ -452,6 +467,21 @@ class BroadcastLoss(Rule):
         loss.backward()
         opt.step()
         """,
+        """
+        # One place in each row; whole rows, again and again; and a few columns of all rows.
+        import torch
+        q = torch.nn.Linear(3, 4)
+        opt = torch.optim.SGD(q.parameters(), lr=0.1)
+        s, actions, targets = torch.randn(8, 3), torch.randint(2, (8,)), torch.randn(8)
+        predicted = q(s)
+        table = predicted.detach().clone()
+        table[torch.randint(8, (8,))] = targets.unsqueeze(1)
+        table[:, torch.tensor([0, 3])] = targets.unsqueeze(1)
+        table[torch.arange(8), actions] = targets
+        loss = (predicted - table).pow(2).mean()
+        loss.backward()
+        opt.step()
+        """,
     )
 
     def on_backward(self, event: Backward) -> Verdicts:
@@ -463,6 +493,9 @@ class BroadcastLoss(Rule):
         for meeting in all_choices_for_all_rows(graph, within):
             what = "is compared with the choices of all rows at once,"
             yield self._verdict(event, meeting, what, self.fix_of_columns)
+        for meeting in blocks_written(graph, within):
+            what = "is written, in every row, into the columns that all rows have chosen, of"
+            yield self._verdict(event, meeting, what, self.fix_of_blocks)
         for meeting in choices_scored_for_all_rows(graph, within):
             what = "scores the choices of all rows in every row of"
             yield self._verdict(event, meeting, what, self.fix_of_scores)

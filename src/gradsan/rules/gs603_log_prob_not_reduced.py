@@ -18,6 +18,7 @@ from gradsan.judge.shapes.axes import (
 )
 from gradsan.judge.shapes.batch_corrections import corrections_of_all
 from gradsan.judge.shapes.joint_log_probs import SummedOver, drawn_in, stacked_branches, summed_over_rows
+from gradsan.judge.shapes.written_densities import is_log_prob
 from gradsan.record.events import Backward, Op, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
@@ -153,6 +154,44 @@ class LogProbNotReduced(Rule):
         log_prob = dist.log_prob(raw).sum(-1) - squash
         (0.1 * log_prob - critic(torch.cat([s, a], -1)).squeeze(-1)).mean().backward()
         """,
+        """
+        # A density written by hand, summed over everything: one number that the value of each action meets.
+        import torch
+        actor, critic = torch.nn.Linear(3, 4), torch.nn.Linear(5, 1).requires_grad_(False)
+        opt = torch.optim.SGD(actor.parameters(), lr=0.1)
+        for _ in range(3):
+            s = torch.randn(8, 3)
+            mean, raw = actor(s).chunk(2, -1)
+            std = torch.nn.functional.softplus(raw) + 1e-3
+            noise = torch.randn_like(mean)
+            action = torch.tanh(mean + std * noise)
+            density = -0.5 * noise.pow(2) - std.log() - 0.919
+            log_prob = (density - torch.log(1 - action.pow(2) + 1e-6)).sum()  # BUG
+            loss = (0.1 * log_prob - critic(torch.cat([s, action], -1))).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # Written by hand for a ratio, and left with a column for each dimension.
+        import math
+        import torch
+        mean, log_std = torch.nn.Linear(3, 2), torch.nn.Parameter(torch.zeros(2))
+        opt = torch.optim.SGD([*mean.parameters(), log_std], lr=0.1)
+        def likelihood(x, mu):
+            return -0.5 * (((x - mu) / log_std.exp()) ** 2 + 2 * log_std + math.log(2 * math.pi))  # BUG
+        for _ in range(3):
+            s, advantage = torch.randn(8, 3), torch.randn(8, 1)
+            with torch.no_grad():
+                action = mean(s) + log_std.exp() * torch.randn(8, 2)
+                old = likelihood(action, mean(s))
+            for _ in range(2):
+                ratio = (likelihood(action, mean(s)) - old).exp()
+                loss = -torch.min(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage).mean()
+                opt.zero_grad()
+                loss.backward()
+                opt.step()
+        """,
     )
     good = (
         """
@@ -259,12 +298,32 @@ class LogProbNotReduced(Rule):
         worth = critic(torch.cat([s, a], -1)).squeeze(-1)
         (0.1 * (log_prob + others) - worth + 0.01 * a.pow(2).sum()).mean().backward()
         """,
+        """
+        # Written by hand and summed over the dimensions; its entropy, which has the same constant, stays in columns.
+        import math
+        import torch
+        mean, log_std = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+        critic = torch.nn.Linear(5, 1).requires_grad_(False)
+        opt = torch.optim.SGD([*mean.parameters(), *log_std.parameters()], lr=0.1)
+        for _ in range(3):
+            s = torch.randn(8, 3)
+            mu, spread = mean(s), log_std(s)
+            noise = torch.randn_like(mu)
+            action = mu + spread.exp() * noise
+            density = -0.5 * noise.pow(2) - spread - 0.5 * math.log(2 * math.pi)
+            entropy = spread + 0.5 * math.log(2 * math.pi) + 0.5
+            worth = critic(torch.cat([s, action], -1))
+            loss = (0.1 * density.sum(-1, keepdim=True) - worth).mean() - 0.01 * (entropy * worth.detach().abs()).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
 
     def on_backward(self, event: Backward) -> Verdicts:
         graph = self.history.graph
         within = graph.ancestors(root.nid for root in event.roots)
-        if not any("log_prob" in op.tags for op in within.values()):
+        if not any(is_log_prob(graph, op) for op in within.values()):
             return
         known = roles(graph, within)
         for summed in summed_over_rows(graph, within, known):
@@ -337,7 +396,9 @@ class LogProbNotReduced(Rule):
     def _log_probs(self, within: dict[ValueId, Op], known: dict[ValueId, Roles]) -> Iterator[Op]:
         """What `log_prob` gave back, where its last axis is the dimensions of the action."""
         for op in within.values():
-            if "log_prob" not in op.tags or not op.shape or op.shape[-1] < 2 or known[op.nid][-1] != UNITS:
+            if not op.shape or op.shape[-1] < 2 or known[op.nid][-1] != UNITS:
+                continue
+            if not is_log_prob(self.history.graph, op):
                 continue
             if any("log_prob" not in user.tags for user in onward(self.history.graph, op, within)):
                 yield op
@@ -394,7 +455,8 @@ class LogProbNotReduced(Rule):
         return start.nid in self.history.graph.ancestors([value.nid])
 
     def _is_log_prob(self, value: Op) -> bool:
-        return any("log_prob" in op.tags for op in self.history.graph.ancestors([value.nid]).values())
+        graph = self.history.graph
+        return any(is_log_prob(graph, op) for op in graph.ancestors([value.nid]).values())
 
 
 def _advice(op: Op, partner: Op) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from gradsan.judge.history import History
 from gradsan.judge.lines.arrival_lines import ARRIVING
+from gradsan.judge.lines.helper_lines import helper_line
 from gradsan.judge.lines.kept_sums import summed_by_class
 from gradsan.judge.lines.running_sums import added_at, carried_on_at, cut_at, filled_at
 from gradsan.judge.lines.stored_rows import reward_stored_at, stored_at
@@ -16,12 +17,15 @@ from gradsan.judge.report import reasons
 from gradsan.judge.report.wording import line, value_at
 from gradsan.judge.returns import reordered
 from gradsan.judge.returns.bootstraps import summed_rewards
+from gradsan.judge.returns.carried_from_itself import carried_from_themselves
+from gradsan.judge.returns.discounted_in_place import are_discounted_in_place
 from gradsan.judge.returns.drawn_apart import drawn_apart
 from gradsan.judge.returns.kept_rows import KeptBatch, KeptRows
 from gradsan.judge.returns.misplaced_actions import MisplacedActions, actions_in
 from gradsan.judge.returns.misplaced_rewards import MisplacedRewards, Whose, put_at, rewards_in
 from gradsan.judge.returns.number_order import number_disorders
 from gradsan.judge.returns.numpy_targets import arrival
+from gradsan.judge.returns.own_predictions import own_predictions
 from gradsan.judge.returns.own_state_targets import own_states_in
 from gradsan.judge.returns.return_laws import FEWEST_PAIRS, SLOWEST, Law, ReturnRow, Series
 from gradsan.judge.returns.rollout_order import Disorder, disorders
@@ -604,6 +608,125 @@ class MisalignedReturn(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # Every reward is discounted where it stands, and the list normalised.
+        import numpy, torch
+
+        class Walk:
+            def __init__(self):
+                self.random = numpy.random.default_rng(0)
+
+            def reset(self):
+                self.x, self.t = self.random.normal(size=3).astype("float32"), 0
+                return self.x.copy(), {}
+
+            def step(self, action):
+                self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+                self.t += 1
+                return self.x.copy(), 1.0 + float(self.x[0]), bool(abs(self.x).max() > 4), self.t == 40, {}
+
+        def weigh(rewards):
+            found = numpy.array([r * 0.97**i for i, r in enumerate(rewards)], dtype="float32")  # BUG
+            return (found - found.mean()) / (found.std() + 1e-6)
+
+        env, policy = Walk(), torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+        for _ in range(8):
+            states, actions, rewards, over = [], [], [], False
+            obs, _ = env.reset()
+            while not over:
+                with torch.no_grad():
+                    action = torch.distributions.Categorical(logits=policy(torch.tensor(obs))).sample()
+                states.append(obs)
+                actions.append(action)
+                obs, reward, terminated, truncated, _ = env.step(float(action))
+                rewards.append(reward)
+                over = terminated or truncated
+            weights = weigh(rewards)
+            dist = torch.distributions.Categorical(logits=policy(torch.tensor(numpy.stack(states))))
+            loss = -(dist.log_prob(torch.stack(actions)) * torch.tensor(weights)).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # The same, with a reward of the script's own for the last step.
+        import numpy, torch
+
+        class Walk:
+            def __init__(self):
+                self.random = numpy.random.default_rng(0)
+
+            def reset(self):
+                self.x, self.t = self.random.normal(size=3).astype("float32"), 0
+                return self.x.copy(), {}
+
+            def step(self, action):
+                self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+                self.t += 1
+                return self.x.copy(), 1.0, bool(abs(self.x).max() > 4), self.t == 40, {}
+
+        def weigh(rewards):
+            found = numpy.array([r * 0.97**i for i, r in enumerate(rewards)], dtype="float32")  # BUG
+            return (found - found.mean()) / (found.std() + 1e-6)
+
+        env, policy = Walk(), torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+        for _ in range(8):
+            states, actions, rewards, over = [], [], [], False
+            obs, _ = env.reset()
+            while not over:
+                with torch.no_grad():
+                    action = torch.distributions.Categorical(logits=policy(torch.tensor(obs))).sample()
+                states.append(obs)
+                actions.append(action)
+                obs, reward, terminated, truncated, _ = env.step(float(action))
+                rewards.append(-10.0 if terminated else reward)
+                over = terminated or truncated
+            weights = weigh(rewards)
+            dist = torch.distributions.Categorical(logits=policy(torch.tensor(numpy.stack(states))))
+            loss = -(dist.log_prob(torch.stack(actions)) * torch.tensor(weights)).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # The returns are made while the advantages are still the zeros of their buffer.
+        import torch
+        critic = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+        for _ in range(4):
+            s, rewards = torch.randn(16, 3), torch.randn(16)
+            with torch.no_grad():
+                batch = {"values": critic(s).squeeze(-1), "advantages": torch.zeros(16)}
+                returns = batch["advantages"] + batch["values"]  # BUG
+                batch["advantages"] = rewards - batch["values"]
+            for _ in range(2):
+                loss = (critic(s).squeeze(-1) - returns).pow(2).mean()
+                opt.zero_grad()
+                loss.backward()
+                opt.step()
+        """,
+        """
+        # The recursion goes on from the entry that it is about to write.
+        import torch
+        critic, policy = torch.nn.Linear(3, 1), torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD([*critic.parameters(), *policy.parameters()], lr=0.01)
+        for _ in range(4):
+            s, r, d = torch.randn(6, 16, 3), torch.randn(6, 16), (torch.rand(6, 16) < 0.1).float()
+            with torch.no_grad():
+                v = critic(s).squeeze(-1)
+                a = torch.distributions.Categorical(logits=policy(s)).sample()
+                adv = torch.zeros_like(r)
+                for t in reversed(range(15)):
+                    delta = r[:, t] + 0.9 * v[:, t + 1] * (1 - d[:, t]) - v[:, t]
+                    adv[:, t] = delta + 0.9 * 0.95 * (1 - d[:, t]) * adv[:, t]  # BUG
+            logp = torch.distributions.Categorical(logits=policy(s)).log_prob(a)
+            loss = -(logp * adv).mean() + (critic(s).squeeze(-1) - (adv + v)).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """
@@ -983,6 +1106,130 @@ class MisalignedReturn(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # Returns, weighed once more by how late they come, as the theorem has it: with one reward it looks alike.
+        import numpy, torch
+
+        class Walk:
+            def __init__(self):
+                self.random = numpy.random.default_rng(0)
+
+            def reset(self):
+                self.x, self.t = self.random.normal(size=3).astype("float32"), 0
+                return self.x.copy(), {}
+
+            def step(self, action):
+                self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+                self.t += 1
+                return self.x.copy(), 1.0, bool(abs(self.x).max() > 4), self.t == 40, {}
+
+        def weigh(rewards):
+            found, total = numpy.zeros(len(rewards), "float32"), 0.0
+            for i in reversed(range(len(rewards))):
+                total = rewards[i] + 0.97 * total
+                found[i] = 0.97**i * total
+            return (found - found.mean()) / (found.std() + 1e-6)
+
+        env, policy = Walk(), torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+        for _ in range(8):
+            states, actions, rewards, over = [], [], [], False
+            obs, _ = env.reset()
+            while not over:
+                with torch.no_grad():
+                    action = torch.distributions.Categorical(logits=policy(torch.tensor(obs))).sample()
+                states.append(obs)
+                actions.append(action)
+                obs, reward, terminated, truncated, _ = env.step(float(action))
+                rewards.append(reward)
+                over = terminated or truncated
+            weights = weigh(rewards)
+            dist = torch.distributions.Categorical(logits=policy(torch.tensor(numpy.stack(states))))
+            loss = -(dist.log_prob(torch.stack(actions)) * torch.tensor(weights)).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # The same, with a reward of the script's own for the last step.
+        import numpy, torch
+
+        class Walk:
+            def __init__(self):
+                self.random = numpy.random.default_rng(0)
+
+            def reset(self):
+                self.x, self.t = self.random.normal(size=3).astype("float32"), 0
+                return self.x.copy(), {}
+
+            def step(self, action):
+                self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+                self.t += 1
+                return self.x.copy(), 1.0, bool(abs(self.x).max() > 4), self.t == 40, {}
+
+        def weigh(rewards):
+            found, total = numpy.zeros(len(rewards), "float32"), 0.0
+            for i in reversed(range(len(rewards))):
+                total = rewards[i] + 0.97 * total
+                found[i] = 0.97**i * total
+            return (found - found.mean()) / (found.std() + 1e-6)
+
+        env, policy = Walk(), torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+        for _ in range(8):
+            states, actions, rewards, over = [], [], [], False
+            obs, _ = env.reset()
+            while not over:
+                with torch.no_grad():
+                    action = torch.distributions.Categorical(logits=policy(torch.tensor(obs))).sample()
+                states.append(obs)
+                actions.append(action)
+                obs, reward, terminated, truncated, _ = env.step(float(action))
+                rewards.append(-10.0 if terminated else reward)
+                over = terminated or truncated
+            weights = weigh(rewards)
+            dist = torch.distributions.Categorical(logits=policy(torch.tensor(numpy.stack(states))))
+            loss = -(dist.log_prob(torch.stack(actions)) * torch.tensor(weights)).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # Zeros that are filled in, one of them unseen, through an array that shares their memory.
+        import torch
+        critic = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+        for i in range(4):
+            s, rewards = torch.randn(16, 3), torch.randn(16)
+            with torch.no_grad():
+                values, advantages = critic(s).squeeze(-1), torch.zeros(16)
+                filled = advantages.numpy() if i % 2 else advantages
+                for t in range(16):
+                    filled[t] = float(rewards[t] - values[t])
+                returns = advantages + values
+            loss = (critic(s).squeeze(-1) - returns).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # A sum that is added to, what a mask keeps, and an average of zeros that goes on at the next update.
+        import torch
+        critic = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+        mean = torch.zeros(16)
+        for _ in range(4):
+            s, r, mask = torch.randn(16, 3), torch.randn(16), (torch.rand(16) < 0.5).float()
+            total, kept = torch.zeros(16), torch.zeros(16)
+            for t in range(16):
+                total[t] = total[t] + r[t]
+                kept[t] = kept[t] * (1 - mask[t]) + r[t] * mask[t]
+                mean[t] = 0.9 * mean[t] + 0.1 * r[t]
+            loss = (critic(s).squeeze(-1) - (total + kept + mean)).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
 
     def __init__(self, *args: object) -> None:
@@ -990,6 +1237,7 @@ class MisalignedReturn(Rule):
         self._seen: dict[tuple[Site, bool], _Seen] = defaultdict(_Seen)  # weights and targets apart
         self._read: set[ValueId] = set()  # rollouts
         self._disorders: dict[Site, int] = {}
+        self._alone: dict[Site, int] = {}  # sums of predictions and zeros
         self._parts: dict[Site, ShuffledRollout] = defaultdict(ShuffledRollout)
         self._short: dict[tuple[Site, bool], list[Series]] = defaultdict(list)  # updates of a few steps
         self._rows = KeptRows(self.history)
@@ -1001,6 +1249,8 @@ class MisalignedReturn(Rule):
             yield from self._disorder(event, found)
         for batch in self._rows.kept_in(event) if event.call == "backward" else ():
             yield self._kept(event, batch)
+        yield from self._own_predictions(event)
+        yield from self._from_themselves(event)
         if not self.history.experience.was_followed:
             return
         yield from self._own_states(event)
@@ -1043,6 +1293,38 @@ class MisalignedReturn(Rule):
             [("put together", site), ("loss", batch.weighed.site), ("backward", event.site)],
             fix="empty the rollout after each update (`memory.clear()`), before the next episode is put in",
         )
+
+    def _own_predictions(self, event: Backward) -> Verdicts:
+        for total, error in own_predictions(self.history, event):
+            if total.nid in self._read:
+                continue
+            self._read.add(total.nid)
+            times = self._alone[total.site] = self._alone.get(total.site, 0) + 1
+            if times >= ENOUGH_UPDATES:
+                yield Verdict(
+                    total.site,
+                    f"{value_at(self.history, total.site, 'the return')} is what the value learns on "
+                    f"{line(self.history, error.site)} and is its own predictions plus zeros: no reward is in it",
+                    [("return", total.site), ("loss", error.site), ("backward", event.site)],
+                )
+
+    def _from_themselves(self, event: Backward) -> Verdicts:
+        graph = self.history.graph
+        within = graph.ancestors(root.nid for root in event.roots)
+        for write, steps in carried_from_themselves(graph, within):
+            if write.nid in self._read:
+                continue
+            self._read.add(write.nid)
+            times = self._alone[write.site] = self._alone.get(write.site, 0) + 1
+            if times >= ENOUGH_UPDATES:
+                yield Verdict(
+                    write.site,
+                    f"at each of {steps} steps, {value_at(self.history, write.site, 'the return')} goes on from its "
+                    "own entry, which is still zero, not from the one of the next step: nothing that comes later "
+                    "than one step is in it",
+                    [("return", write.site), ("backward", event.site)],
+                    fix="go on from the step behind: `adv[t] = delta + gamma * lam * adv[t + 1]`",
+                )
 
     def _own_states(self, event: Backward) -> Verdicts:
         for found in own_states_in(self.history, event):
@@ -1214,10 +1496,14 @@ class MisalignedReturn(Rule):
                 text = f"is the sum of the rewards up to each of {steps} steps, not of those that follow it"
                 yield self._verdict(event, met, culprit, text, carried_on_at(self.history, culprit))
         elif series.is_only_discounted(begins):
+            yield self._verdict(event, met, culprit, text)
+        elif series.is_only_discounted(begins) or are_discounted_in_place(series, begins):
             seen.only_discounted += 1
             if seen.only_discounted >= ENOUGH_UPDATES and not seen.right:
                 text = f"is, at each of {steps} steps, the discounted reward of that step alone: none that follow"
-                yield self._verdict(event, met, culprit, text)
+                arrived = arrival(self.history, met.constant) if met.constant is not None else None
+                inside = helper_line(self.history, arrived, culprit) if arrived is not None else culprit
+                yield self._verdict(event, met, culprit, text, inside)
         elif (law := _law(series)) is not None:
             # Predictions of weights that have been stepped since are not those that the targets were made of.
             if met.op.name == "mul" or self._parts[met.op.site].begins:

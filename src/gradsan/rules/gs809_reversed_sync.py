@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from gradsan.judge.copies.mixtures import shares
+from gradsan.judge.copies.mixtures import is_mixed_with_itself, shares
 from gradsan.judge.history import History
 from gradsan.judge.lines.callers import Way, caller_apart, way, way_of
-from gradsan.judge.lines.source import arguments_at, looped_over
+from gradsan.judge.lines.source import arguments_at, given_twice_at, looped_over
 from gradsan.judge.report.wording import networks
 from gradsan.record.events import Backward, Op, Ops, ParamId, Site, Sync
 from gradsan.rules.base import Rule, Verdict, Verdicts
@@ -14,8 +14,6 @@ TIMES = 2
 IN_A_ROW = 3  # syncs, one soon after the other: what is copied now and then may be copied nearly whole
 SOON = 4  # iterations; a delayed policy comes with its targets at every second or third update of the critic
 NEARLY_ALL = 0.9
-MIXING = {"add", "sub", "lerp"}
-ROUNDING = 1e-6  # of `tau + (1 - tau)`
 
 
 class ReversedSync(Rule):
@@ -105,6 +103,22 @@ class ReversedSync(Rule):
             for p, t in zip(q.parameters(), target.parameters()):
                 t.data.lerp_(p.data, 0.005)
         """,
+        """
+        # A mixed state dict, of which both sides come from the target.
+        import copy, torch
+        q = torch.nn.Linear(3, 2)
+        target, opt = copy.deepcopy(q), torch.optim.SGD(q.parameters(), lr=0.1)
+        for _ in range(6):
+            s, s2 = torch.randn(8, 3), torch.randn(8, 3)
+            with torch.no_grad():
+                y = 1.0 + 0.9 * target(s2).amax(1)
+            loss = (q(s)[:, 0] - y).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            fast, slow = target.state_dict(), target.state_dict()
+            target.load_state_dict({k: 0.05 * fast[k] + 0.95 * slow[k] for k in slow})  # BUG
+        """,
     )
     good = (
         """
@@ -156,6 +170,22 @@ class ReversedSync(Rule):
             for t in target.parameters():
                 t.data = t.data.clone()
         """,
+        """
+        # A mixed state dict of both networks.
+        import copy, torch
+        q = torch.nn.Linear(3, 2)
+        target, opt = copy.deepcopy(q), torch.optim.SGD(q.parameters(), lr=0.1)
+        for _ in range(6):
+            s, s2 = torch.randn(8, 3), torch.randn(8, 3)
+            with torch.no_grad():
+                y = 1.0 + 0.9 * target(s2).amax(1)
+            loss = (q(s)[:, 0] - y).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            fast, slow = q.state_dict(), target.state_dict()
+            target.load_state_dict({k: 0.05 * fast[k] + 0.95 * slow[k] for k in slow})
+        """,
     )
 
     def __init__(self, history: History) -> None:
@@ -195,7 +225,9 @@ class ReversedSync(Rule):
             self._right.add(path)
         made = [history.graph.get(nid) for nid in event.values]
         for (pid, _), op in zip(event.pairs, made, strict=False):
-            if op is not None:
+            if op is not None and self._keeps_all(pid, op):
+                yield from self._mixed_with_itself(pid, path)
+            elif op is not None:
                 yield from self._exchanged(pid, op, event.site)
 
     def _is_backwards(self, pid: ParamId, source: ParamId) -> bool:
@@ -248,7 +280,7 @@ class ReversedSync(Rule):
             if op.kind == "written":
                 write = self.history.graph.get(op.inputs[0])
                 if write is not None and self._keeps_all(op.facts.pid, write):
-                    yield from self._mixed_with_itself(op.facts.pid, write)
+                    yield from self._mixed_with_itself(op.facts.pid, way_of(self.history, write))
                     continue
                 if not self.history.owner_of(op.facts.pid):
                     self._right.add(self._way_of_write(op))
@@ -259,22 +291,19 @@ class ReversedSync(Rule):
     def _keeps_all(self, pid: ParamId, write: Op) -> bool:
         """Whether a target was overwritten with a mixture of nothing but itself."""
         history = self.history
-        if pid not in history.networks.copies or history.owner_of(pid):
-            return False
-        parts, made_of = shares(history, write), history.graph.ancestors([write.nid]).values()
-        mixes = any(
-            op.name in MIXING and len(op.inputs) == 2 for op in made_of
-        )  # else it was moved, or shared
-        return mixes and parts.keys() == {pid} and abs(parts[pid] - 1.0) < ROUNDING
+        known = pid in history.networks.copies and not history.owner_of(pid)
+        return known and is_mixed_with_itself(history, pid, write)
 
-    def _mixed_with_itself(self, pid: ParamId, write: Op) -> Verdicts:
+    def _mixed_with_itself(self, pid: ParamId, path: Way) -> Verdicts:
         """A helper that was given one network twice is right by itself."""
-        history, path = self.history, way_of(self.history, write)
+        history = self.history
         times, seen = self._kept.get(pid, 0) + 1, history.sites.get(path[0])
         self._kept[pid] = times
         if times >= TIMES and seen is not None:
             names = arguments_at(seen.file, seen.line) & {*looped_over(seen.file, seen.line)}
-            site = path[1] if names and len(path) > 1 else path[0]
+            caller = history.sites.get(path[1]) if len(path) > 1 else None
+            by_caller = caller is not None and (names or given_twice_at(caller.file, caller.line))
+            site = path[1] if by_caller else path[0]
             message = f"{networks(history, [pid])} is mixed with itself: it stays as it was"
             yield Verdict(site, message, [("sync", path[0]), ("caller", site)], [pid])
 

@@ -9,6 +9,8 @@ from gradsan.record.events import Op, ParamId
 Shares = dict[ParamId, float]
 SAME = {"data", "detach", "clone", "copy", "alias", "to", "float", "contiguous", "view"}
 DEEP = 8  # operations: a soft update is a handful
+MIXING = {"add", "sub", "lerp"}
+ROUNDING = 1e-6  # of `tau + (1 - tau)`
 
 
 def shares(history: History, op: Op, depth: int = 0) -> Shares:
@@ -40,3 +42,10 @@ def shares(history: History, op: Op, depth: int = 0) -> Shares:
 
 def _sum(one: Shares, other: Shares, weight: float) -> Shares:
     return {pid: one.get(pid, 0.0) + weight * other.get(pid, 0.0) for pid in one.keys() | other.keys()}
+
+
+def is_mixed_with_itself(history: History, pid: ParamId, written: Op) -> bool:
+    """Whether what a parameter was given is a mixture of nothing but itself; else it was moved, or shared."""
+    parts, made_of = shares(history, written), history.graph.ancestors([written.nid]).values()
+    mixes = any(op.name in MIXING and len(op.inputs) == 2 for op in made_of)
+    return mixes and parts.keys() == {pid} and abs(parts[pid] - 1.0) < ROUNDING

@@ -57,6 +57,16 @@ def _line(file: str, line: int, name: str) -> int:
     return found[0].lineno if found else line
 
 
+def given_at(file: str, line: int) -> ast.expr | None:
+    """What the only call on this line that makes a tensor is given."""
+    tree = tree_of(file)
+    found = (
+        [n for n in ast.walk(tree) if isinstance(n, ast.Call) and _spans(n, line)] if tree is not None else []
+    )
+    arriving = [call for call in found if _called(call) in ARRIVING and call.args]
+    return arriving[0].args[0] if len(arriving) == 1 else None
+
+
 def _called(call: ast.Call) -> str:
     function = call.func
     return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from gradsan.judge.flow import SHAPING, TAKEN_OUT
 from gradsan.judge.provenance import Provenance
 from gradsan.judge.shapes.axes import LAYERS, RESHAPING, ROWS, Roles, onward
+from gradsan.judge.shapes.written_densities import is_log_prob, noise_in
 from gradsan.record.events import NOTHING, Op, ValueId
 
 PASSING = RESHAPING | {"neg", "add", "sub", "rsub", "to", "float", "clone", "contiguous", "exp", "clamp"}
@@ -61,9 +62,9 @@ def summed_over_rows(
     """The log-probabilities of a whole batch, as one number that meets something of every sample: a constant that
     weighs it, or what the very actions were worth that it is the log-probability of."""
     for op in within.values():
-        if "log_prob" not in op.tags or len(op.shape) < 2 or op.shape[0] < 2 or known[op.nid][0] != ROWS:
+        if len(op.shape) < 2 or op.shape[0] < 2 or known[op.nid][0] != ROWS or not is_log_prob(graph, op):
             continue
-        drawn = drawn_in(graph, op)
+        drawn = drawn_in(graph, op) or noise_in(graph, op)
         for total in _totals(graph, op, within):
             met = _weight_of_each(graph, total, within, op.shape[0], drawn)
             if met is not None:
@@ -80,8 +81,13 @@ def _totals(graph: Provenance, log_prob: Op, within: dict[ValueId, Op]) -> Itera
             seen.add(user.nid)
             if user.name == "sum" and not user.shape:
                 yield user
-            elif user.name in PASSING and user.shape == log_prob.shape:
+            elif user.shape == log_prob.shape and (user.name in PASSING or _is_scaled(user)):
                 stack.append(user)
+
+
+def _is_scaled(op: Op) -> bool:
+    """`-0.5 * (…)`: all of it alike."""
+    return op.name in ("mul", "div") and len(op.inputs) == 1
 
 
 def drawn_in(graph: Provenance, log_prob: Op, how: frozenset[str] = DRAWING) -> set[ValueId]:

@@ -14,7 +14,7 @@ ALONG = {
     "softmax", "log_softmax", "gather", "cumsum", "cumprod", "sort", "argsort", "cat", "stack", "cosine_similarity",
 }  # fmt: skip
 RECURRENT = {"lstm", "gru", "rnn_tanh", "rnn_relu"}
-WITH_AXES = REDUCTIONS | ALONG | RECURRENT | {"getitem", "select"}
+WITH_AXES = REDUCTIONS | ALONG | RECURRENT | {"getitem", "setitem", "select"}
 MAKES_AN_AXIS = {"stack"}
 ALONG_THE_FIRST = {"cat", "stack"}  # where nothing is said
 # Where nothing is said, PyTorch takes the first axis of a row and of a cube, else the second.
@@ -35,6 +35,8 @@ def axes_of(name: str, args: Any, kwargs: Any, inputs: list[Tensor]) -> tuple[in
         given = args[1] if len(args) > 1 else kwargs.get("other")
     if name == "getitem":
         return _taken_out(given)
+    if name == "setitem":
+        return _picked(given)
     if type(given) is int:  # nearly always, and asking for a tensor is slow
         return (given % dims,) if dims else ()
     if isinstance(given, Tensor):
@@ -63,3 +65,12 @@ def _taken_out(index: Any) -> tuple[int, ...]:
     if not all(type(part) in (int, slice) for part in parts):
         return ()
     return tuple(axis for axis, part in enumerate(parts) if type(part) is int)
+
+
+def _picked(index: Any) -> tuple[int, ...]:
+    """The axis that the one tensor of `x[:, index] = …` runs along; nothing where axes are added or taken out."""
+    parts = index if isinstance(index, tuple) else (index,)
+    if not all(type(part) is slice or isinstance(part, Tensor) for part in parts):
+        return ()
+    along = tuple(axis for axis, part in enumerate(parts) if type(part) is not slice)
+    return along if len(along) == 1 else ()

@@ -182,7 +182,9 @@ class OperationTap(StackedMode):
             numbers += self.departures.operand(args[2])
         settings = 0  # there are none where all arguments are tensors
         if kwargs or len(args) != len(inputs) or args[0] is not inputs[0] or args[-1] is not inputs[-1]:
-            settings = inspect_op.settings(args, kwargs)
+            # The place where a tensor is written is described like the place where one is read.
+            written = name == "setitem" and inputs and args[-1] is inputs[-1]
+            settings = inspect_op.settings(args[:-1] if written else args, kwargs)
         if name in inspect_op.NOTEWORTHY:
             facts = inspect_op.facts(name, args, kwargs, inputs, outputs, settings)
         else:
