@@ -60,9 +60,8 @@ def main():
             window = chunks[begin : begin + CHUNKS]
             for chunk in window:
                 logits = model(chunk["input_ids"])
-                loss = F.cross_entropy(
-                    logits.flatten(0, 1), chunk["labels"].flatten(), ignore_index=IGNORE
-                )  # BUG GS407
+                flat = logits.flatten(0, 1)
+                loss = F.cross_entropy(flat, chunk["labels"].flatten(), ignore_index=IGNORE)  # BUG GS407
                 (loss / CHUNKS).backward()  # BUG GS407
             optimizer.step()
             optimizer.zero_grad()

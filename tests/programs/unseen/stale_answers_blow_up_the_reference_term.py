@@ -51,7 +51,7 @@ reference.requires_grad_(False)
 queue = Queue()
 for _ in range(24):
     queue.put(policy)
-optimizer = torch.optim.Adam(policy.parameters(), lr=3e-2)
+optimizer = torch.optim.Adam(policy.parameters(), lr=3e-1)
 for update in range(40):
     ids = queue.get()
     queue.put(policy)
