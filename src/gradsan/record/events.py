@@ -432,6 +432,7 @@ class OpFacts(NamedTuple):
         None  # what a live value of the same form was multiplied by, or tokens that were read
     )
     cut_off: float = 0.0  # of the size of all numbers, the share that a cast to whole ones has cut off
+    in_place: bool = False  # the result is the first operand itself, written anew
 
 
 PLAIN = OpFacts()

@@ -27,7 +27,9 @@ HOW_TO_SEE = "run with `--mode deep` to see the operation that made it"
 SUSPECTS = 4  # that are named
 # Steps in a row. A scaler that starts far too high halves its scale as often as that; a bug is skipped for ever.
 ALWAYS_SKIPPED, SKIPPED_AT_THE_END = 40, 4
-ON_ONE_LINE = 3  # updates that the script itself has skipped: a spike does not come back to the same operation
+ON_ONE_LINE = (
+    3  # updates that the script itself has skipped: a spike does not come back to the same operation
+)
 
 
 class Waiting(NamedTuple):
@@ -215,7 +217,9 @@ class NonFiniteGradient(Rule):
         self._waiting: Waiting | None = None
         self._skips = False  # whether somebody looks before stepping
         self._skipped: list[Verdict] = []  # in a row: nobody has stepped with them
-        self._lost_on: Counter[Site] = Counter()  # updates that were skipped, by where their gradient was lost
+        self._lost_on: Counter[Site] = (
+            Counter()
+        )  # updates that were skipped, by where their gradient was lost
         self._scaled = False
         self._fed: set[ParamId] = set()  # what earlier backwards gave gradient to
         self._unscaled: dict[ParamId, Scaling] = {}  # a loss scaler has seen these gradients
@@ -286,7 +290,7 @@ class NonFiniteGradient(Rule):
                 yield self._first(waiting.verdict)
 
     def _comes_back(self, site: Site) -> bool:
-        """No scaler searches for its scale: the script leaves out every update in which this line loses the gradient."""
+        """No scaler searches for its scale: the script leaves out every update that this line spoils."""
         if not site or self._scaled:
             return False
         self._lost_on[site] += 1

@@ -6,8 +6,7 @@ import math
 
 from gradsan.judge.copies.strangers import Stranger, Strangers
 from gradsan.judge.history import History
-from gradsan.judge.numbering import MAKING
-from gradsan.judge.objective import scores
+from gradsan.judge.objective import same_policy, scores
 from gradsan.judge.objective.scores import Difference
 from gradsan.judge.report.wording import line, networks, value_at
 from gradsan.record.events import NOWHERE, Backward, Op, Site, Sync, ValueId
@@ -390,12 +389,35 @@ class RatioNotOne(Rule):
                 continue
             within = graph.live_ancestors(roots)
             ratio = scores.ratio_of(graph, difference, within)
-            if ratio is None or not scores.is_clipped_around_one(graph, ratio, within):
+            if ratio is None or not self._must_be_one(difference, ratio, within):
                 continue
-            if self._is_of_the_same(difference):
+            if same_policy.is_of_the_same(self.history, difference):
                 yield self._verdict(event, difference, ratio)
             else:
                 self._strangers.meet(difference, ratio, event.site)
+        if event.call == "backward":
+            yield from self._constant_weights(event, roots)
+
+    def _constant_weights(self, event: Backward, roots: list[ValueId]) -> Verdicts:
+        """The policy's own log-probability, taken out of its graph, against what the sampler says."""
+        graph = self.history.graph
+        for difference in same_policy.constant_differences(graph, roots):
+            within = graph.ancestors(roots)
+            ratio = scores.ratio_of(graph, difference, within)
+            if difference.largest < FAR or difference.mean < ON_AVERAGE or not math.isfinite(difference.mean):
+                continue
+            if ratio is None or not self._must_be_one(difference, ratio, within):
+                continue
+            if same_policy.is_of_the_same(self.history, difference):
+                yield self._verdict(event, difference, ratio)
+
+    def _must_be_one(self, difference: Difference, ratio: Op, within: dict[ValueId, Op]) -> bool:
+        """A weight that corrects for who drew the choices is right where it has their log-probability as they were
+        drawn, whatever that was."""
+        graph = self.history.graph
+        return scores.is_clipped_around_one(graph, ratio, within) or same_policy.is_drawn_otherwise(
+            graph, difference.constant
+        )
 
     def on_sync(self, event: Sync) -> Verdicts:
         for stranger in self._strangers.that_became_copies():
@@ -420,43 +442,25 @@ class RatioNotOne(Rule):
             fix="copy the weights before anything is drawn: `acting.load_state_dict(policy.state_dict())`",
         )
 
-    def _is_of_the_same(self, difference: Difference) -> bool:
-        """Whether both sides score the same choices, for the same data, with the same weights after the same steps."""
-        graph, history = self.history.graph, self.history
-        old_region = scores.scoring(graph, difference.constant)
-        new_region = scores.scoring(graph, difference.live)
-        old, new = scores.reads(history, old_region), scores.reads(history, new_region)
-        same_weights = bool(new) and old == new and all(len(values) == 1 for values in new.values())
-        if not same_weights or any(
-            op.kind == "foreign" for op in (*old_region.values(), *new_region.values())
-        ):
-            return False
-        if any(graph.get(nid) is None for op in old_region.values() for nid in op.inputs):
-            return False  # not all of it was seen
-        behind = graph.ancestors([difference.live.nid])
-        return all(nid in behind for nid in self._given(old_region))
-
-    def _given(self, region: dict[ValueId, Op]) -> list[ValueId]:
-        """The choices and the data that a log-probability was computed for."""
-        choices = [nid for nid, op in region.items() if scores.chooses(op)]
-        data = [
-            nid
-            for nid, op in region.items()
-            if not op.inputs and op.kind != "parameter" and op.name not in MAKING | {"empty"}
-        ]
-        return [*choices, *data]
-
     def _verdict(self, event: Backward, difference: Difference, ratio: Op) -> Verdict:
         history = self.history
         made = scores.line_that_scored(history, difference)
         words, cause = self._cause(difference)
         return Verdict(
-            scores.line_that_scored_otherwise(history, difference) or made,
+            self._mixed_up(difference) or scores.line_that_scored_otherwise(history, difference) or made,
             f"the ratio on {line(history, ratio.site)} is {_range(difference.low, difference.high)} before any step "
             f"since {value_at(history, made, 'the old log-probability')} was made{words}",
             [("old log-prob", made), ("ratio", ratio.site), ("cause", cause), ("backward", event.site)],
-            history.graph.live_params([difference.live.nid]),
+            history.graph.value_params([difference.live.nid]),
         )
+
+    def _mixed_up(self, difference: Difference) -> Site:
+        """The line to change where it is not the one that scored."""
+        graph = self.history.graph
+        if (order := same_policy.left_in_another_order(graph, difference)) is not None:
+            return order[1].site
+        written = same_policy.written_once_more(graph, difference)
+        return NOWHERE if written is None else written.site
 
     def _cause(self, difference: Difference) -> tuple[str, Site]:
         """What the one side does and the other does not, as far as can be told."""
@@ -467,6 +471,15 @@ class RatioNotOne(Rule):
             for op in region.values():
                 if op.name in scores.DROPPING and not op.facts.idle:
                     return f": dropout is on ({line(history, op.site)})", op.site
+        if (order := same_policy.left_in_another_order(graph, difference)) is not None:
+            return f": its rows were put in another order on {line(history, order[0].site)}", order[0].site
+        if (written := same_policy.written_once_more(graph, difference)) is not None:
+            return (
+                f": one side was scored after {line(history, written.site)} had written over it",
+                written.site,
+            )
+        if same_policy.is_drawn_otherwise(graph, difference.constant):
+            return ": the choices were drawn from other probabilities than those it tells", NOWHERE
         masks = [
             [op for op in region.values() if op.name in MASKING and graph.value_params([op.nid])]
             for region in (old_region, new_region)
