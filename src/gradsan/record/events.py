@@ -117,6 +117,7 @@ class Sync(NamedTuple):
     passed: int = 0  # iterations that have gone by since the last one that was told, or since the last look
     chain: Chain = DIRECT
     still: bool = False  # what was loaded had been there before
+    missed: tuple[ParamId, ...] = ()  # nothing was loaded into these: none of the names fits
 
 
 # -- backward ---------------------------------------------------------------------------------------

@@ -25,7 +25,8 @@ class RatioNotOne(Rule):
     what = """
         Before the first step with new data the policy is the one that collected it, so the importance ratio must be
         one. Here it is not: the same weights give the same actions another log-probability. A normaliser was
-        updated in between, dropout is on, another temperature was used, a clipped action was scored. Or the copy that
+        updated in between, dropout is on, another temperature was used, a clipped action was scored, rows were put in
+        another order, or a sampler tells another log-probability than the one that it drew with. Or the copy that
         acts was given the policy's weights only after the first update.
     """
     why = """
@@ -213,6 +214,87 @@ class RatioNotOne(Rule):
                 opt.step()
             acting.load_state_dict(policy.state_dict())
         """,
+        """
+        # Scored in the order of their lengths, and left so.
+        import torch
+        net = torch.nn.Sequential(torch.nn.Embedding(9, 6), torch.nn.Linear(6, 9))
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        def score(ids):
+            return net(ids[:, :-1]).log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze(-1)
+        for _ in range(3):
+            ids, lengths, gain = torch.randint(9, (8, 6)), torch.randint(2, 6, (8,)), torch.randn(8, 1)
+            order = lengths.argsort()
+            with torch.no_grad():
+                parts = [score(ids[rows]) for rows in order.split(2)]
+                old = torch.cat(parts)  # BUG
+            ratio = (score(ids) - old).exp()
+            loss = -torch.min(ratio * gain, ratio.clamp(0.8, 1.2) * gain).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # A sampler with a copy of the weights draws at a temperature, and tells the log-probability without it.
+        import torch
+        def network():
+            return torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linear(8, 4))
+        policy, sampler = network(), network()
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(3):
+            s = torch.randn(16, 3)
+            sampler.load_state_dict(policy.state_dict())
+            with torch.no_grad():
+                logits = sampler(s)
+                a = (logits / 0.5).softmax(-1).multinomial(1)
+                said = logits.log_softmax(-1).gather(1, a)  # BUG
+            log_prob = (policy(s) / 0.5).log_softmax(-1).gather(1, a)
+            weight = (log_prob.detach() - said).exp().clamp(max=2.0)
+            loss = -(weight * log_prob * (a == 1).float()).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # Both readers of the logits divide them where they lie; the update has two of them.
+        import torch
+        net = torch.nn.Linear(3, 4)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        def score(logits, a):
+            logits.div_(0.6)
+            return logits.log_softmax(-1).gather(1, a)
+        def spread(logits):
+            logits.div_(0.6)  # BUG
+            return -(logits.softmax(-1) * logits.log_softmax(-1)).sum(-1)
+        for _ in range(3):
+            s, a, gain = torch.randn(8, 3), torch.randint(4, (8, 1)), torch.randn(8, 1)
+            with torch.no_grad():
+                old = score(net(s), a)
+            logits = net(s)
+            bonus = spread(logits).mean()
+            ratio = (score(logits, a) - old).exp()
+            loss = -torch.min(ratio * gain, ratio.clamp(0.8, 1.2) * gain).mean() - 0.01 * bonus
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # One ratio for a whole answer, without its padding, scored at another temperature.
+        import torch
+        net = torch.nn.Sequential(torch.nn.Embedding(9, 6), torch.nn.Linear(6, 9))
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        def score(ids, temperature):
+            return (net(ids[:, :-1]) / temperature).log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze(-1)
+        for _ in range(3):
+            ids, gain = torch.randint(9, (8, 6)), torch.randn(8)
+            mask = (torch.arange(5) < torch.randint(2, 6, (8, 1))).float()
+            with torch.no_grad():
+                old = (score(ids, 0.5) * mask).sum(-1) / mask.sum(-1)  # BUG
+            ratio = ((score(ids, 1.0) * mask).sum(-1) / mask.sum(-1) - old).exp()
+            loss = -torch.min(ratio * gain, ratio.clamp(0.8, 1.2) * gain).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """
@@ -372,6 +454,87 @@ class RatioNotOne(Rule):
             loss.backward()
             opt.step()
             champion.load_state_dict(policy.state_dict())
+        """,
+        """
+        # Scored in the order of their lengths, and put back.
+        import torch
+        net = torch.nn.Sequential(torch.nn.Embedding(9, 6), torch.nn.Linear(6, 9))
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        def score(ids):
+            return net(ids[:, :-1]).log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze(-1)
+        for _ in range(3):
+            ids, lengths, gain = torch.randint(9, (8, 6)), torch.randint(2, 6, (8,)), torch.randn(8, 1)
+            order = lengths.argsort()
+            with torch.no_grad():
+                parts = [score(ids[rows]) for rows in order.split(2)]
+                old = torch.cat(parts)[order.argsort()]
+            ratio = (score(ids) - old).exp()
+            loss = -torch.min(ratio * gain, ratio.clamp(0.8, 1.2) * gain).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # A sampler with a copy of the weights draws warmer to explore, and says so: the weight corrects for it.
+        import torch
+        def network():
+            return torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linear(8, 4))
+        policy, sampler = network(), network()
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(3):
+            s = torch.randn(16, 3)
+            sampler.load_state_dict(policy.state_dict())
+            with torch.no_grad():
+                logits = sampler(s)
+                a = (logits / 0.5).softmax(-1).multinomial(1)
+                said = (logits / 0.5).log_softmax(-1).gather(1, a)
+            log_prob = policy(s).log_softmax(-1).gather(1, a)
+            weight = (log_prob.detach() - said).exp().clamp(max=2.0)
+            loss = -(weight * log_prob * (a == 1).float()).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # Both readers of the logits divide them, each a copy of its own.
+        import torch
+        net = torch.nn.Linear(3, 4)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        def score(logits, a):
+            logits = logits / 0.6
+            return logits.log_softmax(-1).gather(1, a)
+        def spread(logits):
+            logits = logits / 0.6
+            return -(logits.softmax(-1) * logits.log_softmax(-1)).sum(-1)
+        for _ in range(3):
+            s, a, gain = torch.randn(8, 3), torch.randint(4, (8, 1)), torch.randn(8, 1)
+            with torch.no_grad():
+                old = score(net(s), a)
+            logits = net(s)
+            bonus = spread(logits).mean()
+            ratio = (score(logits, a) - old).exp()
+            loss = -torch.min(ratio * gain, ratio.clamp(0.8, 1.2) * gain).mean() - 0.01 * bonus
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # One ratio for a whole answer, without its padding.
+        import torch
+        net = torch.nn.Sequential(torch.nn.Embedding(9, 6), torch.nn.Linear(6, 9))
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        def score(ids, temperature):
+            return (net(ids[:, :-1]) / temperature).log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze(-1)
+        for _ in range(3):
+            ids, gain = torch.randint(9, (8, 6)), torch.randn(8)
+            mask = (torch.arange(5) < torch.randint(2, 6, (8, 1))).float()
+            with torch.no_grad():
+                old = (score(ids, 0.5) * mask).sum(-1) / mask.sum(-1)
+            ratio = ((score(ids, 0.5) * mask).sum(-1) / mask.sum(-1) - old).exp()
+            loss = -torch.min(ratio * gain, ratio.clamp(0.8, 1.2) * gain).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
         """,
     )
 
