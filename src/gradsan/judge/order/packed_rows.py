@@ -1,4 +1,4 @@
-"""One batch that is cut into micro-batches otherwise each time, where every micro-batch weighs as much as the others."""
+"""One batch that is cut into micro-batches otherwise each time, and each micro-batch weighs as much as the others."""
 
 from __future__ import annotations
 
