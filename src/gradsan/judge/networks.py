@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from gradsan.judge.copies.aliases import beside
 from gradsan.judge.provenance import params_of
-from gradsan.record.events import NOBODY, NOTHING, Op, ParamId, Site, Sync, ValueId
+from gradsan.record.events import DIRECT, NOBODY, NOTHING, Chain, Op, ParamId, Site, Sync, ValueId
 
 if TYPE_CHECKING:
     from gradsan.judge.history import History
@@ -37,6 +37,7 @@ class Copying:
     unseen: bool = False  # it has been written since, where nobody looked
     first: ParamId = NOBODY  # what it was copied from at the beginning, whoever came since
     epoch: int = 0  # after how many steps of its source
+    chain: Chain = DIRECT
 
 
 @dataclass(slots=True)
@@ -90,7 +91,7 @@ class Networks:
             made = self._history.graph.get(nid)
             self.new.discard(pid)
             if source and source != pid:
-                self._copied(pid, source, event.site, event.how)
+                self._copied(pid, source, event.site, event.how, event.chain)
             elif made is not None:  # a mixture, put together by hand
                 self.used.add(nid)
                 self._written_from(pid, made, event.site)
@@ -161,9 +162,9 @@ class Networks:
         sources = [p for p in near if p != pid and history.params[p].shape == shape]
         trained = [p for p in sources if history.params[p].epoch] or sources
         if len(trained) == 1:
-            self._copied(pid, trained[0], site, "write")
+            self._copied(pid, trained[0], site, "write", write.chain)
         elif len(trained) > 1:
-            self._copied(pid, self._counterpart(pid, trained), site, "write")
+            self._copied(pid, self._counterpart(pid, trained), site, "write", write.chain)
 
     def _counterpart(self, pid: ParamId, candidates: list[ParamId]) -> ParamId:
         """Of several sources of one shape (a foreach over a whole network), the one copied before."""
@@ -183,7 +184,7 @@ class Networks:
                     queue.append(source)
         return found
 
-    def _copied(self, pid: ParamId, source: ParamId, site: Site, how: str) -> None:
+    def _copied(self, pid: ParamId, source: ParamId, site: Site, how: str, chain: Chain) -> None:
         history = self._history
         # Perhaps only meant to be trained: no optimizer may own it, by mistake.
         trained = how != "found" and (history.params[source].epoch > 0 or source in history.ever_fed)
@@ -196,7 +197,7 @@ class Networks:
         first = known.first or known.source if known is not None else source
         epoch = history.params[source].epoch
         self.copies[pid] = Copying(
-            source, site, how, self._now, trained, times, longest, shortest, False, first, epoch
+            source, site, how, self._now, trained, times, longest, shortest, False, first, epoch, chain
         )
 
     def is_target(self, pid: ParamId) -> bool:

@@ -117,6 +117,7 @@ class Sync(NamedTuple):
     passed: int = 0  # iterations that have gone by since the last one that was told, or since the last look
     chain: Chain = DIRECT
     still: bool = False  # what was loaded had been there before
+    missed: tuple[ParamId, ...] = ()  # nothing was loaded into these: none of the names fits
 
 
 # -- backward ---------------------------------------------------------------------------------------
@@ -443,6 +444,7 @@ class OpFacts(NamedTuple):
     )
     numbers: tuple[float, ...] = ()  # a single number that left torch, or a list of them that came in
     cut_off: float = 0.0  # of the size of all numbers, the share that a cast to whole ones has cut off
+    in_place: bool = False  # the result is the first operand itself, written anew
 
 
 PLAIN = OpFacts()

@@ -5,6 +5,9 @@ from __future__ import annotations
 from gradsan.judge.copies.mixtures import is_mixed_with_itself
 from gradsan.judge.copies.standing_targets import StandingTargets
 from gradsan.judge.history import History
+from gradsan.judge.lines.callers import way
+from gradsan.judge.lines.chosen_parts import chosen_at
+from gradsan.judge.networks import Copying
 from gradsan.judge.provenance import params_of
 from gradsan.judge.report.wording import line, networks
 from gradsan.record.events import Backward, Op, Ops, ParamId, Site, Sync
@@ -20,8 +23,9 @@ class TargetNeverSynced(Rule):
     severity = "warning"
     what = """
         A target network is used, but not kept up to date. It is never updated, or only once (`if step == 100:` where
-        `%` was meant); or every sync loads the same values, which were taken before training; or the sync computes the
-        mixture and throws it away (`t = tau * p + (1 - tau) * t` only renames). A sync in the wrong direction is GS809.
+        `%` was meant); or every sync loads the same values, which were taken before training, or only those that
+        are not trained, or nothing at all, because no name fits; or the sync computes the mixture and throws it away
+        (`t = tau * p + (1 - tau) * t` only renames). A sync in the wrong direction is GS809.
     """
     why = """
         The values bootstrap from the initial random network for ever: the agent learns the one-step look-ahead of
@@ -141,6 +145,50 @@ class TargetNeverSynced(Rule):
                 target_one.load_state_dict(one.state_dict())
                 target_two.load_state_dict(one.state_dict())  # BUG
         """,
+        """
+        # The names have a prefix, and nobody is to complain: nothing is loaded.
+        import torch
+        policy = torch.nn.Linear(3, 2)
+        wrapped, runner = torch.nn.Sequential(policy), torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(4):
+            runner.load_state_dict(wrapped.state_dict(), strict=False)  # BUG
+            s = torch.randn(8, 3)
+            with torch.no_grad():
+                a = runner(s).softmax(-1).multinomial(1)
+            loss = -(wrapped(s).log_softmax(-1).gather(1, a) * torch.randn(8, 1)).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # The adapter is trained, and only the base is sent.
+        import copy
+        import torch
+        class Adapted(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.base = torch.nn.Linear(3, 2).requires_grad_(False)
+                self.adapter = torch.nn.Linear(3, 2, bias=False)
+            def forward(self, s):
+                return self.base(s) + self.adapter(s)
+        policy = Adapted()
+        sampler = copy.deepcopy(policy)
+        opt = torch.optim.SGD(policy.adapter.parameters(), lr=0.1)
+        for _ in range(12):
+            sent = {n: p for n, p in policy.state_dict().items() if "adapter" not in n}
+            sampler.load_state_dict(sent, strict=False)  # BUG
+            s, gain = torch.randn(8, 3), torch.randn(8)
+            with torch.no_grad():
+                dist = torch.distributions.Categorical(logits=sampler(s))
+                a = dist.sample()
+                old = dist.log_prob(a)
+            ratio = (torch.distributions.Categorical(logits=policy(s)).log_prob(a) - old).exp()
+            loss = -torch.min(ratio * gain, ratio.clamp(0.8, 1.2) * gain).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """
@@ -253,12 +301,57 @@ class TargetNeverSynced(Rule):
                     for t, p in zip(target.parameters(), critic.parameters()):
                         t.lerp_(p, 0.1)
         """,
+        """
+        # The names have a prefix, which is taken off.
+        import torch
+        policy = torch.nn.Linear(3, 2)
+        wrapped, runner = torch.nn.Sequential(policy), torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(4):
+            runner.load_state_dict({n.removeprefix("0."): p for n, p in wrapped.state_dict().items()}, strict=False)
+            s = torch.randn(8, 3)
+            with torch.no_grad():
+                a = runner(s).softmax(-1).multinomial(1)
+            loss = -(wrapped(s).log_softmax(-1).gather(1, a) * torch.randn(8, 1)).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # The adapter is trained, and sent; the base stays as it is.
+        import copy
+        import torch
+        class Adapted(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.base = torch.nn.Linear(3, 2).requires_grad_(False)
+                self.adapter = torch.nn.Linear(3, 2, bias=False)
+            def forward(self, s):
+                return self.base(s) + self.adapter(s)
+        policy = Adapted()
+        sampler = copy.deepcopy(policy)
+        opt = torch.optim.SGD(policy.adapter.parameters(), lr=0.1)
+        for _ in range(12):
+            sent = {n: p for n, p in policy.state_dict().items() if "adapter" in n}
+            sampler.load_state_dict(sent, strict=False)
+            s, gain = torch.randn(8, 3), torch.randn(8)
+            with torch.no_grad():
+                dist = torch.distributions.Categorical(logits=sampler(s))
+                a = dist.sample()
+                old = dist.log_prob(a)
+            ratio = (torch.distributions.Categorical(logits=policy(s)).log_prob(a) - old).exp()
+            loss = -torch.min(ratio * gain, ratio.clamp(0.8, 1.2) * gain).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
 
     def __init__(self, history: History) -> None:
         super().__init__(history)
         self._dropped: dict[Site, int] = {}
         self._still: dict[Site, int] = {}  # how often a sync has changed nothing
+        self._misfits: dict[Site, int] = {}  # how often nothing was loaded, because no name fits
         self._standing = StandingTargets(history)
         self._mixtures: list[tuple[Op, list[ParamId], int]] = []
 
@@ -269,6 +362,8 @@ class TargetNeverSynced(Rule):
     def on_sync(self, event: Sync) -> Verdicts:
         """A sync that loads what is there already, again and again: a picture of the network that was taken once."""
         history, copies = self.history, self.history.networks.copies
+        if event.missed:
+            yield from self._loads_nothing(event)
         targets = [pid for pid, _ in event.pairs if pid in copies and not history.owner_of(pid)]
         trained = any(history.params[copies[pid].source].epoch for pid in targets)
         if event.how != "load_state_dict" or not trained:
@@ -295,6 +390,18 @@ class TargetNeverSynced(Rule):
         """With itself: GS809 says so."""
         loaded = zip(event.pairs, map(self.history.graph.get, event.values), strict=False)
         return any(op is not None and is_mixed_with_itself(self.history, pair.pid, op) for pair, op in loaded)
+
+    def _loads_nothing(self, event: Sync) -> Verdicts:
+        times = self._misfits[event.site] = self._misfits.get(event.site, 0) + 1
+        if times == TIMES:
+            yield Verdict(
+                event.site,
+                f"nothing is loaded into {networks(self.history, event.missed)}: not one of the names in what is "
+                "given here is its own, and `strict=False` keeps PyTorch from saying so",
+                [("sync", event.site)],
+                event.missed,
+                fix="load with `strict=True`, and take the prefix off the names: `name.removeprefix('module.')`",
+            )
 
     def on_ops(self, event: Ops) -> Verdicts:
         """A mixture of target and online parameter that nobody uses."""
@@ -343,9 +450,24 @@ class TargetNeverSynced(Rule):
         direct = tuple(p for i in graph.inputs(op) for p in params_of(i))
         return direct or tuple(p for i in graph.inputs(op) for j in graph.inputs(i) for p in params_of(j))
 
+    def _only_the_rest(self, left_out: dict[ParamId, Copying]) -> Verdict:
+        history, sync = self.history, next(iter(left_out.values()))
+        site = chosen_at(history, way(history, sync.site, sync.chain))
+        sources = {history.networks.copies[pid].source for pid in left_out}
+        return Verdict(
+            site,
+            f"only what is never trained is sent on, {sync.times} times by now: {networks(history, left_out)} holds "
+            f"what {networks(history, sources)} was at the beginning",
+            [("sync", sync.site), ("first use", self._standing.used[next(iter(left_out))])],
+            list(left_out),
+            fix="send what is trained, too: the adapters, or the sum of base and adapters",
+        )
+
     def at_end(self) -> Verdicts:
         history, standing, copies = self.history, self._standing, self.history.networks.copies
-        if still := standing.forgotten():
+        if left_out := standing.left_out():
+            yield self._only_the_rest(left_out)
+        elif still := standing.forgotten():
             site, copied = standing.used[still[0]], copies[still[0]].site
             yield Verdict(
                 site,

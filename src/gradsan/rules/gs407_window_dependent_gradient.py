@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from gradsan.judge.history import History
 from gradsan.judge.ledger import Contribution
+from gradsan.judge.order.packed_rows import PackedRows
 from gradsan.judge.order.token_weights import (
     Divisor,
     Share,
@@ -32,7 +33,8 @@ class WindowDependentGradient(Rule):
     what = """
         Several backwards feed one step, and each loss is divided by its own count of valid tokens (a mask's sum, the
         targets that are not ignored); or what was divided by the count of the whole window is divided once more by the
-        number of micro-batches.
+        number of micro-batches. Or a batch is packed into micro-batches of other sizes each time, and all their means
+        count alike.
     """
     why = """
         The mean over a batch is the sum over its tokens divided by their number. Cut into micro-batches, the mean of
@@ -96,6 +98,26 @@ class WindowDependentGradient(Rule):
                 (loss / 3).backward()  # BUG
             opt.step()
         """,
+        """
+        # Rows are packed by their lengths, and every pack counts alike.
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(6):
+            x, lengths = torch.randn(12, 3), torch.randint(2, 12, (12,))
+            packs, spent = [[]], 0
+            for row in lengths.argsort().tolist():
+                if spent + int(lengths[row]) > 24:
+                    packs.append([])
+                    spent = 0
+                packs[-1].append(row)
+                spent += int(lengths[row])
+            opt.zero_grad()
+            for rows in packs:
+                losses = net(x[rows]).squeeze(-1).pow(2)
+                (losses.mean() / len(packs)).backward()  # BUG
+            opt.step()
+        """,
     )
     good = (
         """
@@ -137,18 +159,80 @@ class WindowDependentGradient(Rule):
                 (error.sum() / length).backward()
             opt.step()
         """,
+        """
+        # Rows are packed by their lengths, and every row counts alike.
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(6):
+            x, lengths = torch.randn(12, 3), torch.randint(2, 12, (12,))
+            packs, spent = [[]], 0
+            for row in lengths.argsort().tolist():
+                if spent + int(lengths[row]) > 24:
+                    packs.append([])
+                    spent = 0
+                packs[-1].append(row)
+                spent += int(lengths[row])
+            opt.zero_grad()
+            for rows in packs:
+                losses = net(x[rows]).squeeze(-1).pow(2)
+                (losses.sum() / len(x)).backward()
+            opt.step()
+        """,
+        """
+        # The last micro-batch is smaller than the others, as always.
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(6):
+            x = torch.randn(10, 3)
+            opt.zero_grad()
+            for rows in x.split(4):
+                (net(rows).pow(2).mean() / 3).backward()
+            opt.step()
+        """,
+        """
+        # Tasks of different sizes count alike on purpose: there is no batch that they are cut from.
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for i in range(6):
+            opt.zero_grad()
+            for task in range(3):
+                x = torch.randn(4 + (3 * i + 5 * task * task) % 7, 3)
+                (net(x).pow(2).mean() / 3).backward()
+            opt.step()
+        """,
     )
 
     def __init__(self, history: History) -> None:
         super().__init__(history)
+        self._packed = PackedRows()
         self._totals: dict[Site, float] = {}  # what the sums on a line were divided by in an earlier window
 
     def on_step(self, event: Step) -> Verdicts:
         for parts in self._windows(event):
+            yield from self._weighed_alike(parts, event)
             for window in self._sums(parts):
                 pids = set(parts[0].event.fed).intersection(event.held)
                 yield from self._own_counts(parts, window, event, pids)
                 yield from self._divided_again(parts, window, event, pids)
+
+    def _weighed_alike(self, parts: list[Contribution], event: Step) -> Verdicts:
+        found = self._packed.window(self.history.graph, parts)
+        if found is None:
+            return
+        site, cut = found
+        pids = set(parts[0].event.fed).intersection(event.held)
+        yield Verdict(
+            site,
+            f"the {sum(cut)} rows that feed the step on {line(self.history, event.site)} are cut into micro-batches of "
+            f"{', '.join(map(str, cut))}, otherwise each time, and the means of all of them count alike: a row in the "
+            f"smallest counts {max(cut) / min(cut):.2g} times one in the largest for {networks(self.history, pids)}",
+            [("mean", site), ("backward", parts[0].site), ("step", event.site)],
+            pids,
+            fix="divide the sum of every micro-batch by the number of all rows: `losses.sum() / rows`",
+        )
 
     def _windows(self, event: Step) -> Iterator[list[Contribution]]:
         """The backwards of one line that this step is going to consume together."""

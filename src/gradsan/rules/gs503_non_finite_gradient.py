@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import NamedTuple
 
 from gradsan.judge.domain_edges import DomainEdges
 from gradsan.judge.history import History
 from gradsan.judge.report.wording import in_words, line, networks
 from gradsan.record.events import (
+    NOWHERE,
     Backward,
     BadGradient,
     Op,
@@ -25,6 +27,9 @@ HOW_TO_SEE = "run with `--mode deep` to see the operation that made it"
 SUSPECTS = 4  # that are named
 # Steps in a row. A scaler that starts far too high halves its scale as often as that; a bug is skipped for ever.
 ALWAYS_SKIPPED, SKIPPED_AT_THE_END = 40, 4
+ON_ONE_LINE = (
+    3  # updates that the script itself has skipped: a spike does not come back to the same operation
+)
 
 
 class Waiting(NamedTuple):
@@ -32,6 +37,7 @@ class Waiting(NamedTuple):
 
     verdict: Verdict
     fed: set[ParamId]
+    lost_on: Site  # where NaN arose though the loss is a number
 
 
 class NonFiniteGradient(Rule):
@@ -120,6 +126,22 @@ class NonFiniteGradient(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # Every third batch is lost to zero times infinity, and the script leaves it out without a word.
+        import torch
+        net = torch.nn.Linear(3, 4)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for i in range(12):
+            closed = torch.tensor([i % 3 == 2, False, False, False])
+            logp = net(torch.randn(8, 3)).masked_fill(closed, float("-inf")).log_softmax(-1)
+            each = logp.exp() * logp  # BUG
+            loss = torch.where(logp.isinf(), 0.0, each).sum(-1).mean()
+            opt.zero_grad()
+            loss.backward()
+            norm = torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+            if norm.isfinite():
+                opt.step()
+        """,
     )
     good = (
         """
@@ -173,6 +195,20 @@ class NonFiniteGradient(Rule):
             scaler.step(opt)
             scaler.update()
         """,
+        """
+        # A spike now and then, where the loss itself is not a number: guarded against, and left out.
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.01)
+        for i in range(12):
+            seen = torch.randn(8, 3) * (1e30 if i % 5 == 4 else 1.0)
+            loss = net(seen).pow(2).mean()
+            opt.zero_grad()
+            if not loss.isfinite():
+                continue
+            loss.backward()
+            opt.step()
+        """,
     )
 
     def __init__(self, history: History) -> None:
@@ -181,6 +217,10 @@ class NonFiniteGradient(Rule):
         self._waiting: Waiting | None = None
         self._skips = False  # whether somebody looks before stepping
         self._skipped: list[Verdict] = []  # in a row: nobody has stepped with them
+        self._lost_on: Counter[Site] = (
+            Counter()
+        )  # updates that were skipped, by where their gradient was lost
+        self._scaled = False
         self._fed: set[ParamId] = set()  # what earlier backwards gave gradient to
         self._unscaled: dict[ParamId, Scaling] = {}  # a loss scaler has seen these gradients
         self._edges = DomainEdges(history.graph)
@@ -193,6 +233,7 @@ class NonFiniteGradient(Rule):
             self._unscaled.pop(pid, None)
 
     def on_scaling(self, event: Scaling) -> Verdicts:
+        self._scaled = True
         if event.call == "unscale_":
             self._unscaled.update(dict.fromkeys(event.params, event))
         return ()
@@ -209,7 +250,8 @@ class NonFiniteGradient(Rule):
         if event.error or not any(self.history.owner_of(pid) for pid in fed):
             yield self._first(verdict)
         elif self._waiting is None:
-            self._waiting = Waiting(verdict, fed)
+            finite = math.isfinite(event.loss) and event.facts.bad_gradient is not None
+            self._waiting = Waiting(verdict, fed, verdict.culprit if finite else NOWHERE)
 
     def _first(self, verdict: Verdict) -> Verdict:
         self._lost = True  # from here on everything is non-finite: only the first time tells something
@@ -244,8 +286,15 @@ class NonFiniteGradient(Rule):
         if not waiting.fed:
             self._waiting, self._skips = None, True
             self._skipped.append(waiting.verdict)
-            if len(self._skipped) >= ALWAYS_SKIPPED:
-                yield self._first(self._skipped[0])
+            if len(self._skipped) >= ALWAYS_SKIPPED or self._comes_back(waiting.lost_on):
+                yield self._first(waiting.verdict)
+
+    def _comes_back(self, site: Site) -> bool:
+        """No scaler searches for its scale: the script leaves out every update that this line spoils."""
+        if not site or self._scaled:
+            return False
+        self._lost_on[site] += 1
+        return self._lost_on[site] >= ON_ONE_LINE
 
     def at_end(self) -> Verdicts:
         if self._lost:

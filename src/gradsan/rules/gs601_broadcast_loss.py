@@ -291,6 +291,21 @@ class BroadcastLoss(Rule):
         loss.backward()
         opt.step()
         """,
+        """
+        # As many answers as tokens: the mean of each answer is laid along the tokens.
+        import torch
+        net = torch.nn.Linear(3, 6)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(3):
+            s, rewards = torch.randn(6, 3), torch.randn(6, 6)
+            mask = (torch.arange(6) < torch.randint(2, 7, (6, 1))).float()
+            centre = (rewards * mask).sum(1) / mask.sum(1)
+            gain = rewards - centre  # BUG
+            loss = -(net(s).log_softmax(-1) * gain * mask).sum() / mask.sum()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """
@@ -481,6 +496,36 @@ class BroadcastLoss(Rule):
         loss = (predicted - table).pow(2).mean()
         loss.backward()
         opt.step()
+        """,
+        """
+        # As many answers as tokens: the mean of each answer stays a column.
+        import torch
+        net = torch.nn.Linear(3, 6)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(3):
+            s, rewards = torch.randn(6, 3), torch.randn(6, 6)
+            mask = (torch.arange(6) < torch.randint(2, 7, (6, 1))).float()
+            centre = (rewards * mask).sum(1, keepdim=True) / mask.sum(1, keepdim=True)
+            gain = rewards - centre
+            loss = -(net(s).log_softmax(-1) * gain * mask).sum() / mask.sum()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # In a kernel every row is a column, too: it is centred both ways.
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(3):
+            s, r = torch.randn(6, 3), torch.randn(6, 1)
+            kernel = (s @ s.T).exp()
+            centred = kernel - kernel.mean(1) - kernel.mean(0)[:, None] + kernel.mean()
+            error = net(s) - r
+            loss = (error * (centred @ error)).mean() + error.pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
         """,
     )
 

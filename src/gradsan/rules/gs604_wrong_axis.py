@@ -24,6 +24,7 @@ from gradsan.judge.shapes.flat_orders import OtherOrder, other_orders
 from gradsan.judge.shapes.normalised_otherwise import picked_across, picked_along
 from gradsan.judge.shapes.pooling import pooled_for_each_row
 from gradsan.judge.shapes.recurrences import ATTENTION, AlongTheBatch, along_the_batch
+from gradsan.judge.shapes.turned_groups import Turned, turned_groups
 from gradsan.record.events import Backward, Op, Site, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
@@ -342,6 +343,23 @@ class WrongAxis(Rule):
         loss = -((new - old).exp() * torch.randn(8)).mean()
         loss.backward()
         opt.step()
+        """,
+        """
+        # Four rounds of three prompts: centred prompt by prompt, and left in that order.
+        import torch
+        net = torch.nn.Sequential(torch.nn.Embedding(9, 6), torch.nn.Linear(6, 9))
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(3):
+            ids = torch.randint(9, (12, 6))
+            rewards = (ids[:, 1:] > 4).float().mean(1)
+            groups = rewards.view(4, 3).t()
+            gain = groups - groups.mean(1, keepdim=True)
+            gain = gain.flatten()  # BUG
+            log_prob = net(ids[:, :-1]).log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze(-1)
+            loss = -(log_prob * gain[:, None]).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
         """,
     )
     good = (
@@ -662,6 +680,39 @@ class WrongAxis(Rule):
         loss.backward()
         opt.step()
         """,
+        """
+        # Four rounds of three prompts: centred prompt by prompt, and turned back.
+        import torch
+        net = torch.nn.Sequential(torch.nn.Embedding(9, 6), torch.nn.Linear(6, 9))
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(3):
+            ids = torch.randint(9, (12, 6))
+            rewards = (ids[:, 1:] > 4).float().mean(1)
+            groups = rewards.view(4, 3).t()
+            gain = groups - groups.mean(1, keepdim=True)
+            gain = gain.t().flatten()
+            log_prob = net(ids[:, :-1]).log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze(-1)
+            loss = -(log_prob * gain[:, None]).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # The answers are turned as well.
+        import torch
+        net = torch.nn.Sequential(torch.nn.Embedding(9, 6), torch.nn.Linear(6, 9))
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(3):
+            ids = torch.randint(9, (12, 6))
+            groups = (ids[:, 1:] > 4).float().mean(1).view(4, 3).t()
+            gain = (groups - groups.mean(1, keepdim=True)).flatten()
+            ids = ids.view(4, 3, 6).transpose(0, 1).reshape(12, 6)
+            log_prob = net(ids[:, :-1]).log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze(-1)
+            loss = -(log_prob * gain[:, None]).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
 
     def __init__(self, history: History) -> None:
@@ -678,6 +729,8 @@ class WrongAxis(Rule):
                 yield self._along_the_batch(event, found)
         for other in other_orders(graph, within):
             yield self._other_order(event, other)
+        for turned in turned_groups(graph, within):
+            yield self._turned(event, turned)
         candidates = [op for op in within.values() if op.name in CANDIDATES and op.facts.axes]
         reshaped = [op for op in within.values() if op.name in ("view", "reshape") and op.live]
         if not candidates and not reshaped:
@@ -747,6 +800,17 @@ class WrongAxis(Rule):
             event.reached,
             fix="give both the same axes in the same order before flattening: `torch.stack(parts)`, or "
             "`x.transpose(0, 1).flatten()`",
+        )
+
+    def _turned(self, event: Backward, found: Turned) -> Verdict:
+        return Verdict(
+            found.flattened.site,
+            "the samples were laid out as groups, turned, and are flattened here as they lie: what "
+            f"{line(self.history, found.met.site)} puts them together with is in the order from before, so each gets "
+            "what belongs to another",
+            [("other order", found.flattened.site), ("met", found.met.site), ("backward", event.site)],
+            event.reached,
+            fix="turn the groups back before flattening: `groups.t().flatten()`",
         )
 
     def _is_always_taken(self, taken: Op) -> bool:

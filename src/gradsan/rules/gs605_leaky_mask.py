@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gradsan.judge.history import History
 from gradsan.judge.lines.callers import way_of
-from gradsan.judge.lines.source import decided_by_caller
+from gradsan.judge.lines.handed_down import handed_in_by
 from gradsan.judge.report.wording import line, value_at
 from gradsan.judge.shapes.masks import (
     Masked,
@@ -16,7 +16,7 @@ from gradsan.judge.shapes.masks import (
 )
 from gradsan.judge.shapes.unmasked_sums import UnmaskedSum, unmasked_sums
 from gradsan.judge.shapes.unmasked_windows import UnmaskedWindows
-from gradsan.record.events import Backward, Op, Site, Step
+from gradsan.record.events import Backward, Op, Step
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 
@@ -118,6 +118,23 @@ class LeakyMask(Rule):
                 opt.step()
                 opt.zero_grad()
                 seen = 0
+        """,
+        """
+        # Two helpers, each with a name of its own for the mask: who hands the advantages in is to blame.
+        import torch
+        net = torch.nn.Linear(4, 6)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        def masked_mean(values, mask):
+            return (values * mask).sum() / mask.sum().clamp(min=1.0)
+        def policy_loss(log_prob, advantages, answer):
+            return masked_mean(-advantages * log_prob, answer)
+        for _ in range(4):
+            s, gain = torch.randn(8, 4), torch.randn(8, 6)
+            answer = (torch.arange(6) < torch.randint(2, 7, (8, 1))).float()
+            loss = policy_loss(net(s).log_softmax(-1), gain, answer=gain)  # BUG
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
         """,
     )
     good = (
@@ -262,7 +279,7 @@ class LeakyMask(Rule):
         assert fact is not None
         sites = [("made", masked.mask.site), ("division", mean.site), ("backward", event.site)]
         if fact.low < 0.0 < fact.high:
-            culprit = self._handed_in(masked.product)
+            culprit = handed_in_by(self.history, way_of(self.history, masked.product))
             yield Verdict(
                 culprit,
                 f"{where} averages with this as if it were a mask, but its numbers run from {fact.low:.3g} to "
@@ -307,17 +324,6 @@ class LeakyMask(Rule):
             event.reached,
             severity="warning",
         )
-
-    def _handed_in(self, product: Op) -> Site:
-        """The product, or the line that handed the mask to a helper."""
-        path = way_of(self.history, product)
-        wanted: frozenset[str] = frozenset()
-        for site in path:
-            seen = self.history.sites.get(site)
-            wanted = decided_by_caller(seen.file, seen.line, wanted) if seen is not None else frozenset()
-            if not wanted:
-                return site
-        return path[-1]
 
 
 rule = LeakyMask

@@ -6,8 +6,7 @@ import math
 
 from gradsan.judge.copies.strangers import Stranger, Strangers
 from gradsan.judge.history import History
-from gradsan.judge.numbering import MAKING
-from gradsan.judge.objective import scores
+from gradsan.judge.objective import same_policy, scores
 from gradsan.judge.objective.scores import Difference
 from gradsan.judge.report.wording import line, networks, value_at
 from gradsan.record.events import NOWHERE, Backward, Op, Site, Sync, ValueId
@@ -26,7 +25,8 @@ class RatioNotOne(Rule):
     what = """
         Before the first step with new data the policy is the one that collected it, so the importance ratio must be
         one. Here it is not: the same weights give the same actions another log-probability. A normaliser was
-        updated in between, dropout is on, another temperature was used, a clipped action was scored. Or the copy that
+        updated in between, dropout is on, another temperature was used, a clipped action was scored, rows were put in
+        another order, or a sampler tells another log-probability than the one that it drew with. Or the copy that
         acts was given the policy's weights only after the first update.
     """
     why = """
@@ -214,6 +214,87 @@ class RatioNotOne(Rule):
                 opt.step()
             acting.load_state_dict(policy.state_dict())
         """,
+        """
+        # Scored in the order of their lengths, and left so.
+        import torch
+        net = torch.nn.Sequential(torch.nn.Embedding(9, 6), torch.nn.Linear(6, 9))
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        def score(ids):
+            return net(ids[:, :-1]).log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze(-1)
+        for _ in range(3):
+            ids, lengths, gain = torch.randint(9, (8, 6)), torch.randint(2, 6, (8,)), torch.randn(8, 1)
+            order = lengths.argsort()
+            with torch.no_grad():
+                parts = [score(ids[rows]) for rows in order.split(2)]
+                old = torch.cat(parts)  # BUG
+            ratio = (score(ids) - old).exp()
+            loss = -torch.min(ratio * gain, ratio.clamp(0.8, 1.2) * gain).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # A sampler with a copy of the weights draws at a temperature, and tells the log-probability without it.
+        import torch
+        def network():
+            return torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linear(8, 4))
+        policy, sampler = network(), network()
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(3):
+            s = torch.randn(16, 3)
+            sampler.load_state_dict(policy.state_dict())
+            with torch.no_grad():
+                logits = sampler(s)
+                a = (logits / 0.5).softmax(-1).multinomial(1)
+                said = logits.log_softmax(-1).gather(1, a)  # BUG
+            log_prob = (policy(s) / 0.5).log_softmax(-1).gather(1, a)
+            weight = (log_prob.detach() - said).exp().clamp(max=2.0)
+            loss = -(weight * log_prob * (a == 1).float()).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # Both readers of the logits divide them where they lie; the update has two of them.
+        import torch
+        net = torch.nn.Linear(3, 4)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        def score(logits, a):
+            logits.div_(0.6)
+            return logits.log_softmax(-1).gather(1, a)
+        def spread(logits):
+            logits.div_(0.6)  # BUG
+            return -(logits.softmax(-1) * logits.log_softmax(-1)).sum(-1)
+        for _ in range(3):
+            s, a, gain = torch.randn(8, 3), torch.randint(4, (8, 1)), torch.randn(8, 1)
+            with torch.no_grad():
+                old = score(net(s), a)
+            logits = net(s)
+            bonus = spread(logits).mean()
+            ratio = (score(logits, a) - old).exp()
+            loss = -torch.min(ratio * gain, ratio.clamp(0.8, 1.2) * gain).mean() - 0.01 * bonus
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # One ratio for a whole answer, without its padding, scored at another temperature.
+        import torch
+        net = torch.nn.Sequential(torch.nn.Embedding(9, 6), torch.nn.Linear(6, 9))
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        def score(ids, temperature):
+            return (net(ids[:, :-1]) / temperature).log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze(-1)
+        for _ in range(3):
+            ids, gain = torch.randint(9, (8, 6)), torch.randn(8)
+            mask = (torch.arange(5) < torch.randint(2, 6, (8, 1))).float()
+            with torch.no_grad():
+                old = (score(ids, 0.5) * mask).sum(-1) / mask.sum(-1)  # BUG
+            ratio = ((score(ids, 1.0) * mask).sum(-1) / mask.sum(-1) - old).exp()
+            loss = -torch.min(ratio * gain, ratio.clamp(0.8, 1.2) * gain).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """
@@ -374,6 +455,87 @@ class RatioNotOne(Rule):
             opt.step()
             champion.load_state_dict(policy.state_dict())
         """,
+        """
+        # Scored in the order of their lengths, and put back.
+        import torch
+        net = torch.nn.Sequential(torch.nn.Embedding(9, 6), torch.nn.Linear(6, 9))
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        def score(ids):
+            return net(ids[:, :-1]).log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze(-1)
+        for _ in range(3):
+            ids, lengths, gain = torch.randint(9, (8, 6)), torch.randint(2, 6, (8,)), torch.randn(8, 1)
+            order = lengths.argsort()
+            with torch.no_grad():
+                parts = [score(ids[rows]) for rows in order.split(2)]
+                old = torch.cat(parts)[order.argsort()]
+            ratio = (score(ids) - old).exp()
+            loss = -torch.min(ratio * gain, ratio.clamp(0.8, 1.2) * gain).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # A sampler with a copy of the weights draws warmer to explore, and says so: the weight corrects for it.
+        import torch
+        def network():
+            return torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linear(8, 4))
+        policy, sampler = network(), network()
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(3):
+            s = torch.randn(16, 3)
+            sampler.load_state_dict(policy.state_dict())
+            with torch.no_grad():
+                logits = sampler(s)
+                a = (logits / 0.5).softmax(-1).multinomial(1)
+                said = (logits / 0.5).log_softmax(-1).gather(1, a)
+            log_prob = policy(s).log_softmax(-1).gather(1, a)
+            weight = (log_prob.detach() - said).exp().clamp(max=2.0)
+            loss = -(weight * log_prob * (a == 1).float()).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # Both readers of the logits divide them, each a copy of its own.
+        import torch
+        net = torch.nn.Linear(3, 4)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        def score(logits, a):
+            logits = logits / 0.6
+            return logits.log_softmax(-1).gather(1, a)
+        def spread(logits):
+            logits = logits / 0.6
+            return -(logits.softmax(-1) * logits.log_softmax(-1)).sum(-1)
+        for _ in range(3):
+            s, a, gain = torch.randn(8, 3), torch.randint(4, (8, 1)), torch.randn(8, 1)
+            with torch.no_grad():
+                old = score(net(s), a)
+            logits = net(s)
+            bonus = spread(logits).mean()
+            ratio = (score(logits, a) - old).exp()
+            loss = -torch.min(ratio * gain, ratio.clamp(0.8, 1.2) * gain).mean() - 0.01 * bonus
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # One ratio for a whole answer, without its padding.
+        import torch
+        net = torch.nn.Sequential(torch.nn.Embedding(9, 6), torch.nn.Linear(6, 9))
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        def score(ids, temperature):
+            return (net(ids[:, :-1]) / temperature).log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze(-1)
+        for _ in range(3):
+            ids, gain = torch.randint(9, (8, 6)), torch.randn(8)
+            mask = (torch.arange(5) < torch.randint(2, 6, (8, 1))).float()
+            with torch.no_grad():
+                old = (score(ids, 0.5) * mask).sum(-1) / mask.sum(-1)
+            ratio = ((score(ids, 0.5) * mask).sum(-1) / mask.sum(-1) - old).exp()
+            loss = -torch.min(ratio * gain, ratio.clamp(0.8, 1.2) * gain).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
 
     def __init__(self, history: History) -> None:
@@ -390,12 +552,35 @@ class RatioNotOne(Rule):
                 continue
             within = graph.live_ancestors(roots)
             ratio = scores.ratio_of(graph, difference, within)
-            if ratio is None or not scores.is_clipped_around_one(graph, ratio, within):
+            if ratio is None or not self._must_be_one(difference, ratio, within):
                 continue
-            if self._is_of_the_same(difference):
+            if same_policy.is_of_the_same(self.history, difference):
                 yield self._verdict(event, difference, ratio)
             else:
                 self._strangers.meet(difference, ratio, event.site)
+        if event.call == "backward":
+            yield from self._constant_weights(event, roots)
+
+    def _constant_weights(self, event: Backward, roots: list[ValueId]) -> Verdicts:
+        """The policy's own log-probability, taken out of its graph, against what the sampler says."""
+        graph = self.history.graph
+        for difference in same_policy.constant_differences(graph, roots):
+            within = graph.ancestors(roots)
+            ratio = scores.ratio_of(graph, difference, within)
+            if difference.largest < FAR or difference.mean < ON_AVERAGE or not math.isfinite(difference.mean):
+                continue
+            if ratio is None or not self._must_be_one(difference, ratio, within):
+                continue
+            if same_policy.is_of_the_same(self.history, difference):
+                yield self._verdict(event, difference, ratio)
+
+    def _must_be_one(self, difference: Difference, ratio: Op, within: dict[ValueId, Op]) -> bool:
+        """A weight that corrects for who drew the choices is right where it has their log-probability as they were
+        drawn, whatever that was."""
+        graph = self.history.graph
+        return scores.is_clipped_around_one(graph, ratio, within) or same_policy.is_drawn_otherwise(
+            graph, difference.constant
+        )
 
     def on_sync(self, event: Sync) -> Verdicts:
         for stranger in self._strangers.that_became_copies():
@@ -420,43 +605,25 @@ class RatioNotOne(Rule):
             fix="copy the weights before anything is drawn: `acting.load_state_dict(policy.state_dict())`",
         )
 
-    def _is_of_the_same(self, difference: Difference) -> bool:
-        """Whether both sides score the same choices, for the same data, with the same weights after the same steps."""
-        graph, history = self.history.graph, self.history
-        old_region = scores.scoring(graph, difference.constant)
-        new_region = scores.scoring(graph, difference.live)
-        old, new = scores.reads(history, old_region), scores.reads(history, new_region)
-        same_weights = bool(new) and old == new and all(len(values) == 1 for values in new.values())
-        if not same_weights or any(
-            op.kind == "foreign" for op in (*old_region.values(), *new_region.values())
-        ):
-            return False
-        if any(graph.get(nid) is None for op in old_region.values() for nid in op.inputs):
-            return False  # not all of it was seen
-        behind = graph.ancestors([difference.live.nid])
-        return all(nid in behind for nid in self._given(old_region))
-
-    def _given(self, region: dict[ValueId, Op]) -> list[ValueId]:
-        """The choices and the data that a log-probability was computed for."""
-        choices = [nid for nid, op in region.items() if scores.chooses(op)]
-        data = [
-            nid
-            for nid, op in region.items()
-            if not op.inputs and op.kind != "parameter" and op.name not in MAKING | {"empty"}
-        ]
-        return [*choices, *data]
-
     def _verdict(self, event: Backward, difference: Difference, ratio: Op) -> Verdict:
         history = self.history
         made = scores.line_that_scored(history, difference)
         words, cause = self._cause(difference)
         return Verdict(
-            scores.line_that_scored_otherwise(history, difference) or made,
+            self._mixed_up(difference) or scores.line_that_scored_otherwise(history, difference) or made,
             f"the ratio on {line(history, ratio.site)} is {_range(difference.low, difference.high)} before any step "
             f"since {value_at(history, made, 'the old log-probability')} was made{words}",
             [("old log-prob", made), ("ratio", ratio.site), ("cause", cause), ("backward", event.site)],
-            history.graph.live_params([difference.live.nid]),
+            history.graph.value_params([difference.live.nid]),
         )
+
+    def _mixed_up(self, difference: Difference) -> Site:
+        """The line to change where it is not the one that scored."""
+        graph = self.history.graph
+        if (order := same_policy.left_in_another_order(graph, difference)) is not None:
+            return order[1].site
+        written = same_policy.written_once_more(graph, difference)
+        return NOWHERE if written is None else written.site
 
     def _cause(self, difference: Difference) -> tuple[str, Site]:
         """What the one side does and the other does not, as far as can be told."""
@@ -467,6 +634,15 @@ class RatioNotOne(Rule):
             for op in region.values():
                 if op.name in scores.DROPPING and not op.facts.idle:
                     return f": dropout is on ({line(history, op.site)})", op.site
+        if (order := same_policy.left_in_another_order(graph, difference)) is not None:
+            return f": its rows were put in another order on {line(history, order[0].site)}", order[0].site
+        if (written := same_policy.written_once_more(graph, difference)) is not None:
+            return (
+                f": one side was scored after {line(history, written.site)} had written over it",
+                written.site,
+            )
+        if same_policy.is_drawn_otherwise(graph, difference.constant):
+            return ": the choices were drawn from other probabilities than those it tells", NOWHERE
         masks = [
             [op for op in region.values() if op.name in MASKING and graph.value_params([op.nid])]
             for region in (old_region, new_region)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from gradsan.judge.copies import references
 from gradsan.judge.copies.computed_twice import Twice, scored_twice
 from gradsan.judge.flow import JOINING, LINEAR
 from gradsan.judge.history import History
@@ -35,7 +36,8 @@ class ReferenceDrifts(Rule):
         The reference of a KL penalty or of a preference loss (DPO) is to stay where the policy started. Here it is the
         policy itself under another name, or a copy that is brought up to date before every update, so that the
         divergence is always zero; or a copy that has layers in common with the policy, which are trained; or one that
-        disagrees with the policy before the first step, because its dropout is on.
+        disagrees with the policy before the first step, because its dropout is on or it is read at another
+        temperature; or the policy without its adapters, while other weights of it are trained, too.
     """
     why = """
         A penalty that is always zero holds nothing back: the policy drifts away from the language or the behaviour
@@ -196,6 +198,46 @@ class ReferenceDrifts(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # The policy is read at a temperature, its reference is not.
+        import copy
+        import torch
+        policy = torch.nn.Linear(3, 5)
+        reference = copy.deepcopy(policy).requires_grad_(False)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(4):
+            s, a, gain = torch.randn(8, 3), torch.randint(5, (8, 1)), torch.randn(8, 1)
+            with torch.no_grad():
+                ref = reference(s).log_softmax(-1).gather(1, a)  # BUG
+            log_prob = (policy(s) / 0.7).log_softmax(-1).gather(1, a)
+            gap = ref - log_prob
+            loss = (0.1 * (gap.exp() - gap - 1) - log_prob * gain).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # The reference is the model without its adapter; the words are trained, and it reads them, too.
+        import torch
+        words, base = torch.nn.Embedding(6, 4), torch.nn.Linear(4, 5).requires_grad_(False)
+        adapter = torch.nn.Linear(4, 5, bias=False)
+        torch.nn.init.zeros_(adapter.weight)
+        opt = torch.optim.SGD([*words.parameters(), *adapter.parameters()], lr=0.1)
+        def score(s, a, adapted):
+            x = words(s)
+            logits = base(x) + adapter(x) if adapted else base(x)
+            return logits.log_softmax(-1).gather(1, a)
+        for _ in range(4):
+            s, a, gain = torch.randint(6, (8,)), torch.randint(5, (8, 1)), torch.randn(8, 1)
+            with torch.no_grad():
+                ref = score(s, a, False)  # BUG
+            log_prob = score(s, a, True)
+            gap = ref - log_prob
+            loss = (0.1 * (gap.exp() - gap - 1) - log_prob * gain).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """
@@ -349,6 +391,64 @@ class ReferenceDrifts(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # Both are read at the same temperature, in other words.
+        import copy
+        import torch
+        policy = torch.nn.Linear(3, 5)
+        reference = copy.deepcopy(policy).requires_grad_(False)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(4):
+            s, a, gain = torch.randn(8, 3), torch.randint(5, (8, 1)), torch.randn(8, 1)
+            with torch.no_grad():
+                ref = -torch.nn.functional.cross_entropy(reference(s) / 0.7, a[:, 0], reduction="none")[:, None]
+            log_prob = (policy(s) * (1 / 0.7)).log_softmax(-1).gather(1, a)
+            gap = ref - log_prob
+            loss = (0.1 * (gap.exp() - gap - 1) - log_prob * gain).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # The policy trains with its dropout on, its reference has none.
+        import copy
+        import torch
+        policy = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Dropout(0.3), torch.nn.Linear(8, 5))
+        reference = copy.deepcopy(policy).eval().requires_grad_(False)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(4):
+            s, a, gain = torch.randn(8, 3), torch.randint(5, (8, 1)), torch.randn(8, 1)
+            with torch.no_grad():
+                ref = reference(s).log_softmax(-1).gather(1, a)
+            log_prob = policy(s).log_softmax(-1).gather(1, a)
+            gap = ref - log_prob
+            loss = (0.1 * (gap.exp() - gap - 1) - log_prob * gain).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        # The reference is the model without its adapter, and nothing else is trained.
+        import torch
+        words, base = torch.nn.Embedding(6, 4).requires_grad_(False), torch.nn.Linear(4, 5).requires_grad_(False)
+        adapter = torch.nn.Linear(4, 5, bias=False)
+        torch.nn.init.zeros_(adapter.weight)
+        opt = torch.optim.SGD(adapter.parameters(), lr=0.1)
+        def score(s, a, adapted):
+            x = words(s)
+            logits = base(x) + adapter(x) if adapted else base(x)
+            return logits.log_softmax(-1).gather(1, a)
+        for _ in range(4):
+            s, a, gain = torch.randint(6, (8,)), torch.randint(5, (8, 1)), torch.randn(8, 1)
+            with torch.no_grad():
+                ref = score(s, a, False)
+            log_prob = score(s, a, True)
+            gap = ref - log_prob
+            loss = (0.1 * (gap.exp() - gap - 1) - log_prob * gain).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
 
     def __init__(self, history: History) -> None:
@@ -416,12 +516,14 @@ class ReferenceDrifts(Rule):
         if not learned or not scores.reads(history, region) or self._chose(region):
             return
         if shared := self._shared(learned, region):
-            yield self._borrowed(event, difference, shared)
+            yield self._borrowed(event, difference, shared, "a copy of the policy that has")
+            return
+        if shared := references.without_adapters(history, difference, learned):
+            yield self._borrowed(event, difference, shared, "the policy without its adapters, which has")
             return
         if difference.largest >= scores.SAME:
             self._apart.add(site)
-            if self._disagrees(difference, learned, region):
-                yield self._noisy(event, difference, learned)
+            yield from self._disagreement(event, difference, learned, region)
             return
         followed = {self._follows(pid) for pid in scores.reads(history, region)}
         if not followed & learned:  # it stands still, and so does the policy, for another reason
@@ -449,12 +551,14 @@ class ReferenceDrifts(Rule):
         moved = {pid for pid in read & learned if history.params[pid].epoch and history.owner_of(pid)}
         return moved if copied and not any(history.owner_of(pid) for pid in own) else set()
 
-    def _borrowed(self, event: Backward, difference: Difference, shared: set[ParamId]) -> Verdict:
+    def _borrowed(
+        self, event: Backward, difference: Difference, shared: set[ParamId], source: str
+    ) -> Verdict:
         history, made = self.history, scores.line_of(self.history, difference)
         return Verdict(
             made,
-            f"{value_at(history, made, 'the reference')} comes from a copy of the policy that shares "
-            f"{networks(history, shared)} with it: every step moves the reference, too",
+            f"{value_at(history, made, 'the reference')} comes from {source} {networks(history, shared)} in common "
+            "with it: every step moves the reference, too",
             [("reference", made), ("divergence", difference.op.site), ("backward", event.site)],
             shared,
         )
@@ -469,16 +573,37 @@ class ReferenceDrifts(Rule):
             for nid in graph.consumers.get(value.nid, ())
         )
 
-    def _disagrees(self, difference: Difference, learned: set[ParamId], region: dict[ValueId, Op]) -> bool:
-        """A copy of a policy that was not stepped yet gives another score, because of its own dropout."""
-        history = self.history
-        copies = history.networks.copies
-        drops = any(op.name in scores.DROPPING and not op.facts.idle for op in region.values())
-        pids = scores.reads(history, region)
-        copied = all(pid in copies and copies[pid].source in learned for pid in pids)
-        fresh = not any(history.params[pid].epoch for pid in learned)
+    def _disagreement(
+        self, event: Backward, difference: Difference, learned: set[ParamId], region: dict[ValueId, Op]
+    ) -> Verdicts:
+        """A copy of a policy that was not stepped yet gives another score: its own dropout is on, or it is asked in
+        another way."""
         far = difference.largest > FAR and difference.mean > ON_AVERAGE and math.isfinite(difference.mean)
-        return drops and copied and fresh and far
+        if not far or not references.is_fresh_copy(self.history, region, learned):
+            return
+        if any(op.name in scores.DROPPING and not op.facts.idle for op in region.values()):
+            yield self._noisy(event, difference, learned)
+        elif (apart := references.scored_otherwise(self.history, difference)) is not None:
+            yield self._asked_otherwise(event, difference, learned, apart)
+
+    def _asked_otherwise(
+        self, event: Backward, difference: Difference, learned: set[ParamId], apart: Op
+    ) -> Verdict:
+        history, made = self.history, scores.line_of(self.history, difference)
+        return Verdict(
+            made,
+            f"{value_at(history, made, 'the reference')} comes from a copy of {networks(history, learned)} and is "
+            f"scored in another way: before the first step they differ by up to {difference.largest:.2g} in "
+            f"log-probability (only one of them has `{apart.name}` on {line(history, apart.site)})",
+            [
+                ("reference", made),
+                ("differs", apart.site),
+                ("divergence", difference.op.site),
+                ("backward", event.site),
+            ],
+            learned,
+            fix="read the reference as the policy is read: the same temperature, the same mask, the same positions",
+        )
 
     def _noisy(self, event: Backward, difference: Difference, learned: set[ParamId]) -> Verdict:
         history, made = self.history, scores.line_of(self.history, difference)

@@ -54,6 +54,7 @@ class StandingTargets:
         known = frozenset(pid for pid in self._history.params if networks.is_target(pid))
         if not known:
             return
+        known |= {pid for pid in networks.copies if self._stands_with_its_source(pid)}
         within = graph.ancestors(root.nid for root in event.roots)
         self._in_losses |= known & graph.value_params(root.nid for root in event.roots)
         # From the first value to the last, for a rollout has thousands of constants that are made of each other.
@@ -80,6 +81,25 @@ class StandingTargets:
         if self._history.iteration >= PATIENCE:
             return never
         return [p for p in never if copies[p].times == 1 and self._others_follow(p)]
+
+    def left_out(self) -> dict[ParamId, Copying]:
+        """Never synced, while the rest of the same network is synced again and again, which was never trained: what
+        has been trained is left out. And a sync of the rest."""
+        copies, params = self._history.networks.copies, self._history.params
+        found: dict[ParamId, Copying] = {}
+        for pid in self._standing():
+            own, beside = copies[pid], [p for p in self._beside.get(pid, ()) if p in copies]
+            rest = [copies[p] for p in beside if copies[p].times > OFTEN]
+            if own.times > 1 or own.after_training or pid in self._history.networks.moved:
+                continue
+            if params[own.source].epoch > OFTEN and rest and not any(params[c.source].epoch for c in rest):
+                found[pid] = rest[0]
+        return found
+
+    def _stands_with_its_source(self, pid: ParamId) -> bool:
+        """A copy of what nobody trains."""
+        history, source = self._history, self._history.networks.copies[pid].source
+        return not history.owner_of(pid) and not history.owner_of(source) and not history.params[source].epoch
 
     def copied_past(self) -> dict[ParamId, Site]:
         """Never synced, though the same network is copied again and again on one line (and which that is), for nobody:

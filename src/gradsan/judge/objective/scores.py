@@ -57,13 +57,29 @@ def differences(graph: Provenance, roots: list[ValueId]) -> Iterator[Difference]
 def _is_surprise(graph: Provenance, op: Op) -> bool:
     """Minus a log-probability, behind what reshaped and picked it."""
     turned = False
-    while op.name in PASSED_ON | {"neg"} and "log_prob" not in op.tags and not picks_one_of_all(graph, op):
-        source = next((i for i in graph.inputs(op) if i.floating), None)
+    while "log_prob" not in op.tags and not picks_one_of_all(graph, op):
+        source = _passed_on(graph, op)
         if source is None:
-            return False
+            break
         turned ^= op.name == "neg"
         op = source
     return turned != (op.name in SURPRISES)
+
+
+def _passed_on(graph: Provenance, op: Op) -> Op | None:
+    """What was only reshaped, picked, masked, averaged over its tokens, or had its sign turned."""
+    if op.name in PASSED_ON | {"neg"}:
+        return next((i for i in graph.inputs(op) if i.floating), None)
+    return masked(graph, op)
+
+
+def masked(graph: Provenance, op: Op) -> Op | None:
+    """What was multiplied with a mask, or divided by a count: of two operands the only one that a network has made."""
+    sources = list(graph.inputs(op)) if op.name in ("mul", "div") and len(op.inputs) == 2 else []
+    made_by = [graph.value_params([i.nid]) for i in sources]
+    if len(sources) != 2 or bool(made_by[0]) == bool(made_by[1]) or (op.name == "div" and not made_by[0]):
+        return None
+    return sources[0] if made_by[0] else sources[1]
 
 
 def ratio_of(graph: Provenance, difference: Difference, within: dict[ValueId, Op]) -> Op | None:
@@ -167,6 +183,8 @@ def made(graph: Provenance, op: Op) -> Op:
             found.append(current)
         else:
             stack.extend(i for i in graph.inputs(current) if i.floating)
+        if not compared and current.name in ("mul", "div") and (source := masked(graph, current)) is not None:
+            stack.append(source)
     scored = [o for o in found if "log_prob" in o.tags or o.name in SCORING]
     return max(scored or found or [op], key=lambda o: o.nid)
 
@@ -180,10 +198,10 @@ def _are_scores(graph: Provenance, op: Op) -> bool:
 
 
 def _is_score(graph: Provenance, op: Op) -> bool:
-    while op.name in PASSED_ON | {"neg"} and not picks_one_of_all(graph, op) and "log_prob" not in op.tags:
-        source = next((i for i in graph.inputs(op) if i.floating), None)
+    while not picks_one_of_all(graph, op) and "log_prob" not in op.tags:
+        source = _passed_on(graph, op)
         if source is None:
-            return False
+            break
         op = source
     return "log_prob" in op.tags or op.name in SCORING
 

@@ -42,9 +42,9 @@ def shares(graph: Provenance, root: Op) -> Iterator[Share]:
         op, weight, divisors = stack.pop()
         live = [source for source in graph.inputs(op) if source.live]
         if op.name in ("mul", "div") and len(live) == 1:
-            scaled = _scaled(op, weight, divisors)
-            if scaled is not None:
-                stack.append((live[0], *scaled))
+            taken_in = scaled(op, weight, divisors)
+            if taken_in is not None:
+                stack.append((live[0], *taken_in))
         elif op.name in ("add", "sub", "rsub", "neg") or op.name in SHAPING:
             stack.extend((source, weight, divisors) for source in live)
         elif math.prod(op.shape) == 1 and live:
@@ -53,7 +53,7 @@ def shares(graph: Provenance, root: Op) -> Iterator[Share]:
                 yield share
 
 
-def _scaled(op: Op, weight: float, divisors: tuple[Divisor, ...]) -> tuple[float, tuple[Divisor, ...]] | None:
+def scaled(op: Op, weight: float, divisors: tuple[Divisor, ...]) -> tuple[float, tuple[Divisor, ...]] | None:
     """With this product or quotient taken in; None where the other operand is not a single number."""
     number = op.facts.operand or (op.facts.scalars[0] if len(op.facts.scalars) == 1 else 0.0)
     if not number:
@@ -71,10 +71,10 @@ def _share(
     if op.name == "sum":
         while source.name in ("mul", "div"):  # scaled before it was summed
             live = [s for s in graph.inputs(source) if s.live]
-            scaled = _scaled(source, weight, divisors)
-            if len(live) != 1 or scaled is None:
+            taken_in = scaled(source, weight, divisors)
+            if len(live) != 1 or taken_in is None:
                 break
-            weight, divisors = scaled
+            weight, divisors = taken_in
             source = live[0]
         return Share(op.site, weight, divisors, source.shape)
     if op.name == "mean" and (chosen := _chosen_from(graph, source)) is not None:

@@ -9,16 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gradsan.judge.flow import REDUCING
 from gradsan.judge.provenance import Provenance
 from gradsan.judge.shapes.axes import BY_SIZE, LAYERS, ROWS, UNITS, UNKNOWN, Roles, handed_on, roles
 from gradsan.judge.shapes.meetings import Meeting
 from gradsan.record.events import Op, ValueId
 
+PAIRING = {"matmul", "mm", "bmm", "einsum", "cdist", "outer", "ger", "cov", "corrcoef", "cosine_similarity"}
+
 
 def rows_along_columns(graph: Provenance, within: dict[ValueId, Op]) -> Iterator[Meeting]:
     """A `[B]` that belongs to the rows of a `[B, N]` and is laid along its columns, which only fits as B is N. The
     columns are units (quantiles), or, of something live, steps: rows that a layer was given, too. In a square of states
-    each axis is all states."""
+    each axis is all states. Of constants, what the rows of the square itself were summed up to."""
     if not any(_square_with_one(graph, op) is not None for op in graph.named(within, BY_SIZE)):
         return
     names, known = _AxisNames(graph), roles(graph, within)
@@ -30,7 +33,11 @@ def rows_along_columns(graph: Provenance, within: dict[ValueId, Op]) -> Iterator
         if columns == (ROWS, UNITS):
             along_units.append((op, one, square))
             names.take_from(op, square)
-        elif columns == (ROWS, ROWS) and square.live and names.crossed(one, square):
+        elif (
+            one is not op
+            and (columns == (ROWS, ROWS) if square.live else _sums_up_rows_of(graph, one, square))
+            and names.crossed(one, square)
+        ):
             yield Meeting(op, one, square)
             names.begin(op)
         else:
@@ -49,6 +56,27 @@ def _square_with_one(graph: Provenance, op: Op) -> tuple[Op, Op] | None:
     one = next((i for i in sides if i.shape == op.shape[-1:]), None)
     square = next((i for i in sides if i.shape == op.shape), None)
     return (one, square) if one is not None and square is not None else None
+
+
+def _sums_up_rows_of(graph: Provenance, one: Op, square: Op) -> bool:
+    """A mean of each row, or what was made of it, that has lost the axis of the columns: `x - x.mean(1)`."""
+    behind = {square.nid, *(i.nid for i in graph.inputs(square))}
+    made = graph.ancestors([one.nid], lambda user, _: user.shape == one.shape)
+    summed = [op for op in made.values() if op.name in REDUCING and op.shape == one.shape]
+    if len(square.shape) != 2 or _is_of_pairs(graph, square):
+        return False
+    return any(op.facts.axes == (1,) and behind & graph.ancestors(op.inputs).keys() for op in summed)
+
+
+def _is_of_pairs(graph: Provenance, square: Op) -> bool:
+    """All with all, as a kernel or a distance: its rows are its columns."""
+    made = graph.ancestors([square.nid], lambda user, source: source.shape == user.shape == square.shape)
+    return any(op.name in PAIRING or _spreads_both(graph, op) for op in made.values())
+
+
+def _spreads_both(graph: Provenance, op: Op) -> bool:
+    sides = [i for i in graph.inputs(op) if i.floating]
+    return op.name in BY_SIZE and len(sides) == 2 and all(side.shape != op.shape for side in sides)
 
 
 class _AxisNames:

@@ -11,12 +11,12 @@ from typing import Literal, NamedTuple
 import torch
 
 from gradsan.observe.ops.normal_constants import NormalConstants
-from gradsan.record.events import Tag, ValueId
+from gradsan.record.events import MaskFacts, Tag, ValueId
 
 Tensor = torch.Tensor
 Meaning = Literal[
     "entropy", "negative entropy", "log-prob", "surprise", "prob", "policy", "log-policy", "normaliser",
-    "minimum", "maximum", "log-ratio", "corrected",
+    "minimum", "maximum", "log-ratio", "corrected", "masked log-prob", "masked surprise",
 ]  # fmt: skip
 
 
@@ -46,11 +46,20 @@ CHOOSING = {"gather", "getitem", "take_along_dim", "index_select"}
 CHOSEN: dict[str, Meaning] = {"log-policy": "log-prob", "policy": "prob"}
 LOGGED: dict[str, Meaning] = {"policy": "log-policy", "prob": "log-prob"}
 RAISED: dict[str, Meaning] = {"log-policy": "policy", "log-prob": "prob"}
-NEGATED: dict[str, Meaning] = {"surprise": "log-prob", "log-prob": "surprise"}
+NEGATED: dict[str, Meaning] = {
+    "surprise": "log-prob", "log-prob": "surprise",
+    "masked surprise": "masked log-prob", "masked log-prob": "masked surprise",
+}  # fmt: skip
+# Of the tokens of an answer: without the padding, and perhaps divided by how many they are.
+MASKED: dict[str, Meaning] = {
+    "log-prob": "masked log-prob", "surprise": "masked surprise",
+    "masked log-prob": "masked log-prob", "masked surprise": "masked surprise",
+}  # fmt: skip
 ASSEMBLING = {"stack", "cat", "hstack", "vstack", "sum"}
 PASSING = ASSEMBLING | {
     "squeeze", "unsqueeze", "view", "reshape", "flatten", "transpose", "permute", "contiguous", "to", "float",
-    "double", "clone", "clamp", "ravel", "expand", "alias", "T", "nan_to_num",
+    "double", "clone", "clamp", "ravel", "expand", "alias", "T", "mT", "t", "nan_to_num", "view_as", "reshape_as",
+    "expand_as", "type_as", "swapaxes", "swapdims", "movedim", "unflatten", "half", "bfloat16",
 }  # fmt: skip
 SPREADING = {"masked_fill", "masked_scatter", "chunk", "split"}  # of what was scored token by token
 NOTEWORTHY = (
@@ -59,9 +68,9 @@ NOTEWORTHY = (
     | CHOOSING
     | PASSING
     | SPREADING
-    | {"log", "exp", "neg", "mul", "sub", "rsub", "add", "div"}
+    | {"log", "exp", "neg", "mul", "sub", "rsub", "add", "div", "detach"}
 )
-SCORES = {"log-prob", "log-policy", "log-ratio", "corrected"}
+SCORES = {"log-prob", "log-policy", "log-ratio", "corrected", "masked log-prob"}
 CORRECTED = {"log-prob", "corrected"}  # what a squashing does to a density is subtracted, or added
 OPEN_ENDED = {"sum", "stack", "cat", "hstack", "vstack"}
 
@@ -88,13 +97,18 @@ class Marks:
 
     def note(
         self, nid: ValueId, name: str, tags: tuple[Tag, ...], inputs: tuple[ValueId, ...], live: bool,
-        scalars: tuple[float, ...] = (),
+        scalars: tuple[float, ...] = (), mask: MaskFacts | None = None,
     ) -> None:  # fmt: skip
         if "entropy" in tags or "log_prob" in tags:
             meaning: Meaning = "entropy" if "entropy" in tags else "log-prob"
             self._set(nid, Mark(meaning, inputs[0] if inputs else nid), inputs, live)
         elif len(inputs) == 1 and (written := self._normal.made(nid, name, inputs[0], scalars)) is not None:
             self._set(nid, Mark(written, inputs[0]), inputs, live)
+        elif name == "detach":  # the value goes on being looked at, too
+            if (known := self.of(inputs[0])) is not None and known.meaning == "log-prob":
+                self._now[nid] = known
+        elif (masked := self._masked(name, inputs, mask)) is not None:
+            self._now[nid] = masked
         elif name in NOTEWORTHY and inputs and (mark := self._made(name, inputs)) is not None:
             # Of a sum its parts are often used as well.
             self._set(nid, mark, () if name == "sum" else inputs, live)
@@ -106,6 +120,16 @@ class Marks:
             known = self.of(source)
             if known is not None and known.meaning == mark.meaning and not known.inner:
                 self._now[source] = known._replace(inner=True)
+
+    def _masked(self, name: str, inputs: tuple[ValueId, ...], mask: MaskFacts | None) -> Mark | None:
+        if len(inputs) != 2 or name not in ("mul", "div"):
+            return None
+        marks = [mark for nid in inputs if (mark := self.of(nid)) is not None and mark.meaning in MASKED]
+        if len(marks) != 1 or (name == "div" and not marks[0].meaning.startswith("masked")):
+            return None
+        if name == "mul" and (mask is None or mask.low not in (0.0, 1.0) or mask.high != 1.0):
+            return None
+        return Mark(MASKED[marks[0].meaning], marks[0].origin)
 
     def _made(self, name: str, inputs: tuple[ValueId, ...]) -> Mark | None:
         first = self.of(inputs[0])
@@ -158,7 +182,7 @@ class Marks:
 
 def _may_pass(mark: Mark, name: str) -> bool:
     """A sum over a policy is none, nor is a batch of minima looked at once more."""
-    if mark.meaning in ("log-prob", "prob", "surprise", "corrected"):
+    if mark.meaning in ("prob", "corrected") or mark.meaning in MASKED:
         return True
     return mark.meaning in ("policy", "log-policy") and name not in OPEN_ENDED
 
@@ -175,8 +199,14 @@ def apart(
     nothing where these are not what is subtracted."""
     if len(inputs) != 2 or len(numbers) != 2:
         return ()
-    found = [marks.of(number) for number, side in zip(numbers, inputs, strict=True) if side.requires_grad]
+    live = [side.requires_grad for side in inputs]
+    # A weight that is made of two constants corrects for who drew the data: both must be log-probabilities.
+    found = [
+        marks.of(number) for number, is_live in zip(numbers, live, strict=True) if is_live or not any(live)
+    ]
     meanings = {None if mark is None else mark.meaning for mark in found}
+    if not any(live) and (name != "sub" or meanings != {"log-prob"}):
+        return ()
     # `(old - new).exp()` of what was stored with a minus is a ratio, too.
     turned = name == "sub" and not inputs[0].requires_grad and meanings == {"surprise"}
     if not found or not (turned or meanings <= SCORES):

@@ -191,7 +191,7 @@ class OperationTap(StackedMode):
             facts = OpFacts(settings=settings) if settings else PLAIN
         if name in WITH_AXES and (axes := axes_of(name, args, kwargs, inputs)):
             facts = facts._replace(axes=axes)
-        if name in DIFFERENCES and outputs and outputs[0].requires_grad:
+        if name in DIFFERENCES and outputs:
             log_target = bool(kwargs.get("log_target"))
             if between := apart(name, inputs, numbers, outputs[0], self.marks, log_target):
                 facts = facts._replace(apart=between)
@@ -206,6 +206,8 @@ class OperationTap(StackedMode):
             if len(outputs) > 1 and len(inputs) > 1:
                 sources, made_of = _own_source(out, inputs, numbers)
             which = facts._replace(part=index) if index else facts
+            if written and _is_among(out, written):
+                which = which._replace(in_place=True)
             self.define(name, out, sources, place, which, made_of)
         for tensor in written:
             self._wrote(name, tensor, outputs, numbers, place, facts)
@@ -245,7 +247,7 @@ class OperationTap(StackedMode):
         self.record(Op(nid, name, site, numbers, live, shape, floating, tags, facts, "operation", chain))
         self.values.define(out, nid)
         if floating and self.marks.active and (tags or name in NOTEWORTHY):
-            self.marks.note(nid, name, tags, numbers, live, facts.scalars)
+            self.marks.note(nid, name, tags, numbers, live, facts.scalars, facts.mask)
         if live:
             self._with_graph += 1
             if self._with_graph < DEEPEST:  # since the last iteration: no chain is longer

@@ -10,6 +10,7 @@ from types import FrameType
 from typing import Any
 
 import torch
+from torch.nn.modules.module import _IncompatibleKeys
 
 from gradsan.observe.containment import Containment
 from gradsan.observe.focus.fast_path import FastPath
@@ -104,12 +105,15 @@ class NetworkTap:
             finally:
                 if resume is not None:
                     attempt("load_state_dict", resume)
-            contain("load_state_dict", self._loaded, module, state_dict, still, sys._getframe(1))
+            misfit = attempt("load_state_dict", _fits_nothing, state_dict, result) or False
+            contain("load_state_dict", self._loaded, module, state_dict, still, misfit, sys._getframe(1))
             return result
 
         patches.set(torch.nn.Module, "load_state_dict", load_state_dict)
 
-    def _loaded(self, module: torch.nn.Module, state: Any, still: bool, frame: FrameType) -> None:
+    def _loaded(
+        self, module: torch.nn.Module, state: Any, still: bool, misfit: bool, frame: FrameType
+    ) -> None:
         pairs, nids, aliased = [], [], False
         own = {self._leaves.find(param) for param in parameters_of(module)}
         given = dict(pairs_of(state)) if issubclass(type(state), dict) else {}
@@ -126,7 +130,8 @@ class NetworkTap:
             pairs.append(Copy(self._leaves.pid(param), found or NOBODY))
             nids.append(self._tracing.find(source) or NOTHING)
         place, passed = self._sites.place(frame), self._passed()
-        made = tuple(pairs), aliased, tuple(nids), passed, place.chain, still
+        missed = tuple(sorted(pid for pid in own if pid is not None)) if misfit else ()
+        made = tuple(pairs), aliased, tuple(nids), passed, place.chain, still, missed
         self._emit(Sync(place.site, "load_state_dict", *made))
 
     def _passed(self) -> int:
@@ -160,6 +165,13 @@ class NetworkTap:
         if not thawed <= self._thawed:  # for the first time; many freeze a critic for every loss of the actor
             self._thawed |= thawed
             self._news("late network")
+
+
+def _fits_nothing(state: Any, result: Any) -> bool:
+    """Whether not one of the names was the network's own, and nobody was to complain (`strict=False`)."""
+    if type(result) is not _IncompatibleKeys or not issubclass(type(state), dict):
+        return False
+    return 0 < dict.__len__(state) == len(result.unexpected_keys)
 
 
 def _sizes(module: torch.nn.Module) -> list[float]:

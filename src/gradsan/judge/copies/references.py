@@ -1,0 +1,76 @@
+"""References that are not what they were meant to be: scored in another way than the policy, or with weights that are
+trained along with it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gradsan.judge import flow
+from gradsan.judge.copies.computed_twice import RANDOM
+from gradsan.judge.objective import scores
+from gradsan.judge.objective.same_policy import given
+from gradsan.judge.objective.scores import Difference
+from gradsan.record.events import Op, ParamId, ValueId
+
+if TYPE_CHECKING:
+    from gradsan.judge.history import History
+
+LAYOUT = (flow.SHAPING | flow.SELECTING | flow.JOINING | flow.TAKEN_OUT) - {"masked_fill", "where"}
+NOISY = (RANDOM - flow.CHOOSING) | {"batch_norm", "instance_norm"}
+
+
+def is_fresh_copy(history: History, region: dict[ValueId, Op], learned: set[ParamId]) -> bool:
+    """Everything that the reference reads is a copy of the policy's, and the policy was not stepped yet."""
+    copies = history.networks.copies
+    copied = all(pid in copies and copies[pid].source in learned for pid in scores.reads(history, region))
+    return copied and not any(history.params[pid].epoch for pid in learned)
+
+
+def scored_otherwise(history: History, difference: Difference) -> Op | None:
+    """What only one of the two sides does to the scores of the very same choices: it divides by a temperature, leaves
+    out some of them. Nothing, where chance has a part in it."""
+    graph = history.graph
+    sides = [scores.scoring(graph, side) for side in (difference.live, difference.constant)]
+    own = sides[0].keys() ^ sides[1].keys()  # what both are given may be drawn at random
+    noisy = any(_is_noisy(op) for side in sides for nid, op in side.items() if nid in own)
+    if noisy or not _is_of_a_choice(history, difference):
+        return None
+    behind = graph.ancestors([difference.live.nid])
+    if not all(nid in behind for nid in given(sides[1])):
+        return None
+    done = [{_form(op): op for op in side.values() if _counts(op)} for side in sides]
+    apart = [op for one, other in (done, done[::-1]) for form, op in one.items() if form not in other]
+    return max(apart, key=lambda op: op.nid, default=None)
+
+
+def _is_of_a_choice(history: History, difference: Difference) -> bool:
+    made = scores.made(history.graph, difference.live)
+    return (
+        "log_prob" in made.tags
+        or made.name in scores.SURPRISES
+        or scores.picks_one_of_all(history.graph, made)
+    )
+
+
+def _is_noisy(op: Op) -> bool:
+    return op.name in NOISY or (op.name in scores.DROPPING and not op.facts.idle)
+
+
+def _counts(op: Op) -> bool:
+    return op.kind == "operation" and op.floating and op.name not in LAYOUT and not scores.chooses(op)
+
+
+def _form(op: Op) -> tuple[str, tuple[float, ...], float]:
+    return op.name, op.facts.scalars, op.facts.alpha
+
+
+def without_adapters(history: History, difference: Difference, learned: set[ParamId]) -> set[ParamId]:
+    """The reference is the policy with a part of what is trained left out, over frozen weights: what it still reads and
+    the policy's steps have moved."""
+    graph = history.graph
+    read = scores.reads(history, scores.scoring(graph, difference.constant)).keys()
+    whole = scores.reads(history, scores.scoring(graph, difference.live)).keys()
+    frozen, left_out = read - learned, learned - read
+    if not frozen or not left_out or not read <= whole or any(history.owner_of(pid) for pid in frozen):
+        return set()
+    return {pid for pid in read & learned if history.params[pid].epoch and history.owner_of(pid)}
