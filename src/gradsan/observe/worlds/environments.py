@@ -151,6 +151,13 @@ class EnvironmentTap:
     def _stepped(self, env: Any, result: Any) -> None:
         if not self._rollouts.stepped(env, result):
             self._unread.add(type(env))
+            self._let_go(type(env))
+
+    def _let_go(self, kind: type) -> None:
+        """Every step of the script goes through its methods: nobody stands around them for nothing."""
+        for name in ("step", "reset"):
+            if self._patches is not None and name in vars(kind):
+                self._patches.give_back(kind, name)
 
     def _wrapped(self, original: Any, note: Note, quickly: Callable[[Any, Any], bool] | None) -> Any:
         inside, containment, unread = self._inside, self._containment, self._unread
