@@ -70,6 +70,7 @@ class DQN(Agent):
         with seeded(self.weights_seed):
             self.q = network(self.observations, config.hidden, self.actions.size).to(self.device)
         self.target = Target(self.q)
+        self.copied_at = -1  # update after which the target was last moved
         # The latest Q-network may be a bad one between two good ones: greedy play averages (Polyak 1992).
         self.average = Target(self.q)
         self.parameters = list(self.q.parameters())
@@ -109,7 +110,13 @@ class DQN(Agent):
         self.replay.add(obs, action, step)
         before, self.step = self.step, self.step + step.taken()
         for _ in range(self.step // self.config.target_every - before // self.config.target_every):
+            self.update_target()
+
+    def update_target(self) -> None:
+        """θ⁻ ← θ, or a part of the way. A second copy of weights that no update has moved would change nothing."""
+        if self.config.target_rate < 1 or self.copied_at != self.updates:
             self.target.track(self.config.target_rate)
+            self.copied_at = self.updates
 
     def learn(self, updates: int) -> None:
         """The target network rests meanwhile, so that y of many batches is computed in one go."""
@@ -132,7 +139,7 @@ class DQN(Agent):
         self.check_contract("td", loss)
         self.optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
-        nn.utils.clip_grad_norm_(self.parameters, self.config.max_grad_norm)
+        nn.utils.clip_grad_norm_(self.parameters, self.config.max_grad_norm, foreach=True)
         self.optimizer.step()
         self.updates += 1
 

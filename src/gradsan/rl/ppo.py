@@ -103,7 +103,7 @@ class PPO(Agent):
             self.check_contract("ppo", loss)
             self.optimizer.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
-            nn.utils.clip_grad_norm_(self.parameters, config.max_grad_norm)
+            nn.utils.clip_grad_norm_(self.parameters, config.max_grad_norm, foreach=True)
             self.optimizer.step()
         self.average.track(1 / (1 + config.averaging * self.updates))
         self.updates += 1
