@@ -133,7 +133,7 @@ class PPO(Agent):
             value_loss = functional.mse_loss(value, batch.returns)
         else:
             value_loss = clipped_value_loss(value, batch.value, batch.returns, config.value_clip)
-        loss = -surrogate.mean() + config.value_weight * value_loss
+        loss = config.value_weight * value_loss - surrogate.mean()
         if config.entropy_bonus:
             loss = loss - config.entropy_bonus * policy.entropy().mean()
         return loss
