@@ -96,12 +96,14 @@ def test_what_stands_in_front_of_an_environment_does_not_hide_it() -> None:
             observation, reward, *_ = self.env.step(action)
             return {"observation": observation, "reward": reward}
 
+    own = Front.step
     with Watched() as watched:
         watched.follow(Front)
         front = Front()
         front.reset()
         for _ in range(4):
             front.step(0)
+        assert vars(Front)["step"] is own  # and nobody stands around it any more
     (stream,) = watched.streams
     assert list(stream.rewards) == [1.0] * 3  # the first step taught that the front says nothing
 

@@ -45,6 +45,12 @@ class Patches:
         """What `value` was put in the place of; itself where it is not ours."""
         return next((before for _, _, before, ours in self._saved if ours is value), value)
 
+    def give_back(self, owner: Any, name: str) -> None:
+        """One that has nothing to see any more: what was there before is put back for good."""
+        gone = _take_off([patch for patch in self._saved if patch[0] is owner and patch[1] == name])
+        for table in (self._saved, self._resting, self._visible, self._withdrawn):
+            table[:] = [patch for patch in table if not any(patch is other for other in gone)]
+
     def rest(self) -> None:
         _take_off(self._resting)
 

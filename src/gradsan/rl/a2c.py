@@ -91,7 +91,7 @@ class A2C(Agent):
         self.check_contract("a2c", loss)
         self.optimizer.zero_grad()
         loss.backward()
-        nn.utils.clip_grad_norm_(self.parameters, config.max_grad_norm)
+        nn.utils.clip_grad_norm_(self.parameters, config.max_grad_norm, foreach=True)
         self.optimizer.step()
         self.average.track(1 / (1 + config.averaging * self.updates))
         self.updates += 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -70,6 +71,7 @@ class DQN(Agent):
         with seeded(self.weights_seed):
             self.q = network(self.observations, config.hidden, self.actions.size).to(self.device)
         self.target = Target(self.q)
+        self.copied_at = -1  # update after which the target was last moved
         # The latest Q-network may be a bad one between two good ones: greedy play averages (Polyak 1992).
         self.average = Target(self.q)
         self.parameters = list(self.q.parameters())
@@ -109,7 +111,13 @@ class DQN(Agent):
         self.replay.add(obs, action, step)
         before, self.step = self.step, self.step + step.taken()
         for _ in range(self.step // self.config.target_every - before // self.config.target_every):
+            self.update_target()
+
+    def update_target(self) -> None:
+        """θ⁻ ← θ, or a part of the way. A second copy of weights that no update has moved would change nothing."""
+        if self.config.target_rate < 1 or self.copied_at != self.updates:
             self.target.track(self.config.target_rate)
+            self.copied_at = self.updates
 
     def learn(self, updates: int) -> None:
         """The target network rests meanwhile, so that y of many batches is computed in one go."""
@@ -125,14 +133,14 @@ class DQN(Agent):
         self.average.track(1 / (1 + self.config.averaging * (self.updates / updates - 1)))
 
     def update(self, obs: Tensor, action: Tensor, y: Tensor) -> None:
-        """One step on (y − Q(s, a))², or on Huber's loss of it; `action` and `y` are columns [B, 1]."""
+        """One step on ½ (y − Q(s, a))², or on Huber's loss of it; `action` and `y` are columns [B, 1]."""
         q = self.q(obs).gather(1, action)
-        huber = self.config.loss == "huber"
-        loss = functional.huber_loss(q, y) if huber else 0.5 * functional.mse_loss(q, y)
+        # Huber's loss is ½ (y − Q)² up to δ: the squared one is that without a bound, and one operation.
+        loss = functional.huber_loss(q, y, delta=1.0 if self.config.loss == "huber" else math.inf)
         self.check_contract("td", loss)
         self.optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
-        nn.utils.clip_grad_norm_(self.parameters, self.config.max_grad_norm)
+        nn.utils.clip_grad_norm_(self.parameters, self.config.max_grad_norm, foreach=True)
         self.optimizer.step()
         self.updates += 1
 

@@ -85,14 +85,15 @@ class Envs:
         except FAULTS as error:
             raise self._raised(error) from error
         reward = as_single(reward)
-        if not math.isfinite(reward.sum()):
+        if not all(map(math.isfinite, reward.tolist())):
             raise EnvironmentFault(f"{self.name} returned a reward that is not finite: {reward.tolist()}.")
-        require_finite(self.name, obs)
-        valid = self.running if self.mode is AutoresetMode.NEXT_STEP else self._everywhere
-        ended = terminated | truncated
         # A copy: environments may reuse their observation buffer for the next step.
-        next_obs = np.array(obs)
+        next_obs = np.array(obs, order="C")
+        require_finite(self.name, next_obs)
         self.obs = next_obs
+        # Only NEXT_STEP leaves an end to be seen here: that copy has spent its step on a reset.
+        valid = self.running if np.count_nonzero(self._ended) else self._everywhere
+        ended = terminated | truncated
         earned: Any = info.get(SCORE, reward)
         self._count(earned, valid, ended)
         if self.mode is AutoresetMode.NEXT_STEP:
@@ -116,11 +117,12 @@ class Envs:
         except FAULTS as error:
             raise self._raised(error) from error
         require_finite(self.name, obs)
-        return np.array(obs)
+        return np.array(obs, order="C")
 
     def _count(self, reward: Array, valid: Flags, ended: Flags) -> None:
-        self._returns += reward * valid
-        self._lengths += valid
+        # Mostly all of them are valid: then nothing need be masked.
+        self._returns += reward if valid is self._everywhere else reward * valid
+        self._lengths += 1 if valid is self._everywhere else valid
         if np.count_nonzero(ended):  # several times cheaper than any()
             for index in np.flatnonzero(ended):
                 self.finished.append((float(self._returns[index]), int(self._lengths[index])))
@@ -170,6 +172,6 @@ def as_single(reward: Array) -> NDArray[np.float32]:
 
 
 def require_finite(name: str, obs: Array, where: str = "") -> None:
-    # A sum is finite only if every part is (or two infinities met): cheaper than a flag per element.
-    if obs.dtype.kind == "f" and not math.isfinite(obs.sum()) and not np.isfinite(obs).all():
+    # The sum of squares is finite only if every number is: cheaper than a flag per element.
+    if obs.dtype.kind == "f" and not math.isfinite(np.vdot(obs, obs)) and not np.isfinite(obs).all():
         raise EnvironmentFault(f"{name} returned an observation that is not finite{where}.")

@@ -31,12 +31,15 @@ WINDOW = 100
 
 class Logs:
     def __init__(self, run: Run, resumed_at: int | None = None) -> None:
-        from torch.utils.tensorboard import SummaryWriter  # slow to import, and not needed to play or compare
+        # Slow to import, and not needed to play or compare.
+        from tensorboard.compat.proto.summary_pb2 import Summary
+        from torch.utils.tensorboard import SummaryWriter
 
         self._progress = Table(run.progress, COLUMNS + METRICS, keep_until=resumed_at)
         self._evaluations = Table(run.evaluations, EVALUATION, keep_until=resumed_at)
         purge = {} if resumed_at is None else {"purge_step": resumed_at + 1}
         self._board: Any = SummaryWriter(str(run.folder), **purge)
+        self._summary: Any = Summary
         self.recent: deque[tuple[float, int]] = deque(maxlen=WINDOW)
         self.episodes = 0
 
@@ -60,8 +63,9 @@ class Logs:
         if self.recent:
             row["return"], row["length"] = (float(value) for value in np.mean(self.recent, axis=0))
         self._progress.add(row)
-        for name, value in row.items():
-            self._board.add_scalar(f"train/{name}", value, agent.step)
+        # All of a row as one event: `add_scalar` would make one of each.
+        values = [self._summary.Value(tag=f"train/{name}", simple_value=value) for name, value in row.items()]
+        self._board.file_writer.add_summary(self._summary(value=values), agent.step)
 
     def evaluation(self, step: int, returns: np.ndarray[Any, np.dtype[np.float64]]) -> None:
         row = {

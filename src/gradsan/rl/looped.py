@@ -26,16 +26,15 @@ class LoopedEnvs(SyncVectorEnv):
 
     def step(self, actions: Array) -> tuple[Array, Array, Array, Array, dict[str, Any]]:
         """As Gymnasium's, where every copy was reset after it ended."""
-        observations, infos = self._observations, dict[str, Any]()
+        observations, infos, fit = self._observations, dict[str, Any](), True
         for i, (action, env) in enumerate(zip(actions, self.envs, strict=True)):
             obs, self._rewards[i], self._terminations[i], self._truncations[i], info = env.step(action)
             self._env_obs[i] = obs
+            if fit := fit and _fits(obs, observations):
+                observations[i] = obs
             if info:
                 infos = self._add_info(infos, info, i)
-        if all(_fits(obs, observations) for obs in self._env_obs):
-            for i, obs in enumerate(self._env_obs):
-                observations[i] = obs
-        else:  # which converts it, or says what is wrong
+        if not fit:  # what converts it, or says what is wrong
             concatenate(self.single_observation_space, self._env_obs, observations)
         return observations, self._rewards, self._terminations.copy(), self._truncations.copy(), infos
 

@@ -103,7 +103,7 @@ class PPO(Agent):
             self.check_contract("ppo", loss)
             self.optimizer.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
-            nn.utils.clip_grad_norm_(self.parameters, config.max_grad_norm)
+            nn.utils.clip_grad_norm_(self.parameters, config.max_grad_norm, foreach=True)
             self.optimizer.step()
         self.average.track(1 / (1 + config.averaging * self.updates))
         self.updates += 1
@@ -133,7 +133,7 @@ class PPO(Agent):
             value_loss = functional.mse_loss(value, batch.returns)
         else:
             value_loss = clipped_value_loss(value, batch.value, batch.returns, config.value_clip)
-        loss = -surrogate.mean() + config.value_weight * value_loss
+        loss = config.value_weight * value_loss - surrogate.mean()
         if config.entropy_bonus:
             loss = loss - config.entropy_bonus * policy.entropy().mean()
         return loss

@@ -151,6 +151,13 @@ class EnvironmentTap:
     def _stepped(self, env: Any, action: Any, result: Any) -> None:
         if not self._rollouts.stepped(env, None if action is NOTHING else action, result):
             self._unread.add(type(env))
+            self._let_go(type(env))
+
+    def _let_go(self, kind: type) -> None:
+        """Every step of the script goes through its methods: nobody stands around them for nothing."""
+        for name in ("step", "reset"):
+            if self._patches is not None and name in vars(kind):
+                self._patches.give_back(kind, name)
 
     def _was_reset(self, env: Any, _: Any, result: Any) -> None:
         self._rollouts.was_reset(env, result)
