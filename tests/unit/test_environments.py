@@ -13,7 +13,6 @@ import torch
 
 np = pytest.importorskip("numpy")
 gym = pytest.importorskip("gymnasium")
-torch = pytest.importorskip("torch")
 
 from gymnasium.vector import AutoresetMode, SyncVectorEnv  # noqa: E402
 

@@ -1495,8 +1495,6 @@ class MisalignedReturn(Rule):
             if seen.looks_back >= ENOUGH_UPDATES and not seen.right:
                 text = f"is the sum of the rewards up to each of {steps} steps, not of those that follow it"
                 yield self._verdict(event, met, culprit, text, carried_on_at(self.history, culprit))
-        elif series.is_only_discounted(begins):
-            yield self._verdict(event, met, culprit, text)
         elif series.is_only_discounted(begins) or are_discounted_in_place(series, begins):
             seen.only_discounted += 1
             if seen.only_discounted >= ENOUGH_UPDATES and not seen.right:
