@@ -20,6 +20,7 @@ class ExperienceBook:
     def __init__(self, graph: Provenance) -> None:
         self._graph = graph
         self.environments: list[Environment] = []
+        self._met_again = False
         self.transitions: dict[tuple[int, int], Transition] = {}
         self.numbers: dict[ValueId, tuple[float, ...]] = {}
         self.observations: dict[ValueId, tuple[Row, ...]] = {}
@@ -41,7 +42,7 @@ class ExperienceBook:
     @property
     def was_lost(self) -> bool:
         """Whether there was an environment, and no batch of its observations has been met again."""
-        return bool(self.environments) and not self.observations
+        return bool(self.environments) and not self._met_again
 
     @property
     def gives_rewards(self) -> bool:
@@ -63,6 +64,8 @@ class ExperienceBook:
         for rows in event.rows:
             table = self._tables[rows.part]
             own = tuple([event.transitions[at] if at >= 0 else None for at in rows.at])
+            # A single row is what the agent acts on.
+            self._met_again = self._met_again or (len(own) > 1 and table is self.observations)
             if table.setdefault(rows.value, own) != own:
                 others = self.of_other_agents.setdefault((rows.value, rows.part), [])
                 others += [own] if own not in others else []

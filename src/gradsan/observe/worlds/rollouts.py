@@ -59,7 +59,7 @@ class _Copies:
             bytearray(),
             array("q"),
         )
-        self._actions: list[Any] = []
+        self._acted = bytearray()
 
     def may_wait(self) -> bool:
         """Whether a step can be booked later: none began or ended an episode, or nothing but the flags tells of it."""
@@ -78,7 +78,7 @@ class _Copies:
         observation, reward, terminated, truncated, _ = result
         if not self.array is type(observation) is type(reward) is type(terminated) is type(truncated):
             return False
-        if _form(observation, reward, terminated, truncated) != self.form:
+        if _form(observation, reward, terminated, truncated, action) != self.form:
             return False
         flags = terminated.tobytes() + truncated.tobytes()  # who has terminated, then who was truncated
         if b"\x01" in flags and self.autoreset != "next step":
@@ -86,7 +86,7 @@ class _Copies:
         self._seen += observation.tobytes()
         self._earned += reward.tobytes()
         self._flags += flags
-        self._actions.append(action.copy() if type(action) is self.array else None)
+        self._acted += action.tobytes() if type(action) is self.array else b""
         self._clocks.append(clock())
         if len(self._clocks) >= self._most:
             self.book()
@@ -97,7 +97,10 @@ class _Copies:
             return
         (count,), kind = self.form[2], self.form[3].char
         (seen, flags), clocks = (bytes(self._seen), bytes(self._flags)), self._clocks
-        rewards, actions = array(kind, bytes(self._earned)), _side_by_side(self._actions, count)
+        rewards, actions = (
+            array(kind, bytes(self._earned)),
+            _side_by_side(self._acted, len(clocks), count, *self.form[8:]),
+        )
         self._clear()
         digests = _digests(seen, len(clocks) * count)
         for at, stream in enumerate(self.streams.values()):
@@ -259,7 +262,10 @@ class Rollouts:
                 stream.step(float(result[1]), end, digest_of(observation), clock, numbers_of_action(action))
             return
         acted = {name: numbers_of_action(_of_copy(action, name)) for name in copies.streams}
-        if not self._note_arrays(copies, acted, result, clock):
+        if self._note_arrays(copies, acted, result, clock):
+            if copies.may_wait() and result[1].dtype.isnative:
+                copies.wait_for(*result[:4], action)
+        else:
             self._note_each(copies, acted, result, clock)
         if copies.team is not None:
             copies.team = self.teams.step(copies.team, digest_of_all(observation, copies.streams), clock)
@@ -295,8 +301,6 @@ class Rollouts:
                 self._note_copy(stream, copies, own, end, observation, result[4], name, clock, acted[name])
             else:
                 stream.step(own, kept.GOES_ON, digest, clock, acted[name])
-        if copies.may_wait() and reward.dtype.isnative:
-            copies.wait_for(observation, reward, *flags)
         return True
 
     def _note_copy(
@@ -372,11 +376,12 @@ def _flags(part: Any) -> dict[Any, bool]:
     return part if _is_by_agent(part) else dict(enumerate(numbers_of(part, bool)))
 
 
-def _form(observation: Any, reward: Any, terminated: Any, truncated: Any) -> tuple[Any, ...]:
+def _form(observation: Any, reward: Any, terminated: Any, truncated: Any, action: Any) -> tuple[Any, ...]:
     """What arrays must have in common to be read in the same way."""
     return (
         observation.shape, observation.dtype, reward.shape, reward.dtype, terminated.shape, terminated.dtype,
         truncated.shape, truncated.dtype,
+        *((action.shape, action.dtype) if type(action) is type(reward) else (None, None)),
     )  # fmt: skip
 
 
@@ -386,13 +391,16 @@ def _digests(data: bytes, count: int) -> array[int]:
     return array("q", [hash(data[at : at + width]) for at in range(0, len(data), width)])
 
 
-def _side_by_side(actions: list[Any], count: int) -> Any:
-    """What the copies were given: an array by step, copy and number; nothing where these are no arrays of one form."""
-    forms = {own.shape if kept.is_array(own, kept.NUMBERS) else () for own in actions}
-    shape = forms.pop()
-    if forms or shape[:1] != (count,) or math.prod(shape[1:]) > kept.WIDEST:
+def _side_by_side(acted: bytearray, steps: int, count: int, shape: Any, kind: Any) -> Any:
+    """What the copies were given: an array by step, copy and number; nothing where these are not a few numbers each."""
+    if (
+        shape is None
+        or shape[:1] != (count,)
+        or math.prod(shape[1:]) > kept.WIDEST
+        or kind.char not in kept.NUMBERS
+    ):
         return None
-    return sys.modules["numpy"].stack(actions).reshape(len(actions), count, -1)
+    return sys.modules["numpy"].frombuffer(acted, kind).reshape(steps, count, -1)
 
 
 def _ends_of(terminated: bytes, truncated: bytes, between: bool) -> bytearray:

@@ -24,7 +24,7 @@ ENDS: tuple[End, ...] = ("", "truncated", "terminated", "ended", "reset", "done"
 GOES_ON, TRUNCATED, TERMINATED, ENDED, RESET, DONE = range(6)
 UNKNOWN = 0  # a digest
 NUMBERS = "?bBhHiIlLqQefd"  # types of arrays
-WIDEST, MOST = 16, 2**31  # numbers of an action, and how large a whole one is
+WIDEST, MOST = 16, 2**31  # numbers of an action, and how large a whole one may be
 FEWEST_IN_ORDER, DIFFERENT = 12, 4  # rows that are a rollout, and not by chance
 
 Key = TypeVar("Key", int, float)
@@ -73,7 +73,10 @@ class Stream:
     ) -> None:  # fmt: skip
         """`digest`: of where it led; `begins_with`: of the observation that the next transition starts from, where
         that is another one."""
-        self._act(acted, 1)
+        if len(acted) == self._width:
+            self.acted.extend(acted)
+        else:
+            self._act(acted, 1)
         self.observed.append(self.current)
         self.led_to.append(digest)
         self.rewards.append(reward)
@@ -271,18 +274,30 @@ def round_off(number: float) -> float:
 def numbers_of_action(action: Any) -> Sequence[float]:
     """Those of a small one; none where it is something else. Must not raise, nor run an operation of torch."""
     kind = type(action)
-    if kind is int or kind is float:
-        return (float(action),) if abs(action) < MOST else ()
-    if kind is list or kind is tuple:
+    form = _FORMS.get(kind) or _form_of(kind)
+    if form == "number":
+        return (float(action),)
+    if form == "whole":
+        return (float(action),) if -MOST < action < MOST else ()
+    if form == "several":
         plain = 0 < len(action) <= WIDEST and {int, float}.issuperset(map(type, action))
         return [float(number) for number in action] if plain and max(map(abs, action)) < MOST else ()
-    numpy = sys.modules.get("numpy")
-    if numpy is None or not issubclass(kind, numpy.ndarray | numpy.generic) or action.size > WIDEST:
+    if form != "array" or action.size > WIDEST or action.dtype.char not in NUMBERS:
         return ()
-    if action.dtype.kind not in "fiub":
-        return ()
-    flat: list[float] = action.reshape(-1).tolist()
+    flat: list[float] = (action if action.ndim == 1 else action.reshape(-1)).tolist()
     return flat
+
+
+_FORMS: dict[type, str] = {int: "whole", float: "number", list: "several", tuple: "several"}
+
+
+def _form_of(kind: type) -> str:
+    """Asked once for each type that an action has: it is taken at every step."""
+    numpy = sys.modules.get("numpy")
+    if numpy is None:
+        return "other"
+    number = issubclass(kind, numpy.integer | numpy.floating)
+    return _FORMS.setdefault(kind, "array" if kind is numpy.ndarray else "number" if number else "other")
 
 
 def numbers_of(values: Any, convert: Callable[[Any], Any] = float) -> list[Any]:
