@@ -33,7 +33,7 @@ class UnmaskedStep(NamedTuple):
     steps: int
 
 
-class _Way(NamedTuple):
+class _FlaggedWay(NamedTuple):
     """How one value comes into another: the line that scales it last, and the flags that it is multiplied with."""
 
     site: Site
@@ -56,7 +56,7 @@ def unmasked_steps(history: History, event: Backward) -> Iterator[UnmaskedStep]:
             yield UnmaskedStep(joined, "sum", known[0][0].site, len(parts))
 
 
-def _ways(graph: Provenance, now: Op, after: Op, parts: list[Op]) -> tuple[_Way, _Way] | None:
+def _ways(graph: Provenance, now: Op, after: Op, parts: list[Op]) -> tuple[_FlaggedWay, _FlaggedWay] | None:
     """Of the next advantage, and of the value that the next one is compared with, into this one."""
     others = frozenset(part.nid for part in parts)
     mine, theirs = (
@@ -68,7 +68,7 @@ def _ways(graph: Provenance, now: Op, after: Op, parts: list[Op]) -> tuple[_Way,
     return (carried, values[0]) if carried is not None and len(values) == 1 else None
 
 
-def _way(graph: Provenance, op: Op, wanted: ValueId, parts: frozenset[ValueId]) -> _Way | None:
+def _way(graph: Provenance, op: Op, wanted: ValueId, parts: frozenset[ValueId]) -> _FlaggedWay | None:
     """From a value down to what it is reckoned with, past no other step."""
     stack, seen = [(op, op.site, frozenset[ValueId]())], {op.nid}
     while stack:
@@ -79,7 +79,7 @@ def _way(graph: Provenance, op: Op, wanted: ValueId, parts: frozenset[ValueId]) 
             found = flags.union(*(_flags(graph, s) for s in beside))
             where = here.site if here.name in ARITHMETIC else site
             if side.nid == wanted:
-                return _Way(where, found)
+                return _FlaggedWay(where, found)
             if side.nid not in seen and side.nid not in parts and side.name in ARITHMETIC | FORM:
                 seen.add(side.nid)
                 stack.append((side, where, found))
