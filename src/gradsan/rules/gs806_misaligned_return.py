@@ -727,6 +727,58 @@ class MisalignedReturn(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # The flags say where a step ended, and are read as where it began; every row is seen once, in shuffled parts.
+        import numpy, torch
+
+        class Walk:
+            def __init__(self):
+                self.random = numpy.random.default_rng(0)
+
+            def reset(self):
+                self.x = self.random.normal(size=3).astype("float32")
+                return self.x.copy(), {}
+
+            def step(self, action):
+                self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+                return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+        class Memory:
+            def __init__(self):
+                self.obs, self.rewards = numpy.zeros((48, 3), "float32"), numpy.zeros(48, "float32")
+                self.values, self.ends = numpy.zeros(48, "float32"), numpy.zeros(48, "float32")
+                self.advantages = numpy.zeros(48, "float32")
+
+            def finish(self, value, end):
+                last = 0.0
+                for t in reversed(range(48)):
+                    going = 1.0 - (end if t == 47 else self.ends[t + 1])  # BUG
+                    after = value if t == 47 else self.values[t + 1]
+                    error = self.rewards[t] + 0.9 * after * going - self.values[t]
+                    last = error + 0.9 * 0.95 * going * last
+                    self.advantages[t] = last
+
+        env, critic = Walk(), torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+        obs, end = env.reset()[0], False
+        for _ in range(6):
+            memory = Memory()
+            for t in range(48):
+                with torch.no_grad():
+                    memory.values[t] = critic(torch.tensor(obs)).item()
+                memory.obs[t], before = obs, end
+                obs, memory.rewards[t], end, _, _ = env.step(1.0)
+                memory.ends[t] = end
+                obs = env.reset()[0] if end else obs
+            with torch.no_grad():
+                memory.finish(critic(torch.tensor(obs)).item(), end)
+            s, targets = torch.tensor(memory.obs), torch.tensor(memory.advantages + memory.values)
+            for rows in torch.randperm(48).chunk(2):
+                loss = (critic(s[rows]).squeeze(-1) - targets[rows]).pow(2).mean()
+                opt.zero_grad()
+                loss.backward()
+                opt.step()
+        """,
     )
     good = (
         """
@@ -1230,6 +1282,58 @@ class MisalignedReturn(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # The flags say where a step began, and every row is seen once, in shuffled parts.
+        import numpy, torch
+
+        class Walk:
+            def __init__(self):
+                self.random = numpy.random.default_rng(0)
+
+            def reset(self):
+                self.x = self.random.normal(size=3).astype("float32")
+                return self.x.copy(), {}
+
+            def step(self, action):
+                self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+                return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+        class Memory:
+            def __init__(self):
+                self.obs, self.rewards = numpy.zeros((48, 3), "float32"), numpy.zeros(48, "float32")
+                self.values, self.ends = numpy.zeros(48, "float32"), numpy.zeros(48, "float32")
+                self.advantages = numpy.zeros(48, "float32")
+
+            def finish(self, value, end):
+                last = 0.0
+                for t in reversed(range(48)):
+                    going = 1.0 - (end if t == 47 else self.ends[t + 1])
+                    after = value if t == 47 else self.values[t + 1]
+                    error = self.rewards[t] + 0.9 * after * going - self.values[t]
+                    last = error + 0.9 * 0.95 * going * last
+                    self.advantages[t] = last
+
+        env, critic = Walk(), torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+        obs, end = env.reset()[0], False
+        for _ in range(6):
+            memory = Memory()
+            for t in range(48):
+                with torch.no_grad():
+                    memory.values[t] = critic(torch.tensor(obs)).item()
+                memory.obs[t], before = obs, end
+                obs, memory.rewards[t], end, _, _ = env.step(1.0)
+                memory.ends[t] = before
+                obs = env.reset()[0] if end else obs
+            with torch.no_grad():
+                memory.finish(critic(torch.tensor(obs)).item(), end)
+            s, targets = torch.tensor(memory.obs), torch.tensor(memory.advantages + memory.values)
+            for rows in torch.randperm(48).chunk(2):
+                loss = (critic(s[rows]).squeeze(-1) - targets[rows]).pow(2).mean()
+                opt.zero_grad()
+                loss.backward()
+                opt.step()
+        """,
     )
 
     def __init__(self, *args: object) -> None:
@@ -1276,8 +1380,8 @@ class MisalignedReturn(Rule):
             is_target = met.constant is not None and met.op.name != "mul"
             together = self._add_part(met, rows) if is_target else None
             yield from self._judge(event, met, Series(rows))
-            if together is not None and (law := _law(together)) is not None:
-                yield from self._crossings(event, met, self._summed_at(met), together, law)
+            if together is not None:
+                yield from self._judge_parts(event, met, together)
             if met.constant is not None and is_target:
                 yield from self._judge_rollout(event, met, rows)
                 yield from self._judge_windows(event, met, met.constant)
@@ -1437,6 +1541,12 @@ class MisalignedReturn(Rule):
             rows, lambda: book.said_when_acting(graph.live_params([met.live.nid]))
         )
         return together if together is not None and together.is_large_enough() else None
+
+    def _judge_parts(self, event: Backward, met: Met, series: Series) -> Verdicts:
+        if (law := _law(series)) is not None:
+            yield from self._crossings(event, met, self._summed_at(met), series, law)
+        elif (found := _cut_beside(series)) is not None:
+            yield from self._beside(event, met, self._summed_at(met), *found)
 
     def _summed_at(self, met: Met) -> Site:
         """Where a series was made."""
@@ -1622,7 +1732,8 @@ def _law(series: Series) -> Law | None:
 
 def _cut_beside(series: Series) -> tuple[int, int] | None:
     """By how many steps the ends are missed, and how often."""
-    ways = [False, True] if all(e.prediction is not None for e in series.entries.values()) else [False]
+    predicted = all(later.prediction is not None for _, later in (*series.pairs, *series.borders))
+    ways = [False, True] if predicted else [False]
     for by in (-1, 1):
         for with_predictions in ways:
             if ends := series.cut_beside_the_ends(by, with_predictions):

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from gradsan.judge.history import History
 from gradsan.judge.lines.callers import way_of
-from gradsan.judge.lines.source import names_in, tree_of
+from gradsan.judge.lines.source import around, names_in, tree_of
 from gradsan.record.events import NOWHERE, Op, Site
 
 Place = tuple[int, str]  # a line, and its function
@@ -32,13 +32,34 @@ def summed_by_class(history: History, arrived: Op) -> Site:
 def _places(file: str, line: int) -> frozenset[Place]:
     tree = tree_of(file)
     nodes = list(ast.walk(tree)) if tree is not None else []
-    around = [n for n in nodes if isinstance(n, ast.ClassDef) and n.lineno <= line <= (n.end_lineno or 0)]
-    methods = [n for n in around[-1].body if isinstance(n, ast.FunctionDef)] if around else []
+    inside = [n for n in nodes if isinstance(n, ast.ClassDef) and n.lineno <= line <= (n.end_lineno or 0)]
+    methods = [n for n in inside[-1].body if isinstance(n, ast.FunctionDef)] if inside else []
     own = [n for n in methods if n.lineno <= line <= (n.end_lineno or 0)]
-    if not own:
-        return frozenset()
-    wanted = _made_of(methods, _attributes(own[0]))
-    return frozenset(place for method in methods for place in _carrying(method, wanted))
+    if own:
+        return frozenset(_summed(methods, _attributes(own[0])))
+    read = _read_at(file, line)  # from outside: `buffer.advantages`
+    classes = [n for n in nodes if isinstance(n, ast.ClassDef)] if read else []
+    bodies = [[n for n in kind.body if isinstance(n, ast.FunctionDef)] for kind in classes]
+    return frozenset(place for body in bodies for place in _summed(body, read))
+
+
+def _summed(methods: list[ast.FunctionDef], names: set[str]) -> Iterator[Place]:
+    wanted = _made_of(methods, names)
+    for method in methods:
+        yield from _carrying(method, wanted)
+
+
+def _read_at(file: str, line: int) -> set[str]:
+    """The attributes of objects that the statement on this line, or what its names were bound to before, takes."""
+    function, statement = around(file, line)
+    scope = function or tree_of(file)
+    if scope is None or statement is None:
+        return set()
+    names = names_in(statement, ast.Load)
+    before = [n for n in ast.walk(scope) if isinstance(n, ast.Assign) and n.lineno < statement.lineno]
+    bound = [n for n in before if names & names_in(n.targets[0], ast.Store)]
+    parts = [n for step in (statement, *bound) for n in ast.walk(step)]
+    return {n.attr for n in parts if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name)}
 
 
 def _attributes(node: ast.AST) -> set[str]:

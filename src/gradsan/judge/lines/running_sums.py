@@ -42,8 +42,9 @@ def cut_at(history: History, site: Site) -> Site:
     the source does not tell."""
     carrying = carried_on_at(history, site)
     seen = history.sites.get(carrying)
-    tree = tree_of(seen.file) if seen is not None and carrying != site else None
-    if seen is None or tree is None:
+    statement = around(seen.file, seen.line)[1] if seen is not None else None
+    tree = tree_of(seen.file) if seen is not None else None
+    if seen is None or tree is None or statement is None or (carrying == site and not _carries(statement)):
         return carrying
     loops = [n for n in ast.walk(tree) if isinstance(n, ast.For | ast.While)]
     inside = [n for n in loops if n.lineno <= seen.line <= (n.end_lineno or n.lineno)]

@@ -58,7 +58,7 @@ def _comes_next(row: Row, other: Row) -> bool:
 def arrival(history: History, op: Op) -> Op | None:
     """Where a value came into torch, if it did and nothing was added to it."""
     while op.name not in ARRIVING:
-        sources = list(history.graph.inputs(op))
+        sources = [source for source in history.graph.inputs(op) if source.floating]  # not the chosen rows
         if len(sources) != 1:
             return None
         op = sources[0]

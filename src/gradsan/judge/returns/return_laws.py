@@ -184,7 +184,7 @@ class Series:
     def cut_beside_the_ends(self, by: int, with_predictions: bool) -> int:
         """At how many ends the series goes on, and is cut `by` steps later (earlier, where negative) instead; 0 where
         it is not so at every end that tells."""
-        ends = [(e.transition.stream, e.transition.step) for e, _ in self.borders]
+        ends = [key for key, e in self.entries.items() if e.transition.end not in ("", "reset")]
         cuts = {(stream, step + by) for stream, step in ends}
         consecutive = self.pairs + self.borders
         going_on = [pair for pair in consecutive if _key(pair[0]) not in cuts]

@@ -24,13 +24,14 @@ class ShuffledRollout:
         self.begins = True  # the part that was added last is the first of its rollout
 
     def add(self, rows: Sequence[ReturnRow], said: Callable[[], dict[Key, float]]) -> Series | None:
-        """All rows, once, as soon as one of them comes again: then all have been there. `said`: predictions that were
-        made while the rollout ran."""
+        """All rows, once, as soon as one of them comes again, or the first of the next rollout: then all have been
+        there. `said`: predictions that were made while the rollout ran."""
         part = {_key(row): row for row in rows}
         self.begins = self._is_newer(part)
         if self.begins:
+            whole = self._series() if not self._is_read and len(self._rows) > len(self._first) else None
             self._rows, self._first, self._said, self._is_read = part, set(part), said(), False
-            return None
+            return whole
         again = part.keys() & self._rows.keys()
         if self._is_read or any(part[key].number != self._rows[key].number for key in again):
             self._is_read = True  # what is computed anew for every part is another series each time
