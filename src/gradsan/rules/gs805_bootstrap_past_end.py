@@ -11,6 +11,7 @@ from gradsan.judge.report import reasons
 from gradsan.judge.report.wording import line, value_at
 from gradsan.judge.returns.bootstraps import Bootstrap, bootstraps_in, has_learned_target
 from gradsan.judge.returns.cut_estimates import estimates_in
+from gradsan.judge.returns.padding_values import values_of_padding
 from gradsan.judge.returns.shifted_ends import ShiftedEnds
 from gradsan.judge.returns.unmasked_parts import Unmasked, unmasked_parts
 from gradsan.judge.returns.unmasked_steps import UnmaskedStep, unmasked_steps
@@ -42,6 +43,9 @@ class BootstrapPastEnd(Rule):
         The target adds the value of the next state though the environment said that the episode had terminated there,
         or it adds, where one was truncated, the value of the state that the next one begins with; or its flags are one
         step off; or (a warning) it adds none though the episode was only truncated.
+        The target adds the value of the next state though the environment said that the episode had terminated there;
+        or (a warning) it adds none though the episode was only truncated. Or it adds what the critic says of the
+        padding behind the last token of an answer.
     """
     why = """
         After a terminal state nothing follows, so its value is zero by definition. A target that adds what the network
@@ -425,6 +429,30 @@ class BootstrapPastEnd(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # Answers of different lengths, padded: the value behind the last token is taken in.
+        import torch
+        words, policy, critic = torch.nn.Embedding(9, 6), torch.nn.Linear(6, 9), torch.nn.Linear(6, 1)
+        opt = torch.optim.SGD([*words.parameters(), *policy.parameters(), *critic.parameters()], lr=0.1)
+        for _ in range(4):
+            mask = (torch.arange(7) < torch.randint(2, 7, (12, 1))).float()
+            ids = torch.randint(1, 9, (12, 7)) * mask.long()
+            rewards = (ids > 4).float()
+            with torch.no_grad():
+                values = critic(words(ids)).squeeze(-1)
+            carry, gains = torch.zeros(12), []
+            for t in reversed(range(7)):
+                after = values[:, t + 1] if t < 6 else torch.zeros(12)  # BUG
+                carry = (rewards[:, t] + 0.9 * after - values[:, t] + 0.8 * carry) * mask[:, t]
+                gains.append(carry)
+            gain = torch.stack(gains[::-1], 1)
+            log_prob = policy(words(ids)).log_softmax(-1).gather(-1, ids[..., None]).squeeze(-1)
+            loss = -(log_prob * gain * mask).sum() / mask.sum()
+            loss = loss + ((critic(words(ids)).squeeze(-1) - gain - values).pow(2) * mask).sum() / mask.sum()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
     good = (
         """
@@ -768,6 +796,30 @@ class BootstrapPastEnd(Rule):
             loss.backward()
             opt.step()
         """,
+        """
+        # Answers of different lengths, padded: the value behind the last token is masked.
+        import torch
+        words, policy, critic = torch.nn.Embedding(9, 6), torch.nn.Linear(6, 9), torch.nn.Linear(6, 1)
+        opt = torch.optim.SGD([*words.parameters(), *policy.parameters(), *critic.parameters()], lr=0.1)
+        for _ in range(4):
+            mask = (torch.arange(7) < torch.randint(2, 7, (12, 1))).float()
+            ids = torch.randint(1, 9, (12, 7)) * mask.long()
+            rewards = (ids > 4).float()
+            with torch.no_grad():
+                values = critic(words(ids)).squeeze(-1) * mask
+            carry, gains = torch.zeros(12), []
+            for t in reversed(range(7)):
+                after = values[:, t + 1] if t < 6 else torch.zeros(12)
+                carry = (rewards[:, t] + 0.9 * after - values[:, t] + 0.8 * carry) * mask[:, t]
+                gains.append(carry)
+            gain = torch.stack(gains[::-1], 1)
+            log_prob = policy(words(ids)).log_softmax(-1).gather(-1, ids[..., None]).squeeze(-1)
+            loss = -(log_prob * gain * mask).sum() / mask.sum()
+            loss = loss + ((critic(words(ids)).squeeze(-1) - gain - values).pow(2) * mask).sum() / mask.sum()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
     )
 
     def __init__(self, *args: object) -> None:
@@ -779,9 +831,25 @@ class BootstrapPastEnd(Rule):
         self._longest: dict[int, int] = {}  # episode of each stream
         self._unknown = False  # there was a target whose rows are of unknown origin
 
+    def _behind_the_answer(self, event: Backward) -> Verdicts:
+        """Answers end where their padding begins, whoever ended them."""
+        within = self.history.graph.live_ancestors(root.nid for root in event.roots)
+        for found in values_of_padding(self.history.graph, within):
+            yield Verdict(
+                found.taken.site,
+                f"the next value of an answer's last token is what the critic says of the padding behind it, which the "
+                f"mask on {line(self.history, found.masked.site)} leaves out of the loss: "
+                f"{line(self.history, found.target.site)} adds it all the same",
+                [("next value", found.taken.site), ("target", found.target.site), ("mask", found.masked.site),
+                 ("backward", event.site)],
+                event.reached,
+                fix="mask the values before they are used: `values = values * mask`",
+            )  # fmt: skip
+
     def on_backward(self, event: Backward) -> Verdicts:
         if not self._unknown and self.history.experience.was_lost:
             self._unknown = has_learned_target(self.history, event)
+        yield from self._behind_the_answer(event)
         for target in bootstraps_in(self.history, event):
             self._note_lengths()
             kinds = {}
