@@ -160,12 +160,11 @@ def written_once_more(graph: Provenance, difference: Difference) -> Op | None:
 
 
 def _writes(graph: Provenance, side: Op) -> list[Op]:
-    """The newest first, each over the last."""
-    region = scores.scoring(graph, side)
-    written = [op for op in region.values() if op.facts.in_place and op.floating]
-    written = [op for op in written if op.inputs and graph.value_params([op.inputs[0]])]
+    """Into the logits themselves: the newest first, each over the last."""
+    made = scores.made(graph, side)
+    picked = next(graph.inputs(made), made) if made.name in scores.SCORING else made
+    op: Op | None = _normalised(graph, picked)
     chain: list[Op] = []
-    op = max(written, key=lambda o: o.nid, default=None)
     while op is not None and op.facts.in_place:
         chain.append(op)
         op = next(graph.inputs(op), None)

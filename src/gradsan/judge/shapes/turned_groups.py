@@ -30,7 +30,7 @@ class Turned(NamedTuple):
     flattened: Op
 
 
-class _Rows(NamedTuple):
+class _Samples(NamedTuple):
     """Which samples the first axis holds, and how: as groups that were turned, or in the order of such groups."""
 
     samples: ValueId
@@ -42,7 +42,7 @@ class _Rows(NamedTuple):
 def turned_groups(graph: Provenance, within: dict[ValueId, Op]) -> Iterator[Turned]:
     if not graph.named(within, TURNING) or not graph.named(within, RESHAPING):
         return
-    known: dict[ValueId, _Rows] = {}
+    known: dict[ValueId, _Samples] = {}
     for nid in sorted(within):
         op = within[nid]
         rows = [(i, known[i.nid]) for i in graph.inputs(op) if i.nid in known]
@@ -54,12 +54,12 @@ def turned_groups(graph: Provenance, within: dict[ValueId, Op]) -> Iterator[Turn
             known[nid] = _followed(op, rows)
 
 
-def _is_as_it_was(rows: _Rows) -> bool:
+def _is_as_it_was(rows: _Samples) -> bool:
     return not rows.flattened and not rows.groups[0]
 
 
-def _followed(op: Op, rows: list[tuple[Op, _Rows]]) -> _Rows:
-    fresh = _Rows(op.nid)
+def _followed(op: Op, rows: list[tuple[Op, _Samples]]) -> _Samples:
+    fresh = _Samples(op.nid)
     first = next(((i, r) for i, r in rows if i.shape), None)
     if first is None or op.kind != "operation" or op.name in JOINING - {"where", "masked_fill"}:
         return fresh
@@ -79,7 +79,7 @@ def _followed(op: Op, rows: list[tuple[Op, _Rows]]) -> _Rows:
     return _kept(op, rows) or fresh
 
 
-def _kept(op: Op, rows: list[tuple[Op, _Rows]]) -> _Rows | None:
+def _kept(op: Op, rows: list[tuple[Op, _Samples]]) -> _Samples | None:
     """Of what the result has its first axis from: as many, or a part of them."""
     if op.name in REDUCING and (not op.facts.axes or 0 in op.facts.axes):
         return None
@@ -92,10 +92,10 @@ def _kept(op: Op, rows: list[tuple[Op, _Rows]]) -> _Rows | None:
     return None
 
 
-def _reshaped(op: Op, source: Op, own: _Rows) -> _Rows | None:
+def _reshaped(op: Op, source: Op, own: _Samples) -> _Samples | None:
     if len(source.shape) == 1 and len(op.shape) == 2 and min(op.shape) > 1 and _is_as_it_was(own):
         return own._replace(groups=(op.shape[0], op.shape[1]))
     if own.groups[0] and len(op.shape) <= 2 and op.shape[0] == source.shape[0] * source.shape[1]:
-        whole = _Rows(own.samples)
+        whole = _Samples(own.samples)
         return whole._replace(flattened=op.nid) if own.turned else whole
     return None
