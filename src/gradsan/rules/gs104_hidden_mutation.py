@@ -252,6 +252,94 @@ class HiddenMutation(Rule):
     )
     good = (
         """
+        import numpy as np
+        import torch
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        buffer = np.zeros((8, 3), dtype=np.float32)
+        for step in range(4):
+            buffer[:] = np.random.randn(8, 3)
+            obs = torch.from_numpy(buffer).clone()
+            loss = (net(obs) - 1.0).pow(2).mean()
+            buffer[:] = np.random.randn(8, 3)
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            net.weight.data.clamp_(-0.5, 0.5)
+        """,
+        """
+        # A line search puts other weights in place between one forward pass and the next.
+        import torch
+        net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+        x = torch.randn(8, 3)
+        for _ in range(4):
+            loss = (net(x) - 1.0).pow(2).mean()
+            before = [p.detach().clone() for p in net.parameters()]
+            grads = torch.autograd.grad(loss, list(net.parameters()))
+            for size in (1.0, 0.5, 0.25):
+                for p, old, g in zip(net.parameters(), before, grads):
+                    p.data = old - size * g
+                if (net(x) - 1.0).pow(2).mean() < loss:
+                    break
+        """,
+        """
+        # The form of what is kept is all that is asked for; a gradient that nobody else gets may be written to.
+        import torch
+        class Halve(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                ctx.x = x
+                return x * 1.0
+            @staticmethod
+            def backward(ctx, grad):
+                return grad.mul_(0.5).reshape(ctx.x.shape)
+        net = torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(4):
+            x = net(torch.randn(8, 3))
+            halved = Halve.apply(x)
+            x += 1.0
+            opt.zero_grad()
+            (halved.pow(2) + x).mean().backward()
+            opt.step()
+        """,
+        """
+        # An array of what is forbidden goes on, and what was only looked up without gradients may change.
+        import numpy as np
+        import torch
+        net = torch.nn.Linear(4, 4)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        taken = np.zeros(4, dtype=bool)
+        for episode in range(6):
+            taken[:] = False
+            scores = []
+            for step in range(3):
+                mask = torch.from_numpy(taken)
+                with torch.no_grad():
+                    likely = net(torch.ones(4)).masked_fill(mask, -1e9).argmax().item()
+                logits = net(torch.ones(4)).masked_fill(mask.clone(), -1e9)
+                scores.append(logits.log_softmax(0)[likely])
+                taken[likely] = True
+            opt.zero_grad()
+            (-torch.stack(scores).mean()).backward()
+            opt.step()
+        """,
+        """
+        # Written again, with what was there: an environment that fills its buffer anew.
+        import numpy as np
+        import torch
+        net = torch.nn.Linear(4, 4)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        legal = np.array([True, True, False, True])
+        for episode in range(6):
+            logits = net(torch.randn(4)).masked_fill(~torch.from_numpy(legal), -1e9)
+            chances = torch.where(torch.from_numpy(legal), logits.softmax(0), 0.0)
+            legal[:] = [True, True, False, True]
+            opt.zero_grad()
+            (chances[0] - chances[1]).backward()
+            opt.step()
+        """,
+        """
         import torch
         net, critic = torch.nn.Linear(3, 4), torch.nn.Linear(5, 1).requires_grad_(False)
         opt = torch.optim.SGD(net.parameters(), lr=0.1)
@@ -365,94 +453,6 @@ class HiddenMutation(Rule):
             loss = ((value - same).exp() * (value.detach() / same) / short).mean()
             opt.zero_grad()
             loss.backward()
-            opt.step()
-        """,
-        """
-        import numpy as np
-        import torch
-        net = torch.nn.Linear(3, 1)
-        opt = torch.optim.SGD(net.parameters(), lr=0.1)
-        buffer = np.zeros((8, 3), dtype=np.float32)
-        for step in range(4):
-            buffer[:] = np.random.randn(8, 3)
-            obs = torch.from_numpy(buffer).clone()
-            loss = (net(obs) - 1.0).pow(2).mean()
-            buffer[:] = np.random.randn(8, 3)
-            opt.zero_grad()
-            loss.backward()
-            opt.step()
-            net.weight.data.clamp_(-0.5, 0.5)
-        """,
-        """
-        # A line search puts other weights in place between one forward pass and the next.
-        import torch
-        net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
-        x = torch.randn(8, 3)
-        for _ in range(4):
-            loss = (net(x) - 1.0).pow(2).mean()
-            before = [p.detach().clone() for p in net.parameters()]
-            grads = torch.autograd.grad(loss, list(net.parameters()))
-            for size in (1.0, 0.5, 0.25):
-                for p, old, g in zip(net.parameters(), before, grads):
-                    p.data = old - size * g
-                if (net(x) - 1.0).pow(2).mean() < loss:
-                    break
-        """,
-        """
-        # The form of what is kept is all that is asked for; a gradient that nobody else gets may be written to.
-        import torch
-        class Halve(torch.autograd.Function):
-            @staticmethod
-            def forward(ctx, x):
-                ctx.x = x
-                return x * 1.0
-            @staticmethod
-            def backward(ctx, grad):
-                return grad.mul_(0.5).reshape(ctx.x.shape)
-        net = torch.nn.Linear(3, 1)
-        opt = torch.optim.SGD(net.parameters(), lr=0.1)
-        for _ in range(4):
-            x = net(torch.randn(8, 3))
-            halved = Halve.apply(x)
-            x += 1.0
-            opt.zero_grad()
-            (halved.pow(2) + x).mean().backward()
-            opt.step()
-        """,
-        """
-        # An array of what is forbidden goes on, and what was only looked up without gradients may change.
-        import numpy as np
-        import torch
-        net = torch.nn.Linear(4, 4)
-        opt = torch.optim.SGD(net.parameters(), lr=0.1)
-        taken = np.zeros(4, dtype=bool)
-        for episode in range(6):
-            taken[:] = False
-            scores = []
-            for step in range(3):
-                mask = torch.from_numpy(taken)
-                with torch.no_grad():
-                    likely = net(torch.ones(4)).masked_fill(mask, -1e9).argmax().item()
-                logits = net(torch.ones(4)).masked_fill(mask.clone(), -1e9)
-                scores.append(logits.log_softmax(0)[likely])
-                taken[likely] = True
-            opt.zero_grad()
-            (-torch.stack(scores).mean()).backward()
-            opt.step()
-        """,
-        """
-        # Written again, with what was there: an environment that fills its buffer anew.
-        import numpy as np
-        import torch
-        net = torch.nn.Linear(4, 4)
-        opt = torch.optim.SGD(net.parameters(), lr=0.1)
-        legal = np.array([True, True, False, True])
-        for episode in range(6):
-            logits = net(torch.randn(4)).masked_fill(~torch.from_numpy(legal), -1e9)
-            chances = torch.where(torch.from_numpy(legal), logits.softmax(0), 0.0)
-            legal[:] = [True, True, False, True]
-            opt.zero_grad()
-            (chances[0] - chances[1]).backward()
             opt.step()
         """,
     )

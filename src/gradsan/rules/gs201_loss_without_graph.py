@@ -261,19 +261,6 @@ class LossWithoutGraph(Rule):
     )
     good = (
         """
-        # Now and then there is nothing to learn from, and a number stands in.
-        import torch
-        net = torch.nn.Linear(3, 2)
-        opt = torch.optim.SGD(net.parameters(), lr=0.1)
-        for i in range(12):
-            parts = [net(torch.randn(1, 3)).pow(2).mean() for _ in range(i % 3)]
-            loss = torch.stack(parts).sum() if parts else torch.tensor(0.0, requires_grad=True)
-            opt.zero_grad()
-            loss.backward()
-            opt.step()
-            print(loss.item(), net(torch.randn(1, 3)).sum().item())
-        """,
-        """
         import torch
         net = torch.nn.Linear(3, 1)
         opt = torch.optim.SGD(net.parameters(), lr=0.1)
@@ -336,6 +323,19 @@ class LossWithoutGraph(Rule):
             opt.zero_grad()
             loss.backward()
             opt.step()
+        """,
+        """
+        # Now and then there is nothing to learn from, and a number stands in.
+        import torch
+        net = torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for i in range(12):
+            parts = [net(torch.randn(1, 3)).pow(2).mean() for _ in range(i % 3)]
+            loss = torch.stack(parts).sum() if parts else torch.tensor(0.0, requires_grad=True)
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            print(loss.item(), net(torch.randn(1, 3)).sum().item())
         """,
     )
 

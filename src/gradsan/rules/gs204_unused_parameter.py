@@ -63,25 +63,6 @@ class UnusedParameter(Rule):
     good = (
         """
         import torch
-        from torch.func import functional_call, stack_module_state
-        actor, critics = torch.nn.Linear(3, 1), [torch.nn.Linear(4, 1) for _ in range(2)]
-        weights = {n: torch.nn.Parameter(w) for n, w in stack_module_state(critics)[0].items()}
-        opt = torch.optim.SGD([*actor.parameters(), *weights.values()], lr=0.01)
-        def q(params, x):
-            return functional_call(critics[0], params, (x,)).squeeze(-1)
-        for _ in range(8):
-            s, a = torch.randn(8, 3), torch.randn(8, 1)
-            x = torch.stack([torch.cat([s, actor(s).tanh()], -1), torch.cat([s, a], -1)])
-            frozen = {n: w.detach() for n, w in weights.items()}
-            both = {n: torch.stack([frozen[n], w]) for n, w in weights.items()}
-            for_actor, predicted = torch.vmap(torch.vmap(q, (0, None)))(both, x).unbind(0)
-            loss = (predicted - 1.0).pow(2).mean() - for_actor.mean()
-            opt.zero_grad()
-            loss.backward()
-            opt.step()
-        """,
-        """
-        import torch
         net = torch.nn.ModuleDict({"pi": torch.nn.Linear(3, 2), "value": torch.nn.Linear(3, 1)})
         opt = torch.optim.SGD(net.parameters(), lr=0.1)
         for _ in range(6):
@@ -114,6 +95,25 @@ class UnusedParameter(Rule):
             for p, g in zip(policy, torch.autograd.grad(surrogate, policy)):
                 p.data = p.data + 0.1 * g
             loss = (net["v"](s) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        import torch
+        from torch.func import functional_call, stack_module_state
+        actor, critics = torch.nn.Linear(3, 1), [torch.nn.Linear(4, 1) for _ in range(2)]
+        weights = {n: torch.nn.Parameter(w) for n, w in stack_module_state(critics)[0].items()}
+        opt = torch.optim.SGD([*actor.parameters(), *weights.values()], lr=0.01)
+        def q(params, x):
+            return functional_call(critics[0], params, (x,)).squeeze(-1)
+        for _ in range(8):
+            s, a = torch.randn(8, 3), torch.randn(8, 1)
+            x = torch.stack([torch.cat([s, actor(s).tanh()], -1), torch.cat([s, a], -1)])
+            frozen = {n: w.detach() for n, w in weights.items()}
+            both = {n: torch.stack([frozen[n], w]) for n, w in weights.items()}
+            for_actor, predicted = torch.vmap(torch.vmap(q, (0, None)))(both, x).unbind(0)
+            loss = (predicted - 1.0).pow(2).mean() - for_actor.mean()
             opt.zero_grad()
             loss.backward()
             opt.step()

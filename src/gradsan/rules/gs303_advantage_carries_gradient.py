@@ -259,28 +259,6 @@ class AdvantageCarriesGradient(Rule):
     )
     good = (
         """
-        # The policy is moved by its own probabilities, and a temperature weighs its log-probabilities.
-        import torch
-        policy, critic = torch.nn.Linear(3, 4), torch.nn.Linear(3, 4)
-        log_alpha = torch.zeros((), requires_grad=True)
-        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
-        critic_opt = torch.optim.SGD(critic.parameters(), lr=0.1)
-        alpha_opt = torch.optim.SGD([log_alpha], lr=0.1)
-        for _ in range(4):
-            s, a, r = torch.randn(8, 3), torch.randint(4, (8,)), torch.randn(8)
-            critic_opt.zero_grad()
-            (critic(s).gather(1, a[:, None]).squeeze(1) - r).pow(2).mean().backward()
-            critic_opt.step()
-            log_p = policy(s).log_softmax(-1)
-            loss = (log_p.exp() * (log_alpha.exp() * log_p - critic(s))).sum(-1).mean()
-            opt.zero_grad()
-            loss.backward()
-            opt.step()
-            alpha_opt.zero_grad()
-            (-log_alpha * (log_p.gather(1, a[:, None]) + 1.0).detach()).mean().backward()
-            alpha_opt.step()
-        """,
-        """
         import torch
         actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
         opt = torch.optim.SGD([*actor.parameters(), *critic.parameters()], lr=0.1)
@@ -413,6 +391,28 @@ class AdvantageCarriesGradient(Rule):
             opt.zero_grad()
             loss.backward()
             opt.step()
+        """,
+        """
+        # The policy is moved by its own probabilities, and a temperature weighs its log-probabilities.
+        import torch
+        policy, critic = torch.nn.Linear(3, 4), torch.nn.Linear(3, 4)
+        log_alpha = torch.zeros((), requires_grad=True)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        critic_opt = torch.optim.SGD(critic.parameters(), lr=0.1)
+        alpha_opt = torch.optim.SGD([log_alpha], lr=0.1)
+        for _ in range(4):
+            s, a, r = torch.randn(8, 3), torch.randint(4, (8,)), torch.randn(8)
+            critic_opt.zero_grad()
+            (critic(s).gather(1, a[:, None]).squeeze(1) - r).pow(2).mean().backward()
+            critic_opt.step()
+            log_p = policy(s).log_softmax(-1)
+            loss = (log_p.exp() * (log_alpha.exp() * log_p - critic(s))).sum(-1).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            alpha_opt.zero_grad()
+            (-log_alpha * (log_p.gather(1, a[:, None]) + 1.0).detach()).mean().backward()
+            alpha_opt.step()
         """,
     )
 

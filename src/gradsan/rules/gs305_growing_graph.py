@@ -144,19 +144,6 @@ class GrowingGraph(Rule):
     )
     good = (
         """
-        import torch
-        cell, head = torch.nn.GRUCell(3, 4), torch.nn.Linear(4, 1)
-        opt = torch.optim.SGD([*cell.parameters(), *head.parameters()], lr=0.01)
-        memory = torch.zeros(8, 4)
-        for _ in range(8):
-            h = cell(torch.randn(8, 3), memory.clone())
-            loss = (head(h) - 1.0).pow(2).mean()
-            memory[:] = h.detach()
-            opt.zero_grad()
-            loss.backward()
-            opt.step()
-        """,
-        """
         import copy
         import torch
         net = torch.nn.Linear(3, 1)
@@ -247,6 +234,19 @@ class GrowingGraph(Rule):
             learned, _ = net(torch.randn(8, 3), torch.zeros(8, 4))
             opt.zero_grad()
             (learned - 1.0).pow(2).mean().backward()
+            opt.step()
+        """,
+        """
+        import torch
+        cell, head = torch.nn.GRUCell(3, 4), torch.nn.Linear(4, 1)
+        opt = torch.optim.SGD([*cell.parameters(), *head.parameters()], lr=0.01)
+        memory = torch.zeros(8, 4)
+        for _ in range(8):
+            h = cell(torch.randn(8, 3), memory.clone())
+            loss = (head(h) - 1.0).pow(2).mean()
+            memory[:] = h.detach()
+            opt.zero_grad()
+            loss.backward()
             opt.step()
         """,
     )

@@ -296,22 +296,6 @@ class TargetNetworkAliased(Rule):
     )
     good = (
         """
-        import copy, torch
-        meta = torch.nn.Linear(3, 1)
-        outer = torch.optim.SGD(meta.parameters(), lr=0.1)
-        for _ in range(6):
-            fast = copy.deepcopy(meta)
-            inner = torch.optim.SGD(fast.parameters(), lr=0.02)
-            for _ in range(3):
-                inner.zero_grad()
-                (fast(torch.randn(8, 3)) - 1.0).pow(2).mean().backward()
-                inner.step()
-            outer.zero_grad()
-            for slow, quick in zip(meta.parameters(), fast.parameters()):
-                slow.grad = slow.data - quick.data
-            outer.step()
-        """,
-        """
         import torch
 
         class Agent:
@@ -443,6 +427,22 @@ class TargetNetworkAliased(Rule):
             opt.step()
             if update % 4 == 3:
                 slow.load_state_dict(q.state_dict())
+        """,
+        """
+        import copy, torch
+        meta = torch.nn.Linear(3, 1)
+        outer = torch.optim.SGD(meta.parameters(), lr=0.1)
+        for _ in range(6):
+            fast = copy.deepcopy(meta)
+            inner = torch.optim.SGD(fast.parameters(), lr=0.02)
+            for _ in range(3):
+                inner.zero_grad()
+                (fast(torch.randn(8, 3)) - 1.0).pow(2).mean().backward()
+                inner.step()
+            outer.zero_grad()
+            for slow, quick in zip(meta.parameters(), fast.parameters()):
+                slow.grad = slow.data - quick.data
+            outer.step()
         """,
     )
 

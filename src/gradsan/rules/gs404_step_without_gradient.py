@@ -181,25 +181,6 @@ class StepWithoutGradient(Rule):
     )
     good = (
         """
-        # One of two phases steps for both, and finds nothing for the critic; what the actor's loss leaves there is
-        # thrown away by right.
-        import torch
-        actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(5, 1)
-        actor_opt, critic_opt = (torch.optim.SGD(n.parameters(), lr=0.1) for n in (actor, critic))
-        for _ in range(8):
-            s, a = torch.randn(8, 3), torch.randn(8, 2)
-            actor_opt.zero_grad()
-            (actor(s) - a).pow(2).mean().backward()
-            actor_opt.step(), critic_opt.step()
-            actor_opt.zero_grad()
-            (-critic(torch.cat([s, actor(s)], -1)).mean()).backward()
-            actor_opt.step()
-            critic_opt.zero_grad()
-            (critic(torch.cat([s, a], -1)) - 1.0).pow(2).mean().backward()
-            critic_opt.step()
-            critic_opt.zero_grad()
-        """,
-        """
         import torch
         net = torch.nn.Linear(3, 1)
         opt = torch.optim.SGD(net.parameters(), lr=0.1)
@@ -233,6 +214,25 @@ class StepWithoutGradient(Rule):
                 opt.step()
         for i in range(16):
             update(int(i > 11), torch.randn(8, 3))
+        """,
+        """
+        # One of two phases steps for both, and finds nothing for the critic; what the actor's loss leaves there is
+        # thrown away by right.
+        import torch
+        actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(5, 1)
+        actor_opt, critic_opt = (torch.optim.SGD(n.parameters(), lr=0.1) for n in (actor, critic))
+        for _ in range(8):
+            s, a = torch.randn(8, 3), torch.randn(8, 2)
+            actor_opt.zero_grad()
+            (actor(s) - a).pow(2).mean().backward()
+            actor_opt.step(), critic_opt.step()
+            actor_opt.zero_grad()
+            (-critic(torch.cat([s, actor(s)], -1)).mean()).backward()
+            actor_opt.step()
+            critic_opt.zero_grad()
+            (critic(torch.cat([s, a], -1)) - 1.0).pow(2).mean().backward()
+            critic_opt.step()
+            critic_opt.zero_grad()
         """,
     )
 

@@ -309,17 +309,6 @@ class BroadcastLoss(Rule):
     )
     good = (
         """
-        # Each return against all of them: that is the mean as a baseline.
-        import torch
-        policy = torch.nn.Linear(3, 4)
-        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
-        s, a, returns = torch.randn(8, 3), torch.randint(4, (8, 1)), torch.randn(8)
-        score = policy(s).log_softmax(-1).gather(1, a)
-        loss = -(score * (returns.unsqueeze(-1) - returns)).mean()
-        loss.backward()
-        opt.step()
-        """,
-        """
         import torch
         q = torch.nn.Linear(3, 2)
         s, a, target = torch.randn(8, 3), torch.randint(2, (8, 1)), torch.randn(8)
@@ -526,6 +515,17 @@ class BroadcastLoss(Rule):
             opt.zero_grad()
             loss.backward()
             opt.step()
+        """,
+        """
+        # Each return against all of them: that is the mean as a baseline.
+        import torch
+        policy = torch.nn.Linear(3, 4)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        s, a, returns = torch.randn(8, 3), torch.randint(4, (8, 1)), torch.randn(8)
+        score = policy(s).log_softmax(-1).gather(1, a)
+        loss = -(score * (returns.unsqueeze(-1) - returns)).mean()
+        loss.backward()
+        opt.step()
         """,
     )
 

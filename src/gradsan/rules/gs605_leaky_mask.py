@@ -140,43 +140,6 @@ class LeakyMask(Rule):
     good = (
         """
         import torch
-        net = torch.nn.Linear(3, 5)
-        opt, seen = torch.optim.SGD(net.parameters(), lr=0.1), 0
-        for step in range(12):
-            s, token = torch.randn(4, 6, 3), torch.randint(5, (4, 6, 1))
-            mask = (torch.arange(6) < torch.randint(2, 7, (4, 1))).float()
-            score = net(s).log_softmax(-1).gather(-1, token).squeeze(-1)
-            loss = -(torch.randn(4, 1) * score * mask).sum()
-            loss.backward()
-            seen += int(mask.sum())
-            if step % 3 == 2:
-                for p in net.parameters():
-                    p.grad.div_(seen)
-                opt.step()
-                opt.zero_grad()
-                seen = 0
-        """,
-        """
-        # Divided by all places; what the mask leaves is only counted.
-        import torch
-        net = torch.nn.Linear(3, 5)
-        opt, seen = torch.optim.SGD(net.parameters(), lr=0.1), 0
-        for step in range(12):
-            s, token = torch.randn(4, 6, 3), torch.randint(5, (4, 6, 1))
-            mask = (torch.arange(6) < torch.randint(2, 7, (4, 1))).float()
-            score = net(s).log_softmax(-1).gather(-1, token).squeeze(-1)
-            loss = -(torch.randn(4, 1) * score).sum()
-            loss.backward()
-            seen += int(mask.sum())
-            if step % 3 == 2:
-                for p in net.parameters():
-                    p.grad.div_(24 * 3)
-                opt.step()
-                opt.zero_grad()
-                seen = 0
-        """,
-        """
-        import torch
         net = torch.nn.Sequential(torch.nn.Embedding(9, 8), torch.nn.Linear(8, 9))
         opt = torch.optim.SGD(net.parameters(), lr=0.1)
         for _ in range(4):
@@ -235,6 +198,43 @@ class LeakyMask(Rule):
             opt.zero_grad()
             loss.backward()
             opt.step()
+        """,
+        """
+        import torch
+        net = torch.nn.Linear(3, 5)
+        opt, seen = torch.optim.SGD(net.parameters(), lr=0.1), 0
+        for step in range(12):
+            s, token = torch.randn(4, 6, 3), torch.randint(5, (4, 6, 1))
+            mask = (torch.arange(6) < torch.randint(2, 7, (4, 1))).float()
+            score = net(s).log_softmax(-1).gather(-1, token).squeeze(-1)
+            loss = -(torch.randn(4, 1) * score * mask).sum()
+            loss.backward()
+            seen += int(mask.sum())
+            if step % 3 == 2:
+                for p in net.parameters():
+                    p.grad.div_(seen)
+                opt.step()
+                opt.zero_grad()
+                seen = 0
+        """,
+        """
+        # Divided by all places; what the mask leaves is only counted.
+        import torch
+        net = torch.nn.Linear(3, 5)
+        opt, seen = torch.optim.SGD(net.parameters(), lr=0.1), 0
+        for step in range(12):
+            s, token = torch.randn(4, 6, 3), torch.randint(5, (4, 6, 1))
+            mask = (torch.arange(6) < torch.randint(2, 7, (4, 1))).float()
+            score = net(s).log_softmax(-1).gather(-1, token).squeeze(-1)
+            loss = -(torch.randn(4, 1) * score).sum()
+            loss.backward()
+            seen += int(mask.sum())
+            if step % 3 == 2:
+                for p in net.parameters():
+                    p.grad.div_(24 * 3)
+                opt.step()
+                opt.zero_grad()
+                seen = 0
         """,
     )
 
