@@ -319,6 +319,7 @@ class History:
 
     def _repeated(self, event: Repeated) -> None:
         self.hand.lost_track()
+        self.ledger.lost_sight()
         self.iteration += event.times
         self.deep_iterations += event.times * self.deep
         for optimizer in self.optimizers.values():

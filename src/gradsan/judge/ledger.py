@@ -39,6 +39,7 @@ class Contribution:
     )  # parameters that the script itself updated with it
     wiped: dict[Site, set[ParamId]] = field(default_factory=dict)
     settled: bool = False
+    unseen: bool = False  # iterations have gone by since that were only counted: a step may have taken it there
     cuts: list[Cut] = field(default_factory=list)  # that matter, known once it is settled
 
     @property
@@ -83,7 +84,7 @@ class Ledger:
         lost: set[BackwardId] = set()
         for pid in pids:
             for part in self.parts.pop(pid, ()):
-                if not any(pid in c.pids for c in part.consumed):
+                if not part.unseen and not any(pid in c.pids for c in part.consumed):
                     part.wiped.setdefault(site, set()).add(pid)
                     lost.add(part.bid)
         return lost
@@ -91,6 +92,16 @@ class Ledger:
     def fresh(self, pid: ParamId) -> list[Contribution]:
         """The parts of this gradient that no step has consumed yet."""
         return [p for p in self.parts.get(pid, ()) if not any(pid in c.pids for c in p.consumed)]
+
+    def unclaimed(self, pid: ParamId) -> list[Contribution]:
+        """As `fresh`, where it is certain that nobody has taken them."""
+        return [part for part in self.fresh(pid) if not part.unseen]
+
+    def lost_sight(self) -> None:
+        """Iterations went by that were only counted."""
+        for parts in self.parts.values():
+            for part in parts:
+                part.unseen = True
 
     def stale(self, pid: ParamId) -> list[Contribution]:
         return [p for p in self.parts.get(pid, ()) if any(pid in c.pids for c in p.consumed)]

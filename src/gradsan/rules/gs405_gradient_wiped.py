@@ -491,7 +491,7 @@ class GradientWiped(Rule):
             return ()
         lost: dict[BackwardId, tuple[Contribution, set[ParamId]]] = {}
         for pid in event.params:
-            for part in self.history.ledger.fresh(pid):
+            for part in self.history.ledger.unclaimed(pid):
                 lost.setdefault(part.bid, (part, set()))[1].add(pid)
         path = way(self.history, event.site, event.chain)
         if lost:
