@@ -135,3 +135,26 @@ def test_a_network_of_many_parts_is_folded_and_a_small_one_is_not() -> None:
     names = dict(enumerate([*deep, "head.mean.weight", "head.log_std.weight"]))
     found = folded(names, lambda pid: pid < len(deep))
     assert set(found.values()) == {"net", "head.mean", "head.log_std"}
+
+
+def test_a_loss_that_is_a_leaf_made_of_a_number_is_no_fault() -> None:
+    """`picture_of` asserts that there was none."""
+    picture_of(
+        """
+        import torch
+        net = torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for i in range(90):
+            if i < 40:
+                loss = net(torch.randn(4, 3)).pow(2).mean()
+            else:
+                total = 0.0
+                for j in range(3):
+                    total -= net(torch.randn(1, 3)).log_softmax(-1)[0, 1].item() * (j + 0.5)
+                loss = torch.tensor(total / 3, requires_grad=True)
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        "adaptive",
+    )

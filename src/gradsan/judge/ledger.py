@@ -39,7 +39,9 @@ class Contribution:
     )  # parameters that the script itself updated with it
     wiped: dict[Site, set[ParamId]] = field(default_factory=dict)
     settled: bool = False
-    unseen: bool = False  # iterations have gone by since that were only counted: a step may have taken it there
+    unseen: bool = (
+        False  # iterations have gone by since that were only counted: a step may have taken it there
+    )
     cuts: list[Cut] = field(default_factory=list)  # that matter, known once it is settled
 
     @property

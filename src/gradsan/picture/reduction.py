@@ -77,9 +77,10 @@ def reduce_graph(
     graph: Provenance, roots: tuple[ValueId, ...], box_of: dict[ParamId, str], is_home: IsHome
 ) -> Reduction | None:
     ops = operations(graph, roots, is_home)
-    if not any(root in ops for root in roots):
-        return None
     uses = Uses(graph, ops, box_of, is_home)
+    drawn = [root for root in roots if root in uses.unit]
+    if not drawn:  # a leaf that was made of a number: nothing leads there
+        return None
     classes = _fold(_classes(ops, uses, graph), uses, ALIKE)
     if len(set(classes.values())) > MOST_KNOTS:  # no two lines alike: one node for each is still enough
         classes = _fold(classes, uses, 1)
@@ -93,8 +94,7 @@ def reduce_graph(
             for source in op.inputs:
                 if (other := uses.unit.get(source)) is not None and classes[other] != classes[unit]:
                     edges.add((classes[other], classes[unit]))
-    root = next(classes[uses.unit[root]] for root in roots if root in ops)
-    return Reduction(nodes, edges, root, *_parts(ops, uses))
+    return Reduction(nodes, edges, classes[uses.unit[drawn[0]]], *_parts(ops, uses))
 
 
 def _describe(

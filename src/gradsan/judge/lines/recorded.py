@@ -24,8 +24,9 @@ def use_of_recorded(history: History, cut: Op, pids: set[ParamId], contribution:
     if not block or not pids <= graph.live_params(roots):
         return NOWHERE
     within = graph.ancestors(roots)
-    later = (within[nid] for nid in sorted(graph.descendants([cut.nid], within)))
-    outside = (op for op in later if op.floating and not op.live and not _is_inside(history, op, block))
+    numbers = {nid: op for nid, op in within.items() if op.floating}  # not what was chosen by them
+    later = (within[nid] for nid in sorted(graph.descendants([cut.nid], numbers)))
+    outside = (op for op in later if not op.live and not _is_inside(history, op, block))
     use = next((op for op in outside if _is_a_summand(graph, op, within)), None)
     if use is None or not _meets_what_is_trained(history, within, block, use.nid, pids):
         return NOWHERE
