@@ -51,6 +51,20 @@ FIRST_TRIES = (
     ("18", "24", "by others, on what people report most often, before the mends that followed", "15 of 24"),
     ("19", "19", "by others, on more of that kind, before the mends that followed", "11 of 19"),
     ("20", "24", "by others, on public issues and threads, after most of these", "12 of 24"),
+    ("21", "24", "by others, on other issues, before the mends that followed", "13 of 24"),
+    (
+        "22",
+        "26",
+        "by others, on the reports about meaning and flow, before the mends that followed",
+        "17 of 26",
+    ),
+    (
+        "23",
+        "24",
+        "by others, on the reports from language-model training, before the mends that followed",
+        "7 of 24",
+    ),
+    ("24", "20", "by others, on other issues, without a look at those mends; counted after them", "14 of 20"),
 )
 VERDICTS = ("code and line", "line only", "code only", "other finding", "silent")
 HEAD = ("class", "pairs", *VERDICTS, "twins with an alarm")

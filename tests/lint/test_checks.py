@@ -16,6 +16,7 @@ from gradsan.lint.files import python_files
 from gradsan.lint.linter import Linter, parse
 from gradsan.lint.source_file import SourceFile
 from gradsan.rules import catalogue
+from rule_examples import bad, good
 
 ROOT = Path(__file__).parents[2]
 MARKED = re.compile(r"# BUG (GS\d{3})")
@@ -57,7 +58,7 @@ def places(report: Report) -> set[tuple[str, int, str]]:
 
 def test_is_silent_about_the_good_examples_of_the_rules(tmp_path: Path) -> None:
     for rule in catalogue().values():
-        for number, code in enumerate(rule.good):
+        for number, code in enumerate(good(rule)):
             (tmp_path / f"{rule.code}_{number}.py").write_text(textwrap.dedent(code))
     assert places(lint(tmp_path)) == set()
 
@@ -65,7 +66,7 @@ def test_is_silent_about_the_good_examples_of_the_rules(tmp_path: Path) -> None:
 def test_says_nothing_but_the_truth_about_the_bad_ones(tmp_path: Path) -> None:
     true = set()
     for rule in catalogue().values():
-        for number, code in enumerate(map(textwrap.dedent, rule.bad)):
+        for number, code in enumerate(map(textwrap.dedent, bad(rule))):
             (file := tmp_path / f"{rule.code}_{number}.py").write_text(code)
             lines = [line for line, text in enumerate(code.splitlines(), 1) if "# BUG" in text]
             true |= {(file.name, line, rule.code) for line in lines}

@@ -7,11 +7,12 @@ import pytest
 
 from gradsan.rules import catalogue
 from harness import marked_lines, run_code
+from rule_examples import bad, good
 
 # Those that need several ranks are tried in tests/processes, those that need a lock in tests/lock.
 RULES = {code: rule for code, rule in catalogue().items() if not rule.across_ranks and not rule.needs_lock}
-BAD = [(code, i, text) for code, rule in RULES.items() for i, text in enumerate(rule.bad)]
-GOOD = [(code, i, text) for code, rule in RULES.items() for i, text in enumerate(rule.good)]
+BAD = [(code, i, text) for code, rule in RULES.items() for i, text in enumerate(bad(rule))]
+GOOD = [(code, i, text) for code, rule in RULES.items() for i, text in enumerate(good(rule))]
 
 
 def ids(examples):

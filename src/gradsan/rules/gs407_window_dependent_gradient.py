@@ -98,26 +98,6 @@ class WindowDependentGradient(Rule):
                 (loss / 3).backward()  # BUG
             opt.step()
         """,
-        """
-        # Rows are packed by their lengths, and every pack counts alike.
-        import torch
-        net = torch.nn.Linear(3, 1)
-        opt = torch.optim.SGD(net.parameters(), lr=0.1)
-        for _ in range(6):
-            x, lengths = torch.randn(12, 3), torch.randint(2, 12, (12,))
-            packs, spent = [[]], 0
-            for row in lengths.argsort().tolist():
-                if spent + int(lengths[row]) > 24:
-                    packs.append([])
-                    spent = 0
-                packs[-1].append(row)
-                spent += int(lengths[row])
-            opt.zero_grad()
-            for rows in packs:
-                losses = net(x[rows]).squeeze(-1).pow(2)
-                (losses.mean() / len(packs)).backward()  # BUG
-            opt.step()
-        """,
     )
     good = (
         """
@@ -157,50 +137,6 @@ class WindowDependentGradient(Rule):
             for length in (2, 6, 3):
                 error = (net(torch.randn(length, 4)) - 1.0).pow(2)
                 (error.sum() / length).backward()
-            opt.step()
-        """,
-        """
-        # Rows are packed by their lengths, and every row counts alike.
-        import torch
-        net = torch.nn.Linear(3, 1)
-        opt = torch.optim.SGD(net.parameters(), lr=0.1)
-        for _ in range(6):
-            x, lengths = torch.randn(12, 3), torch.randint(2, 12, (12,))
-            packs, spent = [[]], 0
-            for row in lengths.argsort().tolist():
-                if spent + int(lengths[row]) > 24:
-                    packs.append([])
-                    spent = 0
-                packs[-1].append(row)
-                spent += int(lengths[row])
-            opt.zero_grad()
-            for rows in packs:
-                losses = net(x[rows]).squeeze(-1).pow(2)
-                (losses.sum() / len(x)).backward()
-            opt.step()
-        """,
-        """
-        # The last micro-batch is smaller than the others, as always.
-        import torch
-        net = torch.nn.Linear(3, 1)
-        opt = torch.optim.SGD(net.parameters(), lr=0.1)
-        for _ in range(6):
-            x = torch.randn(10, 3)
-            opt.zero_grad()
-            for rows in x.split(4):
-                (net(rows).pow(2).mean() / 3).backward()
-            opt.step()
-        """,
-        """
-        # Tasks of different sizes count alike on purpose: there is no batch that they are cut from.
-        import torch
-        net = torch.nn.Linear(3, 1)
-        opt = torch.optim.SGD(net.parameters(), lr=0.1)
-        for i in range(6):
-            opt.zero_grad()
-            for task in range(3):
-                x = torch.randn(4 + (3 * i + 5 * task * task) % 7, 3)
-                (net(x).pow(2).mean() / 3).backward()
             opt.step()
         """,
     )

@@ -96,43 +96,6 @@ class FlatAdvantage(Rule):
             loss.backward()
             opt.step()
         """,
-        """
-        # One buffer is given out twice: the baseline has written over what was drawn.
-        import torch
-        policy, worth = torch.nn.Linear(4, 3), torch.empty(8)
-        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
-        def judge(s, a):
-            worth[:] = s.gather(1, a.unsqueeze(1)).squeeze(1)  # BUG
-            return worth
-        for _ in range(5):
-            s = torch.randn(8, 4)
-            dist = torch.distributions.Categorical(logits=policy(s))
-            a = dist.sample()
-            reward, baseline = judge(s, a), judge(s, dist.probs.argmax(-1))
-            loss = -((reward - baseline) * dist.log_prob(a)).mean()
-            opt.zero_grad()
-            loss.backward()
-            opt.step()
-        """,
-        """
-        import torch
-        policy = torch.nn.Linear(4, 3)
-        opt = torch.optim.Adam(policy.parameters(), lr=0.01)
-        for _ in range(5):
-            scores, rewards = [], []
-            for _ in range(8):
-                dist = torch.distributions.Categorical(logits=policy(torch.randn(4)))
-                a = dist.sample()
-                scores.append(dist.log_prob(a))
-                rewards.append(float(a == 0))
-            weights = torch.tensor(rewards)
-            weights = (weights - weights.mean()) / (weights.std() + 1e-8)
-            score = torch.stack(scores).mean()
-            loss = -(score * weights).mean()  # BUG
-            opt.zero_grad()
-            loss.backward()
-            opt.step()
-        """,
     )
     good = (
         """
@@ -173,54 +136,6 @@ class FlatAdvantage(Rule):
             s, a, returns = torch.randn(length, 4), torch.randint(3, (length, 1)), torch.randn(length)
             log_prob = policy(s).log_softmax(-1).gather(1, a).squeeze(1)
             loss = -(log_prob * (returns - returns.mean())).sum() - 0.01 * log_prob.mean()
-            opt.zero_grad()
-            loss.backward()
-            opt.step()
-        """,
-        """
-        # Whole numbers that lose nothing, or next to nothing; and a mask.
-        import torch
-        policy = torch.nn.Linear(4, 3)
-        opt = torch.optim.SGD(policy.parameters(), lr=0.001)
-        for _ in range(5):
-            s, a, returns = torch.randn(8, 4), torch.randint(3, (8,)), torch.rand(8) * 200 - 50
-            log_prob = torch.distributions.Categorical(logits=policy(s)).log_prob(a)
-            loss = -(log_prob * returns.int()).mean() - (log_prob * returns.sign().long()).mean()
-            loss = loss - (log_prob * torch.rand(8).round().long()).mean()
-            opt.zero_grad()
-            loss.backward()
-            opt.step()
-        """,
-        """
-        # One buffer, and a copy of it for each who asks.
-        import torch
-        policy, worth = torch.nn.Linear(4, 3), torch.empty(8)
-        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
-        def judge(s, a):
-            worth[:] = s.gather(1, a.unsqueeze(1)).squeeze(1)
-            return worth.clone()
-        for _ in range(5):
-            s = torch.randn(8, 4)
-            dist = torch.distributions.Categorical(logits=policy(s))
-            a = dist.sample()
-            reward, baseline = judge(s, a), judge(s, dist.probs.argmax(-1))
-            loss = -((reward - baseline) * dist.log_prob(a)).mean()
-            opt.zero_grad()
-            loss.backward()
-            opt.step()
-        """,
-        """
-        # The score of a whole episode, weighed with what it was worth next to others.
-        import torch
-        policy = torch.nn.Linear(4, 3)
-        opt = torch.optim.Adam(policy.parameters(), lr=0.01)
-        for _ in range(5):
-            worth = torch.randn(6)
-            worth = (worth - worth.mean()) / worth.std()
-            loss = 0.0
-            for weight in worth:
-                dist = torch.distributions.Categorical(logits=policy(torch.randn(8, 4)))
-                loss = loss - dist.log_prob(dist.sample()).sum() * weight
             opt.zero_grad()
             loss.backward()
             opt.step()

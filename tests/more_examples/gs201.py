@@ -1,0 +1,247 @@
+"""More examples of GS201 (loss-without-graph): wrong ones, marked as in the rule, and right ones."""
+
+BAD: tuple[str, ...] = (
+    """
+    # The other player is detached by right; the own one was frozen where its optimizer was made.
+    import torch
+    hero, foe = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+    hero_opt = torch.optim.SGD(hero.parameters(), lr=0.1)
+    foe_opt = torch.optim.SGD(foe.requires_grad_(False).parameters(), lr=0.1)  # BUG
+    for _ in range(3):
+        s = torch.randn(8, 3)
+        hero_opt.zero_grad()
+        (-(hero(s) * foe(s).detach()).mean()).backward()
+        hero_opt.step()
+        foe_opt.zero_grad()
+        (hero(s).detach() * foe(s)).mean().backward()
+        foe_opt.step()
+    """,
+    """
+    # The critic is frozen for a moment, as it should be; the action is cut.
+    import torch
+    actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(5, 1)
+    actor_opt, critic_opt = (torch.optim.SGD(n.parameters(), lr=0.1) for n in (actor, critic))
+    for _ in range(3):
+        s, a = torch.randn(8, 3), torch.randn(8, 2)
+        critic_opt.zero_grad()
+        (critic(torch.cat([s, a], -1)) - 1.0).pow(2).mean().backward()
+        critic_opt.step()
+        critic.requires_grad_(False)
+        action = actor(s).detach()  # BUG
+        actor_opt.zero_grad()
+        (-critic(torch.cat([s, action], -1)).mean()).backward()
+        actor_opt.step()
+        critic.requires_grad_(True)
+    """,
+    """
+    import torch
+    net = torch.nn.Linear(3, 1)
+    x, scores = torch.randn(8, 3), torch.zeros(8)
+    for i in range(8):
+        scores[i] = net(x[i]).item()  # BUG
+    (scores - 1.0).pow(2).mean().backward()
+    """,
+    """
+    # While a generator waits inside the block, gradients are off for everybody.
+    import torch
+    net = torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    def rollouts():
+        while True:
+            with torch.no_grad():  # BUG
+                yield torch.randn(8, 3)
+    for s in rollouts():
+        with torch.no_grad():
+            target = 0.9 * net(s)
+        loss = (net(s) - target).pow(2).mean()
+        loss.backward()
+    """,
+    """
+    # A gradient penalty between the expert's pairs and the policy's.
+    import torch
+    judge = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+    expert, mine, mix = torch.randn(8, 3), torch.randn(8, 3), torch.rand(8, 1)
+    between = mix * expert + (1 - mix) * mine  # BUG
+    (slope,) = torch.autograd.grad(judge(between).sum(), between, create_graph=True)
+    (slope.norm(dim=1) - 1).pow(2).mean().backward()
+    """,
+    """
+    # An inner loop from weights that were never marked: not even the output requires grad.
+    import torch
+    rate, start = torch.tensor(0.1, requires_grad=True), torch.randn(4)
+    opt = torch.optim.SGD([rate], lr=0.1)
+    fast = start.clone()  # BUG
+    loss = (torch.randn(8, 4) @ fast - 1.0).pow(2).mean()
+    (slope,) = torch.autograd.grad(loss, fast, create_graph=True)
+    fast = fast - rate * slope
+    """,
+    """
+    # The same after a loop that goes on for so long that nobody looks closely any more.
+    import torch
+    net = torch.nn.Linear(4, 1)
+    rate, start = torch.tensor(0.1, requires_grad=True), torch.randn(4)
+    opt = torch.optim.SGD([rate, *net.parameters()], lr=0.1)
+    for _ in range(40):
+        opt.zero_grad()
+        (rate * net(torch.randn(8, 4))).pow(2).mean().backward()
+        opt.step()
+    fast = start.clone()  # BUG
+    for _ in range(2):
+        loss = (torch.randn(8, 4) @ fast - 1.0).pow(2).mean()
+        (slope,) = torch.autograd.grad(loss, fast, create_graph=True)
+        fast = fast - rate * slope
+    """,
+    """
+    # A batch in which every answer is taken out.
+    import torch
+    net = torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    def average(values, mask):
+        if not mask.any():
+            return torch.zeros((), dtype=values.dtype)  # BUG
+        return (values * mask).sum() / mask.sum()
+    for step in range(30):
+        s, weight = torch.randn(8, 3), torch.randn(8)
+        keep = (torch.arange(8) < 8 - step % 9).float()
+        error = (net(s).squeeze(-1) - weight.detach()).pow(2)
+        loss = average(error, keep)
+        total = 0.5 * loss
+        opt.zero_grad()
+        total.backward()
+        opt.step()
+    """,
+    """
+    # A total that begins with a constant is right wherever something comes to it; here it is cut off later on.
+    import torch
+    net = torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for step in range(4):
+        total = torch.zeros(())
+        for _ in range(2):
+            total = total + net(torch.randn(8, 3)).pow(2).mean()
+        if step == 3:
+            total = total.detach()  # BUG
+        opt.zero_grad()
+        total.backward()
+        opt.step()
+    """,
+    """
+    # The target is cut by right, the prediction is not.
+    import torch
+    q = torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(q.parameters(), lr=0.1)
+    s, s2, r = torch.randn(8, 3), torch.randn(8, 3), torch.randn(8, 1)
+    predicted = q(s).detach()  # BUG
+    with torch.no_grad():
+        target = r + 0.9 * q(s2)
+    loss = (predicted - target).pow(2).mean()
+    loss.backward()
+    """,
+    """
+    # The policy is frozen; its baseline is a constant by right.
+    import torch
+    policy, baseline = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(policy.requires_grad_(False).parameters(), lr=0.1)  # BUG
+    baseline_opt = torch.optim.SGD(baseline.parameters(), lr=0.1)
+    s, a, returns = torch.randn(8, 3), torch.randint(2, (8, 1)), torch.randn(8)
+    with torch.no_grad():
+        advantage = returns - baseline(s).squeeze(1)
+    loss = -(policy(s).log_softmax(-1).gather(1, a).squeeze(1) * advantage).mean()
+    loss.backward()
+    """,
+    """
+    # A zero that leaves and comes back is a number like any other; but both are on the line of the loss.
+    import torch
+    log_alpha, policy = torch.zeros(1, requires_grad=True), torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    alpha_opt = torch.optim.SGD([log_alpha], lr=0.1)
+    alpha = log_alpha.exp().item()
+    log_prob = policy(torch.randn(8, 3)).log_softmax(-1)
+    entropy = -(log_prob.exp() * log_prob).sum(-1)
+    opt.zero_grad()
+    (-alpha * entropy.mean()).backward()
+    opt.step()
+    excess = (entropy - 0.5).detach()
+    loss = (torch.tensor(log_alpha.tolist()).exp() * excess).mean()  # BUG
+    loss.backward()
+    """,
+    """
+    # After a first phase that has taught the network something.
+    import torch
+    net = torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(6):
+        opt.zero_grad()
+        torch.nn.functional.cross_entropy(net(torch.randn(8, 3)), torch.zeros(8).long()).backward()
+        opt.step()
+    for _ in range(12):
+        total = 0.0
+        for earned in (0.5, 1.5, 2.0):
+            total -= net(torch.randn(1, 3)).log_softmax(-1)[0, 1].item() * earned  # BUG
+        loss = torch.tensor(total / 3, requires_grad=True)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+)
+
+GOOD: tuple[str, ...] = (
+    """
+    # A temperature made of a computed value: the optimizer owns it, the policy enters as a number.
+    import torch
+    policy = torch.nn.Linear(3, 2)
+    log_alpha = torch.log(torch.ones(1) * 0.5).requires_grad_(True)
+    opt, alpha_opt = (torch.optim.Adam(p, lr=0.01) for p in (policy.parameters(), [log_alpha]))
+    for _ in range(4):
+        log_prob = policy(torch.randn(8, 3)).log_softmax(1)[:, 0]
+        alpha_loss = -(log_alpha * (log_prob + 2.0).detach()).mean()
+        alpha_opt.zero_grad()
+        alpha_loss.backward()
+        alpha_opt.step()
+        loss = (log_alpha.exp().detach() * log_prob).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The gradient of a frozen model with respect to its input: the input is data, not a revived loss.
+    import torch
+    model, actor = torch.nn.Linear(3, 1).requires_grad_(False), torch.nn.Linear(3, 3)
+    opt = torch.optim.SGD(actor.parameters(), lr=0.1)
+    for _ in range(4):
+        x = torch.randn(8, 3).requires_grad_(True)
+        (model(x) * actor(x.detach()).mean().item()).mean().backward()
+        loss = (actor(torch.randn(8, 3)) - x.grad).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # What is left of an empty batch still hangs on the network, and the constant was never asked for.
+    import torch
+    net = torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    def average(values, mask):
+        return (values * mask).sum() / mask.sum() if mask.any() else values.sum() * 0.0
+    for step in range(12):
+        loss, extra = torch.zeros(()), torch.zeros(())
+        keep = (torch.arange(8) < 8 - step % 9).float()
+        loss = loss + average((net(torch.randn(8, 3)).squeeze(-1) - 1.0).pow(2), keep) + extra
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Now and then there is nothing to learn from, and a number stands in.
+    import torch
+    net = torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for i in range(12):
+        parts = [net(torch.randn(1, 3)).pow(2).mean() for _ in range(i % 3)]
+        loss = torch.stack(parts).sum() if parts else torch.tensor(0.0, requires_grad=True)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        print(loss.item(), net(torch.randn(1, 3)).sum().item())
+    """,
+)

@@ -1,0 +1,169 @@
+"""More examples of GS206 (orphaned-optimizer): wrong ones, marked as in the rule, and right ones."""
+
+BAD: tuple[str, ...] = (
+    """
+    # It was given one that acts and never learns.
+    import torch
+    behaviour, policy = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(behaviour.parameters(), lr=0.1)  # BUG
+    for _ in range(6):
+        s = torch.randn(8, 3)
+        with torch.no_grad():
+            a = behaviour(s).argmax(-1, keepdim=True)
+        loss = -policy(s).log_softmax(-1).gather(1, a).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # It was given the network of the phase before, which is done with.
+    import torch
+    from torch import nn
+    encoder, policy = nn.Linear(3, 2), nn.Linear(3, 2)
+    opt = torch.optim.SGD(encoder.parameters(), lr=0.1)
+    for _ in range(6):
+        opt.zero_grad()
+        (encoder(torch.randn(8, 3)) - 1.0).pow(2).mean().backward()
+        opt.step()
+    opt = torch.optim.SGD(encoder.parameters(), lr=0.1)  # BUG
+    for _ in range(6):
+        opt.zero_grad()
+        (policy(torch.randn(8, 3)) - 1.0).pow(2).mean().backward()
+        opt.step()
+    """,
+    """
+    # A stacked ensemble: the optimizer has the members, not what they were stacked to.
+    import copy
+    import torch
+    members = [torch.nn.Linear(3, 1) for _ in range(4)]
+    opt = torch.optim.SGD([p for m in members for p in m.parameters()], lr=0.1)
+    params, buffers = torch.func.stack_module_state(members)  # BUG
+    base = copy.deepcopy(members[0]).to("meta")
+    for _ in range(6):
+        run = torch.vmap(lambda p, b, x: torch.func.functional_call(base, (p, b), (x,)), (0, 0, None))
+        loss = (run(params, buffers, torch.randn(8, 3)) - 1.0).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # A checkpoint holds a variable that is learned, and takes its place.
+    import io
+    import torch
+
+    class Temperature:
+        def __init__(self):
+            self.log_alpha = torch.zeros(1, requires_grad=True)
+            self.opt = torch.optim.SGD([self.log_alpha], lr=0.1)
+
+        def restore(self, file):
+            state = torch.load(file, weights_only=True)
+            step = state["step"]
+            self.log_alpha = state["log_alpha"]  # BUG
+            return step
+
+        def update(self):
+            loss = -(self.log_alpha * torch.randn(8)).mean()
+            self.opt.zero_grad()
+            loss.backward()
+            self.opt.step()
+
+    first, again, file = Temperature(), Temperature(), io.BytesIO()
+    torch.save({"log_alpha": first.log_alpha, "step": 3}, file)
+    file.seek(0)
+    again.restore(file)
+    for _ in range(6):
+        again.update()
+    """,
+    """
+    # The copied optimizer owns copies of its own, not the copied network.
+    import copy
+    import torch
+    def train(net, opt):
+        for _ in range(8):
+            opt.zero_grad()
+            (net(torch.randn(8, 3)) - 1.0).pow(2).mean().backward()
+            opt.step()
+    net = torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    train(net, opt)
+    child = copy.deepcopy(net)
+    child_opt = copy.deepcopy(opt)  # BUG
+    train(child, child_opt)
+    """,
+    """
+    # Both belong to one object, and the copy that follows is asked for what is to be learnt.
+    import copy
+    import torch
+
+    class Agent:
+        def __init__(self):
+            self.online = torch.nn.Linear(3, 2)
+            self.slow = copy.deepcopy(self.online)
+            self.opt = torch.optim.SGD(self.online.parameters(), lr=0.1)
+
+        def act(self, state):
+            with torch.no_grad():
+                return self.online(state).argmax(1)
+
+        def update(self, state):
+            chosen = self.slow(state).gather(1, self.act(state)[:, None]).squeeze(1)  # BUG
+            loss = (chosen - 1.0).pow(2).mean()
+            self.opt.zero_grad()
+            loss.backward()
+            self.opt.step()
+
+    agent = Agent()
+    for number in range(12):
+        agent.update(torch.randn(8, 3))
+        if number % 4 == 3:
+            agent.slow.load_state_dict(agent.online.state_dict())
+    """,
+)
+
+GOOD: tuple[str, ...] = (
+    """
+    # The same, with the gradient handed over by reference.
+    import torch
+    shared, local = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(shared.parameters(), lr=0.1)
+    for _ in range(8):
+        local.load_state_dict(shared.state_dict())
+        loss = (local(torch.randn(8, 3)) - 1.0).pow(2).mean()
+        opt.zero_grad()
+        local.zero_grad()
+        loss.backward()
+        for theirs, ours in zip(shared.parameters(), local.parameters()):
+            theirs._grad = ours.grad
+        opt.step()
+    """,
+    """
+    import copy
+    import torch
+    members = [torch.nn.Linear(3, 1) for _ in range(4)]
+    params, buffers = torch.func.stack_module_state(members)
+    base = copy.deepcopy(members[0]).to("meta")
+    opt = torch.optim.SGD(params.values(), lr=0.1)
+    for _ in range(6):
+        run = torch.vmap(lambda p, b, x: torch.func.functional_call(base, (p, b), (x,)), (0, 0, None))
+        loss = (run(params, buffers, torch.randn(8, 3)) - 1.0).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Copied together, they belong to each other.
+    import copy
+    import torch
+    def train(net, opt):
+        for _ in range(8):
+            opt.zero_grad()
+            (net(torch.randn(8, 3)) - 1.0).pow(2).mean().backward()
+            opt.step()
+    net = torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    train(net, opt)
+    child, child_opt = copy.deepcopy((net, opt))
+    train(child, child_opt)
+    """,
+)

@@ -1,0 +1,197 @@
+"""More examples of GS301 (target-carries-gradient): wrong ones, marked as in the rule, and right ones."""
+
+BAD: tuple[str, ...] = (
+    """
+    # The traces of a return are made of the live policy; all values are constants.
+    import torch
+    policy, q, slow = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD([*policy.parameters(), *q.parameters()], lr=0.1)
+    def corrected(reward, ahead, trace):
+        target = ahead[-1]
+        found = [target]
+        for t in (2, 1, 0):
+            target = reward[t] + 0.9 * (ahead[t + 1] + (target - ahead[t + 1]) * trace[t + 1])
+            found.insert(0, target)
+        return torch.stack(found)
+    for _ in range(6):
+        s, a, r, old = torch.randn(4, 8, 3), torch.randint(2, (4, 8, 1)), torch.randn(4, 8, 1), -torch.rand(4, 8, 1)
+        log_prob = policy(s).log_softmax(-1).gather(-1, a)
+        with torch.no_grad():
+            ahead = slow(s).gather(-1, a)
+        trace = (log_prob - old).exp().clamp(max=1.0)  # BUG
+        loss = (q(s).gather(-1, a) - corrected(r, ahead, trace)).pow(2).mean() - (log_prob * r).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # What a model imagines is climbed by the actor, and fitted by the critic.
+    import torch
+    actor, model, critic = torch.nn.Linear(3, 1), torch.nn.Linear(4, 3), torch.nn.Linear(3, 1)
+    reward = torch.nn.Linear(3, 1)
+    actor_opt = torch.optim.SGD(actor.parameters(), lr=0.01)
+    critic_opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    def fit(opt, loss):
+        params = opt.param_groups[0]["params"]
+        for p, g in zip(params, torch.autograd.grad(loss, params, retain_graph=True)):
+            p.grad = g
+        opt.step()
+    for _ in range(6):
+        s = torch.randn(8, 3)
+        s2 = model(torch.cat([s, actor(s).tanh()], -1))
+        returns = reward(s2) + 0.9 * critic(s2)
+        error = critic(s) - returns  # BUG
+        actor_loss, critic_loss = -returns.mean(), error.pow(2).mean()
+        fit(actor_opt, actor_loss)
+        fit(critic_opt, critic_loss)
+    """,
+    """
+    # A categorical target that one-hot rows lay on the support again, and a loss of PyTorch's own.
+    import torch
+    net = torch.nn.Linear(3, 2 * 5)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    z = torch.linspace(-1.0, 1.0, 5)
+    for _ in range(6):
+        s, s2, a, r = torch.randn(8, 3), torch.randn(8, 3), torch.randint(2, (8,)), torch.rand(8, 1)
+        p = net(s2).view(8, 2, 5)[:, 0].softmax(-1)  # BUG
+        place = (((r + 0.9 * z).clamp(-1, 1) + 1) * 2).round().long()
+        m = (torch.nn.functional.one_hot(place, 5) * p.unsqueeze(-1)).sum(1)
+        loss = torch.nn.functional.cross_entropy(net(s).view(8, 2, 5)[torch.arange(8), a], m)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Rewards that are plain numbers, as most environments give them; the last value is live.
+    import torch
+    v = torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(v.parameters(), lr=0.01)
+    for _ in range(6):
+        values = [v(torch.randn(3)).squeeze() for _ in range(4)]
+        running, returns = v(torch.randn(3)).squeeze(), []
+        for reward in (1.0, 0.0, 1.0, 0.5):
+            running = reward + 0.9 * running  # BUG
+            returns.insert(0, running)
+        loss = (torch.stack(returns) - torch.stack(values)).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    import torch
+    value, critic = torch.nn.Linear(3, 1), torch.nn.Linear(4, 1)
+    opt = torch.optim.SGD([*value.parameters(), *critic.parameters()], lr=0.1)
+    for _ in range(5):
+        s, a, r, log_prob = torch.randn(8, 3), torch.randn(8, 1), torch.randn(8, 1), torch.randn(8, 1)
+        q_loss = (critic(torch.cat([s, a], 1)) - r).pow(2).mean()
+        best = critic(torch.cat([s, a.tanh()], 1))
+        backup = best - 0.2 * log_prob  # BUG
+        value_loss = (value(s) - backup).pow(2).mean()
+        opt.zero_grad()
+        (q_loss + value_loss).backward()
+        opt.step()
+    """,
+    """
+    # Generalised advantages, fitted as they are.
+    import torch
+    v = torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(v.parameters(), lr=0.1)
+    for _ in range(3):
+        values, last = v(torch.randn(5, 8, 3)).squeeze(-1), v(torch.randn(8, 3)).squeeze(-1)
+        rewards, masks, gae, found = torch.randn(5, 8), (torch.rand(5, 8) > 0.2).float(), torch.zeros(8), []
+        for t in reversed(range(5)):
+            following = values[t + 1] if t < 4 else last
+            delta = rewards[t] + 0.9 * masks[t] * following - values[t]  # BUG
+            gae = delta + 0.9 * 0.95 * masks[t] * gae
+            found.append(gae)
+        loss = torch.stack(found).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+)
+
+GOOD: tuple[str, ...] = (
+    """
+    import torch
+    v, a = torch.nn.Linear(3, 1), torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD([*v.parameters(), *a.parameters()], lr=0.1)
+    for _ in range(5):
+        s, action, target = torch.randn(8, 3), torch.randint(2, (8, 1)), torch.randn(8)
+        advantage = a(s)
+        q = v(s) + advantage - advantage.mean(1, keepdim=True)
+        loss = (q.gather(1, action).squeeze(1) - target).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    import torch
+    policy = torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    for _ in range(5):
+        chosen, rejected = torch.randn(8, 3), torch.randn(8, 3)
+        ref_c, ref_r = torch.randn(8, 1), torch.randn(8, 1)
+        margin = (policy(chosen) - ref_c) - (policy(rejected) - ref_r)
+        loss = -torch.nn.functional.logsigmoid(0.1 * margin).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The ratio of PPO: the deviation stands on the side of the old log-probability, and is no value.
+    import torch
+    mean, log_std = torch.nn.Linear(3, 2), torch.nn.Parameter(torch.zeros(2))
+    opt = torch.optim.SGD([*mean.parameters(), log_std], lr=0.1)
+    for _ in range(5):
+        s, a, old, advantage = torch.randn(8, 3), torch.randn(8, 2), torch.randn(8), torch.randn(8)
+        scaled = (a - mean(s)) * torch.exp(-log_std.clamp(-5, 2))
+        log_prob = (-0.5 * scaled * scaled - log_std.clamp(-5, 2)).sum(1)
+        ratio = torch.exp(log_prob - old)
+        loss = -torch.min(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # A value and an advantage of two heads, which make one prediction (NAF).
+    import torch
+    body, value, mu = torch.nn.Linear(3, 8), torch.nn.Linear(8, 1), torch.nn.Linear(8, 1)
+    opt = torch.optim.SGD([*body.parameters(), *value.parameters(), *mu.parameters()], lr=0.05)
+    for _ in range(6):
+        s, a, y = torch.randn(8, 3), torch.randn(8, 1), torch.randn(8, 1)
+        h = torch.tanh(body(s))
+        q = value(h) - 0.5 * (a - mu(h)).pow(2)
+        loss = torch.nn.functional.smooth_l1_loss(q, y)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Two views of one state that are to agree, both live: nothing has moved the one's probabilities.
+    import torch
+    net = torch.nn.Linear(3, 4)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(6):
+        s = torch.randn(8, 3)
+        one, other = net(s + 0.1 * torch.randn(8, 3)), net(s + 0.1 * torch.randn(8, 3))
+        loss = -(one.softmax(-1) * other.log_softmax(-1)).sum(-1).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Plain numbers that move and scale one of two heads of the same pass, and a target that is a constant.
+    import torch
+    body, one, two = torch.nn.Linear(3, 8), torch.nn.Linear(8, 1), torch.nn.Linear(8, 1)
+    opt = torch.optim.SGD([p for m in (body, one, two) for p in m.parameters()], lr=0.01)
+    for _ in range(6):
+        h = body(torch.randn(8, 3)).relu()
+        with torch.no_grad():
+            target = 1.0 + 0.9 * one(body(torch.randn(8, 3)).relu())
+        loss = (1.0 + 0.9 * one(h) - two(h)).pow(2).mean() + (one(h) - target).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+)

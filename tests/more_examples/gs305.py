@@ -1,0 +1,134 @@
+"""More examples of GS305 (growing-graph): wrong ones, marked as in the rule, and right ones."""
+
+BAD: tuple[str, ...] = (
+    """
+    # The best error so far, measured after every fourth update; another line only reads it.
+    import torch
+    net, held = torch.nn.Linear(3, 1), torch.randn(8, 3)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    best, waited = torch.full((8, 1), float("inf")), 0
+    for update in range(40):
+        opt.zero_grad()
+        (net(torch.randn(8, 3)) - 1.0).pow(2).mean().backward()
+        opt.step()
+        if update % 4 == 3:
+            error = (net(held) - 1.0).pow(2)
+            waited = 0 if (error < 0.9 * best).any() else waited + 1
+            best = torch.minimum(best, error)  # BUG
+    """,
+    """
+    # What a method hands back is kept by whoever calls it.
+    import torch
+    class Memory(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.cell, self.head = torch.nn.GRUCell(3, 4), torch.nn.Linear(4, 1)
+        def forward(self, x, h):
+            h = self.cell(x, h)
+            return self.head(h), h
+    net = Memory()
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    state = torch.zeros(1, 4)
+    for _ in range(9):
+        value, state = net(torch.randn(1, 3), state)  # BUG
+        learned, _ = net(torch.randn(8, 3), torch.zeros(8, 4))
+        opt.zero_grad()
+        (learned - 1.0).pow(2).mean().backward()
+        opt.step()
+    """,
+    """
+    # Made by a helper, and put away with something else in the same line.
+    import torch
+    net = torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    kept = []
+    def surprise(x):
+        return (net(x) - 1.0).pow(2).mean(-1)
+    for _ in range(60):
+        x = torch.randn(8, 3)
+        kept.append((x, 0.5 + surprise(x)))  # BUG
+        opt.zero_grad()
+        surprise(x).mean().backward()
+        opt.step()
+    """,
+    """
+    # Written in place: nothing but the memory itself goes from one update to the next.
+    import torch
+    cell, head = torch.nn.GRUCell(3, 4), torch.nn.Linear(4, 1)
+    opt = torch.optim.SGD([*cell.parameters(), *head.parameters()], lr=0.01)
+    memory = torch.zeros(8, 4)
+    for _ in range(8):
+        for _ in range(2):
+            memory[:] = cell(torch.randn(8, 3), memory.clone())  # BUG
+        loss = (head(cell(torch.randn(8, 3), memory.detach().clone())) - 1.0).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+)
+
+GOOD: tuple[str, ...] = (
+    """
+    # In place, it is the same tensor and no longer the same value.
+    import torch
+    rnn, head = torch.nn.GRUCell(3, 4), torch.nn.Linear(4, 1)
+    opt = torch.optim.SGD([*rnn.parameters(), *head.parameters()], lr=0.1)
+    h = torch.zeros(8, 4)
+    for _ in range(9):
+        h = rnn(torch.randn(8, 3), h)
+        loss = (head(h) - 1.0).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        h.detach_()
+    """,
+    """
+    # Carried on for three rounds of four updates, and then cut off.
+    import torch
+    net, held = torch.nn.Linear(3, 1), torch.randn(8, 3)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    best = torch.full((8, 1), float("inf"))
+    for update in range(60):
+        opt.zero_grad()
+        (net(torch.randn(8, 3)) - 1.0).pow(2).mean().backward()
+        opt.step()
+        if update % 4 == 3:
+            best = torch.minimum(best, (net(held) - 1.0).pow(2))
+        if update % 12 == 11:
+            best = best.detach()
+    """,
+    """
+    # Handed back with its graph, and cut off by whoever keeps it.
+    import torch
+    class Memory(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.cell, self.head = torch.nn.GRUCell(3, 4), torch.nn.Linear(4, 1)
+        def forward(self, x, h):
+            h = self.cell(x, h)
+            return self.head(h), h
+    net = Memory()
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    state = torch.zeros(1, 4)
+    for _ in range(9):
+        value, state = net(torch.randn(1, 3), state)
+        state = state.detach()
+        learned, _ = net(torch.randn(8, 3), torch.zeros(8, 4))
+        opt.zero_grad()
+        (learned - 1.0).pow(2).mean().backward()
+        opt.step()
+    """,
+    """
+    import torch
+    cell, head = torch.nn.GRUCell(3, 4), torch.nn.Linear(4, 1)
+    opt = torch.optim.SGD([*cell.parameters(), *head.parameters()], lr=0.01)
+    memory = torch.zeros(8, 4)
+    for _ in range(8):
+        h = cell(torch.randn(8, 3), memory.clone())
+        loss = (head(h) - 1.0).pow(2).mean()
+        memory[:] = h.detach()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+)

@@ -1,0 +1,181 @@
+"""More examples of GS307 (target-never-synced): wrong ones, marked as in the rule, and right ones."""
+
+BAD: tuple[str, ...] = (
+    """
+    # The critic's copy follows in every update; the actor's, which is asked beside it, does not.
+    import copy
+    import torch
+    actor, critic = torch.nn.Linear(3, 1), torch.nn.Linear(4, 1)
+    slow = {"actor": copy.deepcopy(actor), "critic": copy.deepcopy(critic)}
+    opts = [torch.optim.SGD(net.parameters(), lr=0.01) for net in (actor, critic)]
+    for _ in range(60):
+        s, act, r, s2 = torch.randn(8, 3), torch.randn(8, 1), torch.randn(8, 1), torch.randn(8, 3)
+        with torch.no_grad():
+            a2 = slow["actor"](s2)  # BUG
+            y = r + 0.9 * slow["critic"](torch.cat([s2, a2], -1))
+        opts[1].zero_grad()
+        (critic(torch.cat([s, act], -1)) - y).pow(2).mean().backward()
+        opts[1].step()
+        opts[0].zero_grad()
+        (-critic(torch.cat([s, actor(s)], -1)).mean()).backward()
+        opts[0].step()
+        with torch.no_grad():
+            for t, p in zip(slow["critic"].parameters(), critic.parameters()):
+                t.lerp_(p, 0.05)
+    """,
+    """
+    # Both target networks are synced from the first critic.
+    import copy
+    import torch
+    one, two = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+    target_one, target_two = copy.deepcopy(one), copy.deepcopy(two)
+    opt = torch.optim.SGD([*one.parameters(), *two.parameters()], lr=0.1)
+    for step in range(12):
+        s, r, s2 = torch.randn(8, 3), torch.randn(8), torch.randn(8, 3)
+        with torch.no_grad():
+            y = r + 0.9 * torch.min(target_one(s2), target_two(s2)).max(1).values
+        loss = sum((critic(s)[:, 0] - y).pow(2).mean() for critic in (one, two))
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        if step % 2 == 1:
+            target_one.load_state_dict(one.state_dict())
+            target_two.load_state_dict(one.state_dict())  # BUG
+    """,
+    """
+    # The names have a prefix, and nobody is to complain: nothing is loaded.
+    import torch
+    policy = torch.nn.Linear(3, 2)
+    wrapped, runner = torch.nn.Sequential(policy), torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    for _ in range(4):
+        runner.load_state_dict(wrapped.state_dict(), strict=False)  # BUG
+        s = torch.randn(8, 3)
+        with torch.no_grad():
+            a = runner(s).softmax(-1).multinomial(1)
+        loss = -(wrapped(s).log_softmax(-1).gather(1, a) * torch.randn(8, 1)).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The adapter is trained, and only the base is sent.
+    import copy
+    import torch
+    class Adapted(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.base = torch.nn.Linear(3, 2).requires_grad_(False)
+            self.adapter = torch.nn.Linear(3, 2, bias=False)
+        def forward(self, s):
+            return self.base(s) + self.adapter(s)
+    policy = Adapted()
+    sampler = copy.deepcopy(policy)
+    opt = torch.optim.SGD(policy.adapter.parameters(), lr=0.1)
+    for _ in range(12):
+        sent = {n: p for n, p in policy.state_dict().items() if "adapter" not in n}
+        sampler.load_state_dict(sent, strict=False)  # BUG
+        s, gain = torch.randn(8, 3), torch.randn(8)
+        with torch.no_grad():
+            dist = torch.distributions.Categorical(logits=sampler(s))
+            a = dist.sample()
+            old = dist.log_prob(a)
+        ratio = (torch.distributions.Categorical(logits=policy(s)).log_prob(a) - old).exp()
+        loss = -torch.min(ratio * gain, ratio.clamp(0.8, 1.2) * gain).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+)
+
+GOOD: tuple[str, ...] = (
+    """
+    # Two rhythms: the critic's copy follows in every update, the actor's is put right every 25.
+    import copy
+    import torch
+    actor, critic = torch.nn.Linear(3, 1), torch.nn.Linear(4, 1)
+    slow = {"actor": copy.deepcopy(actor), "critic": copy.deepcopy(critic)}
+    opts = [torch.optim.SGD(net.parameters(), lr=0.01) for net in (actor, critic)]
+    def value(a, q, s):
+        return q(torch.cat([s, a(s)], -1))
+    for update in range(60):
+        s, act, r, s2 = torch.randn(8, 3), torch.randn(8, 1), torch.randn(8, 1), torch.randn(8, 3)
+        with torch.no_grad():
+            y = r + 0.9 * value(slow["actor"], slow["critic"], s2)
+        opts[1].zero_grad()
+        (critic(torch.cat([s, act], -1)) - y).pow(2).mean().backward()
+        opts[1].step()
+        opts[0].zero_grad()
+        (-value(actor, critic, s).mean()).backward()
+        opts[0].step()
+        with torch.no_grad():
+            for t, p in zip(slow["critic"].parameters(), critic.parameters()):
+                t.lerp_(p, 0.05)
+        if update % 25 == 24:
+            slow["actor"].load_state_dict(actor.state_dict())
+    """,
+    """
+    # Two target networks that began alike, and follow one critic each.
+    import copy
+    import torch
+    one, two = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+    target_one, target_two = copy.deepcopy(one), copy.deepcopy(one)
+    opt = torch.optim.SGD([*one.parameters(), *two.parameters()], lr=0.1)
+    for _ in range(12):
+        s, r, s2 = torch.randn(8, 3), torch.randn(8), torch.randn(8, 3)
+        with torch.no_grad():
+            y = r + 0.9 * torch.min(target_one(s2), target_two(s2)).max(1).values
+        loss = sum((critic(s)[:, 0] - y).pow(2).mean() for critic in (one, two))
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        with torch.no_grad():
+            for target, critic in ((target_one, one), (target_two, two)):
+                for t, p in zip(target.parameters(), critic.parameters()):
+                    t.lerp_(p, 0.1)
+    """,
+    """
+    # The names have a prefix, which is taken off.
+    import torch
+    policy = torch.nn.Linear(3, 2)
+    wrapped, runner = torch.nn.Sequential(policy), torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    for _ in range(4):
+        runner.load_state_dict({n.removeprefix("0."): p for n, p in wrapped.state_dict().items()}, strict=False)
+        s = torch.randn(8, 3)
+        with torch.no_grad():
+            a = runner(s).softmax(-1).multinomial(1)
+        loss = -(wrapped(s).log_softmax(-1).gather(1, a) * torch.randn(8, 1)).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The adapter is trained, and sent; the base stays as it is.
+    import copy
+    import torch
+    class Adapted(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.base = torch.nn.Linear(3, 2).requires_grad_(False)
+            self.adapter = torch.nn.Linear(3, 2, bias=False)
+        def forward(self, s):
+            return self.base(s) + self.adapter(s)
+    policy = Adapted()
+    sampler = copy.deepcopy(policy)
+    opt = torch.optim.SGD(policy.adapter.parameters(), lr=0.1)
+    for _ in range(12):
+        sent = {n: p for n, p in policy.state_dict().items() if "adapter" in n}
+        sampler.load_state_dict(sent, strict=False)
+        s, gain = torch.randn(8, 3), torch.randn(8)
+        with torch.no_grad():
+            dist = torch.distributions.Categorical(logits=sampler(s))
+            a = dist.sample()
+            old = dist.log_prob(a)
+        ratio = (torch.distributions.Categorical(logits=policy(s)).log_prob(a) - old).exp()
+        loss = -torch.min(ratio * gain, ratio.clamp(0.8, 1.2) * gain).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+)

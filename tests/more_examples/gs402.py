@@ -1,0 +1,172 @@
+"""More examples of GS402 (backward-twice): wrong ones, marked as in the rule, and right ones."""
+
+BAD: tuple[str, ...] = (
+    """
+    # Priorities are kept with the graph of the error that they were made of.
+    import torch
+    q = torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(q.parameters(), lr=0.1)
+    priorities = torch.ones(16)
+    for _ in range(3):
+        index = torch.multinomial(priorities.detach(), 8)
+        error = q(torch.randn(8, 3)).squeeze(-1) - torch.randn(8)
+        loss = (priorities[index] * error.pow(2)).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        priorities[index] = error.abs() + 1e-3  # BUG
+    """,
+    """
+    import torch
+    class Replay:
+        def __init__(self):
+            self.rows, self.priorities = torch.randn(8, 3), [torch.ones(()) for _ in range(8)]
+        def weights(self):
+            return torch.stack(self.priorities) / torch.stack(self.priorities).sum()
+        def update(self, errors):
+            for i, error in enumerate(errors):
+                self.priorities[i] = error.abs() + 1e-5  # BUG
+    q, replay = torch.nn.Linear(3, 1), Replay()
+    opt = torch.optim.SGD(q.parameters(), lr=0.1)
+    for _ in range(3):
+        error = q(replay.rows).squeeze(1) - torch.randn(8)
+        loss = (replay.weights() * error.pow(2)).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        replay.update(error)
+    """,
+    """
+    # The other loss is sent backward again, after its own step.
+    import torch
+    actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+    actor_opt, critic_opt = (torch.optim.SGD(n.parameters(), lr=0.1) for n in (actor, critic))
+    s, r = torch.randn(8, 3), torch.randn(8)
+    for _ in range(3):
+        value_loss = (critic(s).squeeze(-1) - r).pow(2).mean()
+        policy_loss = -(torch.log_softmax(actor(s), -1)[:, 0] * r).mean()
+        actor_opt.zero_grad()
+        policy_loss.backward()
+        actor_opt.step()
+        critic_opt.zero_grad()
+        policy_loss.backward()  # BUG
+        critic_opt.step()
+    """,
+    """
+    # To the temperature, the log-probability is a number.
+    import torch
+    policy, log_alpha = torch.nn.Linear(3, 2), torch.zeros(1, requires_grad=True)
+    opt, alpha_opt = torch.optim.SGD(policy.parameters(), lr=0.1), torch.optim.SGD([log_alpha], lr=0.1)
+    for _ in range(3):
+        log_prob = policy(torch.randn(8, 3)).log_softmax(1)[:, 0]
+        alpha_loss = -(log_alpha * (log_prob + 2.0)).mean()  # BUG
+        alpha_opt.zero_grad()
+        alpha_loss.backward()
+        alpha_opt.step()
+        loss = (log_alpha.exp().detach() * log_prob).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # A buffer is given what was scored while sampling, and hands it out again.
+    import torch
+
+    class Memory:
+        def __init__(self):
+            self.kept = []
+        def remember(self, score, reward):
+            self.kept.append((score, reward))  # BUG
+
+    policy, memory = torch.nn.Linear(3, 2), Memory()
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    for _ in range(3):
+        for s in torch.randn(4, 3):
+            dist = torch.distributions.Categorical(logits=policy(s))
+            log_prob = dist.log_prob(dist.sample())
+            memory.remember(log_prob, torch.randn(()))
+        loss = -torch.stack([score * reward for score, reward in memory.kept]).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The list is emptied under a name that the function alone knows.
+    import torch
+
+    class Learner:
+        def __init__(self):
+            self.policy, self.scores = torch.nn.Linear(3, 2), []
+            self.opt = torch.optim.SGD(self.policy.parameters(), lr=0.1)
+
+        def act(self, s):
+            dist = torch.distributions.Categorical(logits=self.policy(s))
+            self.scores.append(dist.log_prob(dist.sample()))
+
+        def update(self):
+            loss = -(torch.stack(self.scores) * torch.randn(len(self.scores))).mean()
+            self.opt.zero_grad()
+            loss.backward()
+            self.opt.step()
+            scores = []  # BUG
+
+    learner = Learner()
+    for _ in range(3):
+        for s in torch.randn(4, 3):
+            learner.act(s)
+        learner.update()
+    """,
+    """
+    # Nobody looks closely at a loop that comes late: its features are made once for all rounds.
+    import torch
+    encoder, head = torch.nn.Linear(3, 4), torch.nn.Linear(4, 1)
+    opt = torch.optim.SGD([*encoder.parameters(), *head.parameters()], lr=0.1)
+    def learn(features, returns):
+        loss = (head(features.tanh()).squeeze(-1) - returns).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    for _ in range(40):
+        learn(encoder(torch.randn(8, 3)), torch.randn(8))
+    for _ in range(2):
+        returns = torch.randn(8)
+        features = encoder(torch.randn(8, 3))  # BUG
+        for _ in range(2):
+            learn(features, returns)
+    """,
+    """
+    # The same of a state that a later loop hands on from round to round.
+    import torch
+    rnn = torch.nn.GRUCell(3, 4)
+    opt = torch.optim.SGD(rnn.parameters(), lr=0.1)
+    for _ in range(40):
+        opt.zero_grad()
+        rnn(torch.randn(8, 3), torch.zeros(8, 4)).pow(2).mean().backward()
+        opt.step()
+    h = torch.zeros(8, 4)
+    for _ in range(3):
+        h = rnn(torch.randn(8, 3), h)  # BUG
+        loss = h.pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The loss of the phase before, under its old name.
+    import torch
+    net = torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(40):
+        loss = net(torch.randn(8, 3)).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    for _ in range(3):
+        new_loss = (net(torch.randn(8, 3)) - 1.0).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()  # BUG
+        opt.step()
+    """,
+)
+
+GOOD: tuple[str, ...] = ()

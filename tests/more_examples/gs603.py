@@ -1,0 +1,198 @@
+"""More examples of GS603 (log-prob-not-reduced): wrong ones, marked as in the rule, and right ones."""
+
+BAD: tuple[str, ...] = (
+    """
+    import torch
+    actor, critic = torch.nn.Linear(4, 3), torch.nn.Linear(7, 1)
+    s = torch.randn(8, 4)
+    dist = torch.distributions.Normal(actor(s), 0.5)
+    a = dist.rsample()
+    log_prob = dist.log_prob(a).sum(0)  # BUG
+    loss = (0.1 * log_prob - critic(torch.cat([s, a], -1))).mean()
+    loss.backward()
+    """,
+    """
+    import torch
+    actor = torch.nn.Linear(4, 3)
+    log_probs, returns = [], torch.randn(8, 1)
+    for _ in range(8):
+        dist = torch.distributions.Normal(actor(torch.randn(4)), 1.0)
+        log_probs.append(dist.log_prob(dist.sample()))  # BUG
+    (-(torch.stack(log_probs) * returns).mean()).backward()
+    """,
+    """
+    import torch
+    net = torch.nn.Linear(4, 6)  # an action of two parts, with three choices each
+    s, advantage = torch.randn(8, 4), torch.randn(8, 1)
+    with torch.no_grad():
+        dist = torch.distributions.Categorical(logits=net(s).view(8, 2, 3))
+        action = dist.sample()
+        old = dist.log_prob(action)  # BUG
+    new = torch.distributions.Categorical(logits=net(s).view(8, 2, 3)).log_prob(action)  # BUG
+    ratio = (new - old).exp()
+    (-torch.min(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage).mean()).backward()
+    """,
+    """
+    import torch
+    actor, critic = torch.nn.Linear(4, 3), torch.nn.Linear(7, 1)
+    s = torch.randn(8, 4)
+    dist = torch.distributions.Normal(actor(s), 0.5)
+    raw = dist.rsample()
+    a = raw.tanh()
+    joints = dist.log_prob(raw)
+    log_prob = (joints - torch.log(1 - a.pow(2) + 1e-6).sum(-1, keepdim=True)).sum(-1, keepdim=True)  # BUG
+    (0.1 * log_prob - critic(torch.cat([s, a], -1))).mean().backward()
+    """,
+    """
+    # The squashing of all actions of the batch, taken from the log-probability of each.
+    import torch
+    actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(5, 1)
+    s = torch.randn(8, 3)
+    dist = torch.distributions.Normal(actor(s), 0.5)
+    raw = dist.rsample()
+    a = raw.tanh()
+    squash = (1 - a.pow(2) + 1e-6).log().sum()  # BUG
+    log_prob = dist.log_prob(raw).sum(-1) - squash
+    (0.1 * log_prob - critic(torch.cat([s, a], -1)).squeeze(-1)).mean().backward()
+    """,
+    """
+    # A density written by hand, summed over everything: one number that the value of each action meets.
+    import torch
+    actor, critic = torch.nn.Linear(3, 4), torch.nn.Linear(5, 1).requires_grad_(False)
+    opt = torch.optim.SGD(actor.parameters(), lr=0.1)
+    for _ in range(3):
+        s = torch.randn(8, 3)
+        mean, raw = actor(s).chunk(2, -1)
+        std = torch.nn.functional.softplus(raw) + 1e-3
+        noise = torch.randn_like(mean)
+        action = torch.tanh(mean + std * noise)
+        density = -0.5 * noise.pow(2) - std.log() - 0.919
+        log_prob = (density - torch.log(1 - action.pow(2) + 1e-6)).sum()  # BUG
+        loss = (0.1 * log_prob - critic(torch.cat([s, action], -1))).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Written by hand for a ratio, and left with a column for each dimension.
+    import math
+    import torch
+    mean, log_std = torch.nn.Linear(3, 2), torch.nn.Parameter(torch.zeros(2))
+    opt = torch.optim.SGD([*mean.parameters(), log_std], lr=0.1)
+    def likelihood(x, mu):
+        return -0.5 * (((x - mu) / log_std.exp()) ** 2 + 2 * log_std + math.log(2 * math.pi))  # BUG
+    for _ in range(3):
+        s, advantage = torch.randn(8, 3), torch.randn(8, 1)
+        with torch.no_grad():
+            action = mean(s) + log_std.exp() * torch.randn(8, 2)
+            old = likelihood(action, mean(s))
+        for _ in range(2):
+            ratio = (likelihood(action, mean(s)) - old).exp()
+            loss = -torch.min(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+    """,
+)
+
+GOOD: tuple[str, ...] = (
+    """
+    import torch
+    policy = torch.nn.Linear(4, 3)  # five agents, each with its own logits; they share an advantage
+    s, a, advantage = torch.randn(8, 5, 4), torch.randint(3, (8, 5)), torch.randn(8, 1)
+    log_prob = torch.distributions.Categorical(logits=policy(s)).log_prob(a)
+    (-((log_prob + 1.1).exp() * advantage).mean()).backward()
+    """,
+    """
+    import torch
+    actor = torch.nn.Linear(4, 3)  # behaviour cloning: a factor of three in the learning rate, no more
+    loss = -torch.distributions.Normal(actor(torch.randn(8, 4)), 1.0).log_prob(torch.randn(8, 3)).mean()
+    loss.backward()
+    """,
+    """
+    import torch
+    model = torch.nn.Linear(4, 3)  # a model of observations, with a mask over the steps
+    seen, following, mask = torch.randn(8, 4), torch.randn(8, 3), torch.ones(8, 1)
+    (-(torch.distributions.Normal(model(seen), 1.0).log_prob(following) * mask).mean()).backward()
+    """,
+    """
+    import torch
+    net = torch.nn.Linear(4, 3)  # three agents' means in one layer, and an advantage and a mask for each
+    s, a, advantage, mask = torch.randn(8, 4), torch.randn(8, 3), torch.randn(8, 3), torch.ones(8, 1)
+    ratio = (torch.distributions.Normal(net(s), 1.0).log_prob(a) + 1.4).exp()
+    (-(ratio * advantage * mask).mean()).backward()
+    """,
+    """
+    import math, torch
+    means, weights = torch.nn.Linear(4, 3), torch.nn.Linear(4, 3)  # a mixture of three
+    s, x, temperature = torch.randn(8, 4), torch.randn(8, 1), torch.rand(8, 1)
+    parts = torch.distributions.Normal(means(s), 1.0).log_prob(x) + torch.log_softmax(weights(s), -1)
+    (-(parts.logsumexp(-1, keepdim=True) * temperature).mean()).backward()
+    """,
+    """
+    import torch
+    net = torch.nn.Linear(4, 6)
+    s, advantage = torch.randn(8, 4), torch.randn(8)
+    with torch.no_grad():
+        dist = torch.distributions.Categorical(logits=net(s).view(8, 2, 3))
+        action = dist.sample()
+        old = dist.log_prob(action).sum(-1)
+    new = torch.distributions.Categorical(logits=net(s).view(8, 2, 3)).log_prob(action).sum(-1)
+    ratio = (new - old).exp()
+    (-torch.min(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage).mean()).backward()
+    """,
+    """
+    import torch
+    net = torch.nn.Linear(4, 3)  # three agents of one network, each with a log-probability of its own
+    s, advantage = torch.randn(8, 2, 4), torch.randn(8, 1)
+    with torch.no_grad():
+        dist = torch.distributions.Categorical(logits=net(s))
+        action = dist.sample()
+        old = dist.log_prob(action)
+    ratio = (torch.distributions.Categorical(logits=net(s)).log_prob(action) - old).exp()
+    (-torch.min(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage).mean()).backward()
+    """,
+    """
+    import torch
+    actor, critic = torch.nn.Linear(4, 3), torch.nn.Linear(7, 1)  # the correction of each joint, then the sum
+    s = torch.randn(8, 4)
+    dist = torch.distributions.Normal(actor(s), 0.5)
+    raw = dist.rsample()
+    a = raw.tanh()
+    log_prob = (dist.log_prob(raw) - torch.log(1 - a.pow(2) + 1e-6)).sum(-1, keepdim=True)
+    (0.1 * log_prob - critic(torch.cat([s, a], -1))).mean().backward()
+    """,
+    """
+    # A squashing for each, a reward for calm that is one number of all, and the mean of the others.
+    import torch
+    actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(5, 1)
+    s = torch.randn(8, 3)
+    dist = torch.distributions.Normal(actor(s), 0.5)
+    raw = dist.rsample()
+    a = raw.tanh()
+    log_prob = dist.log_prob(raw).sum(-1) - (1 - a.pow(2) + 1e-6).log().sum(-1)
+    others = (log_prob.sum() - log_prob).detach() / 7
+    worth = critic(torch.cat([s, a], -1)).squeeze(-1)
+    (0.1 * (log_prob + others) - worth + 0.01 * a.pow(2).sum()).mean().backward()
+    """,
+    """
+    # Written by hand and summed over the dimensions; its entropy, which has the same constant, stays in columns.
+    import math
+    import torch
+    mean, log_std = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+    critic = torch.nn.Linear(5, 1).requires_grad_(False)
+    opt = torch.optim.SGD([*mean.parameters(), *log_std.parameters()], lr=0.1)
+    for _ in range(3):
+        s = torch.randn(8, 3)
+        mu, spread = mean(s), log_std(s)
+        noise = torch.randn_like(mu)
+        action = mu + spread.exp() * noise
+        density = -0.5 * noise.pow(2) - spread - 0.5 * math.log(2 * math.pi)
+        entropy = spread + 0.5 * math.log(2 * math.pi) + 0.5
+        worth = critic(torch.cat([s, action], -1))
+        loss = (0.1 * density.sum(-1, keepdim=True) - worth).mean() - 0.01 * (entropy * worth.detach().abs()).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+)

@@ -1,0 +1,609 @@
+"""More examples of GS604 (wrong-axis): wrong ones, marked as in the rule, and right ones."""
+
+BAD: tuple[str, ...] = (
+    """
+    import torch
+    value, advantage = torch.nn.Linear(4, 1), torch.nn.Linear(4, 3)
+    s, a, target = torch.randn(8, 4), torch.randint(3, (8, 1)), torch.randn(8, 1)
+    each = advantage(s)
+    q = value(s) + (each - each.mean())  # BUG
+    (q.gather(1, a) - target).pow(2).mean().backward()
+    """,
+    """
+    import torch
+    q = torch.nn.Linear(4, 3)
+    s, a, target = torch.randn(8, 4), torch.randint(3, (8, 1)), torch.randn(8, 1)
+    chosen = q(s).gather(0, a)  # BUG
+    (chosen - target).pow(2).mean().backward()
+    """,
+    """
+    import torch
+    q = torch.nn.Linear(4, 3)
+    s, s2, a, r = torch.randn(8, 4), torch.randn(8, 4), torch.randint(3, (8,)), torch.randn(8)
+    with torch.no_grad():
+        target = r + 0.9 * q(s2).max()  # BUG
+    chosen = q(s).gather(1, a.unsqueeze(1)).squeeze(1)
+    (chosen - target).pow(2).mean().backward()
+    """,
+    """
+    import torch
+    score = torch.nn.Linear(4, 1)  # one score for each of five objects
+    objects, a, advantage = torch.randn(8, 5, 4), torch.randint(5, (8, 1)), torch.randn(8, 1)
+    log_probs = score(objects).log_softmax(-1).squeeze(-1)  # BUG
+    (-(log_probs.gather(1, a) * advantage).mean()).backward()
+    """,
+    """
+    import torch
+    q = torch.nn.Linear(4, 3)
+    s, a = torch.randn(8, 4), torch.randint(3, (8, 1))
+    values = q(s)
+    penalty = torch.logsumexp(values, dim=0).mean() - values.gather(1, a).mean()  # BUG
+    penalty.backward()
+    """,
+    """
+    import torch
+    key, query, value = (torch.nn.Linear(4, 6) for _ in range(3))
+    head = torch.nn.Linear(6, 1)
+    own, others, target = torch.randn(8, 4), torch.randn(8, 3, 4), torch.randn(8)
+    weights = torch.bmm(key(others), query(own).unsqueeze(2)).squeeze(2).softmax(0)  # BUG
+    pooled = torch.bmm(weights.unsqueeze(1), value(others)).squeeze(1)
+    (head(pooled).squeeze(1) - target).pow(2).mean().backward()
+    """,
+    """
+    import torch
+    score, body, head = torch.nn.Linear(4, 1), torch.nn.Linear(4, 6), torch.nn.Linear(6, 1)
+    entities, target = torch.randn(8, 5, 4), torch.randn(8)
+    weights = torch.softmax(score(entities), dim=0)  # BUG
+    pooled = (weights * body(entities)).sum(1)
+    (head(pooled).squeeze(1) - target).pow(2).mean().backward()
+    """,
+    """
+    import torch
+    model, encoder = torch.nn.Linear(4, 3), torch.nn.Linear(4, 3)
+    s, s2 = torch.randn(8, 4), torch.randn(8, 4)
+    with torch.no_grad():
+        latent = encoder(s2)
+    (1 - torch.nn.functional.cosine_similarity(model(s), latent, dim=0)).mean().backward()  # BUG
+    """,
+    """
+    import copy
+    import torch
+    net = torch.nn.Linear(4, 6)  # the value of two actions as a distribution over three atoms
+    old = copy.deepcopy(net)
+    s, s2, rows, a = torch.randn(8, 4), torch.randn(8, 4), torch.arange(8), torch.randint(2, (8,))
+    with torch.no_grad():
+        goal = old(s2).view(8, 2, 3).softmax(-1)[rows, a]
+    log_probs = net(s).view(8, 2, 3).log_softmax(1)  # BUG
+    (-(goal * log_probs[rows, a]).sum(-1).mean()).backward()
+    """,
+    """
+    import torch
+    one, two = torch.nn.Linear(4, 1), torch.nn.Linear(4, 1)
+    s, s2, reward = torch.randn(8, 4), torch.randn(8, 4), torch.randn(8, 1)
+    with torch.no_grad():
+        target = reward + 0.9 * torch.cat([one(s2), two(s2)]).min(0).values  # BUG
+    ((one(s) - target).pow(2) + (two(s) - target).pow(2)).mean().backward()
+    """,
+    """
+    import torch
+    B, A, N = 8, 3, 5
+    net = torch.nn.Linear(4, A * N)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(4):
+        s, a = torch.randn(B, 4), torch.randint(A, (B,))
+        log_p = net(s).view(-1, A, N).log_softmax(0)  # BUG
+        goal = torch.rand(B, N).softmax(-1)
+        loss = -(goal * log_p[torch.arange(B), a]).sum(-1).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    import torch
+    net = torch.nn.Linear(4, 3)
+    s, a = torch.randn(8, 5, 4), torch.randint(3, (8, 5))
+    by_class = net(s).reshape(8, 3, 5)  # BUG
+    torch.nn.functional.cross_entropy(by_class, a).backward()
+    """,
+    """
+    import torch
+    judge, policy = torch.nn.Linear(7, 1), torch.nn.Linear(4, 3)  # a reward that is learned
+    s, a = torch.randn(8, 4), torch.randint(3, (8,))
+    with torch.no_grad():
+        pair = torch.cat([s, torch.nn.functional.one_hot(a, 3).float()], -1)
+        reward = judge(pair).log_softmax(-1).squeeze(-1)  # BUG
+    log_prob = torch.distributions.Categorical(logits=policy(s)).log_prob(a)
+    (-(log_prob * (reward - torch.randn(8))).mean()).backward()
+    """,
+    """
+    # No axis is said: of teams of agents PyTorch takes the first.
+    import torch
+    from torch.nn.functional import log_softmax
+    policy = torch.nn.Linear(3, 4)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    for _ in range(3):
+        s, a, advantage = torch.randn(6, 2, 3), torch.randint(4, (6, 2, 1)), torch.randn(6, 2)
+        log_probs = log_softmax(policy(s))  # BUG
+        loss = -(log_probs.gather(2, a).squeeze(2) * advantage).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Each answer is to be compared with the others to its prompt.
+    import torch
+    model = torch.nn.Sequential(torch.nn.Embedding(7, 8), torch.nn.Linear(8, 7))
+    opt, k = torch.optim.SGD(model.parameters(), lr=0.1), 4
+    for _ in range(4):
+        tokens = torch.randint(7, (3, 5)).repeat_interleave(k, 0)
+        answer = torch.distributions.Categorical(logits=model(tokens)[:, -1])
+        token = answer.sample()
+        rewards = (token == tokens[:, 0]).float().view(-1, k)
+        advantage = rewards - rewards.mean(0)  # BUG
+        loss = -(answer.log_prob(token) * advantage.view(-1)).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The memory goes from window to window: `nn.LSTM` takes time first, unless it is told.
+    import torch
+    memory, head = torch.nn.LSTM(4, 6), torch.nn.Linear(6, 3)
+    windows, a, target = torch.randn(8, 5, 4), torch.randint(3, (8, 1)), torch.randn(8, 1)
+    for _ in range(4):
+        out, _ = memory(windows)  # BUG
+        (head(out[:, -1]).gather(1, a) - target).pow(2).mean().backward()
+    """,
+    """
+    import torch
+    memory, head = torch.nn.GRU(4, 6, batch_first=True), torch.nn.Linear(6, 3)
+    steps, a, target = torch.randn(5, 8, 4), torch.randint(3, (8, 1)), torch.randn(8, 1)
+    for _ in range(4):
+        out = memory(torch.relu(steps))[0].tanh()  # BUG
+        (head(out)[-1].gather(1, a) - target).pow(2).mean().backward()
+    """,
+    """
+    import torch
+    encoder = torch.nn.TransformerEncoder(torch.nn.TransformerEncoderLayer(6, 2, 8, dropout=0.0), 2)
+    embed, value = torch.nn.Linear(4, 6), torch.nn.Linear(6, 1)
+    frames, target = torch.randn(8, 5, 4), torch.randn(8, 1)
+    for _ in range(4):
+        summary = encoder(embed(frames))[:, 0]  # BUG
+        (value(summary) - target).pow(2).mean().backward()
+    """,
+    """
+    import copy
+    import torch
+    memory, q = torch.nn.GRU(4, 6), torch.nn.Linear(6, 3)
+    old_memory, old_q = copy.deepcopy(memory), copy.deepcopy(q)
+    s, a, r = torch.randn(8, 5, 4), torch.randint(3, (8, 5, 1)), torch.randn(8, 5)
+    chosen = q(memory(s)[0]).gather(2, a).squeeze(2)  # BUG
+    with torch.no_grad():
+        best = old_q(old_memory(s)[0]).amax(2)  # BUG
+    (chosen[:, :-1] - r[:, :-1] - 0.9 * best[:, 1:]).pow(2).mean().backward()
+    """,
+    """
+    import torch
+    memory, head = torch.nn.RNN(4, 6), torch.nn.Linear(6, 3)
+    s, a, advantage = torch.randn(6, 5, 4), torch.randint(3, (6, 5)), torch.randn(6, 5)
+    mask = (torch.arange(5) < torch.tensor([[3], [5], [2], [4], [5], [1]])).float()
+    log_prob = torch.distributions.Categorical(logits=head(memory(s)[0])).log_prob(a)  # BUG
+    (-(log_prob * mask * advantage).sum() / mask.sum()).backward()
+    """,
+    """
+    import torch
+    embed, memory, value = torch.nn.Linear(4, 6), torch.nn.LSTM(6, 6), torch.nn.Linear(6, 1)
+    sequences, targets = torch.randn(30, 5, 4), torch.randn(30, 5)
+    for rows in torch.randperm(30).split(10):
+        out, _ = memory(embed(sequences[rows]).relu())  # BUG
+        (value(out).squeeze(-1) - targets[rows]).pow(2).mean().backward()
+    """,
+    """
+    # What was said by steps meets what was summed up by copies of the environment.
+    import torch
+    net, value = torch.nn.Linear(4, 3), torch.nn.Linear(4, 1)
+    log_probs, values, rewards = [], [], []
+    for _ in range(5):
+        s = torch.randn(8, 4)
+        dist = torch.distributions.Categorical(logits=net(s))
+        log_probs.append(dist.log_prob(dist.sample()))
+        values.append(value(s).squeeze(1))
+        rewards.append(torch.randn(8))
+    returns = torch.stack(rewards, dim=1).flip(1).cumsum(1).flip(1).flatten()  # BUG
+    values, log_probs = torch.stack(values).flatten(), torch.stack(log_probs).flatten()
+    ((values - returns).pow(2).mean() - (log_probs * (returns - values.detach())).mean()).backward()
+    """,
+    """
+    import torch
+    net, q = torch.nn.Linear(4, 6), torch.nn.Linear(6, 3)
+    s, a, target = torch.randn(5, 8, 4), torch.randint(3, (5, 8)), torch.randn(5, 8)
+    values = q(net(s.transpose(0, 1)).relu()).flatten(0, 1)  # BUG
+    chosen = values.gather(1, a.reshape(-1, 1)).squeeze(1)
+    (chosen - target.reshape(-1)).pow(2).mean().backward()
+    """,
+    """
+    import torch
+    net = torch.nn.Linear(4, 3)
+    s, a, advantages = torch.randn(5, 8, 4), torch.randint(3, (40,)), torch.randn(5, 8)
+    log_prob = torch.distributions.Categorical(logits=net(s.flatten(0, 1))).log_prob(a)
+    (-(log_prob * advantages.T.reshape(-1)).mean()).backward()  # BUG
+    """,
+    """
+    import copy
+    import torch
+    critics = [torch.nn.Linear(4, 1) for _ in range(3)]
+    targets = copy.deepcopy(critics)
+    s, s2, reward = torch.randn(8, 4), torch.randn(8, 4), torch.randn(8)
+    with torch.no_grad():
+        worst = torch.stack([critic(s2) for critic in targets]).squeeze(-1).amin(1, keepdim=True)  # BUG
+        goal = reward + 0.9 * worst
+    (torch.stack([critic(s) for critic in critics]).squeeze(-1) - goal).pow(2).mean().backward()
+    """,
+    """
+    import torch
+    weight, bias = torch.nn.Parameter(torch.randn(3, 4, 1)), torch.nn.Parameter(torch.zeros(3, 1, 1))
+    s, s2, reward = torch.randn(8, 4), torch.randn(8, 4), torch.randn(8)
+    with torch.no_grad():
+        values = torch.baddbmm(bias, s2.expand(3, -1, -1), weight).squeeze(-1)
+        goal = reward + 0.9 * values.min(1, keepdim=True)[0]  # BUG
+    (torch.baddbmm(bias, s.expand(3, -1, -1), weight).squeeze(-1) - goal).pow(2).mean().backward()
+    # The scores of those who acted are data; of the same choices, the policy's are normalised over the actions.
+    import torch
+    policy = torch.nn.Linear(3, 4)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    s, behaviour, a = torch.randn(8, 3), torch.randn(8, 4), torch.randint(4, (8,))
+    new = policy(s).log_softmax(-1).gather(-1, a[:, None]).squeeze(-1)
+    old = behaviour.log_softmax(0).gather(-1, a[:, None]).squeeze(-1)  # BUG
+    loss = -((new - old).exp() * torch.randn(8)).mean()
+    loss.backward()
+    opt.step()
+    """,
+    """
+    # Four rounds of three prompts: centred prompt by prompt, and left in that order.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 6), torch.nn.Linear(6, 9))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(3):
+        ids = torch.randint(9, (12, 6))
+        rewards = (ids[:, 1:] > 4).float().mean(1)
+        groups = rewards.view(4, 3).t()
+        gain = groups - groups.mean(1, keepdim=True)
+        gain = gain.flatten()  # BUG
+        log_prob = net(ids[:, :-1]).log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze(-1)
+        loss = -(log_prob * gain[:, None]).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+)
+
+GOOD: tuple[str, ...] = (
+    """
+    import torch
+    score = torch.nn.Linear(4, 1)
+    objects, a, advantage = torch.randn(8, 5, 4), torch.randint(5, (8, 1)), torch.randn(8, 1)
+    log_probs = score(objects).log_softmax(1).squeeze(-1)
+    (-(log_probs.gather(1, a) * advantage).mean()).backward()
+    """,
+    """
+    import torch
+    query, key = torch.nn.Linear(4, 6), torch.nn.Linear(4, 6)  # attention to the first and only step so far
+    x = torch.randn(8, 1, 4)
+    weight = (query(x) @ key(x).transpose(1, 2)).softmax(-1)
+    (weight @ key(x)).pow(2).mean().backward()
+    """,
+    """
+    import torch
+    score, body = torch.nn.Linear(4, 3), torch.nn.Linear(4, 3)  # pooling over a set, three heads
+    items = torch.randn(8, 4)
+    pooled = (score(items).softmax(0) * body(items)).sum(0)
+    pooled.pow(2).sum(-1).mean().backward()
+    """,
+    """
+    import torch
+    value, advantage = torch.nn.Linear(4, 1), torch.nn.Linear(4, 3)
+    s, a, target = torch.randn(8, 4), torch.randint(3, (8, 1)), torch.randn(8, 1)
+    each = advantage(s)
+    q = value(s) + each - each.mean(1, keepdim=True)
+    (q.gather(1, a) - target).pow(2).mean().backward()
+    """,
+    """
+    import torch
+    net = torch.nn.Linear(4, 3)  # shifted by its maximum: every row is the same up to a constant
+    s, a = torch.randn(8, 4), torch.randint(3, (8, 1))
+    x = net(s)
+    x = x - x.max().detach()
+    (-(x - x.exp().sum(1, keepdim=True).log()).gather(1, a)).mean().backward()
+    """,
+    """
+    import torch
+    first, second = torch.nn.Linear(4, 3), torch.nn.Linear(4, 3)  # the larger of two critics
+    s, a, r = torch.randn(8, 4), torch.randint(3, (8, 1)), torch.randn(8)
+    with torch.no_grad():
+        target = r + 0.9 * torch.stack([first(s), second(s)]).amax(0).amax(1)
+    for q in (first, second):
+        (q(s).gather(1, a).squeeze(1) - target).pow(2).mean().backward()
+    """,
+    """
+    import torch
+    encoder, q = torch.nn.Linear(4, 6), torch.nn.Linear(6, 3)  # the strongest of five objects
+    s, a, target = torch.randn(8, 5, 4), torch.randint(3, (8, 1)), torch.randn(8, 1)
+    pooled = encoder(s).max(1)[0]
+    (q(pooled).gather(1, a) - target).pow(2).mean().backward()
+    """,
+    """
+    import torch
+    q, score = torch.nn.Linear(4, 3), torch.nn.Linear(4, 1)
+    s, a = torch.randn(8, 4), torch.randint(3, (8, 1))
+    values = q(s)
+    conservative = torch.logsumexp(values, dim=1).mean() - values.gather(1, a).mean()
+    others = torch.logsumexp(score(s), dim=0) - score(s).mean()  # one sample against all
+    (conservative + others.mean()).backward()
+    """,
+    """
+    import torch
+    net = torch.nn.Linear(4, 3)  # normalised by hand over the units, and over the batch
+    x = net(torch.randn(8, 4))
+    layer = (x - x.mean(-1, keepdim=True)) / x.std(-1, keepdim=True)
+    batch = (x - x.mean(0)) / x.std(0)
+    (layer - batch.detach()).pow(2).sum(-1).mean().backward()
+    """,
+    """
+    import torch
+    score, body, head = torch.nn.Linear(4, 1), torch.nn.Linear(4, 6), torch.nn.Linear(6, 1)  # steps first
+    steps, target = torch.randn(5, 8, 4), torch.randn(8)
+    pooled = (score(steps).softmax(0) * body(steps)).sum(0)
+    (head(pooled).squeeze(1) - target).pow(2).mean().backward()
+    """,
+    """
+    import torch
+    slots, inputs, body = torch.randn(3, 6), torch.nn.Linear(4, 6), torch.nn.Linear(6, 2)  # slots compete
+    x = inputs(torch.randn(8, 5, 4))
+    weights = (slots @ x.transpose(1, 2)).softmax(1)
+    filled = (weights / weights.sum(-1, keepdim=True)) @ x
+    body(filled).pow(2).mean().backward()
+    """,
+    """
+    import torch
+    one, two = torch.nn.Linear(4, 1), torch.nn.Linear(4, 1)
+    s, s2, reward = torch.randn(8, 4), torch.randn(8, 4), torch.randn(8, 1)
+    with torch.no_grad():
+        target = reward + 0.9 * torch.cat([one(s2), two(s2)], 1).min(1, keepdim=True).values
+    ((one(s) - target).pow(2) + (two(s) - target).pow(2)).mean().backward()
+    """,
+    """
+    import copy
+    import torch
+    net = torch.nn.Linear(4, 6)
+    old = copy.deepcopy(net)
+    s, s2, rows, a = torch.randn(8, 4), torch.randn(8, 4), torch.arange(8), torch.randint(2, (8,))
+    with torch.no_grad():
+        goal = old(s2).view(8, 2, 3).softmax(-1)[rows, a]
+    log_probs = net(s).view(8, 2, 3).log_softmax(-1)
+    (-(goal * log_probs[rows, a]).sum(-1).mean()).backward()
+    """,
+    """
+    import torch
+    branches = torch.nn.Linear(4, 6)  # three choices of two each: picked along what is normalised
+    s, a, advantage = torch.randn(8, 4), torch.randint(2, (8, 1, 3)), torch.randn(8)
+    log_probs = branches(s).view(8, 2, 3).log_softmax(1).gather(1, a)
+    (-(log_probs.sum((1, 2)) * advantage).mean()).backward()
+    """,
+    """
+    import torch
+    model, encoder = torch.nn.Linear(4, 3), torch.nn.Linear(4, 3)
+    s, s2 = torch.randn(8, 4), torch.randn(8, 4)
+    with torch.no_grad():
+        latent = encoder(s2)
+    (1 - torch.nn.functional.cosine_similarity(model(s), latent)).mean().backward()
+    one = torch.cosine_similarity(model(s[0]), latent[0], 0)
+    (1 - one).backward()
+    """,
+    """
+    import torch
+    net, head = torch.nn.Linear(4, 6), torch.nn.Linear(30, 3)  # steps put side by side, heads, windows
+    x = net(torch.randn(8, 5, 4))
+    heads = x.view(8, 5, 2, 3).transpose(1, 2)
+    flat = head(x.reshape(8, 30)) + x.reshape(40, 6).sum()
+    (heads.pow(2).mean() + flat.pow(2).mean() + x.reshape(4, 2, 5, 6).sum(1).pow(2).mean()).backward()
+    """,
+    """
+    import torch
+    judge, policy = torch.nn.Linear(7, 1), torch.nn.Linear(4, 3)  # one score squashed alone, and over the batch
+    s, a = torch.randn(8, 4), torch.randint(3, (8,))
+    with torch.no_grad():
+        score = judge(torch.cat([s, torch.nn.functional.one_hot(a, 3).float()], -1))
+        reward = torch.nn.functional.logsigmoid(score).squeeze(-1) + score.squeeze(-1).softmax(0)
+    log_prob = torch.distributions.Categorical(logits=policy(s)).log_prob(a)
+    (-(log_prob * reward).mean()).backward()
+    """,
+    """
+    import torch
+    query, key = torch.nn.Linear(4, 6), torch.nn.Linear(4, 6)  # a target that attends to the only step so far
+    x, head = torch.randn(8, 1, 4), torch.nn.Linear(6, 1)
+    with torch.no_grad():
+        goal = (query(x) @ key(x).transpose(1, 2)).softmax(-1) @ key(x)
+    (head(key(x).detach()) - goal.mean(-1, keepdim=True)).pow(2).mean().backward()
+    """,
+    """
+    # No axis is said: of a table PyTorch takes the columns.
+    import torch
+    from torch.nn.functional import log_softmax
+    policy = torch.nn.Linear(3, 4)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    for _ in range(3):
+        s, a, advantage = torch.randn(6, 2, 3), torch.randint(4, (12, 1)), torch.randn(12)
+        log_probs = log_softmax(policy(s).flatten(0, 1))
+        loss = -(log_probs.gather(1, a).squeeze(1) * advantage).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # One after the other, and in turn.
+    import torch
+    model = torch.nn.Sequential(torch.nn.Embedding(7, 8), torch.nn.Linear(8, 7))
+    opt, k = torch.optim.SGD(model.parameters(), lr=0.1), 4
+    for turn in range(4):
+        prompts = torch.randint(7, (3, 5))
+        tokens = prompts.repeat(k, 1) if turn % 2 else prompts.repeat_interleave(k, 0)
+        answer = torch.distributions.Categorical(logits=model(tokens)[:, -1])
+        token = answer.sample()
+        rewards = (token == tokens[:, 0]).float()
+        rewards = rewards.view(k, -1) if turn % 2 else rewards.view(-1, k)
+        advantage = rewards - rewards.mean(1 - turn % 2, keepdim=True)
+        loss = -(answer.log_prob(token) * advantage.view(-1)).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    import torch
+    memory, head = torch.nn.LSTM(4, 6, batch_first=True), torch.nn.Linear(6, 3)
+    windows, a, target = torch.randn(8, 5, 4), torch.randint(3, (8, 1)), torch.randn(8, 1)
+    out, _ = memory(windows)
+    (head(out[:, -1]).gather(1, a) - target).pow(2).mean().backward()
+    """,
+    """
+    import torch
+    memory, head = torch.nn.LSTM(4, 6), torch.nn.Linear(6, 3)  # time first, as it was meant
+    steps, a, target = torch.randn(5, 8, 4), torch.randint(3, (8, 1)), torch.randn(8, 1)
+    out, _ = memory(steps)
+    (head(out[-1]).gather(1, a) - target).pow(2).mean().backward()
+    one, _ = memory(steps[:, :1])  # a single sequence
+    (head(one[:, 0]).logsumexp(1) - target[:5, 0]).pow(2).mean().backward()
+    """,
+    """
+    import torch
+    memory, heads = torch.nn.GRU(4, 6), [torch.nn.Linear(6, 3) for _ in range(3)]  # a head for each agent
+    steps, a, target = torch.randn(5, 3, 4), torch.randint(3, (5, 1)), torch.randn(5, 1)
+    for _ in range(3):
+        for agent, head in enumerate(heads):
+            out, _ = memory(steps)
+            (head(out[:, agent]).gather(1, a) - target).pow(2).mean().backward()
+    """,
+    """
+    import torch
+    memory, team = torch.nn.GRU(4, 6), torch.nn.MultiheadAttention(6, 2, batch_first=True)
+    value = torch.nn.Linear(6, 1)  # memory along time, attention among three agents, what the first one hears
+    steps, target = torch.randn(5, 3, 4), torch.randn(5, 1)
+    out, _ = memory(steps)
+    heard, _ = team(out, out, out)
+    (value(heard[:, 0]) - target).pow(2).mean().backward()
+    """,
+    """
+    import torch
+    memory, value = torch.nn.GRU(4, 6), torch.nn.Linear(6, 1)
+    steps, r = torch.randn(5, 8, 4), torch.randn(5, 8)
+    mask = (torch.arange(5)[:, None] < torch.tensor([5, 5, 4, 4, 3, 2, 2, 1])).float()  # the longest first
+    v = value(memory(steps)[0]).squeeze(2)
+    ((v[:-1] - r[:-1] - 0.9 * v[1:].detach()) * mask[1:]).pow(2).mean().backward()
+    (value(memory(steps)[0]).squeeze(2) * mask).pow(2).mean().backward()
+    """,
+    """
+    import torch
+    memory, value = torch.nn.LSTM(4, 6), torch.nn.Linear(6, 1)  # whole sequences of some of the copies
+    steps, targets = torch.randn(5, 30, 4), torch.randn(5, 30)
+    for envs in torch.randperm(30).split(10):
+        out, _ = memory(steps[:, envs])
+        (value(out).squeeze(-1) - targets[:, envs]).pow(2).mean().backward()
+    """,
+    """
+    import torch
+    memory, value = torch.nn.GRU(4, 6), torch.nn.Linear(6, 1)  # the mean of all agents, whoever they are
+    steps, target = torch.randn(5, 3, 4), torch.randn(5, 1)
+    out, _ = memory(steps)
+    (value(out.mean(1)) - target).pow(2).mean().backward()
+    """,
+    """
+    import torch
+    net, value = torch.nn.Linear(4, 3), torch.nn.Linear(4, 1)
+    log_probs, values, rewards = [], [], []
+    for _ in range(5):
+        s = torch.randn(8, 4)
+        dist = torch.distributions.Categorical(logits=net(s))
+        log_probs.append(dist.log_prob(dist.sample()))
+        values.append(value(s).squeeze(1))
+        rewards.append(torch.randn(8))
+    returns = torch.stack(rewards, dim=1).flip(1).cumsum(1).flip(1).T.flatten()
+    values, log_probs = torch.stack(values).flatten(), torch.stack(log_probs).flatten()
+    ((values - returns).pow(2).mean() - (log_probs * (returns - values.detach())).mean()).backward()
+    """,
+    """
+    import torch
+    net = torch.nn.Linear(4, 1)  # minibatches of several sizes, of rows that are flat already
+    s, target = torch.randn(40, 4), torch.randn(40)
+    first = torch.stack([net(rows).squeeze(1) for rows in s.split(8)]).flatten()
+    weight = torch.stack([rows.abs() for rows in target.split(5)]).flatten()
+    ((first - target).pow(2) * weight).mean().backward()
+    """,
+    """
+    import torch
+    net = torch.nn.Linear(4, 3)  # both by copies
+    s, a, target = torch.randn(5, 8, 4), torch.randint(3, (5, 8)), torch.randn(5, 8)
+    values = net(s.transpose(0, 1)).flatten(0, 1)
+    chosen = values.gather(1, a.T.reshape(-1, 1)).squeeze(1)
+    (chosen - target.T.flatten()).pow(2).mean().backward()
+    """,
+    """
+    import torch
+    weight, bias = torch.nn.Parameter(torch.randn(3, 4, 1)), torch.nn.Parameter(torch.zeros(3, 1, 1))
+    s, s2, reward = torch.randn(8, 4), torch.randn(8, 4), torch.randn(8)
+    with torch.no_grad():
+        values = torch.baddbmm(bias, s2.expand(3, -1, -1), weight).squeeze(-1)
+        goal = reward + 0.9 * values.amin(0, keepdim=True)
+    (torch.baddbmm(bias, s.expand(3, -1, -1), weight).squeeze(-1) - goal).pow(2).mean().backward()
+    """,
+    """
+    import torch
+    critics = [torch.nn.Linear(4, 1) for _ in range(3)]  # eight candidates for one state, the best of each critic
+    s, options, reward = torch.randn(6, 4), torch.randn(6, 8, 4), torch.randn(6)
+    with torch.no_grad():
+        values = torch.stack([critic(options).squeeze(-1) for critic in critics])
+        goal = reward + 0.9 * values.amax(2)
+    (torch.stack([critic(s) for critic in critics]).squeeze(-1) - goal).pow(2).mean().backward()
+    # Two sides of one table of likenesses, each normalised along the axis that it is picked from.
+    import torch
+    one, other = torch.nn.Linear(3, 4), torch.nn.Linear(3, 4)
+    opt = torch.optim.SGD([*one.parameters(), *other.parameters()], lr=0.1)
+    table, pairs = one(torch.randn(8, 3)) @ other(torch.randn(8, 3)).T, torch.arange(8)
+    across = table.log_softmax(1).gather(1, pairs[:, None]).mean()
+    down = table.log_softmax(0).gather(0, pairs[None]).mean()
+    loss = -(across + down)
+    loss.backward()
+    opt.step()
+    """,
+    """
+    # Four rounds of three prompts: centred prompt by prompt, and turned back.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 6), torch.nn.Linear(6, 9))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(3):
+        ids = torch.randint(9, (12, 6))
+        rewards = (ids[:, 1:] > 4).float().mean(1)
+        groups = rewards.view(4, 3).t()
+        gain = groups - groups.mean(1, keepdim=True)
+        gain = gain.t().flatten()
+        log_prob = net(ids[:, :-1]).log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze(-1)
+        loss = -(log_prob * gain[:, None]).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The answers are turned as well.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 6), torch.nn.Linear(6, 9))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(3):
+        ids = torch.randint(9, (12, 6))
+        groups = (ids[:, 1:] > 4).float().mean(1).view(4, 3).t()
+        gain = (groups - groups.mean(1, keepdim=True)).flatten()
+        ids = ids.view(4, 3, 6).transpose(0, 1).reshape(12, 6)
+        log_prob = net(ids[:, :-1]).log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze(-1)
+        loss = -(log_prob * gain[:, None]).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+)

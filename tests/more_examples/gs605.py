@@ -1,0 +1,119 @@
+"""More examples of GS605 (leaky-mask): wrong ones, marked as in the rule, and right ones."""
+
+BAD: tuple[str, ...] = (
+    """
+    # Row by row, and the time comes first.
+    import torch
+    policy = torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+
+    def masked_mean(values, mask):
+        return (values.sum(0) / mask.sum(0).clamp(min=1.0)).mean()  # BUG
+
+    for _ in range(4):
+        dist = torch.distributions.Categorical(logits=policy(torch.randn(9, 5, 3)))
+        alive = (torch.arange(9).unsqueeze(1) < torch.tensor([3, 9, 5, 4, 6])).float()
+        loss = -masked_mean(dist.log_prob(dist.sample()) * torch.randn(9, 5), alive)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Counted on the way, and never masked.
+    import torch
+    net = torch.nn.Linear(3, 5)
+    opt, seen = torch.optim.SGD(net.parameters(), lr=0.1), 0
+    for step in range(12):
+        s, token = torch.randn(4, 6, 3), torch.randint(5, (4, 6, 1))
+        mask = (torch.arange(6) < torch.randint(2, 7, (4, 1))).float()
+        score = net(s).log_softmax(-1).gather(-1, token).squeeze(-1)
+        loss = -(torch.randn(4, 1) * score).sum()  # BUG
+        loss.backward()
+        seen += int(mask.sum())
+        if step % 3 == 2:
+            for p in net.parameters():
+                p.grad.div_(seen)
+            opt.step()
+            opt.zero_grad()
+            seen = 0
+    """,
+    """
+    # Two helpers, each with a name of its own for the mask: who hands the advantages in is to blame.
+    import torch
+    net = torch.nn.Linear(4, 6)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    def masked_mean(values, mask):
+        return (values * mask).sum() / mask.sum().clamp(min=1.0)
+    def policy_loss(log_prob, advantages, answer):
+        return masked_mean(-advantages * log_prob, answer)
+    for _ in range(4):
+        s, gain = torch.randn(8, 4), torch.randn(8, 6)
+        answer = (torch.arange(6) < torch.randint(2, 7, (8, 1))).float()
+        loss = policy_loss(net(s).log_softmax(-1), gain, answer=gain)  # BUG
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+)
+
+GOOD: tuple[str, ...] = (
+    """
+    # Masked before: by a choice, by labels that are ignored, by weights that are zero there; and per episode.
+    import torch
+    net = torch.nn.Linear(3, 4)
+    opt = torch.optim.SGD(net.parameters(), lr=0.01)
+    for _ in range(4):
+        steps, labels = torch.randn(6, 8, 3), torch.randint(4, (6, 8))
+        mask = torch.arange(8) < torch.randint(2, 8, (6, 1))
+        logits = net(steps)
+        score = logits.log_softmax(-1).gather(-1, labels.unsqueeze(-1)).squeeze(-1)
+        chosen = torch.where(mask, logits.logsumexp(-1), 0.0).sum() / mask.sum()
+        labels = labels.masked_fill(~mask, -100)
+        each = torch.nn.functional.cross_entropy(logits.transpose(1, 2), labels, reduction="none")
+        weighed = (score * (torch.randn(6, 8) * mask)).sum() / mask.sum()
+        ends = (torch.rand(6, 8) < 0.2).float()
+        ends[:, -1] = 1.0
+        episodes = (score * torch.randn(6, 8)).sum() / ends.sum()
+        loss = each.sum() / mask.sum() + 0.01 * chosen - weighed - episodes
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    import torch
+    net = torch.nn.Linear(3, 5)
+    opt, seen = torch.optim.SGD(net.parameters(), lr=0.1), 0
+    for step in range(12):
+        s, token = torch.randn(4, 6, 3), torch.randint(5, (4, 6, 1))
+        mask = (torch.arange(6) < torch.randint(2, 7, (4, 1))).float()
+        score = net(s).log_softmax(-1).gather(-1, token).squeeze(-1)
+        loss = -(torch.randn(4, 1) * score * mask).sum()
+        loss.backward()
+        seen += int(mask.sum())
+        if step % 3 == 2:
+            for p in net.parameters():
+                p.grad.div_(seen)
+            opt.step()
+            opt.zero_grad()
+            seen = 0
+    """,
+    """
+    # Divided by all places; what the mask leaves is only counted.
+    import torch
+    net = torch.nn.Linear(3, 5)
+    opt, seen = torch.optim.SGD(net.parameters(), lr=0.1), 0
+    for step in range(12):
+        s, token = torch.randn(4, 6, 3), torch.randint(5, (4, 6, 1))
+        mask = (torch.arange(6) < torch.randint(2, 7, (4, 1))).float()
+        score = net(s).log_softmax(-1).gather(-1, token).squeeze(-1)
+        loss = -(torch.randn(4, 1) * score).sum()
+        loss.backward()
+        seen += int(mask.sum())
+        if step % 3 == 2:
+            for p in net.parameters():
+                p.grad.div_(24 * 3)
+            opt.step()
+            opt.zero_grad()
+            seen = 0
+    """,
+)

@@ -1,0 +1,287 @@
+"""More examples of GS801 (reversed-objective): wrong ones, marked as in the rule, and right ones."""
+
+BAD: tuple[str, ...] = (
+    """
+    import torch
+    policy = torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    score = torch.nn.CrossEntropyLoss(reduction="none")
+    for _ in range(3):
+        s, a, advantage = torch.randn(8, 3), torch.randint(2, (8,)), torch.randn(8)
+        with torch.no_grad():
+            old = score(policy(s), a)
+        for _ in range(2):
+            new = score(policy(s), a)  # BUG
+            ratio = (new - old).exp()
+            loss = -torch.min(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+    """,
+    """
+    # Discrete SAC: the critic's values are constants, weighed by the policy's probabilities.
+    import copy
+    import torch
+    actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+    slow = copy.deepcopy(critic)
+    opt = torch.optim.SGD(actor.parameters(), lr=0.1)
+    critic_opt = torch.optim.SGD(critic.parameters(), lr=0.1)
+    for _ in range(8):
+        s, s2, r, a = torch.randn(8, 3), torch.randn(8, 3), torch.randn(8), torch.randint(2, (8, 1))
+        with torch.no_grad():
+            goal = r + 0.9 * slow(s2).max(-1).values
+        critic_opt.zero_grad()
+        (critic(s).gather(1, a).squeeze(-1) - goal).pow(2).mean().backward()
+        critic_opt.step()
+        with torch.no_grad():
+            q = critic(s)
+        log_p = actor(s).log_softmax(-1)
+        loss = (log_p.exp() * (0.2 * log_p + q)).sum(-1).mean()  # BUG
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        with torch.no_grad():
+            for t, p in zip(slow.parameters(), critic.parameters()):
+                t.lerp_(p, 0.05)
+    """,
+    """
+    import copy
+    import torch
+    policy = torch.nn.Linear(4, 3)
+    reference = copy.deepcopy(policy).requires_grad_(False)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    for _ in range(6):
+        s, a, advantage = torch.randn(16, 4), torch.randint(3, (16, 1)), torch.randn(16, 1)
+        score = policy(s).log_softmax(-1).gather(1, a)
+        known = reference(s).log_softmax(-1).gather(1, a)
+        kl = (known - score).exp() - (known - score) - 1
+        loss = -(score * advantage + 0.1 * kl).mean()  # BUG
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    from torch.nn.functional import mse_loss
+    actor, critic = torch.nn.Linear(4, 2), torch.nn.Linear(6, 1)
+    target = copy.deepcopy(critic)
+    actor_opt = torch.optim.SGD(actor.parameters(), lr=0.01)
+    critic_opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    for _ in range(8):
+        s, a, r, s2 = torch.randn(8, 4), torch.randn(8, 2), torch.randn(8, 1), torch.randn(8, 4)
+        with torch.no_grad():
+            y = r + 0.9 * target(torch.cat([s2, actor(s2).tanh()], 1))
+        critic_opt.zero_grad()
+        mse_loss(critic(torch.cat([s, a], 1)), y).backward()
+        critic_opt.step()
+        action = actor(s).tanh()
+        leaf = action.detach().requires_grad_()
+        slope = torch.autograd.grad(critic(torch.cat([s, leaf], 1)).sum(), leaf)[0]
+        actor_opt.zero_grad()
+        action.backward(slope / len(s))  # BUG
+        actor_opt.step()
+    """,
+    """
+    import copy
+    import torch
+    from torch.distributions import Categorical, kl_divergence
+    policy = torch.nn.Linear(4, 3)
+    reference = copy.deepcopy(policy).requires_grad_(False)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    for _ in range(6):
+        s, advantage = torch.randn(16, 4), torch.randn(16)
+        dist = Categorical(logits=policy(s))
+        surrogate = -(dist.log_prob(dist.sample()) * advantage).mean()
+        penalty = kl_divergence(dist, Categorical(logits=reference(s))).mean()
+        loss = surrogate - 0.1 * penalty  # BUG
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    from torch.nn.functional import mse_loss
+    actor, critic = torch.nn.Linear(4, 2), torch.nn.Linear(6, 1)
+    target = copy.deepcopy(critic)
+    actor_opt = torch.optim.SGD(actor.parameters(), lr=0.01)
+    critic_opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    for _ in range(8):
+        s, a, r, s2 = torch.randn(8, 4), torch.randn(8, 2), torch.randn(8, 1), torch.randn(8, 4)
+        with torch.no_grad():
+            y = r + 0.9 * target(torch.cat([s2, actor(s2).tanh()], 1))
+        critic_opt.zero_grad()
+        mse_loss(critic(torch.cat([s, a], 1)), y).backward()
+        critic_opt.step()
+        action = actor(s).tanh()
+        leaf = action.detach().requires_grad_(True)
+        critic(torch.cat([s, leaf], 1)).mean().backward()
+        actor_opt.zero_grad()
+        action.backward(gradient=leaf.grad)  # BUG
+        actor_opt.step()
+    """,
+    """
+    import copy
+    import torch
+    from torch.nn.functional import mse_loss
+    actor, critic = torch.nn.Linear(4, 2), torch.nn.Linear(6, 1)
+    target = copy.deepcopy(critic)
+    actor_opt = torch.optim.SGD(actor.parameters(), lr=0.01)
+    critic_opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    for _ in range(8):
+        s, a, r, s2 = torch.randn(8, 4), torch.randn(8, 2), torch.randn(8, 1), torch.randn(8, 4)
+        with torch.no_grad():
+            y = r + 0.9 * target(torch.cat([s2, actor(s2).tanh()], 1))
+        critic_opt.zero_grad()
+        mse_loss(critic(torch.cat([s, a], 1)), y).backward()
+        critic_opt.step()
+        action = actor(s).tanh()
+        leaf = action.detach().requires_grad_()
+        slope = torch.autograd.grad(critic(torch.cat([s, leaf], 1)).sum(), leaf)[0]
+        actor_opt.zero_grad()
+        (action * slope).sum(1).mean().backward()  # BUG
+        actor_opt.step()
+    """,
+)
+
+GOOD: tuple[str, ...] = (
+    """
+    import torch
+    policy, value = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD([*policy.parameters(), *value.parameters()], lr=0.1)
+    for _ in range(6):
+        s, r, s2 = torch.randn(8, 3), torch.randn(8), torch.randn(8, 3)
+        dist, v = torch.distributions.Categorical(logits=policy(s)), value(s).squeeze(-1)
+        with torch.no_grad():
+            target = r + 0.9 * value(s2).squeeze(-1)
+        policy_loss = (dist.log_prob(dist.sample()) * (v.detach() - target)).mean()
+        opt.zero_grad()
+        (policy_loss + (v - target).pow(2).mean()).backward()
+        opt.step()
+    """,
+    """
+    # The policy spares costs, which a critic of its own expects, and seeks what another values.
+    import torch
+    actor = torch.nn.Linear(3, 2)
+    critic, costs = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(actor.parameters(), lr=0.1)
+    critic_opt = torch.optim.SGD([*critic.parameters(), *costs.parameters()], lr=0.1)
+    for _ in range(8):
+        s, s2, r, c = torch.randn(8, 3), torch.randn(8, 3), torch.randn(8), torch.rand(8)
+        a = torch.randint(2, (8, 1))
+        with torch.no_grad():
+            p2 = actor(s2).softmax(-1)
+            goal, cost = r + 0.9 * (p2 * critic(s2)).sum(-1), c + 0.9 * (p2 * costs(s2)).sum(-1)
+        critic_opt.zero_grad()
+        loss = (critic(s).gather(1, a).squeeze(-1) - goal).pow(2).mean()
+        (loss + (costs(s).gather(1, a).squeeze(-1) - cost).pow(2).mean()).backward()
+        critic_opt.step()
+        with torch.no_grad():
+            q, k = critic(s), costs(s)
+        p = actor(s).softmax(-1)
+        loss = (p * k).sum(-1).mean() - (p * q).sum(-1).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # A penalty, and a bonus for being unlike another agent, which is trained itself.
+    import copy
+    import torch
+    from torch.distributions import Normal, kl_divergence
+    policy, other = torch.nn.Linear(4, 2), torch.nn.Linear(4, 2)
+    reference = copy.deepcopy(policy).requires_grad_(False)
+    opt = torch.optim.SGD([*policy.parameters(), *other.parameters()], lr=0.1)
+    for _ in range(6):
+        s, advantage = torch.randn(16, 4), torch.randn(16)
+        dist, rival = Normal(policy(s), 1.0), Normal(other(s), 1.0)
+        a, b = dist.sample(), rival.sample()
+        surrogate = -((dist.log_prob(a) + rival.log_prob(b)).sum(-1) * advantage).mean()
+        known = Normal(reference(s), 1.0)
+        near = (dist.log_prob(a) - known.log_prob(a)).sum(-1).pow(2).mean()
+        far = kl_divergence(dist, Normal(rival.loc.detach(), 1.0)).sum(-1).mean()
+        loss = surrogate + 0.1 * (kl_divergence(dist, known).sum(-1).mean() + near) - 0.01 * far
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    import copy
+    import torch
+    from torch.nn.functional import mse_loss
+    actor, critic = torch.nn.Linear(4, 2), torch.nn.Linear(6, 1)
+    target = copy.deepcopy(critic)
+    actor_opt = torch.optim.SGD(actor.parameters(), lr=0.01)
+    critic_opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    for _ in range(8):
+        s, a, r, s2 = torch.randn(8, 4), torch.randn(8, 2), torch.randn(8, 1), torch.randn(8, 4)
+        with torch.no_grad():
+            y = r + 0.9 * target(torch.cat([s2, actor(s2).tanh()], 1))
+        critic_opt.zero_grad()
+        mse_loss(critic(torch.cat([s, a], 1)), y).backward()
+        critic_opt.step()
+        action = actor(s).tanh()
+        leaf = action.detach().requires_grad_()
+        slope = torch.autograd.grad(critic(torch.cat([s, leaf], 1)).sum(), leaf)[0]
+        actor_opt.zero_grad()
+        action.backward(-slope / len(s))
+        actor_opt.step()
+    """,
+    """
+    import copy
+    import torch
+    from torch.nn.functional import mse_loss
+    actor, critic = torch.nn.Linear(4, 2), torch.nn.Linear(6, 1)
+    target = copy.deepcopy(critic)
+    actor_opt = torch.optim.SGD(actor.parameters(), lr=0.01)
+    critic_opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    for _ in range(8):
+        s, a, r, s2 = torch.randn(8, 4), torch.randn(8, 2), torch.randn(8, 1), torch.randn(8, 4)
+        with torch.no_grad():
+            y = r + 0.9 * target(torch.cat([s2, actor(s2).tanh()], 1))
+        critic_opt.zero_grad()
+        mse_loss(critic(torch.cat([s, a], 1)), y).backward()
+        critic_opt.step()
+        action = actor(s).tanh()
+        leaf = action.detach().requires_grad_(True)
+        (-critic(torch.cat([s, leaf], 1)).mean()).backward()
+        actor_opt.zero_grad()
+        action.backward(gradient=leaf.grad)
+        actor_opt.step()
+    """,
+    """
+    import copy
+    import torch
+    from torch.nn.functional import mse_loss
+    actor, critic = torch.nn.Linear(4, 2), torch.nn.Linear(6, 1)
+    target = copy.deepcopy(critic)
+    actor_opt = torch.optim.SGD(actor.parameters(), lr=0.01)
+    critic_opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    for _ in range(8):
+        s, a, r, s2 = torch.randn(8, 4), torch.randn(8, 2), torch.randn(8, 1), torch.randn(8, 4)
+        with torch.no_grad():
+            y = r + 0.9 * target(torch.cat([s2, actor(s2).tanh()], 1))
+        critic_opt.zero_grad()
+        mse_loss(critic(torch.cat([s, a], 1)), y).backward()
+        critic_opt.step()
+        action = actor(s).tanh()
+        leaf = action.detach().requires_grad_()
+        slope = torch.autograd.grad(critic(torch.cat([s, leaf], 1)).sum(), leaf)[0]
+        actor_opt.zero_grad()
+        (-(action * slope).sum(1)).mean().backward()
+        actor_opt.step()
+    """,
+    """
+    import copy
+    import torch
+    from torch.nn.functional import mse_loss
+    actor, critic = torch.nn.Linear(4, 2), torch.nn.Linear(6, 1)
+    target = copy.deepcopy(critic)
+    actor_opt = torch.optim.SGD(actor.parameters(), lr=0.01, maximize=True)
+    critic_opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    for _ in range(8):
+        s, a, r, s2 = torch.randn(8, 4), torch.randn(8, 2), torch.randn(8, 1), torch.randn(8, 4)
+        with torch.no_grad():
+            y = r + 0.9 * target(torch.cat([s2, actor(s2).tanh()], 1))
+        critic_opt.zero_grad()
+        mse_loss(critic(torch.cat([s, a], 1)), y).backward()
+        critic_opt.step()
+        action = actor(s).tanh()
+        leaf = action.detach().requires_grad_()
+        slope = torch.autograd.grad(critic(torch.cat([s, leaf], 1)).sum(), leaf)[0]
+        actor_opt.zero_grad()
+        action.backward(slope / len(s))
+        actor_opt.step()
+    """,
+)

@@ -1,0 +1,369 @@
+"""More examples of GS803 (ratio-not-one): wrong ones, marked as in the rule, and right ones."""
+
+BAD: tuple[str, ...] = (
+    """
+    # Stored with a minus; what may not be done is left out only when it is drawn.
+    import torch
+    policy = torch.nn.Linear(3, 4)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    for _ in range(3):
+        s, advantage = torch.randn(8, 3), torch.randn(8)
+        allowed = torch.rand(8, 4) < 0.6
+        allowed[:, 0] = True
+        with torch.no_grad():
+            dist = torch.distributions.Categorical(logits=policy(s).masked_fill(~allowed, -1e9))
+            a = dist.sample()
+            old = -dist.log_prob(a)  # BUG
+        new = -torch.distributions.Categorical(logits=policy(s)).log_prob(a)
+        ratio = (old - new).exp()
+        loss = torch.max(-ratio * advantage, -ratio.clamp(0.8, 1.2) * advantage).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # One helper scores both; the model is called otherwise.
+    import torch
+
+    class Model(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.words, self.places = torch.nn.Embedding(9, 6), torch.nn.Embedding(5, 6)
+            self.head = torch.nn.Linear(6, 9)
+
+        def forward(self, tokens, places=None):
+            if places is None:
+                places = torch.arange(5).expand(8, 5)
+            return self.head(self.words(tokens) + self.places(places))
+
+    def score(logits, tokens):
+        return logits.log_softmax(-1).gather(-1, tokens.unsqueeze(-1)).squeeze(-1)
+
+    model = Model()
+    opt = torch.optim.SGD(model.parameters(), lr=0.1)
+    for _ in range(3):
+        tokens, advantage = torch.randint(9, (8, 5)), torch.randn(8, 4)
+        places = (tokens.ne(0).cumsum(-1) - 1).clamp(min=0)
+        with torch.no_grad():
+            logits = model(tokens)  # BUG
+            old = score(logits[:, :-1], tokens[:, 1:])
+        logits = model(tokens, places)
+        ratio = (score(logits[:, :-1], tokens[:, 1:]) - old).exp()
+        loss = -torch.min(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # One helper scores both, in front of the squashing; what comes back was squashed, and is not brought back.
+    import torch
+    from torch.nn.functional import softplus
+
+    def density(dist, raw):
+        slope = 2 * (0.6931 - raw - softplus(-2 * raw))
+        return dist.log_prob(raw).sum(-1) - slope.sum(-1)
+
+    def act(dist):
+        raw = dist.sample()
+        return raw.tanh(), density(dist, raw)
+
+    def evaluate(dist, action):
+        inner = action.clamp(-0.999, 0.999)
+        return density(dist, inner)  # BUG
+
+    def policy(s):
+        return torch.distributions.Normal(mean(s), 0.5)
+
+    mean = torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(mean.parameters(), lr=0.1)
+    for _ in range(3):
+        s, advantage = torch.randn(8, 3), torch.randn(8)
+        with torch.no_grad():
+            action, old = act(policy(s))
+        ratio = (evaluate(policy(s), action) - old).exp()
+        loss = -torch.min(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The copy that acts is refreshed after every update, and was never given the weights before the first one.
+    import torch
+    def network():
+        return torch.nn.Linear(3, 2)
+    policy = network()
+    acting = network()  # BUG
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    for _ in range(3):
+        s, advantage = torch.randn(8, 3), torch.randn(8)
+        with torch.no_grad():
+            dist = torch.distributions.Categorical(logits=acting(s))
+            a = dist.sample()
+            old = dist.log_prob(a)
+        for _ in range(2):
+            ratio = (torch.distributions.Categorical(logits=policy(s)).log_prob(a) - old).exp()
+            loss = -torch.min(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        acting.load_state_dict(policy.state_dict())
+    """,
+    """
+    # Scored in the order of their lengths, and left so.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 6), torch.nn.Linear(6, 9))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    def score(ids):
+        return net(ids[:, :-1]).log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze(-1)
+    for _ in range(3):
+        ids, lengths, gain = torch.randint(9, (8, 6)), torch.randint(2, 6, (8,)), torch.randn(8, 1)
+        order = lengths.argsort()
+        with torch.no_grad():
+            parts = [score(ids[rows]) for rows in order.split(2)]
+            old = torch.cat(parts)  # BUG
+        ratio = (score(ids) - old).exp()
+        loss = -torch.min(ratio * gain, ratio.clamp(0.8, 1.2) * gain).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # A sampler with a copy of the weights draws at a temperature, and tells the log-probability without it.
+    import torch
+    def network():
+        return torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linear(8, 4))
+    policy, sampler = network(), network()
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    for _ in range(3):
+        s = torch.randn(16, 3)
+        sampler.load_state_dict(policy.state_dict())
+        with torch.no_grad():
+            logits = sampler(s)
+            a = (logits / 0.5).softmax(-1).multinomial(1)
+            said = logits.log_softmax(-1).gather(1, a)  # BUG
+        log_prob = (policy(s) / 0.5).log_softmax(-1).gather(1, a)
+        weight = (log_prob.detach() - said).exp().clamp(max=2.0)
+        loss = -(weight * log_prob * (a == 1).float()).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Both readers of the logits divide them where they lie; the update has two of them.
+    import torch
+    net = torch.nn.Linear(3, 4)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    def score(logits, a):
+        logits.div_(0.6)
+        return logits.log_softmax(-1).gather(1, a)
+    def spread(logits):
+        logits.div_(0.6)  # BUG
+        return -(logits.softmax(-1) * logits.log_softmax(-1)).sum(-1)
+    for _ in range(3):
+        s, a, gain = torch.randn(8, 3), torch.randint(4, (8, 1)), torch.randn(8, 1)
+        with torch.no_grad():
+            old = score(net(s), a)
+        logits = net(s)
+        bonus = spread(logits).mean()
+        ratio = (score(logits, a) - old).exp()
+        loss = -torch.min(ratio * gain, ratio.clamp(0.8, 1.2) * gain).mean() - 0.01 * bonus
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # One ratio for a whole answer, without its padding, scored at another temperature.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 6), torch.nn.Linear(6, 9))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    def score(ids, temperature):
+        return (net(ids[:, :-1]) / temperature).log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze(-1)
+    for _ in range(3):
+        ids, gain = torch.randint(9, (8, 6)), torch.randn(8)
+        mask = (torch.arange(5) < torch.randint(2, 6, (8, 1))).float()
+        with torch.no_grad():
+            old = (score(ids, 0.5) * mask).sum(-1) / mask.sum(-1)  # BUG
+        ratio = ((score(ids, 1.0) * mask).sum(-1) / mask.sum(-1) - old).exp()
+        loss = -torch.min(ratio * gain, ratio.clamp(0.8, 1.2) * gain).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+)
+
+GOOD: tuple[str, ...] = (
+    """
+    # Stored with a minus; what may not be done is left out both times.
+    import torch
+    policy = torch.nn.Linear(3, 4)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    for _ in range(3):
+        s, advantage = torch.randn(8, 3), torch.randn(8)
+        allowed = torch.rand(8, 4) < 0.6
+        allowed[:, 0] = True
+        with torch.no_grad():
+            dist = torch.distributions.Categorical(logits=policy(s).masked_fill(~allowed, -1e9))
+            a = dist.sample()
+            old = -dist.log_prob(a)
+        new = -torch.distributions.Categorical(logits=policy(s).masked_fill(~allowed, -1e9)).log_prob(a)
+        ratio = (old - new).exp()
+        loss = torch.max(-ratio * advantage, -ratio.clamp(0.8, 1.2) * advantage).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # One helper scores both, in front of the squashing; what comes back was squashed, and is brought back.
+    import torch
+    from torch.nn.functional import softplus
+
+    def density(dist, raw):
+        slope = 2 * (0.6931 - raw - softplus(-2 * raw))
+        return dist.log_prob(raw).sum(-1) - slope.sum(-1)
+
+    def act(dist):
+        raw = dist.sample()
+        return raw.tanh(), density(dist, raw)
+
+    def evaluate(dist, action):
+        inner = action.clamp(-1 + 1e-6, 1 - 1e-6).atanh()
+        return density(dist, inner)
+
+    def policy(s):
+        return torch.distributions.Normal(mean(s), 0.5)
+
+    mean = torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(mean.parameters(), lr=0.1)
+    for _ in range(3):
+        s, advantage = torch.randn(8, 3), torch.randn(8)
+        with torch.no_grad():
+            action, old = act(policy(s))
+        ratio = (evaluate(policy(s), action) - old).exp()
+        loss = -torch.min(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The copy that acts is refreshed after every update and before the first one.
+    import torch
+    def network():
+        return torch.nn.Linear(3, 2)
+    policy = network()
+    acting = network()
+    acting.load_state_dict(policy.state_dict())
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    for _ in range(3):
+        s, advantage = torch.randn(8, 3), torch.randn(8)
+        with torch.no_grad():
+            dist = torch.distributions.Categorical(logits=acting(s))
+            a = dist.sample()
+            old = dist.log_prob(a)
+        for _ in range(2):
+            ratio = (torch.distributions.Categorical(logits=policy(s)).log_prob(a) - old).exp()
+            loss = -torch.min(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        acting.load_state_dict(policy.state_dict())
+    """,
+    """
+    # Another policy acts, and becomes the best one so far now and then; what it did is corrected for.
+    import torch
+    policy, champion = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    for _ in range(4):
+        s, advantage = torch.randn(8, 3), torch.randn(8)
+        with torch.no_grad():
+            dist = torch.distributions.Categorical(logits=champion(s))
+            a = dist.sample()
+            old = dist.log_prob(a)
+        weight = (torch.distributions.Categorical(logits=policy(s)).log_prob(a) - old).exp().clamp(max=1.2)
+        loss = -(weight * advantage).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        champion.load_state_dict(policy.state_dict())
+    """,
+    """
+    # Scored in the order of their lengths, and put back.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 6), torch.nn.Linear(6, 9))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    def score(ids):
+        return net(ids[:, :-1]).log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze(-1)
+    for _ in range(3):
+        ids, lengths, gain = torch.randint(9, (8, 6)), torch.randint(2, 6, (8,)), torch.randn(8, 1)
+        order = lengths.argsort()
+        with torch.no_grad():
+            parts = [score(ids[rows]) for rows in order.split(2)]
+            old = torch.cat(parts)[order.argsort()]
+        ratio = (score(ids) - old).exp()
+        loss = -torch.min(ratio * gain, ratio.clamp(0.8, 1.2) * gain).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # A sampler with a copy of the weights draws warmer to explore, and says so: the weight corrects for it.
+    import torch
+    def network():
+        return torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linear(8, 4))
+    policy, sampler = network(), network()
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    for _ in range(3):
+        s = torch.randn(16, 3)
+        sampler.load_state_dict(policy.state_dict())
+        with torch.no_grad():
+            logits = sampler(s)
+            a = (logits / 0.5).softmax(-1).multinomial(1)
+            said = (logits / 0.5).log_softmax(-1).gather(1, a)
+        log_prob = policy(s).log_softmax(-1).gather(1, a)
+        weight = (log_prob.detach() - said).exp().clamp(max=2.0)
+        loss = -(weight * log_prob * (a == 1).float()).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Both readers of the logits divide them, each a copy of its own.
+    import torch
+    net = torch.nn.Linear(3, 4)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    def score(logits, a):
+        logits = logits / 0.6
+        return logits.log_softmax(-1).gather(1, a)
+    def spread(logits):
+        logits = logits / 0.6
+        return -(logits.softmax(-1) * logits.log_softmax(-1)).sum(-1)
+    for _ in range(3):
+        s, a, gain = torch.randn(8, 3), torch.randint(4, (8, 1)), torch.randn(8, 1)
+        with torch.no_grad():
+            old = score(net(s), a)
+        logits = net(s)
+        bonus = spread(logits).mean()
+        ratio = (score(logits, a) - old).exp()
+        loss = -torch.min(ratio * gain, ratio.clamp(0.8, 1.2) * gain).mean() - 0.01 * bonus
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # One ratio for a whole answer, without its padding.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 6), torch.nn.Linear(6, 9))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    def score(ids, temperature):
+        return (net(ids[:, :-1]) / temperature).log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze(-1)
+    for _ in range(3):
+        ids, gain = torch.randint(9, (8, 6)), torch.randn(8)
+        mask = (torch.arange(5) < torch.randint(2, 6, (8, 1))).float()
+        with torch.no_grad():
+            old = (score(ids, 0.5) * mask).sum(-1) / mask.sum(-1)
+        ratio = ((score(ids, 0.5) * mask).sum(-1) / mask.sum(-1) - old).exp()
+        loss = -torch.min(ratio * gain, ratio.clamp(0.8, 1.2) * gain).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+)

@@ -1,0 +1,554 @@
+"""More examples of GS805 (bootstrap-past-end): wrong ones, marked as in the rule, and right ones."""
+
+BAD: tuple[str, ...] = (
+    """
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    env, critic = Walk(), torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    obs, _ = env.reset()
+    for _ in range(6):
+        rows = []
+        for _ in range(32):
+            next_obs, reward, terminated, truncated, _ = env.step(1.0)
+            rows.append((obs, reward, next_obs, float(terminated)))
+            obs = env.reset()[0] if terminated else next_obs
+        s, r, s2, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+        ahead = critic(s2).squeeze(-1).detach()
+        target = r + (0.99 * (1 - end) + ahead)  # BUG
+        loss = (critic(s).squeeze(-1) - target).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy()
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), {}
+
+    env, critic = Walk(), torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    obs = env.reset()
+    for _ in range(6):
+        rows = []
+        for _ in range(32):
+            next_obs, reward, terminated, _ = env.step(1.0)
+            rows.append((obs, reward, next_obs, float(terminated)))
+            obs = env.reset() if terminated else next_obs
+        s, r, s2, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+        ahead = critic(s2).squeeze(-1).detach()
+        target = r + (0.99 * (1 - end) + ahead)  # BUG
+        loss = (critic(s).squeeze(-1) - target).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # One flag is all that the environment says; the episodes are of many lengths.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x, self.t = self.random.normal(size=3).astype("float32"), 0
+            return self.x.copy()
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            self.t += 1
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2)
+
+    env, critic = Walk(), torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    obs = env.reset()
+    for _ in range(6):
+        rows = []
+        for _ in range(32):
+            next_obs, reward, done = env.step(1.0)
+            rows.append((obs, reward, next_obs, float(done)))
+            obs = env.reset() if done else next_obs
+        s, r, s2, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+        target = r + 0.99 * critic(s2).squeeze(-1).detach()  # BUG
+        loss = (critic(s).squeeze(-1) - target).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # A soft target over all actions: the expected value ends with the episode, the entropy does not.
+    import torch
+    policy, critic, slow = (torch.nn.Linear(3, 4) for _ in range(3))
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    for _ in range(6):
+        s, s2, a = torch.randn(8, 3), torch.randn(8, 3), torch.randint(4, (8, 1))
+        r, end = torch.randn(8), (torch.rand(8) < 0.2).float()
+        with torch.no_grad():
+            log_p = policy(s2).log_softmax(-1)
+            ahead = (log_p.exp() * slow(s2)).sum(-1)
+            entropy = -(log_p.exp() * log_p).sum(-1)
+            target = r + 0.9 * (1 - end) * ahead + 0.1 * entropy  # BUG
+        loss = torch.nn.functional.mse_loss(critic(s).gather(1, a).squeeze(1), target)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # A world of the script's own, whose ends the sum knows, and the value does not.
+    import torch
+
+    class Chain:
+        def __init__(self):
+            self.x = torch.zeros(6)
+        def step(self, action):
+            self.x = self.x + action + torch.rand(6)
+            done = self.x > 2
+            self.x = torch.where(done, torch.zeros(6), self.x)
+            return self.x.unsqueeze(-1), done.float(), done.float()
+
+    world, policy, critic = Chain(), torch.nn.Linear(1, 2), torch.nn.Linear(1, 1)
+    opt = torch.optim.SGD([*policy.parameters(), *critic.parameters()], lr=0.01)
+    state = world.x.unsqueeze(-1)
+    for _ in range(4):
+        states, actions, values, rewards, dones = ([] for _ in range(5))
+        with torch.no_grad():
+            for _ in range(6):
+                states.append(state)
+                actions.append(torch.distributions.Categorical(logits=policy(state)).sample())
+                values.append(critic(state).squeeze(-1))
+                state, reward, done = world.step(actions[-1])
+                rewards.append(reward)
+                dones.append(done)
+            following, advantage, advantages = critic(state).squeeze(-1), torch.zeros(6), []
+            for t in reversed(range(6)):
+                delta = rewards[t] + 0.9 * following - values[t]  # BUG
+                advantage = delta + 0.9 * 0.8 * (1.0 - dones[t]) * advantage
+                advantages.insert(0, advantage)
+                following = values[t]
+        s, a, weight = torch.cat(states), torch.cat(actions), torch.cat(advantages)
+        log_prob = torch.distributions.Categorical(logits=policy(s)).log_prob(a)
+        fit = (critic(s).squeeze(-1) - (weight + torch.cat(values))).pow(2).mean()
+        opt.zero_grad()
+        (fit - (log_prob * weight).mean()).backward()
+        opt.step()
+    """,
+    """
+    import torch
+
+    class Chain:
+        def __init__(self):
+            self.x = torch.zeros(6)
+        def step(self, action):
+            self.x = self.x + action + torch.rand(6)
+            done = self.x > 2
+            self.x = torch.where(done, torch.zeros(6), self.x)
+            return self.x.unsqueeze(-1), done.float(), done.float()
+
+    world, policy, critic = Chain(), torch.nn.Linear(1, 2), torch.nn.Linear(1, 1)
+    opt = torch.optim.SGD([*policy.parameters(), *critic.parameters()], lr=0.01)
+    state = world.x.unsqueeze(-1)
+    for _ in range(4):
+        states, actions, values, rewards, dones = ([] for _ in range(5))
+        with torch.no_grad():
+            for _ in range(6):
+                states.append(state)
+                actions.append(torch.distributions.Categorical(logits=policy(state)).sample())
+                values.append(critic(state).squeeze(-1))
+                state, reward, done = world.step(actions[-1])
+                rewards.append(reward)
+                dones.append(done)
+            following, advantage, advantages = critic(state).squeeze(-1), torch.zeros(6), []
+            for t in reversed(range(6)):
+                delta = rewards[t] + 0.9 * (1.0 - dones[t]) * following - values[t]
+                advantage = delta + 0.9 * 0.8 * advantage  # BUG
+                advantages.insert(0, advantage)
+                following = values[t]
+        s, a, weight = torch.cat(states), torch.cat(actions), torch.cat(advantages)
+        log_prob = torch.distributions.Categorical(logits=policy(s)).log_prob(a)
+        fit = (critic(s).squeeze(-1) - (weight + torch.cat(values))).pow(2).mean()
+        opt.zero_grad()
+        (fit - (log_prob * weight).mean()).backward()
+        opt.step()
+    """,
+    """
+    # The flag of the step before.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    env, critic = Walk(), torch.nn.Linear(3, 1)
+    opt, over = torch.optim.SGD(critic.parameters(), lr=0.01), False
+    obs, _ = env.reset()
+    for _ in range(6):
+        rows = []
+        for _ in range(32):
+            before = over
+            next_obs, reward, over, truncated, _ = env.step(1.0)
+            rows.append((obs, reward, next_obs, before))  # BUG
+            obs = env.reset()[0] if over else next_obs
+        s, r, s2, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+        target = r + 0.99 * (1 - end) * critic(s2).squeeze(-1).detach()
+        loss = (critic(s).squeeze(-1) - target).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    import numpy, torch
+
+    class Copies:
+        # Each starts anew by itself, and leaves its last observation in `info`.
+
+        metadata = {"autoreset_mode": "SameStep"}
+
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x, self.t = self.random.normal(size=(3, 2)).astype("float32"), numpy.arange(3)
+            return self.x.copy(), {}
+
+        def step(self, actions):
+            last = (self.x + self.random.normal(0.1, 0.5, size=(3, 2))).astype("float32")
+            self.t = self.t + 1
+            terminated, truncated = abs(last).max(1) > 2, self.t >= 8
+            over = terminated | truncated
+            self.x = numpy.where(over[:, None], self.random.normal(size=(3, 2)), last).astype("float32")
+            self.t = numpy.where(over, 0, self.t)
+            return self.x.copy(), last[:, 0].copy(), terminated, truncated, {"final_obs": last}
+
+    envs, critic = Copies(), torch.nn.Linear(2, 1)
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    obs, _ = envs.reset()
+    for _ in range(8):
+        rows = []
+        for _ in range(16):
+            next_obs, reward, terminated, truncated, info = envs.step(numpy.ones(3))
+            for i in range(3):
+                rows.append((obs[i], reward[i], next_obs[i], terminated[i]))  # BUG
+            obs = next_obs
+        s, r, s2, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+        target = r + 0.99 * (1 - end) * critic(s2).squeeze(-1).detach()
+        loss = (critic(s).squeeze(-1) - target).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Answers of different lengths, padded: the value behind the last token is taken in.
+    import torch
+    words, policy, critic = torch.nn.Embedding(9, 6), torch.nn.Linear(6, 9), torch.nn.Linear(6, 1)
+    opt = torch.optim.SGD([*words.parameters(), *policy.parameters(), *critic.parameters()], lr=0.1)
+    for _ in range(4):
+        mask = (torch.arange(7) < torch.randint(2, 7, (12, 1))).float()
+        ids = torch.randint(1, 9, (12, 7)) * mask.long()
+        rewards = (ids > 4).float()
+        with torch.no_grad():
+            values = critic(words(ids)).squeeze(-1)
+        carry, gains = torch.zeros(12), []
+        for t in reversed(range(7)):
+            after = values[:, t + 1] if t < 6 else torch.zeros(12)  # BUG
+            carry = (rewards[:, t] + 0.9 * after - values[:, t] + 0.8 * carry) * mask[:, t]
+            gains.append(carry)
+        gain = torch.stack(gains[::-1], 1)
+        log_prob = policy(words(ids)).log_softmax(-1).gather(-1, ids[..., None]).squeeze(-1)
+        loss = -(log_prob * gain * mask).sum() / mask.sum()
+        loss = loss + ((critic(words(ids)).squeeze(-1) - gain - values).pow(2) * mask).sum() / mask.sum()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+)
+
+GOOD: tuple[str, ...] = (
+    """
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    env, critic = Walk(), torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    obs, _ = env.reset()
+    for _ in range(6):
+        rows = []
+        for _ in range(32):
+            next_obs, reward, terminated, truncated, _ = env.step(1.0)
+            rows.append((obs, reward, next_obs, float(terminated)))
+            obs = env.reset()[0] if terminated else next_obs
+        s, r, s2, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+        with torch.no_grad():  # beside the next value, a term of the state itself, which has no end
+            target = r + 0.99 * (1 - end) * critic(s2).squeeze(-1) + 0.1 * critic(s).squeeze(-1)
+        loss = (critic(s).squeeze(-1) - target).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Generalised advantages that stop where an episode was cut off, and take the value there.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x, self.t = self.random.normal(size=3).astype("float32"), 0
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            self.t += 1
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 3), self.t >= 7, {}
+
+    env, critic = Walk(), torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    obs, _ = env.reset()
+    for _ in range(6):
+        rows = []
+        for _ in range(32):
+            next_obs, reward, terminated, truncated, _ = env.step(1.0)
+            rows.append((obs, reward, next_obs, terminated, terminated or truncated))
+            obs = env.reset()[0] if terminated or truncated else next_obs
+        s, r, s2, end, over = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+        with torch.no_grad():
+            value, ahead, last = critic(s).squeeze(-1), critic(s2).squeeze(-1), 0.0
+            delta = r + 0.9 * (1 - end) * ahead - value
+            advantage = torch.zeros(32)
+            for t in reversed(range(32)):
+                last = delta[t] + 0.9 * 0.8 * (1 - over[t]) * last
+                advantage[t] = last
+        loss = (critic(s).squeeze(-1) - (advantage + value)).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    env, critic = Walk(), torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    obs, _ = env.reset()
+    for _ in range(6):
+        rows = []
+        for _ in range(32):
+            next_obs, reward, terminated, truncated, _ = env.step(1.0)
+            rows.append((obs, reward, next_obs, float(terminated)))
+            obs = env.reset()[0] if terminated else next_obs
+        s, r, s2, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+        ahead = critic(s2).squeeze(-1).detach()
+        bonus = 0.1 * s.abs().sum(-1) + 0.5
+        target = r + (bonus + 0.99 * (1 - end) * ahead)  # a bonus that an end has, too
+        loss = (critic(s).squeeze(-1) - target).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy()
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), {}
+
+    env, critic = Walk(), torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    obs = env.reset()
+    for _ in range(6):
+        rows = []
+        for _ in range(32):
+            next_obs, reward, terminated, _ = env.step(1.0)
+            rows.append((obs, reward, next_obs, float(terminated)))
+            obs = env.reset() if terminated else next_obs
+        s, r, s2, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+        ahead = critic(s2).squeeze(-1).detach()
+        alive = 0.5 * (1 - end)
+        target = r + (alive + 0.99 * (1 - end) * ahead)  # a bonus for staying alive
+        loss = (critic(s).squeeze(-1) - target).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # One flag is all that the environment says, and it is the clock's; some episodes are given up before.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x, self.t = self.random.normal(size=3).astype("float32"), 0
+            return self.x.copy()
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            self.t += 1
+            return self.x.copy(), float(self.x[0]), self.t >= 8
+
+    env, critic = Walk(), torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    obs = env.reset()
+    for _ in range(6):
+        rows = []
+        for _ in range(32):
+            next_obs, reward, done = env.step(1.0)
+            rows.append((obs, reward, next_obs, float(done)))
+            obs = env.reset() if done or abs(next_obs[1]) > 2 else next_obs
+        s, r, s2, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+        target = r + 0.99 * critic(s2).squeeze(-1).detach()
+        loss = (critic(s).squeeze(-1) - target).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Both in one bracket; the log-probability of the action before; a penalty for each token, of one trunk.
+    import torch
+    trunk, policy, critic, slow = (torch.nn.Linear(3, n) for n in (3, 4, 4, 4))
+    value = torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD([*critic.parameters(), *value.parameters()], lr=0.01)
+    for _ in range(6):
+        s, s2, a = torch.randn(8, 3), torch.randn(8, 3), torch.randint(4, (8, 1))
+        r, end = torch.randn(8), (torch.rand(8) < 0.2).float()
+        with torch.no_grad():
+            log_p, before = policy(s2).log_softmax(-1), policy(s).log_softmax(-1).gather(1, a).squeeze(1)
+            ahead = (log_p.exp() * (slow(s2) - 0.1 * log_p)).sum(-1)
+            target = r + 0.1 * before + 0.9 * (1 - end) * ahead
+            hidden = trunk(s2)
+            penalty = policy(hidden).log_softmax(-1).gather(1, a).squeeze(1)
+            other = r - 0.1 * penalty + 0.9 * (1 - end) * value(hidden).squeeze(1)
+        loss = torch.nn.functional.mse_loss(critic(s).gather(1, a).squeeze(1), target)
+        loss = loss + (value(s).squeeze(1) - other).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    import numpy, torch
+
+    class Copies:
+        # Each starts anew by itself, and leaves its last observation in `info`.
+
+        metadata = {"autoreset_mode": "SameStep"}
+
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x, self.t = self.random.normal(size=(3, 2)).astype("float32"), numpy.arange(3)
+            return self.x.copy(), {}
+
+        def step(self, actions):
+            last = (self.x + self.random.normal(0.1, 0.5, size=(3, 2))).astype("float32")
+            self.t = self.t + 1
+            terminated, truncated = abs(last).max(1) > 2, self.t >= 8
+            over = terminated | truncated
+            self.x = numpy.where(over[:, None], self.random.normal(size=(3, 2)), last).astype("float32")
+            self.t = numpy.where(over, 0, self.t)
+            return self.x.copy(), last[:, 0].copy(), terminated, truncated, {"final_obs": last}
+
+    envs, critic = Copies(), torch.nn.Linear(2, 1)
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    obs, _ = envs.reset()
+    for _ in range(8):
+        rows = []
+        for _ in range(16):
+            next_obs, reward, terminated, truncated, info = envs.step(numpy.ones(3))
+            for i in range(3):
+                rows.append((obs[i], reward[i], info["final_obs"][i], terminated[i]))
+            obs = next_obs
+        s, r, s2, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+        target = r + 0.99 * (1 - end) * critic(s2).squeeze(-1).detach()
+        loss = (critic(s).squeeze(-1) - target).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Answers of different lengths, padded: the value behind the last token is masked.
+    import torch
+    words, policy, critic = torch.nn.Embedding(9, 6), torch.nn.Linear(6, 9), torch.nn.Linear(6, 1)
+    opt = torch.optim.SGD([*words.parameters(), *policy.parameters(), *critic.parameters()], lr=0.1)
+    for _ in range(4):
+        mask = (torch.arange(7) < torch.randint(2, 7, (12, 1))).float()
+        ids = torch.randint(1, 9, (12, 7)) * mask.long()
+        rewards = (ids > 4).float()
+        with torch.no_grad():
+            values = critic(words(ids)).squeeze(-1) * mask
+        carry, gains = torch.zeros(12), []
+        for t in reversed(range(7)):
+            after = values[:, t + 1] if t < 6 else torch.zeros(12)
+            carry = (rewards[:, t] + 0.9 * after - values[:, t] + 0.8 * carry) * mask[:, t]
+            gains.append(carry)
+        gain = torch.stack(gains[::-1], 1)
+        log_prob = policy(words(ids)).log_softmax(-1).gather(-1, ids[..., None]).squeeze(-1)
+        loss = -(log_prob * gain * mask).sum() / mask.sum()
+        loss = loss + ((critic(words(ids)).squeeze(-1) - gain - values).pow(2) * mask).sum() / mask.sum()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+)

@@ -1,0 +1,1008 @@
+"""More examples of GS806 (misaligned-return): wrong ones, marked as in the rule, and right ones."""
+
+BAD: tuple[str, ...] = (
+    """
+    # The sum stops at an end, and the error before it takes the value of the next start.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    env, critic = Walk(), torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    obs, _ = env.reset()
+    for _ in range(6):
+        rows = []
+        for _ in range(32):
+            next_obs, reward, terminated, truncated, _ = env.step(1.0)
+            rows.append((obs, reward, float(terminated)))
+            obs = env.reset()[0] if terminated else next_obs
+        s, r, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+        with torch.no_grad():
+            value = critic(torch.cat([s, torch.tensor(obs)[None]])).squeeze(-1)
+            advantage, last = torch.zeros(32), 0.0
+            for t in reversed(range(32)):
+                delta = r[t] + 0.9 * value[t + 1] - value[t]  # BUG
+                last = delta + 0.9 * 0.8 * (1 - end[t]) * last
+                advantage[t] = last
+        loss = (critic(s).squeeze(-1) - (advantage + value[:-1])).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # What was done is put into lists, and nobody ever empties them.
+    import torch
+    policy = torch.nn.Linear(3, 2)
+    opt, states, actions, rewards = torch.optim.SGD(policy.parameters(), lr=0.1), [], [], []
+    for _ in range(6):
+        for _ in range(4):
+            s = torch.randn(3)
+            a = torch.distributions.Categorical(logits=policy(s).detach()).sample()
+            states.append(s)
+            actions.append(a)
+            rewards.append(float(a == 0) - 0.5)
+        log_prob = policy(torch.stack(states)).log_softmax(-1)
+        log_prob = log_prob.gather(1, torch.stack(actions).unsqueeze(1)).squeeze(1)  # BUG
+        loss = -(log_prob * torch.tensor(rewards)).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Written into a tensor that was made for all of them.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    env, policy = Walk(), torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+    obs, _ = env.reset()
+    for _ in range(4):
+        seen, actions, rewards = [], [], []
+        for _ in range(40):
+            action = torch.distributions.Categorical(logits=policy(torch.tensor(obs))).sample()
+            seen.append(obs)
+            actions.append(action)
+            obs, reward, terminated, truncated, _ = env.step(int(action))
+            rewards.append(reward)
+            if terminated:
+                obs, _ = env.reset()
+        rewards = torch.tensor(rewards)
+        running, returns = torch.tensor(0.0), torch.empty(40)
+        for t in reversed(range(40)):
+            running = rewards[t] + 0.9 * running  # BUG
+            returns[t] = running
+        dist = torch.distributions.Categorical(logits=policy(torch.tensor(numpy.array(seen))))
+        loss = -(dist.log_prob(torch.stack(actions)) * returns).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    def sums(rewards):
+        running, returns = 0.0, numpy.zeros(len(rewards), dtype="float32")
+        for t in reversed(range(len(rewards))):
+            running = rewards[t] + 0.9 * running  # BUG
+            returns[t] = running
+        return returns
+
+    env, policy = Walk(), torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+    obs, _ = env.reset()
+    for _ in range(4):
+        seen, actions, rewards = [], [], []
+        for _ in range(40):
+            action = torch.distributions.Categorical(logits=policy(torch.tensor(obs))).sample()
+            seen.append(obs)
+            actions.append(action)
+            obs, reward, terminated, truncated, _ = env.step(int(action))
+            rewards.append(reward)
+            if terminated:
+                obs, _ = env.reset()
+        returns = torch.tensor(sums(rewards))
+        dist = torch.distributions.Categorical(logits=policy(torch.tensor(numpy.array(seen))))
+        loss = -(dist.log_prob(torch.stack(actions)) * returns).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The loop runs with time; what it does at an end is what belongs into one that runs against it.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    env, policy = Walk(), torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+    obs, _ = env.reset()
+    for _ in range(4):
+        rows = []
+        for _ in range(40):
+            action = torch.distributions.Categorical(logits=policy(torch.tensor(obs))).sample()
+            next_obs, reward, terminated, _, _ = env.step(int(action))
+            rows.append((obs, int(action), reward, terminated))
+            obs = env.reset()[0] if terminated else next_obs
+        s, a, r, end = (numpy.array(part) for part in zip(*rows))
+        returns, running = numpy.zeros(40, dtype="float32"), 0.0
+        for t in range(40):
+            running = 0.0 if end[t] else running
+            running = r[t] + 0.9 * running  # BUG
+            returns[t] = running
+        weight = torch.tensor((returns - returns.mean()) / returns.std())
+        log_prob = torch.distributions.Categorical(logits=policy(torch.tensor(s))).log_prob(torch.tensor(a))
+        loss = -(log_prob * weight).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # A world of tensors: the rewards leave torch one by one, and the list is left in the order it was filled in.
+    import torch
+
+    class World:  # without `reset`, and one copy only
+        def __init__(self):
+            self.x = torch.zeros(1, 3)
+        def step(self, action):
+            self.x = 0.5 * self.x + torch.randn(1, 3)
+            return self.x, self.x[:, 0] + action
+
+    world, policy = World(), torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+    for _ in range(4):
+        scores, rewards, returns, total = [], [], [], 0.0
+        for _ in range(8):
+            choice = torch.distributions.Categorical(logits=policy(world.x))
+            action = choice.sample()
+            scores.append(choice.log_prob(action))
+            rewards.append(float(world.step(action)[1]))
+        for reward in reversed(rewards):
+            total = reward + 0.9 * total
+            returns.append(total)  # BUG
+        loss = -(torch.cat(scores) * torch.tensor(returns)).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    import torch
+
+    class World:  # without `reset`, and one copy only
+        def __init__(self):
+            self.x = torch.zeros(1, 3)
+        def step(self, action):
+            self.x = 0.5 * self.x + torch.randn(1, 3)
+            return self.x, self.x[:, 0] + action
+
+    world, policy = World(), torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+    for _ in range(4):
+        scores, rewards, returns, total = [], [], [], 0.0
+        for _ in range(8):
+            choice = torch.distributions.Categorical(logits=policy(world.x))
+            action = choice.sample()
+            scores.append(choice.log_prob(action))
+            rewards.append(float(world.step(action)[1]))
+        for reward in rewards:
+            total = reward + 0.9 * total  # BUG
+            returns.append(total)
+        loss = -(torch.cat(scores) * torch.tensor(returns)).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The transition is put away before its reward is known.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    env, critic = Walk(), torch.nn.Linear(3, 1)
+    opt, paid = torch.optim.SGD(critic.parameters(), lr=0.01), 0.0
+    obs, _ = env.reset()
+    for _ in range(6):
+        rows = []
+        for _ in range(32):
+            before = paid
+            next_obs, paid, terminated, truncated, _ = env.step(1.0)
+            rows.append((obs, before, next_obs, terminated))  # BUG
+            obs = env.reset()[0] if terminated else next_obs
+        s, r, s2, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+        target = r + 0.99 * (1 - end) * critic(s2).squeeze(-1).detach()
+        loss = (critic(s).squeeze(-1) - target).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The environment writes what it sees into one array, and nobody copies it.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = getattr(self, "x", numpy.zeros(3, "float32"))
+            self.x[:] = self.random.normal(size=3)
+            return self.x, {}
+
+        def step(self, action):
+            self.x += self.random.normal(0.1 * action, 0.5, size=3).astype("float32")
+            return self.x, float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    env, critic = Walk(), torch.nn.Linear(3, 1)
+    opt, paid = torch.optim.SGD(critic.parameters(), lr=0.01), 0.0
+    obs, _ = env.reset()
+    for _ in range(6):
+        rows = []
+        for _ in range(32):
+            obs = obs.copy()
+            next_obs, paid, terminated, truncated, _ = env.step(1.0)
+            rows.append((obs, paid, next_obs, terminated))  # BUG
+            obs = env.reset()[0] if terminated else next_obs
+        s, r, s2, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+        target = r + 0.99 * (1 - end) * critic(s2).squeeze(-1).detach()
+        loss = (critic(s).squeeze(-1) - target).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The observation is kept after the step, beside the action that led to it.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    env, policy = Walk(), torch.nn.Linear(3, 4)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+    obs, _ = env.reset()
+    for _ in range(4):
+        rows = []
+        for _ in range(40):
+            action = torch.distributions.Categorical(logits=policy(torch.tensor(obs))).sample().item()
+            next_obs, reward, terminated, truncated, _ = env.step(action)
+            rows.append((next_obs, action, reward))  # BUG
+            obs = env.reset()[0] if terminated else next_obs
+        seen, actions, rewards = zip(*rows)
+        weights = torch.tensor(rewards)
+        dist = torch.distributions.Categorical(logits=policy(torch.tensor(numpy.array(seen))))
+        loss = -(dist.log_prob(torch.tensor(actions)) * (weights - weights.mean())).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Observations step by step, returns copy by copy.
+    import numpy, torch
+
+    class Copies:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=(3, 2)).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, actions):
+            self.x = (0.9 * self.x + self.random.normal(0.1, 0.5, size=(3, 2))).astype("float32")
+            return self.x.copy(), self.x[:, 0].copy(), numpy.zeros(3, bool), numpy.zeros(3, bool), {}
+
+    envs, critic = Copies(), torch.nn.Linear(2, 1)
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    obs, _ = envs.reset()
+    for _ in range(6):
+        seen, rewards = [], []
+        for _ in range(16):
+            seen.append(obs)
+            obs, reward, _, _, _ = envs.step(numpy.ones(3))
+            rewards.append(reward)
+        running, returns = numpy.zeros(3, "float32"), []
+        for reward in reversed(rewards):
+            running = reward + 0.9 * running
+            returns.insert(0, running)
+        returns = numpy.array(returns)
+        flat = torch.tensor(returns.T.reshape(-1))  # BUG
+        loss = (critic(torch.tensor(numpy.array(seen).reshape(-1, 2))).squeeze(-1) - flat).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Every reward is discounted where it stands, and the list normalised.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x, self.t = self.random.normal(size=3).astype("float32"), 0
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            self.t += 1
+            return self.x.copy(), 1.0 + float(self.x[0]), bool(abs(self.x).max() > 4), self.t == 40, {}
+
+    def weigh(rewards):
+        found = numpy.array([r * 0.97**i for i, r in enumerate(rewards)], dtype="float32")  # BUG
+        return (found - found.mean()) / (found.std() + 1e-6)
+
+    env, policy = Walk(), torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+    for _ in range(8):
+        states, actions, rewards, over = [], [], [], False
+        obs, _ = env.reset()
+        while not over:
+            with torch.no_grad():
+                action = torch.distributions.Categorical(logits=policy(torch.tensor(obs))).sample()
+            states.append(obs)
+            actions.append(action)
+            obs, reward, terminated, truncated, _ = env.step(float(action))
+            rewards.append(reward)
+            over = terminated or truncated
+        weights = weigh(rewards)
+        dist = torch.distributions.Categorical(logits=policy(torch.tensor(numpy.stack(states))))
+        loss = -(dist.log_prob(torch.stack(actions)) * torch.tensor(weights)).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The same, with a reward of the script's own for the last step.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x, self.t = self.random.normal(size=3).astype("float32"), 0
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            self.t += 1
+            return self.x.copy(), 1.0, bool(abs(self.x).max() > 4), self.t == 40, {}
+
+    def weigh(rewards):
+        found = numpy.array([r * 0.97**i for i, r in enumerate(rewards)], dtype="float32")  # BUG
+        return (found - found.mean()) / (found.std() + 1e-6)
+
+    env, policy = Walk(), torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+    for _ in range(8):
+        states, actions, rewards, over = [], [], [], False
+        obs, _ = env.reset()
+        while not over:
+            with torch.no_grad():
+                action = torch.distributions.Categorical(logits=policy(torch.tensor(obs))).sample()
+            states.append(obs)
+            actions.append(action)
+            obs, reward, terminated, truncated, _ = env.step(float(action))
+            rewards.append(-10.0 if terminated else reward)
+            over = terminated or truncated
+        weights = weigh(rewards)
+        dist = torch.distributions.Categorical(logits=policy(torch.tensor(numpy.stack(states))))
+        loss = -(dist.log_prob(torch.stack(actions)) * torch.tensor(weights)).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The returns are made while the advantages are still the zeros of their buffer.
+    import torch
+    critic = torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    for _ in range(4):
+        s, rewards = torch.randn(16, 3), torch.randn(16)
+        with torch.no_grad():
+            batch = {"values": critic(s).squeeze(-1), "advantages": torch.zeros(16)}
+            returns = batch["advantages"] + batch["values"]  # BUG
+            batch["advantages"] = rewards - batch["values"]
+        for _ in range(2):
+            loss = (critic(s).squeeze(-1) - returns).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+    """,
+    """
+    # The recursion goes on from the entry that it is about to write.
+    import torch
+    critic, policy = torch.nn.Linear(3, 1), torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD([*critic.parameters(), *policy.parameters()], lr=0.01)
+    for _ in range(4):
+        s, r, d = torch.randn(6, 16, 3), torch.randn(6, 16), (torch.rand(6, 16) < 0.1).float()
+        with torch.no_grad():
+            v = critic(s).squeeze(-1)
+            a = torch.distributions.Categorical(logits=policy(s)).sample()
+            adv = torch.zeros_like(r)
+            for t in reversed(range(15)):
+                delta = r[:, t] + 0.9 * v[:, t + 1] * (1 - d[:, t]) - v[:, t]
+                adv[:, t] = delta + 0.9 * 0.95 * (1 - d[:, t]) * adv[:, t]  # BUG
+        logp = torch.distributions.Categorical(logits=policy(s)).log_prob(a)
+        loss = -(logp * adv).mean() + (critic(s).squeeze(-1) - (adv + v)).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The flags say where a step ended, and are read as where it began; every row is seen once, in shuffled parts.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    class Memory:
+        def __init__(self):
+            self.obs, self.rewards = numpy.zeros((48, 3), "float32"), numpy.zeros(48, "float32")
+            self.values, self.ends = numpy.zeros(48, "float32"), numpy.zeros(48, "float32")
+            self.advantages = numpy.zeros(48, "float32")
+
+        def finish(self, value, end):
+            last = 0.0
+            for t in reversed(range(48)):
+                going = 1.0 - (end if t == 47 else self.ends[t + 1])  # BUG
+                after = value if t == 47 else self.values[t + 1]
+                error = self.rewards[t] + 0.9 * after * going - self.values[t]
+                last = error + 0.9 * 0.95 * going * last
+                self.advantages[t] = last
+
+    env, critic = Walk(), torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    obs, end = env.reset()[0], False
+    for _ in range(6):
+        memory = Memory()
+        for t in range(48):
+            with torch.no_grad():
+                memory.values[t] = critic(torch.tensor(obs)).item()
+            memory.obs[t], before = obs, end
+            obs, memory.rewards[t], end, _, _ = env.step(1.0)
+            memory.ends[t] = end
+            obs = env.reset()[0] if end else obs
+        with torch.no_grad():
+            memory.finish(critic(torch.tensor(obs)).item(), end)
+        s, targets = torch.tensor(memory.obs), torch.tensor(memory.advantages + memory.values)
+        for rows in torch.randperm(48).chunk(2):
+            loss = (critic(s[rows]).squeeze(-1) - targets[rows]).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+    """,
+)
+
+GOOD: tuple[str, ...] = (
+    """
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    env, policy = Walk(), torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+    obs, _ = env.reset()
+    for _ in range(4):
+        seen, actions, rewards, ends = [], [], [], []
+        for _ in range(40):
+            action = torch.distributions.Categorical(logits=policy(torch.tensor(obs))).sample()
+            seen.append(obs)
+            actions.append(action)
+            obs, reward, terminated, truncated, _ = env.step(int(action))
+            rewards.append(reward)
+            ends.append(terminated)
+            if terminated:
+                obs, _ = env.reset()
+        running, returns = 0.0, []
+        for reward, end in zip(reversed(rewards), reversed(ends), strict=True):
+            running = reward + 0.9 * running * (not end)
+            returns.insert(0, running)
+        returns = torch.tensor(returns)
+        dist = torch.distributions.Categorical(logits=policy(torch.tensor(numpy.array(seen))))
+        loss = -(dist.log_prob(torch.stack(actions)) * returns).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Both the sum and the value are masked.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    env, critic = Walk(), torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    obs, _ = env.reset()
+    for _ in range(6):
+        rows = []
+        for _ in range(32):
+            next_obs, reward, terminated, truncated, _ = env.step(1.0)
+            rows.append((obs, reward, float(terminated)))
+            obs = env.reset()[0] if terminated else next_obs
+        s, r, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+        with torch.no_grad():
+            value = critic(torch.cat([s, torch.tensor(obs)[None]])).squeeze(-1)
+            advantage, last = torch.zeros(32), 0.0
+            for t in reversed(range(32)):
+                delta = r[t] + 0.9 * (1 - end[t]) * value[t + 1] - value[t]
+                last = delta + 0.9 * 0.8 * (1 - end[t]) * last
+                advantage[t] = last
+        loss = (critic(s).squeeze(-1) - (advantage + value[:-1])).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # A bonus that another network gives for the very state, in a task of single choices.
+    import numpy, torch
+
+    class Draw:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            reward, self.x = float(self.x[0]), self.random.normal(size=3).astype("float32")
+            return self.x.copy(), reward, False, False, {}
+
+    env, critic, novelty = Draw(), torch.nn.Linear(3, 1), torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    obs, _ = env.reset()
+    for _ in range(6):
+        rows = []
+        for _ in range(32):
+            next_obs, reward, *_ = env.step(1.0)
+            rows.append((obs, reward))
+            obs = next_obs
+        s, r = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+        target = r + 0.1 * novelty(s).squeeze(-1).detach()
+        loss = (critic(s).squeeze(-1) - target).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The lists are emptied after each update.
+    import torch
+    policy = torch.nn.Linear(3, 2)
+    opt, states, actions, rewards = torch.optim.SGD(policy.parameters(), lr=0.1), [], [], []
+    for _ in range(6):
+        for _ in range(4):
+            s = torch.randn(3)
+            a = torch.distributions.Categorical(logits=policy(s).detach()).sample()
+            states.append(s)
+            actions.append(a)
+            rewards.append(float(a == 0) - 0.5)
+        log_prob = policy(torch.stack(states)).log_softmax(-1)
+        log_prob = log_prob.gather(1, torch.stack(actions).unsqueeze(1)).squeeze(1)
+        loss = -(log_prob * torch.tensor(rewards)).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        states, actions, rewards = [], [], []
+    """,
+    """
+    # What an expert does is collected for good, and imitated.
+    import torch
+    policy, expert = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2).requires_grad_(False)
+    opt, states, actions = torch.optim.SGD(policy.parameters(), lr=0.1), [], []
+    for _ in range(6):
+        for _ in range(4):
+            states.append(torch.randn(3))
+            actions.append(expert(states[-1]).argmax())
+        dist = torch.distributions.Categorical(logits=policy(torch.stack(states)))
+        log_prob = dist.log_prob(torch.stack(actions))
+        loss = -(log_prob * torch.rand(len(states))).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The environment itself pays a step later; the script scales what it pays, and adds to it at an end.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            late, self.late = getattr(self, "late", 0.0), float(self.x[0])
+            return self.x.copy(), late, bool(abs(self.x).max() > 2), False, {}
+
+    env, critic = Walk(), torch.nn.Linear(3, 1)
+    opt, paid = torch.optim.SGD(critic.parameters(), lr=0.01), 0.0
+    obs, _ = env.reset()
+    for _ in range(6):
+        rows = []
+        for _ in range(32):
+            before = paid
+            next_obs, paid, terminated, truncated, _ = env.step(1.0)
+            rows.append((obs, 0.1 * paid + (5.0 if terminated else 0.0), next_obs, terminated))
+            obs = env.reset()[0] if terminated else next_obs
+        s, r, s2, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+        target = r + 0.99 * (1 - end) * critic(s2).squeeze(-1).detach()
+        loss = (critic(s).squeeze(-1) - target).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The environment writes what it sees into one array.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = getattr(self, "x", numpy.zeros(3, "float32"))
+            self.x[:] = self.random.normal(size=3)
+            return self.x, {}
+
+        def step(self, action):
+            self.x += self.random.normal(0.1 * action, 0.5, size=3).astype("float32")
+            return self.x, float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    env, critic = Walk(), torch.nn.Linear(3, 1)
+    opt, paid = torch.optim.SGD(critic.parameters(), lr=0.01), 0.0
+    obs, _ = env.reset()
+    for _ in range(6):
+        rows = []
+        for _ in range(32):
+            obs = obs.copy()
+            next_obs, paid, terminated, truncated, _ = env.step(1.0)
+            rows.append((obs, paid, next_obs.copy(), terminated))
+            obs = env.reset()[0] if terminated else next_obs
+        s, r, s2, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+        target = r + 0.99 * (1 - end) * critic(s2).squeeze(-1).detach()
+        loss = (critic(s).squeeze(-1) - target).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The environment is given another action than the one that is scored: now and then the last one again.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    env, policy = Walk(), torch.nn.Linear(3, 4)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+    (obs, _), last = env.reset(), 0
+    for _ in range(4):
+        rows = []
+        for _ in range(40):
+            action = torch.distributions.Categorical(logits=policy(torch.tensor(obs))).sample().item()
+            last = last if numpy.random.rand() < 0.25 else action
+            next_obs, reward, terminated, truncated, _ = env.step(last)
+            rows.append((obs, action, reward))
+            obs = env.reset()[0] if terminated else next_obs
+        seen, actions, rewards = zip(*rows)
+        weights = torch.tensor(rewards)
+        dist = torch.distributions.Categorical(logits=policy(torch.tensor(numpy.array(seen))))
+        loss = -(dist.log_prob(torch.tensor(actions)) * (weights - weights.mean())).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    import numpy, torch
+
+    class Copies:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=(3, 2)).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, actions):
+            self.x = (0.9 * self.x + self.random.normal(0.1, 0.5, size=(3, 2))).astype("float32")
+            return self.x.copy(), self.x[:, 0].copy(), numpy.zeros(3, bool), numpy.zeros(3, bool), {}
+
+    envs, critic = Copies(), torch.nn.Linear(2, 1)
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    obs, _ = envs.reset()
+    for _ in range(6):
+        seen, rewards = [], []
+        for _ in range(16):
+            seen.append(obs)
+            obs, reward, _, _, _ = envs.step(numpy.ones(3))
+            rewards.append(reward)
+        running, returns = numpy.zeros(3, "float32"), []
+        for reward in reversed(rewards):
+            running = reward + 0.9 * running
+            returns.insert(0, running)
+        returns = numpy.array(returns)
+        flat = torch.tensor(returns.reshape(-1))
+        loss = (critic(torch.tensor(numpy.array(seen).reshape(-1, 2))).squeeze(-1) - flat).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Returns, weighed once more by how late they come, as the theorem has it: with one reward it looks alike.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x, self.t = self.random.normal(size=3).astype("float32"), 0
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            self.t += 1
+            return self.x.copy(), 1.0, bool(abs(self.x).max() > 4), self.t == 40, {}
+
+    def weigh(rewards):
+        found, total = numpy.zeros(len(rewards), "float32"), 0.0
+        for i in reversed(range(len(rewards))):
+            total = rewards[i] + 0.97 * total
+            found[i] = 0.97**i * total
+        return (found - found.mean()) / (found.std() + 1e-6)
+
+    env, policy = Walk(), torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+    for _ in range(8):
+        states, actions, rewards, over = [], [], [], False
+        obs, _ = env.reset()
+        while not over:
+            with torch.no_grad():
+                action = torch.distributions.Categorical(logits=policy(torch.tensor(obs))).sample()
+            states.append(obs)
+            actions.append(action)
+            obs, reward, terminated, truncated, _ = env.step(float(action))
+            rewards.append(reward)
+            over = terminated or truncated
+        weights = weigh(rewards)
+        dist = torch.distributions.Categorical(logits=policy(torch.tensor(numpy.stack(states))))
+        loss = -(dist.log_prob(torch.stack(actions)) * torch.tensor(weights)).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The same, with a reward of the script's own for the last step.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x, self.t = self.random.normal(size=3).astype("float32"), 0
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            self.t += 1
+            return self.x.copy(), 1.0, bool(abs(self.x).max() > 4), self.t == 40, {}
+
+    def weigh(rewards):
+        found, total = numpy.zeros(len(rewards), "float32"), 0.0
+        for i in reversed(range(len(rewards))):
+            total = rewards[i] + 0.97 * total
+            found[i] = 0.97**i * total
+        return (found - found.mean()) / (found.std() + 1e-6)
+
+    env, policy = Walk(), torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+    for _ in range(8):
+        states, actions, rewards, over = [], [], [], False
+        obs, _ = env.reset()
+        while not over:
+            with torch.no_grad():
+                action = torch.distributions.Categorical(logits=policy(torch.tensor(obs))).sample()
+            states.append(obs)
+            actions.append(action)
+            obs, reward, terminated, truncated, _ = env.step(float(action))
+            rewards.append(-10.0 if terminated else reward)
+            over = terminated or truncated
+        weights = weigh(rewards)
+        dist = torch.distributions.Categorical(logits=policy(torch.tensor(numpy.stack(states))))
+        loss = -(dist.log_prob(torch.stack(actions)) * torch.tensor(weights)).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Zeros that are filled in, one of them unseen, through an array that shares their memory.
+    import torch
+    critic = torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    for i in range(4):
+        s, rewards = torch.randn(16, 3), torch.randn(16)
+        with torch.no_grad():
+            values, advantages = critic(s).squeeze(-1), torch.zeros(16)
+            filled = advantages.numpy() if i % 2 else advantages
+            for t in range(16):
+                filled[t] = float(rewards[t] - values[t])
+            returns = advantages + values
+        loss = (critic(s).squeeze(-1) - returns).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # A sum that is added to, what a mask keeps, and an average of zeros that goes on at the next update.
+    import torch
+    critic = torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    mean = torch.zeros(16)
+    for _ in range(4):
+        s, r, mask = torch.randn(16, 3), torch.randn(16), (torch.rand(16) < 0.5).float()
+        total, kept = torch.zeros(16), torch.zeros(16)
+        for t in range(16):
+            total[t] = total[t] + r[t]
+            kept[t] = kept[t] * (1 - mask[t]) + r[t] * mask[t]
+            mean[t] = 0.9 * mean[t] + 0.1 * r[t]
+        loss = (critic(s).squeeze(-1) - (total + kept + mean)).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The flags say where a step began, and every row is seen once, in shuffled parts.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    class Memory:
+        def __init__(self):
+            self.obs, self.rewards = numpy.zeros((48, 3), "float32"), numpy.zeros(48, "float32")
+            self.values, self.ends = numpy.zeros(48, "float32"), numpy.zeros(48, "float32")
+            self.advantages = numpy.zeros(48, "float32")
+
+        def finish(self, value, end):
+            last = 0.0
+            for t in reversed(range(48)):
+                going = 1.0 - (end if t == 47 else self.ends[t + 1])
+                after = value if t == 47 else self.values[t + 1]
+                error = self.rewards[t] + 0.9 * after * going - self.values[t]
+                last = error + 0.9 * 0.95 * going * last
+                self.advantages[t] = last
+
+    env, critic = Walk(), torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    obs, end = env.reset()[0], False
+    for _ in range(6):
+        memory = Memory()
+        for t in range(48):
+            with torch.no_grad():
+                memory.values[t] = critic(torch.tensor(obs)).item()
+            memory.obs[t], before = obs, end
+            obs, memory.rewards[t], end, _, _ = env.step(1.0)
+            memory.ends[t] = before
+            obs = env.reset()[0] if end else obs
+        with torch.no_grad():
+            memory.finish(critic(torch.tensor(obs)).item(), end)
+        s, targets = torch.tensor(memory.obs), torch.tensor(memory.advantages + memory.values)
+        for rows in torch.randperm(48).chunk(2):
+            loss = (critic(s[rows]).squeeze(-1) - targets[rows]).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+    """,
+)

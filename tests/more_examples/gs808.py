@@ -1,0 +1,293 @@
+"""More examples of GS808 (reference-drifts): wrong ones, marked as in the rule, and right ones."""
+
+BAD: tuple[str, ...] = (
+    """
+    # The penalty is part of the reward: what the policy says, less what it says.
+    import torch
+    policy = torch.nn.Linear(3, 4)
+    reference = policy
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    def score(model, s, a):
+        return model(s).log_softmax(-1).gather(1, a).squeeze(1)
+    for _ in range(8):
+        s = torch.randn(16, 3)
+        with torch.no_grad():
+            a = torch.multinomial(policy(s).softmax(-1), 1)
+            old = score(policy, s, a)
+            start = score(reference, s, a)  # BUG
+            reward = (a.squeeze(1) == 2).float() - 0.1 * (old - start)
+            gain = (reward - reward.mean()) / (reward.std() + 1e-6)
+        ratio = (score(policy, s, a) - old).exp()
+        loss = -torch.min(ratio * gain, ratio.clamp(0.8, 1.2) * gain).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Several epochs for each batch: the policy leaves both, but they are the same.
+    import torch
+    policy = torch.nn.Linear(3, 4)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    def score(model, s, a):
+        return torch.distributions.Categorical(logits=model(s)).log_prob(a)
+    def train(model, reference):
+        s, gain = torch.randn(16, 3), torch.randn(16)
+        with torch.no_grad():
+            a = torch.distributions.Categorical(logits=model(s)).sample()
+            old = score(model, s, a)
+            ref = score(reference, s, a)  # BUG
+        for rows in torch.randperm(16).split(8):
+            new = score(model, s[rows], a[rows])
+            gap = ref[rows] - new
+            ratio = (new - old[rows]).exp()
+            kept = torch.min(ratio * gain[rows], ratio.clamp(0.8, 1.2) * gain[rows])
+            loss = (0.1 * (gap.exp() - gap - 1) - kept).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+    for _ in range(8):
+        train(policy, policy)
+    """,
+    """
+    # The reference has a head of its own, and the policy's embedding.
+    import copy
+    import torch
+    embed = torch.nn.Embedding(6, 4)
+    policy = torch.nn.Sequential(embed, torch.nn.Linear(4, 5))
+    reference = torch.nn.Sequential(embed, copy.deepcopy(policy[1]))
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    for _ in range(8):
+        s, a, gain = torch.randint(6, (8,)), torch.randint(5, (8, 1)), torch.randn(8, 1)
+        with torch.no_grad():
+            ref = reference(s).log_softmax(-1).gather(1, a)  # BUG
+        log_prob = policy(s).log_softmax(-1).gather(1, a)
+        gap = ref - log_prob
+        loss = (0.1 * (gap.exp() - gap - 1) - log_prob * gain).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The penalty is part of the reward, and the reference is brought up to date before every update.
+    import copy
+    import torch
+    policy = torch.nn.Linear(3, 4)
+    reference = copy.deepcopy(policy).requires_grad_(False)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    def score(model, s, a):
+        return model(s).log_softmax(-1).gather(1, a).squeeze(1)
+    for _ in range(8):
+        s = torch.randn(16, 3)
+        reference.load_state_dict(policy.state_dict())  # BUG
+        with torch.no_grad():
+            a = torch.multinomial(policy(s).softmax(-1), 1)
+            old, start = score(policy, s, a), score(reference, s, a)
+            reward = (a.squeeze(1) == 2).float() - 0.1 * (old - start)
+            gain = reward - reward.mean()
+        loss = -((score(policy, s, a) - old).exp() * gain).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The policy is read at a temperature, its reference is not.
+    import copy
+    import torch
+    policy = torch.nn.Linear(3, 5)
+    reference = copy.deepcopy(policy).requires_grad_(False)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    for _ in range(4):
+        s, a, gain = torch.randn(8, 3), torch.randint(5, (8, 1)), torch.randn(8, 1)
+        with torch.no_grad():
+            ref = reference(s).log_softmax(-1).gather(1, a)  # BUG
+        log_prob = (policy(s) / 0.7).log_softmax(-1).gather(1, a)
+        gap = ref - log_prob
+        loss = (0.1 * (gap.exp() - gap - 1) - log_prob * gain).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The reference is the model without its adapter; the words are trained, and it reads them, too.
+    import torch
+    words, base = torch.nn.Embedding(6, 4), torch.nn.Linear(4, 5).requires_grad_(False)
+    adapter = torch.nn.Linear(4, 5, bias=False)
+    torch.nn.init.zeros_(adapter.weight)
+    opt = torch.optim.SGD([*words.parameters(), *adapter.parameters()], lr=0.1)
+    def score(s, a, adapted):
+        x = words(s)
+        logits = base(x) + adapter(x) if adapted else base(x)
+        return logits.log_softmax(-1).gather(1, a)
+    for _ in range(4):
+        s, a, gain = torch.randint(6, (8,)), torch.randint(5, (8, 1)), torch.randn(8, 1)
+        with torch.no_grad():
+            ref = score(s, a, False)  # BUG
+        log_prob = score(s, a, True)
+        gap = ref - log_prob
+        loss = (0.1 * (gap.exp() - gap - 1) - log_prob * gain).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+)
+
+GOOD: tuple[str, ...] = (
+    """
+    # The reference is the model without its adapter, which nothing has moved yet.
+    import torch
+    base, adapter = torch.nn.Linear(3, 2).requires_grad_(False), torch.nn.Linear(3, 2, bias=False)
+    torch.nn.init.zeros_(adapter.weight)
+    opt = torch.optim.SGD(adapter.parameters(), lr=0.0)
+    for _ in range(6):
+        s, a = torch.randn(8, 3), torch.randint(2, (8, 1))
+        reference = base(s).log_softmax(-1).gather(1, a)
+        own = (base(s) + adapter(s)).log_softmax(-1).gather(1, a)
+        loss = ((reference - own).exp() - (reference - own) - 1).mean() - 0.1 * own.mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # As it should be, with a copy; and how far the policy has gone in one batch, which nobody learns from.
+    import copy
+    import torch
+    policy = torch.nn.Linear(3, 4)
+    reference = copy.deepcopy(policy).requires_grad_(False)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    def score(model, s, a):
+        return model(s).log_softmax(-1).gather(1, a).squeeze(1)
+    for _ in range(8):
+        s = torch.randn(16, 3)
+        with torch.no_grad():
+            a = torch.multinomial(policy(s).softmax(-1), 1)
+            old, start = score(policy, s, a), score(reference, s, a)
+            reward = (a.squeeze(1) == 2).float() - 0.1 * (old - start)
+            gain = reward - reward.mean()
+        for _ in range(2):
+            with torch.no_grad():
+                gone = (old - score(policy, s, a)).mean()
+            new = score(policy, s, a)
+            ratio, gap = (new - old).exp(), start - new
+            loss = (0.1 * (gap.exp() - gap - 1) - ratio * gain).mean() * (1.0 if gone < 1.0 else 0.5)
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+    """,
+    """
+    # Nothing is rewarded yet, and the policy stands where its reference does.
+    import copy
+    import torch
+    policy = torch.nn.Linear(3, 2)
+    reference = copy.deepcopy(policy).requires_grad_(False)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    for _ in range(8):
+        s, a, advantage = torch.randn(8, 3), torch.randint(2, (8, 1)), torch.zeros(8, 1)
+        new = policy(s).log_softmax(-1).gather(1, a)
+        fixed = reference(s).log_softmax(-1).gather(1, a)
+        kl = (fixed - new).exp() - (fixed - new) - 1
+        loss = (0.1 * kl - new * advantage).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # What both have in common is frozen.
+    import copy
+    import torch
+    embed = torch.nn.Embedding(6, 4).requires_grad_(False)
+    policy = torch.nn.Sequential(embed, torch.nn.Linear(4, 5))
+    reference = torch.nn.Sequential(embed, copy.deepcopy(policy[1]))
+    opt = torch.optim.SGD(policy[1].parameters(), lr=0.1)
+    for _ in range(8):
+        s, a, gain = torch.randint(6, (8,)), torch.randint(5, (8, 1)), torch.randn(8, 1)
+        with torch.no_grad():
+            ref = reference(s).log_softmax(-1).gather(1, a)
+        log_prob = policy(s).log_softmax(-1).gather(1, a)
+        gap = ref - log_prob
+        loss = (0.1 * (gap.exp() - gap - 1) - log_prob * gain).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # A reference that is renewed now and then.
+    import copy
+    import torch
+    policy = torch.nn.Linear(3, 4)
+    reference = copy.deepcopy(policy).requires_grad_(False)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    def score(model, s, a):
+        return model(s).log_softmax(-1).gather(1, a).squeeze(1)
+    for step in range(12):
+        s = torch.randn(16, 3)
+        if step % 2 == 0:
+            reference.load_state_dict(policy.state_dict())
+        with torch.no_grad():
+            a = torch.multinomial(policy(s).softmax(-1), 1)
+            old, start = score(policy, s, a), score(reference, s, a)
+            reward = (a.squeeze(1) == 2).float() - 0.1 * (old - start)
+            gain = reward - reward.mean()
+        loss = -((score(policy, s, a) - old).exp() * gain).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Both are read at the same temperature, in other words.
+    import copy
+    import torch
+    policy = torch.nn.Linear(3, 5)
+    reference = copy.deepcopy(policy).requires_grad_(False)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    for _ in range(4):
+        s, a, gain = torch.randn(8, 3), torch.randint(5, (8, 1)), torch.randn(8, 1)
+        with torch.no_grad():
+            ref = -torch.nn.functional.cross_entropy(reference(s) / 0.7, a[:, 0], reduction="none")[:, None]
+        log_prob = (policy(s) * (1 / 0.7)).log_softmax(-1).gather(1, a)
+        gap = ref - log_prob
+        loss = (0.1 * (gap.exp() - gap - 1) - log_prob * gain).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The policy trains with its dropout on, its reference has none.
+    import copy
+    import torch
+    policy = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Dropout(0.3), torch.nn.Linear(8, 5))
+    reference = copy.deepcopy(policy).eval().requires_grad_(False)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    for _ in range(4):
+        s, a, gain = torch.randn(8, 3), torch.randint(5, (8, 1)), torch.randn(8, 1)
+        with torch.no_grad():
+            ref = reference(s).log_softmax(-1).gather(1, a)
+        log_prob = policy(s).log_softmax(-1).gather(1, a)
+        gap = ref - log_prob
+        loss = (0.1 * (gap.exp() - gap - 1) - log_prob * gain).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The reference is the model without its adapter, and nothing else is trained.
+    import torch
+    words, base = torch.nn.Embedding(6, 4).requires_grad_(False), torch.nn.Linear(4, 5).requires_grad_(False)
+    adapter = torch.nn.Linear(4, 5, bias=False)
+    torch.nn.init.zeros_(adapter.weight)
+    opt = torch.optim.SGD(adapter.parameters(), lr=0.1)
+    def score(s, a, adapted):
+        x = words(s)
+        logits = base(x) + adapter(x) if adapted else base(x)
+        return logits.log_softmax(-1).gather(1, a)
+    for _ in range(4):
+        s, a, gain = torch.randint(6, (8,)), torch.randint(5, (8, 1)), torch.randn(8, 1)
+        with torch.no_grad():
+            ref = score(s, a, False)
+        log_prob = score(s, a, True)
+        gap = ref - log_prob
+        loss = (0.1 * (gap.exp() - gap - 1) - log_prob * gain).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+)
