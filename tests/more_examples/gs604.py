@@ -275,6 +275,22 @@ BAD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    # Each answer is to be compared with the mean of the others to its prompt, and `repeat` lays them out in turn.
+    import torch
+    model = torch.nn.Sequential(torch.nn.Embedding(7, 8), torch.nn.Linear(8, 7))
+    opt, k = torch.optim.SGD(model.parameters(), lr=0.1), 4
+    for _ in range(4):
+        tokens = torch.randint(7, (3, 5)).repeat(k, 1)
+        answer = torch.distributions.Categorical(logits=model(tokens)[:, -1])
+        token = answer.sample()
+        rewards = (token == tokens[:, 0]).float().reshape(3, k)  # BUG
+        advantage = rewards - (rewards.sum(1, keepdim=True) - rewards) / (k - 1)
+        loss = -(answer.log_prob(token) * advantage.flatten()).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -602,6 +618,22 @@ GOOD: tuple[str, ...] = (
         ids = ids.view(4, 3, 6).transpose(0, 1).reshape(12, 6)
         log_prob = net(ids[:, :-1]).log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze(-1)
         loss = -(log_prob * gain[:, None]).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Each answer is to be compared with the mean of the others to its prompt.
+    import torch
+    model = torch.nn.Sequential(torch.nn.Embedding(7, 8), torch.nn.Linear(8, 7))
+    opt, k = torch.optim.SGD(model.parameters(), lr=0.1), 4
+    for _ in range(4):
+        tokens = torch.randint(7, (3, 5)).repeat_interleave(k, 0)
+        answer = torch.distributions.Categorical(logits=model(tokens)[:, -1])
+        token = answer.sample()
+        rewards = (token == tokens[:, 0]).float().reshape(3, k)
+        advantage = rewards - (rewards.sum(1, keepdim=True) - rewards) / (k - 1)
+        loss = -(answer.log_prob(token) * advantage.flatten()).mean()
         opt.zero_grad()
         loss.backward()
         opt.step()

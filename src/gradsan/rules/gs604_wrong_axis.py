@@ -174,9 +174,9 @@ class WrongAxis(Rule):
         culprit = (mixed.folded if mixed.wrong_form else mixed.mean).site
         return Verdict(
             culprit,
-            f"the mean of {list(mixed.folded.shape)} along axis {mixed.mean.facts.axes[0]} is one of answers to "
-            f"different prompts: `{repeated.name}` on {line(history, repeated.site)} made {mixed.answers} rows of each "
-            f"of {mixed.prompts}, {'one after the other' if repeated.name == 'repeat_interleave' else 'in turn'}",
+            f"the {mixed.mean.name} of {list(mixed.folded.shape)} along axis {mixed.mean.facts.axes[0]} is one of "
+            f"answers to different prompts: `{repeated.name}` on {line(history, repeated.site)} made {mixed.answers} "
+            f"rows of each of {mixed.prompts}, {'one after the other' if repeated.name == 'repeat_interleave' else 'in turn'}",
             [
                 ("wrong axis", culprit),
                 ("mean", mixed.mean.site),

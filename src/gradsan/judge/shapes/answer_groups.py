@@ -11,6 +11,7 @@ from gradsan.record.events import Op, ValueId
 
 REPEATING = {"repeat_interleave", "repeat", "tile"}
 FOLDING = {"view", "reshape", "unflatten"}
+AVERAGING = ("mean", "sum")  # of the others: `(r.sum(1) - r) / (k - 1)`
 
 
 class MixedGroup(NamedTuple):
@@ -28,7 +29,7 @@ def mixed_groups(graph: Provenance, within: dict[ValueId, Op]) -> Iterator[Mixed
     """`(r - r.mean(0))` of rewards `[G, K]` where the rows were repeated group by group; or of a `[K, G]`, which then
     has answers to several prompts along either axis."""
     repeats = [found for op in graph.named(within, REPEATING) if (found := _repeat(graph, op)) is not None]
-    for mean in graph.named(within, ("mean",)) if repeats else ():
+    for mean in graph.named(within, AVERAGING) if repeats else ():
         folded = next(graph.inputs(mean), None)
         if folded is None or len(folded.shape) != 2 or len(mean.facts.axes) != 1:
             continue
