@@ -172,11 +172,12 @@ class WrongAxis(Rule):
     def _mixed(self, event: Backward, mixed: MixedGroup) -> Verdict:
         history, repeated = self.history, mixed.repeated
         culprit = (mixed.folded if mixed.wrong_form else mixed.mean).site
+        order = "one after the other" if repeated.name == "repeat_interleave" else "in turn"
         return Verdict(
             culprit,
             f"the {mixed.mean.name} of {list(mixed.folded.shape)} along axis {mixed.mean.facts.axes[0]} is one of "
             f"answers to different prompts: `{repeated.name}` on {line(history, repeated.site)} made {mixed.answers} "
-            f"rows of each of {mixed.prompts}, {'one after the other' if repeated.name == 'repeat_interleave' else 'in turn'}",
+            f"rows of each of {mixed.prompts}, {order}",
             [
                 ("wrong axis", culprit),
                 ("mean", mixed.mean.site),
