@@ -114,6 +114,17 @@ class ReversedEntropy(Rule):
     good = (
         """
         import torch
+        policy, weight = torch.nn.Linear(3, 2), -0.01
+        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+        for _ in range(8):
+            dist = torch.distributions.Categorical(logits=policy(torch.randn(8, 3)))
+            loss = -(dist.log_prob(dist.sample()) * torch.randn(8)).mean() + weight * dist.entropy().mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        import torch
         actor, log_weight = torch.nn.Linear(3, 2), torch.nn.Parameter(torch.tensor(-0.7))
         opt, weight_opt = torch.optim.SGD(actor.parameters(), lr=0.1), torch.optim.SGD([log_weight], lr=0.1)
         for _ in range(6):
@@ -146,17 +157,6 @@ class ReversedEntropy(Rule):
             weight_opt.zero_grad()
             weight_loss.backward()
             weight_opt.step()
-        """,
-        """
-        import torch
-        policy, weight = torch.nn.Linear(3, 2), -0.01
-        opt = torch.optim.SGD(policy.parameters(), lr=0.1)
-        for _ in range(8):
-            dist = torch.distributions.Categorical(logits=policy(torch.randn(8, 3)))
-            loss = -(dist.log_prob(dist.sample()) * torch.randn(8)).mean() + weight * dist.entropy().mean()
-            opt.zero_grad()
-            loss.backward()
-            opt.step()
         """,
     )
 

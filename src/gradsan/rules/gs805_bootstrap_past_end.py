@@ -166,6 +166,37 @@ class BootstrapPastEnd(Rule):
     )
     good = (
         """
+        import numpy, torch
+
+        class Walk:
+            def __init__(self):
+                self.random = numpy.random.default_rng(0)
+
+            def reset(self):
+                self.x = self.random.normal(size=3).astype("float32")
+                return self.x.copy(), {}
+
+            def step(self, action):
+                self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+                return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+        env, critic = Walk(), torch.nn.Linear(3, 1)
+        opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+        obs, _ = env.reset()
+        for _ in range(6):
+            rows = []
+            for _ in range(32):
+                next_obs, reward, terminated, truncated, _ = env.step(1.0)
+                rows.append((obs, reward, next_obs, float(terminated)))
+                obs = env.reset()[0] if terminated else next_obs
+            s, r, s2, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+            target = r + 0.99 * (1 - end) * critic(s2).squeeze(-1).detach()
+            loss = (critic(s).squeeze(-1) - target).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
         import torch
 
         class Chain:
@@ -240,37 +271,6 @@ class BootstrapPastEnd(Rule):
             fit = (critic(s).squeeze(-1) - (weight + torch.cat(values))).pow(2).mean()
             opt.zero_grad()
             (fit - (log_prob * weight).mean()).backward()
-            opt.step()
-        """,
-        """
-        import numpy, torch
-
-        class Walk:
-            def __init__(self):
-                self.random = numpy.random.default_rng(0)
-
-            def reset(self):
-                self.x = self.random.normal(size=3).astype("float32")
-                return self.x.copy(), {}
-
-            def step(self, action):
-                self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
-                return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
-
-        env, critic = Walk(), torch.nn.Linear(3, 1)
-        opt = torch.optim.SGD(critic.parameters(), lr=0.01)
-        obs, _ = env.reset()
-        for _ in range(6):
-            rows = []
-            for _ in range(32):
-                next_obs, reward, terminated, truncated, _ = env.step(1.0)
-                rows.append((obs, reward, next_obs, float(terminated)))
-                obs = env.reset()[0] if terminated else next_obs
-            s, r, s2, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
-            target = r + 0.99 * (1 - end) * critic(s2).squeeze(-1).detach()
-            loss = (critic(s).squeeze(-1) - target).pow(2).mean()
-            opt.zero_grad()
-            loss.backward()
             opt.step()
         """,
     )

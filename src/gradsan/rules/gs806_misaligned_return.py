@@ -259,6 +259,46 @@ class MisalignedReturn(Rule):
         opt = torch.optim.SGD(policy.parameters(), lr=0.01)
         obs, _ = env.reset()
         for _ in range(4):
+            seen, actions, rewards, ends = [], [], [], []
+            for _ in range(40):
+                action = torch.distributions.Categorical(logits=policy(torch.tensor(obs))).sample()
+                seen.append(obs)
+                actions.append(action)
+                obs, reward, terminated, truncated, _ = env.step(int(action))
+                rewards.append(reward)
+                ends.append(terminated)
+                if terminated:
+                    obs, _ = env.reset()
+            running, returns = 0.0, []
+            for reward, end in zip(reversed(rewards), reversed(ends), strict=True):
+                running = reward + 0.9 * running * (not end)
+                returns.insert(0, running)
+            returns = torch.tensor(returns)
+            dist = torch.distributions.Categorical(logits=policy(torch.tensor(numpy.array(seen))))
+            loss = -(dist.log_prob(torch.stack(actions)) * returns).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        """
+        import numpy, torch
+
+        class Walk:
+            def __init__(self):
+                self.random = numpy.random.default_rng(0)
+
+            def reset(self):
+                self.x = self.random.normal(size=3).astype("float32")
+                return self.x.copy(), {}
+
+            def step(self, action):
+                self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+                return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+        env, policy = Walk(), torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+        obs, _ = env.reset()
+        for _ in range(4):
             rows = []
             for _ in range(40):
                 action = torch.distributions.Categorical(logits=policy(torch.tensor(obs))).sample()
@@ -301,34 +341,6 @@ class MisalignedReturn(Rule):
                 total = reward + 0.9 * total
                 returns.insert(0, total)
             loss = -(torch.cat(scores) * torch.tensor(returns)).mean()
-            opt.zero_grad()
-            loss.backward()
-            opt.step()
-        """,
-        """
-        # Both from the last to the first.
-        import torch
-
-        class World:  # without `reset`, and one copy only
-            def __init__(self):
-                self.x = torch.zeros(1, 3)
-            def step(self, action):
-                self.x = 0.5 * self.x + torch.randn(1, 3)
-                return self.x, self.x[:, 0] + action
-
-        world, policy = World(), torch.nn.Linear(3, 2)
-        opt = torch.optim.SGD(policy.parameters(), lr=0.01)
-        for _ in range(4):
-            scores, rewards, returns, total = [], [], [], 0.0
-            for _ in range(8):
-                choice = torch.distributions.Categorical(logits=policy(world.x))
-                action = choice.sample()
-                scores.append(choice.log_prob(action))
-                rewards.append(float(world.step(action)[1]))
-            for reward in reversed(rewards):
-                total = reward + 0.9 * total
-                returns.append(total)
-            loss = -(torch.cat(scores[::-1]) * torch.tensor(returns)).mean()
             opt.zero_grad()
             loss.backward()
             opt.step()
