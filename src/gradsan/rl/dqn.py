@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -135,8 +134,8 @@ class DQN(Agent):
     def update(self, obs: Tensor, action: Tensor, y: Tensor) -> None:
         """One step on ½ (y − Q(s, a))², or on Huber's loss of it; `action` and `y` are columns [B, 1]."""
         q = self.q(obs).gather(1, action)
-        # Huber's loss is ½ (y − Q)² up to δ: the squared one is that without a bound, and one operation.
-        loss = functional.huber_loss(q, y, delta=1.0 if self.config.loss == "huber" else math.inf)
+        huber = self.config.loss == "huber"
+        loss = functional.huber_loss(q, y) if huber else 0.5 * functional.mse_loss(q, y)
         self.check_contract("td", loss)
         self.optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
