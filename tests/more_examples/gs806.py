@@ -993,4 +993,37 @@ GOOD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    # Observations and the next ones go through the critic in one pass, which is then cut in two.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 3), False, {}
+
+    env, critic = Walk(), torch.nn.Linear(3, 1)
+    opt, rows = torch.optim.SGD(critic.parameters(), lr=0.01), []
+    obs, _ = env.reset()
+    for step in range(120):
+        next_obs, reward, terminated, truncated, _ = env.step(1.0)
+        rows.append((obs, reward, next_obs, terminated))
+        obs = env.reset()[0] if terminated else next_obs
+        if step < 40:
+            continue
+        drawn = [rows[i] for i in numpy.random.default_rng(step).integers(len(rows), size=32)]
+        s, r, s2, end = (torch.tensor(numpy.array(part)).float() for part in zip(*drawn))
+        following, value = critic(torch.cat([s2, s])).squeeze(-1).chunk(2)
+        target = r + 0.99 * (1 - end) * following.detach()
+        opt.zero_grad()
+        (value - target).pow(2).mean().backward()
+        opt.step()
+    """,
 )

@@ -95,10 +95,15 @@ class ExperienceBook:
         return self._rows_by_time(live, count)
 
     def readings_behind(self, live: Op, count: int) -> Iterator[list[Row]]:
-        """The same; of a value that was computed from what all agents see, for each agent."""
+        """The same; of a value that was computed from several batches at once (observations and the next ones, in one
+        pass), for each of them; from what all agents see, for each agent."""
         if (first := self.rows_behind(live, count)) is not None:
             yield first
-        for nid in self._graph.ancestors([live.nid]) if self.of_other_agents else ():
+        behind = self._graph.ancestors([live.nid])
+        for rows in (self.observations[nid] for nid in behind if nid in self.observations):
+            if len(rows) == count and list(rows) != first:
+                yield list(rows)
+        for nid in behind if self.of_other_agents else ():
             for rows in self.of_other_agents.get((nid, "observation"), ()):
                 if len(rows) == count:
                     yield list(rows)
