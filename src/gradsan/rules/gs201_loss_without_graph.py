@@ -126,6 +126,15 @@ class LossWithoutGraph(Rule):
         revived = revived or (roots if made_anew else [])
         if NO_GRAPH not in event.error and not (revived and not graph.live_params(roots)):
             return
+        hack = ""
+        if revived:
+            how = "requires_grad=True" if made_anew else "requires_grad_(True)"
+            hack = f"; `{how}` on {line(history, graph.ops[revived[0]].site)} only hides it"
+        yield from self._explained(event, roots, trained, hack)
+
+    def _explained(self, event: Backward, roots: list[ValueId], trained: set[ParamId], hack: str) -> Verdicts:
+        """Why nothing leads to this loss; `hack` says what hides it, if anything does."""
+        history, graph = self.history, self.history.graph
         cuts = self.history.cuts
         # What has learnt from other losses may be cut from this one by right.
         cut = (
@@ -134,12 +143,6 @@ class LossWithoutGraph(Rule):
             or cuts.in_prediction(roots, trained)
         )
         sites = [("backward", event.site)]
-        hack = (
-            f"; `{'requires_grad=True' if made_anew else 'requires_grad_(True)'}` on "
-            f"{line(history, graph.ops[revived[0]].site)} only hides it"
-            if revived
-            else ""
-        )
         untrained = self._untrained(roots)
         frozen = untrained or self._frozen(roots)
         if not event.error and cut is None and not frozen:
