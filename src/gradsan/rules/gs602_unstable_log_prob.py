@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from gradsan.judge.flow import SELECTING, SHAPING, behind_all
 from gradsan.judge.report.wording import line
-from gradsan.record.events import Backward, Op, Ops
+from gradsan.record.events import Backward, Op, Ops, Site
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
-WANTS_LOGITS = {"log_softmax", "softmax", "logsumexp", "cross_entropy", "log_sigmoid"}
+# What each squashing must not stand in front of, because it would be applied a second time.
+WANTS_LOGITS = {
+    "softmax": {"log_softmax", "softmax", "logsumexp", "cross_entropy"},
+    "sigmoid": {"sigmoid", "logsigmoid", "log_sigmoid", "binary_cross_entropy_with_logits"},
+}
 WANTS_LOG_PROBS = {"nll_loss", "kl_div"}  # as the first of their values
+ASKED = {"log"}.union(WANTS_LOG_PROBS, *WANTS_LOGITS.values())
+LAYERS = {"linear", "addmm"}
 
 
 class UnstableLogProb(Rule):
@@ -16,7 +22,10 @@ class UnstableLogProb(Rule):
     name = "unstable-log-prob"
     severity = "warning"
     needs_deep = True
-    what = "`log(softmax(x))`, the output of a softmax passed as logits, or a softmax of a softmax."
+    what = (
+        "`log(softmax(x))`, the output of a softmax or sigmoid passed as logits, a softmax of a softmax, or raw "
+        "outputs passed as log-probabilities."
+    )
     why = """
         The logarithm of a softmax is minus infinity as soon as one probability underflows, and the next step is
         NaN. Probabilities taken for logits make the policy nearly uniform, whatever the network says: it explores
@@ -107,9 +116,11 @@ class UnstableLogProb(Rule):
         for op in event.ops:
             if op.name != "logsumexp" or "distribution" not in op.tags or op.live:
                 continue
-            source = self._softmax_behind(op)
-            learned = history.graph.value_params([op.nid]) if source is not None else set()
-            if source is not None and learned & history.ever_fed:
+            source = self._given(op)
+            if source is None or source.name != "softmax":
+                continue
+            learned = history.graph.value_params([op.nid])
+            if learned & history.ever_fed:
                 yield Verdict(
                     op.site,
                     f"a softmax output is used as logits (softmax on {line(history, source.site)}): what is drawn "
@@ -120,34 +131,47 @@ class UnstableLogProb(Rule):
 
     def on_backward(self, event: Backward) -> Verdicts:
         for op in self.history.graph.ancestors(root.nid for root in event.roots).values():
-            source = self._softmax_behind(op)
-            if source is None:
+            source = self._given(op) if op.name in ASKED else None
+            what = misuse(op, source) if source is not None else ""
+            if source is None or not what:
                 continue
-            if op.name == "log" and "distribution" not in op.tags:
-                what = "the logarithm of a softmax underflows"
-            elif op.name in WANTS_LOGITS:
-                what = (
-                    "a softmax output is used as logits"
-                    if op.name != "softmax"
-                    else "a softmax is applied twice"
-                )
-            elif op.name in WANTS_LOG_PROBS:
-                what = f"`{op.name}` takes log-probabilities and is given probabilities"
-            else:
-                continue
+            here = self._made_a_distribution(op)
             yield Verdict(
-                op.site,
-                f"{what} (softmax on {line(self.history, source.site)})",
-                [("softmax", source.site), ("log or distribution", op.site), ("backward", event.site)],
+                here,
+                f"{what} ({source.name} on {line(self.history, source.site)})",
+                [(source.name, source.site), ("log or distribution", here), ("backward", event.site)],
                 event.reached,
             )
 
-    def _softmax_behind(self, op: Op) -> Op | None:
-        if op.name != "log" and op.name not in WANTS_LOGITS | WANTS_LOG_PROBS:
-            return None
+    def _given(self, op: Op) -> Op | None:
+        """What made the first value that an operation was given."""
         graph = self.history.graph
-        source = behind_all(graph, next(graph.inputs(op), None), SHAPING | SELECTING)
-        return source if source is not None and source.name == "softmax" else None
+        return behind_all(graph, next(graph.inputs(op), None), SHAPING | SELECTING)
+
+    def _made_a_distribution(self, op: Op) -> Site:
+        """Where the distribution was made that is asked here; this very place where none is asked."""
+        if "log_prob" not in op.tags or not op.inputs:
+            return op.site
+        graph = self.history.graph
+        users = (graph.get(nid) for nid in graph.consumers.get(op.inputs[0], ()))
+        made = (
+            user for user in users if user and "distribution" in user.tags and "log_prob" not in user.tags
+        )
+        return next((user.site for user in made), op.site)
+
+
+def misuse(op: Op, source: Op) -> str:
+    """What is wrong about giving this to that operation; nothing where it is right."""
+    if op.name in WANTS_LOGITS.get(source.name, ()):
+        twice = f"a {source.name} is applied twice"
+        return twice if op.name == source.name else f"a {source.name} output is used as logits"
+    if source.name == "softmax" and op.name == "log" and "distribution" not in op.tags:
+        return "the logarithm of a softmax underflows"
+    if source.name == "softmax" and op.name in WANTS_LOG_PROBS:
+        return f"`{op.name}` takes log-probabilities and is given probabilities"
+    if source.name in LAYERS and op.name in WANTS_LOG_PROBS:
+        return f"`{op.name}` takes log-probabilities and is given the raw output of a layer"
+    return ""
 
 
 rule = UnstableLogProb
