@@ -2,6 +2,20 @@
 
 BAD: tuple[str, ...] = (
     """
+    # Priorities with their graphs, in updates so large that only a few of them are traced.
+    import torch
+    net = torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    priorities = {}
+    for update in range(70):
+        error = net(torch.randn(64, 3)).squeeze(1) - 1.0
+        opt.zero_grad()
+        error.pow(2).mean().backward()
+        opt.step()
+        for row, one in enumerate(error):
+            priorities[update, row] = (one.abs() + 1e-3) ** 0.6  # BUG
+    """,
+    """
     # The best error so far, measured after every fourth update; another line only reads it.
     import torch
     net, held = torch.nn.Linear(3, 1), torch.randn(8, 3)

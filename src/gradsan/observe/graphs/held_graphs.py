@@ -12,6 +12,7 @@ from gradsan.record.events import HeldGraphs, Site
 
 LONG = 48  # iterations; an inner loop holds its losses for fewer
 ITERATIONS = 6  # of which something is still there
+FEW = 4  # of these, where hardly more have been traced
 MOST_LINES = 4
 
 
@@ -38,7 +39,8 @@ class HeldGraphsWatch:
             if site and number == nid and iteration - made >= LONG:
                 held.setdefault(site, set()).add(made)
                 oldest.setdefault(site, tensor)
-        lines = [site for site, made in held.items() if len(made) >= ITERATIONS and site not in self._told]
+        enough = self._enough(values.traced, iteration)
+        lines = [site for site, made in held.items() if len(made) >= enough and site not in self._told]
         if not lines:
             return None
         self._told.update(lines)
@@ -46,6 +48,11 @@ class HeldGraphsWatch:
         kept = oldest.pop(lines[0])
         oldest.clear()
         return HeldGraphs(tuple(lines[:MOST_LINES]), count, iteration - min(held[lines[0]]), holder_of(kept))
+
+    def _enough(self, traced: int, iteration: int) -> int:
+        """Large iterations are traced a few times only: then all but one of those must have left something."""
+        old = sum(iteration - self._real(one) >= LONG for one in range(min(traced, ITERATIONS + 1)))
+        return min(ITERATIONS, max(FEW, old - 1))
 
     def _real(self, traced: int) -> int:
         """The iteration of the run that was the so many-th to be traced."""
