@@ -70,3 +70,19 @@ def test_a_parameter_without_a_name_is_not_set_as_code():
     )
     assert "parameter [3] made on line 3" in report.findings[0].message
     assert "`parameter" not in report.findings[0].message
+
+
+def test_what_a_function_returns_is_not_called_what_twice():
+    report = run_code(
+        """
+        import torch
+        w = torch.ones(3, requires_grad=True)
+        x = torch.ones(3)
+        def score():
+            return w * x
+        loss = score().sum()
+        x.data.mul_(2.0)
+        loss.backward()
+        """
+    )
+    assert "what line 6 kept for backward was overwritten" in report.findings[0].message

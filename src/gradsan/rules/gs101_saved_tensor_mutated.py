@@ -5,7 +5,7 @@ from __future__ import annotations
 from gradsan.judge.history import History
 from gradsan.judge.lines.callers import caller_of
 from gradsan.judge.lines.read_writes import written_by_source
-from gradsan.judge.report.wording import line, value_at, write_at
+from gradsan.judge.report.wording import kept_by, line, write_at
 from gradsan.record.events import NOWHERE, Backward, ChangedTensor, Failed, Site, ValueId
 from gradsan.record.torch_errors import SAVED_TENSOR_CHANGED
 from gradsan.rules.base import Rule, Verdict, Verdicts
@@ -163,10 +163,7 @@ class SavedTensorMutated(Rule):
                 return
             hint = "; run with `--mode deep` to see which line wrote it" if facts.forward_unseen else ""
             kept_at = facts.kept_at
-            what = value_at(history, kept_at, "an operation")
-            whose = (
-                f"what {what} ({line(history, kept_at)}) has kept for" if kept_at else "a tensor needed by"
-            )
+            whose = f"{kept_by(history, kept_at)} has kept for" if kept_at else "a tensor needed by"
             message = f"{whose} this backward was changed in place{hint}"
             story = [("saved", kept_at)] if kept_at else []
             yield Verdict(event.site, message, [*story, ("backward", event.site)], event.reached)
@@ -176,8 +173,8 @@ class SavedTensorMutated(Rule):
         culprit = self._written_for(event, changed)
         yield Verdict(
             culprit,
-            f"{write_at(history, changed.site, changed.operation)} changes in place what "
-            f"{value_at(history, kept_at, 'an operation')} ({line(history, kept_at)}) has kept for "
+            f"{write_at(history, changed.site, changed.operation)} changes in place "
+            f"{kept_by(history, kept_at)} has kept for "
             f"backward on {line(history, event.site)}",
             [("saved", kept_at), ("caller", culprit), ("mutation", changed.site), ("backward", event.site)],
             event.reached,

@@ -13,7 +13,7 @@ from gradsan.judge.copies.itself import (
 from gradsan.judge.copies.overwritten_names import Overwritten, overwritten_names
 from gradsan.judge.effect import never_computed
 from gradsan.judge.lines.source import backward_at
-from gradsan.judge.report.wording import line, value_at
+from gradsan.judge.report.wording import kept_by, line, value_at
 from gradsan.record.events import NOWHERE, Backward, Op, Ops, Site, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
@@ -184,7 +184,7 @@ class HiddenMutation(Rule):
             )
             yield Verdict(
                 culprit,
-                f"what {value_at(history, kept_at, 'an operation')} ({line(history, kept_at)}) kept for backward was "
+                f"{kept_by(history, kept_at)} kept for backward was "
                 f"overwritten before backward used it: {how}",
                 [
                     ("saved", kept_at),

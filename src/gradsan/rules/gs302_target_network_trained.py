@@ -5,6 +5,7 @@ from __future__ import annotations
 from gradsan.judge.effect import of_all
 from gradsan.judge.flow import param_users
 from gradsan.judge.history import History, Optimizer
+from gradsan.judge.leaks.agreement import agreement
 from gradsan.judge.leaks.live_references import LiveReference, live_reference
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.lines.callers import optimizer_made_at, used_in
@@ -13,6 +14,7 @@ from gradsan.record.events import ParamId, Site, Step
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 TIMES = 3
+AGREED = 3  # backwards in which two networks were only compared with each other
 
 
 class TargetNetworkTrained(Rule):
@@ -21,7 +23,8 @@ class TargetNetworkTrained(Rule):
     severity = "error"
     what = """
         A target network (one that is overwritten from another network) is owned by an optimizer; or a reference is,
-        a copy of the policy that the policy is measured against. Where no optimizer owns it but gradient reaches it
+        a copy of the policy that the policy is measured against; or the random network that a predictor is to imitate
+        (a novelty bonus) learns together with it. Where no optimizer owns it but gradient reaches it
         all the same, the finding is only informative: that work is wasted.
     """
     why = """
@@ -144,6 +147,8 @@ class TargetNetworkTrained(Rule):
         super().__init__(history)
         self._wasted: dict[int, int] = {}
         self._used_at: dict[ParamId, Site] = {}
+        self._taught_at: dict[ParamId, set[Site]] = {}
+        self._agreements = 0
 
     def on_step(self, event: Step) -> Verdicts:
         yield from self._owned(self.history.optimizers[event.oid], event.site)
@@ -174,6 +179,7 @@ class TargetNetworkTrained(Rule):
         found = live_reference(self.history, contribution)
         if found is not None:
             yield self._moved(found, contribution)
+        yield from self._agreed(contribution)
         yield from self._wasted_on(contribution)
 
     def _moved(self, found: LiveReference, contribution: Contribution) -> Verdict:
@@ -189,6 +195,34 @@ class TargetNetworkTrained(Rule):
             explains=pids,
             fix="leave the reference out of the optimizer, and score it under `torch.no_grad()`",
         )  # fmt: skip
+
+    def _agreed(self, contribution: Contribution) -> Verdicts:
+        """Said once the same difference has come back, and has stayed all that either network learns from."""
+        history = self.history
+        for pid in contribution.event.fed:
+            self._taught_at.setdefault(pid, set()).add(contribution.site)
+        found = agreement(history, contribution)
+        if found is None:
+            return
+        pids = found.given | found.learning
+        self._agreements += 1
+        if self._agreements < AGREED or any(len(self._taught_at[pid]) > 1 for pid in pids):
+            return
+        owner = history.owner_of(min(found.given))[0]
+        yield Verdict(
+            optimizer_made_at(history, owner),
+            f"{networks(history, found.given)} and {networks(history, found.learning)} are both trained, and learn "
+            f"only to agree on {line(history, found.difference.site)}: no data says what is right, so both end with "
+            "what is easiest to say",
+            [
+                ("optimizer", owner.site),
+                ("difference", found.difference.site),
+                ("backward", contribution.site),
+            ],
+            pids,
+            explains=pids,
+            fix="leave the one that is the target out of the optimizer, and call it under `torch.no_grad()`",
+        )
 
     def _wasted_on(self, contribution: Contribution) -> Verdicts:
         history, event = self.history, contribution.event

@@ -81,6 +81,14 @@ def value_at(history: History, site: Site, fallback: str = "the value") -> str:
     return spoken(seen.file, seen.line) or fallback
 
 
+def kept_by(history: History, site: Site) -> str:
+    """What a line has kept for backward: "what `ratio` (line 41)", to be followed by a verb."""
+    name = value_at(history, site, "an operation")
+    return (
+        f"what {line(history, site)}" if name.startswith("what ") else f"what {name} ({line(history, site)})"
+    )
+
+
 def write_at(history: History, site: Site, operation: str) -> str:
     """A name for a write in place, as the source has it."""
     seen = history.sites.get(site)
