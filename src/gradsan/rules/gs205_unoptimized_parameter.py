@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
 from gradsan.judge.copies.replaced import left_behind
 from gradsan.judge.flow import is_linear_in, param_users
 from gradsan.judge.history import History, Optimizer
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.lines.callers import optimizer_made_at, way
-from gradsan.judge.lines.plain_containers import plain_container_at
+from gradsan.judge.lines.plain_containers import plain_container_at, plain_tensor_at
 from gradsan.judge.lines.source import collected_at
 from gradsan.judge.report.wording import networks
 from gradsan.record.events import NOWHERE, ParamId, Site
@@ -23,7 +25,8 @@ class UnoptimizedParameter(Rule):
     severity = "error"
     what = """
         A parameter takes part in a loss and receives gradient, but was given to no optimizer: a forgotten head,
-        mixer or RNN, layers in a plain list instead of a `ModuleList`, a layer made after the optimizer.
+        mixer or RNN, layers in a plain list instead of a `ModuleList`, a plain tensor instead of an `nn.Parameter`,
+        a layer made after the optimizer.
     """
     why = """
         It keeps its random initial values for the whole run, and everything before it is trained
@@ -194,13 +197,20 @@ class UnoptimizedParameter(Rule):
         made = optimizer_made_at(history, optimizer)
         collected = (self._collected(made) if made == optimizer.site else made) or optimizer.last_step
         kept = next((s for pid in sorted(ready) if (s := self._plain_container(pid))), NOWHERE)
+        bare = next((s for pid in sorted(ready) if (s := self._plain_tensor(pid))), NOWHERE)
         late = created if self._came_later(ready, optimizer) else NOWHERE
+        hidden = (
+            ": `parameters()` does not look into a plain container"
+            if kept
+            else ": a plain tensor is no parameter of its module; wrap it in `nn.Parameter`"
+            if bare
+            else ""
+        )
         yield Verdict(
-            kept or late or collected,
-            f"gradient reaches {networks(history, ready)}, but no optimizer was given these weights"
-            + (": `parameters()` does not look into a plain container" if kept else ""),
-            [("plain container", kept), ("parameters collected" if optimizer.site else "step", collected),
-              ("optimizer", optimizer.site),
+            kept or bare or late or collected,
+            f"gradient reaches {networks(history, ready)}, but no optimizer was given these weights{hidden}",
+            [("plain container", kept), ("plain tensor", bare),
+             ("parameters collected" if optimizer.site else "step", collected), ("optimizer", optimizer.site),
              ("parameter made", created), ("backward", contribution.site)],
             ready,
             explains=ready,
@@ -240,10 +250,18 @@ class UnoptimizedParameter(Rule):
     def _plain_container(self, pid: ParamId) -> Site:
         """The list that should have been a `ModuleList`, where its layers were made on that line, or for it."""
         history, param = self.history, self.history.params[pid]
-        for site in way(history, param.created, param.created_by):
-            seen = history.sites.get(site)
-            if seen is not None and (line := plain_container_at(seen.file, seen.line)):
-                return history.site_at(seen.file, line, seen.function)
+        return self._in_the_source(way(history, param.created, param.created_by), plain_container_at)
+
+    def _plain_tensor(self, pid: ParamId) -> Site:
+        """The attribute of a module that should have been an `nn.Parameter`."""
+        param = self.history.params[pid]
+        return self._in_the_source([param.created], plain_tensor_at) if param.kind == "leaf" else NOWHERE
+
+    def _in_the_source(self, sites: Iterable[Site], line_for: Callable[[str, int], int]) -> Site:
+        for site in sites:
+            seen = self.history.sites.get(site)
+            if seen is not None and (line := line_for(seen.file, seen.line)):
+                return self.history.site_at(seen.file, line, seen.function)
         return NOWHERE
 
     def _collected(self, site: Site) -> Site:

@@ -1,4 +1,5 @@
-"""Layers that a module keeps where PyTorch does not look for them: in a plain list, tuple or dictionary."""
+"""What a module keeps where PyTorch does not look for it: layers in a plain list, tuple or dictionary, weights in a
+plain tensor."""
 
 from __future__ import annotations
 
@@ -11,11 +12,26 @@ CONTAINERS = (ast.List, ast.ListComp, ast.Tuple, ast.Dict, ast.DictComp)
 
 def plain_container_at(file: str, line: int) -> int:
     """The line that makes such an attribute of what is made on this line; 0 where there is none."""
-    tree = tree_of(file)
-    for node in ast.walk(tree) if tree is not None else ():
-        if isinstance(node, ast.ClassDef) and _covers(node, line) and _is_module(node, tree):
-            return _attribute(node, line)
+    owner = _module_at(file, line)
+    return _attribute(owner, line) if owner is not None else 0
+
+
+def plain_tensor_at(file: str, line: int) -> int:
+    """The line that makes the tensor made here an attribute of a module; 0 where there is none."""
+    owner = _module_at(file, line)
+    assigned = [node for node in ast.walk(owner) if isinstance(node, ast.Assign)] if owner is not None else []
+    for node in assigned:
+        if _covers(node, line) and not isinstance(node.value, CONTAINERS):
+            name = ast.unparse(node.targets[0])
+            return node.lineno if name.startswith("self.") else _kept(assigned, name)
     return 0
+
+
+def _module_at(file: str, line: int) -> ast.ClassDef | None:
+    """The class around this line, where it is a module."""
+    tree = tree_of(file)
+    classes = (n for n in ast.walk(tree) if isinstance(n, ast.ClassDef)) if tree is not None else ()
+    return next((node for node in classes if _covers(node, line) and _is_module(node, tree)), None)
 
 
 def _attribute(owner: ast.ClassDef, line: int) -> int:
