@@ -1,6 +1,6 @@
 """Direct preference optimisation with low-rank adapters: the optimizer is made from the parameters of the bare
 model, and only then are the adapters put in and everything else is frozen. What gets gradient is never stepped.
-After huggingface/peft#1612 and fkodom/lora-pytorch#1 (which parameters the optimizer was given).
+After fkodom/lora-pytorch#1 and pytorch/pytorch#149205 (an optimizer that holds other parameters).
 
 Round 26
 Class: llm-rl
