@@ -2,6 +2,23 @@
 
 BAD: tuple[str, ...] = (
     """
+    # Importance weights of a prioritised replay, after the loss has averaged.
+    import torch
+    q = torch.nn.Linear(3, 2)
+    s, a, y, weights = torch.randn(8, 3), torch.randint(2, (8, 1)), torch.randn(8, 1), torch.rand(8, 1)
+    loss = (weights * torch.nn.functional.mse_loss(q(s).gather(1, a), y)).mean()  # BUG
+    loss.backward()
+    """,
+    """
+    import torch
+    q = torch.nn.Linear(3, 2)
+    s, a, y, weights = torch.randn(8, 3), torch.randint(2, (8, 1)), torch.randn(8), torch.rand(8)
+    error = q(s).gather(1, a).squeeze(1) - y
+    td = error.pow(2).mean()
+    loss = torch.mean(td * weights)  # BUG
+    loss.backward()
+    """,
+    """
     import torch
     q, q_old = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
     s, s2, reward = torch.randn(8, 3), torch.randn(8, 3), torch.randn(8, 1)
@@ -223,6 +240,29 @@ BAD: tuple[str, ...] = (
 )
 
 GOOD: tuple[str, ...] = (
+    """
+    import torch
+    q = torch.nn.Linear(3, 2)
+    s, a, y, weights = torch.randn(8, 3), torch.randint(2, (8, 1)), torch.randn(8, 1), torch.rand(8, 1)
+    loss = (weights * torch.nn.functional.mse_loss(q(s).gather(1, a), y, reduction="none")).mean()
+    loss.backward()
+    """,
+    """
+    # One coefficient for each of four heads, whose losses were averaged over the batch.
+    import torch
+    net, coefficients = torch.nn.Linear(3, 4), torch.tensor([1.0, 0.5, 0.2, 0.1])
+    loss = ((net(torch.randn(8, 3)) - 1.0).pow(2).mean(0) * coefficients).sum()
+    loss.backward()
+    """,
+    """
+    # The scores of one episode, weighed with what all of it brought.
+    import torch
+    policy = torch.nn.Linear(3, 2)
+    s, a, rewards = torch.randn(8, 3), torch.randint(2, (8, 1)), torch.randn(8)
+    log_prob = policy(s).log_softmax(-1).gather(1, a).squeeze(1).sum()
+    loss = -(log_prob * rewards).sum()
+    loss.backward()
+    """,
     """
     import torch
     net = torch.nn.Linear(3, 5)

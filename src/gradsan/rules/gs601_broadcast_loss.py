@@ -9,6 +9,7 @@ from gradsan.judge.provenance import Provenance
 from gradsan.judge.report.wording import line
 from gradsan.judge.residuals import LIBRARY_LOSSES
 from gradsan.judge.shapes.axis_identity import rows_along_columns
+from gradsan.judge.shapes.late_weights import late_weights
 from gradsan.judge.shapes.meetings import (
     Meeting,
     all_choices_for_all_rows,
@@ -134,6 +135,8 @@ class BroadcastLoss(Rule):
         for meeting in rows_along_columns(graph, within):
             what = "belongs to the rows and is laid along the columns of"
             yield self._verdict(event, meeting, what, self.fix_of_rows)
+        for meeting in late_weights(self.history, within):
+            yield self._too_late(event, meeting)
         for op in graph.named(within, MEETING):
             pair = self._pair(op, within)
             if pair is None and (spread := spread_both(graph, op)) is not None:
@@ -156,6 +159,18 @@ class BroadcastLoss(Rule):
                     measure=None if harmless else never_computed,
                     severity="info" if harmless else "",
                 )
+
+    def _too_late(self, event: Backward, meeting: Meeting) -> Verdict:
+        weights, average = meeting.one, meeting.other
+        return Verdict(
+            meeting.op.site,
+            f"the weights {_shape(weights.shape)} come too late: `{average.name}` on "
+            f"{line(self.history, average.site)} has made one number of all samples, so that each weight multiplies "
+            "the same number and only their mean counts",
+            [("averaged", average.site), ("weighed", meeting.op.site), ("backward", event.site)],
+            event.reached,
+            fix="weigh each sample first: `(weights * mse_loss(q, y, reduction='none')).mean()`",
+        )
 
     def _spread(self, event: Backward, op: Op, pair: tuple[Op, Op]) -> Verdict:
         shapes = " and ".join(_shape(side.shape) for side in pair)
