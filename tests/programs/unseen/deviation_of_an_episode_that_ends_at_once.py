@@ -17,12 +17,12 @@ rng = np.random.default_rng(2523)
 
 
 class IcyPond:
-    """Cross the ice; it may break under any step, now and then under the first."""
+    """Cross the ice before it melts; it may break under any step, now and then under the first."""
 
     width = 6
 
     def reset(self):
-        self.place, self.crack = 0, rng.random(self.width) * 0.25
+        self.place, self.t, self.crack = 0, 0, rng.random(self.width) * 0.25
         return self.observe()
 
     def observe(self):
@@ -33,10 +33,12 @@ class IcyPond:
         risk = self.crack[self.place] * (1.5 if action == 1 else 0.5)
         if rng.random() < risk:
             return self.observe(), -1.0, True
+        self.t += 1
         if action == 1:
             self.place += 1
-        done = self.place == self.width
-        return self.observe(), 3.0 if done else -0.05, done
+        if self.place == self.width:
+            return self.observe(), 3.0, True
+        return self.observe(), -0.05, self.t == 30
 
 
 class Policy(nn.Module):
@@ -85,14 +87,12 @@ def finish_episode():
 def main():
     env, running_reward = IcyPond(), 0.0
     for _ in range(60):
-        state, ep_reward = env.reset(), 0.0
-        for _ in range(30):
+        state, ep_reward, done = env.reset(), 0.0, False
+        while not done:
             action = select_action(state)
             state, reward, done = env.step(action)
             policy.rewards.append(reward)
             ep_reward += reward
-            if done:
-                break
         running_reward = 0.05 * ep_reward + 0.95 * running_reward
         finish_episode()
 

@@ -80,7 +80,7 @@ class MuZeroNetwork(nn.Module):
 def play(env, network, rng, discount):
     """One game with a search of depth one as its improved policy."""
     obs, done, game = env.reset(), False, []
-    while not done and len(game) < 12:
+    while not done:
         with torch.no_grad():
             state, logits, _ = network.initial(torch.from_numpy(obs)[None])
             q = []

@@ -26,17 +26,18 @@ class TrainConfig:
     iql_tau: float = 0.7
     lr: float = 1e-2
     batch_size: int = 64
-    max_timesteps: int = 100
+    max_timesteps: int = 120
 
 
 def make_dataset(rng, n=1200):
-    """Logged throttle of a cart; driving off the track costs a lot."""
+    """Logged throttle of a cart; steering back pays a lot, driving off the track costs a lot."""
     rows, x = [], rng.normal(size=2)
     for _ in range(n):
         action = rng.uniform(-1, 1, size=1)
         nxt = np.array([x[0] + 0.3 * x[1], 0.9 * x[1] + 0.5 * action[0]])
         off = bool(abs(nxt[0]) > 2.0)
-        rows.append((x, action, -10 * abs(nxt[0]) - 100.0 * off, nxt, off))
+        caught = bool(action[0] * x[0] < -0.3)  # steered back towards the middle
+        rows.append((x, action, 100.0 * caught - 10 * abs(nxt[0]) - 100.0 * off, nxt, off))
         x = rng.normal(size=2) if off else nxt
     return [torch.tensor(np.array(c), dtype=torch.float32) for c in zip(*rows)]
 
