@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradsan.judge.history import History
-from gradsan.judge.lines.callers import caller_of
+from gradsan.judge.lines.callers import caller_of, way_of
 from gradsan.judge.lines.read_writes import written_by_source
 from gradsan.judge.report.wording import kept_by, line, write_at
 from gradsan.record.events import NOWHERE, Backward, ChangedTensor, Failed, Site, ValueId
@@ -191,7 +191,11 @@ class SavedTensorMutated(Rule):
             return changed.site
         newest = max(wrong, key=lambda op: op.nid)
         self._wrong.update(op.nid for op in wrong)
-        return caller_of(self.history, newest, lambda op: op.nid not in self._wrong)
+        caller = caller_of(self.history, newest, lambda op: op.nid not in self._wrong)
+        kept = graph.get(changed.value)
+        # What was made inside of that call cannot be copied before it: the others do right only without gradients.
+        made_inside = kept is not None and caller in way_of(self.history, kept)
+        return changed.site if made_inside else caller
 
     def on_failed(self, event: Failed) -> Verdicts:
         if event.kind not in REFUSED:
