@@ -65,6 +65,13 @@ FIRST_TRIES = (
         "7 of 24",
     ),
     ("24", "20", "by others, on other issues, without a look at those mends; counted after them", "14 of 20"),
+    (
+        "25",
+        "30",
+        "by others, on what people report of classic deep RL, before the mends that followed",
+        "24 of 30",
+    ),
+    ("26", "26", "by others, on language models and on meaning, before the mends that followed", "12 of 26"),
 )
 VERDICTS = ("code and line", "line only", "code only", "other finding", "silent")
 HEAD = ("class", "pairs", *VERDICTS, "twins with an alarm")

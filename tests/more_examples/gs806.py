@@ -546,6 +546,41 @@ BAD: tuple[str, ...] = (
 
 GOOD: tuple[str, ...] = (
     """
+    # A bonus for the own state beside the value of the next one (Munchausen).
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x, self.t = self.random.normal(size=3).astype("float32"), 0
+            return self.x.copy()
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            self.t += 1
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2)
+
+    env, critic = Walk(), torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    obs = env.reset()
+    for _ in range(6):
+        rows = []
+        for _ in range(32):
+            next_obs, reward, done = env.step(1.0)
+            rows.append((obs, reward, next_obs, float(done)))
+            obs = env.reset() if done else next_obs
+        s, r, s2, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+        with torch.no_grad():
+            bonus = critic(s).squeeze(-1).clamp(-1, 0)
+            target = r + 0.9 * bonus + 0.99 * critic(s2).squeeze(-1) * (1 - end)
+        loss = (critic(s).squeeze(-1) - target).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
     # Both the sum and the value are masked.
     import numpy, torch
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from gradsan.judge.experience import Row
-from gradsan.judge.flow import JOINING, SELECTING
+from gradsan.judge.flow import JOINING, SELECTING, terms
 from gradsan.judge.history import History
 from gradsan.judge.objective.weighed import DIFFERENCES, Met, met_in
 from gradsan.judge.returns.bootstraps import are_rewards, summed_rewards
@@ -45,7 +45,16 @@ def _asks_itself(history: History, met: Met, added: Op, rows: list[Row]) -> bool
     value = next(s for s in graph.inputs(added) if graph.value_params([s.nid]))
     own = {_original(history, pid) for pid in graph.live_params([met.live.nid])}
     others = {_original(history, pid) for pid in graph.value_params([value.nid])}
-    return bool(others & own) and _is_about(history, value, rows)
+    return bool(others & own) and all(
+        _is_about(history, part, rows) for part in [value, *_beside(history, met)]
+    )
+
+
+def _beside(history: History, met: Met) -> list[Op]:
+    """All that networks say in the target: a bonus for the own state may stand beside the value of the next one."""
+    graph = history.graph
+    parts = [] if met.constant is None else [term.op for term in terms(graph, met.constant)]
+    return [part for part in parts if graph.value_params([part.nid])]
 
 
 def _original(history: History, pid: ParamId) -> ParamId:
