@@ -86,10 +86,10 @@ for _ in range(4):
 """
 
 
-def test_a_broadcast_names_the_lines_that_made_the_column() -> None:
+def test_a_broadcast_names_the_lines_that_made_the_column_and_the_row() -> None:
     (finding,) = run_code(BROADCAST).findings
     made = [site.location.line for site in finding.sites if site.role == "made"]
-    assert (finding.rule, finding.culprit.line, made) == ("GS601", 10, [6, 9])
+    assert (finding.rule, finding.culprit.line, made) == ("GS601", 10, [6, 9, 8])
 
 
 TARGET_PREDICTS = """

@@ -151,7 +151,7 @@ class BroadcastLoss(Rule):
                     op.site,
                     f"`{op.name}` of {shapes[0]} and {shapes[1]} makes a [{size}, {size}] matrix of "
                     f"pairs on the way to the loss on {line(self.history, event.site)}{right}",
-                    [*self._made(pair[0], op), ("broadcast", op.site), ("backward", event.site)],
+                    [*self._made(pair, op), ("broadcast", op.site), ("backward", event.site)],
                     event.reached,
                     measure=None if harmless else never_computed,
                     severity="info" if harmless else "",
@@ -163,15 +163,16 @@ class BroadcastLoss(Rule):
             op.site,
             f"`{op.name}` of {shapes} spreads both: it pairs every row with others, on the way to the loss on "
             f"{line(self.history, event.site)}",
-            [*self._made(pair[1], op), ("broadcast", op.site), ("backward", event.site)],
+            [*self._made(pair[::-1], op), ("broadcast", op.site), ("backward", event.site)],
             event.reached,
             measure=never_computed,
         )
 
-    def _made(self, column: Op, op: Op) -> list[tuple[str, Site]]:
-        """The lines that gave one of the two its form, up to the function in which they met."""
-        there = way_of(self.history, op)
-        paths = [way_of(self.history, o) for o in (column, axis_made_by(self.history.graph, column))]
+    def _made(self, pair: tuple[Op, Op], op: Op) -> list[tuple[str, Site]]:
+        """The lines that gave the two their forms, up to the function in which they met: either may be wrong."""
+        there, (column, row) = way_of(self.history, op), pair
+        made = (column, axis_made_by(self.history.graph, column), row)
+        paths = [way_of(self.history, o) for o in made]
         known = [site for path in paths for site in path[: meeting_of(self.history, path, there) + 1]]
         return [("made", site) for site in dict.fromkeys(known) if site != op.site]
 
