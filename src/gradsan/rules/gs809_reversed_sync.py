@@ -315,8 +315,14 @@ class ReversedSync(Rule):
             return
         if not history.owner_of(pid) or not history.params[pid].epoch or history.owner_of(copy.source):
             return
-        if history.networks.source_of(copy.source) == pid and self._is_backwards(pid, copy.source):
+        known = history.networks.source_of(copy.source) == pid or self._is_whole(op, copy.source)
+        if known and self._is_backwards(pid, copy.source):
             yield self._wrong_way(self._way_of_write(op), [pid], [copy.source])
+
+    def _is_whole(self, remark: Op, source: ParamId) -> bool:
+        """Whether nothing is left of what was there: then it is loaded, as `load_state_dict` does."""
+        write = self.history.graph.get(remark.inputs[0])
+        return write is not None and shares(self.history, write) == {source: 1.0}
 
     def _way_of_write(self, remark: Op) -> Way:
         write = self.history.graph.get(remark.inputs[0])
