@@ -228,3 +228,30 @@ for _ in range(4):
 )
 def test_a_loss_of_the_library_that_spreads_both_sides(shapes: str, rules: list[str]) -> None:
     assert [f.rule for f in run_code(STRETCHED.format(shapes=shapes)).findings] == rules
+
+
+TWICE = """
+import torch
+actor, q1, q2 = torch.nn.Linear(3, 1), torch.nn.Linear(4, 1), torch.nn.Linear(4, 1)
+both = torch.optim.SGD([*q1.parameters(), *q2.parameters()], lr=0.1)
+opt = torch.optim.SGD(actor.parameters(), lr=0.1)
+for _ in range(6):
+    s = torch.randn(8, 3)
+    data = torch.cat([s, torch.randn(8, 1)], 1)
+    both.zero_grad()
+    ((q1(data) - 1.0).pow(2).mean() + (q2(data) - 1.0).pow(2).mean()).backward()
+    both.step()
+    pair = torch.cat([s, actor(s)], 1)
+    first = q1(pair)
+    second = q1(pair)
+    loss = -torch.minimum(first, second).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+
+
+def test_a_critic_that_is_asked_twice_is_named_where_it_is_asked_again() -> None:
+    (finding,) = run_code(TWICE).findings
+    assert (finding.rule, finding.culprit.line) == ("GS606", 14)
+    assert {13, 15} <= {site.location.line for site in finding.sites}

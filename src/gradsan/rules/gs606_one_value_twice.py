@@ -8,7 +8,7 @@ from gradsan.judge.flow import SHAPING, param_users, terms
 from gradsan.judge.lines.callers import used_in
 from gradsan.judge.numbering import value_numbers
 from gradsan.judge.report.wording import line, networks, value_at
-from gradsan.record.events import Backward, Op, ParamId
+from gradsan.record.events import Backward, Op, ParamId, Site
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 BOUNDS = {"min", "minimum", "fmin", "amin", "max", "maximum", "fmax", "amax"}
@@ -162,18 +162,26 @@ class OneValueTwice(Rule):
             own = self._asked(sides)
             if own and (left_out := self._left_out(own)):
                 yield Verdict(
-                    op.site,
+                    self._asked_last(sides, own, op),
                     f"{value_at(history, op.site, f'this `{op.name}`')} takes {networks(history, own)} "
                     f"{'twice' if len(sides) == 2 else f'{len(sides)} times'} at the same inputs; "
                     f"{networks(history, left_out)}, which has the same form, has no part in it "
                     f"(on the way to {line(history, event.site)})",
                     [
                         ("estimates", op.site),
-                        *(("estimate", side.site) for side in sides),
+                        *(("estimate", used_in(history, side, op)) for side in sides),
                         ("backward", event.site),
                     ],
                     left_out,
                 )
+
+    def _asked_last(self, sides: list[Op], own: set[ParamId], op: Op) -> Site:
+        """The call that should have been the other network's; of two that are alike, the second."""
+        graph = self.history.graph
+        before = graph.ancestors(side.nid for side in sides[:-1])
+        users = param_users(graph, graph.ancestors([sides[-1].nid]), own)
+        use = min((user for user in users if user.nid not in before), default=op)
+        return used_in(self.history, use, op)
 
     def _sides(self, op: Op) -> list[Op]:
         """What is compared: two values, or those that were put side by side."""
