@@ -255,3 +255,32 @@ def test_a_critic_that_is_asked_twice_is_named_where_it_is_asked_again() -> None
     (finding,) = run_code(TWICE).findings
     assert (finding.rule, finding.culprit.line) == ("GS606", 14)
     assert {13, 15} <= {site.location.line for site in finding.sites}
+
+
+CLONING = """
+import torch
+net = torch.nn.Linear(3, 2)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    s, a = torch.randn(8, 3), torch.randint(2, (8,))
+    score = {score}
+    loss = -score.mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("score", "rules"),
+    [
+        ("net(s).log_softmax(1)[:, a]", ["GS601"]),
+        ("net(s).log_softmax(1)[torch.arange(8), a]", []),
+        # Columns that were picked, and pairs that are told apart later.
+        ("net(s).log_softmax(1)[:, [1, 0]]", []),
+        ("net(s).log_softmax(1)[:, a].diagonal()", []),
+        ("net(s).log_softmax(1)[:, a].logsumexp(1)", []),
+    ],
+)
+def test_the_choices_of_all_rows_are_averaged_in_every_row(score: str, rules: list[str]) -> None:
+    assert [f.rule for f in run_code(CLONING.format(score=score)).findings] == rules

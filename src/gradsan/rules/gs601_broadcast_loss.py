@@ -8,6 +8,7 @@ from gradsan.judge.lines.callers import way_of
 from gradsan.judge.provenance import Provenance
 from gradsan.judge.report.wording import line
 from gradsan.judge.residuals import LIBRARY_LOSSES
+from gradsan.judge.shapes.averaged_choices import choices_of_all_rows_averaged
 from gradsan.judge.shapes.axis_identity import rows_along_columns
 from gradsan.judge.shapes.meetings import (
     Meeting,
@@ -121,6 +122,9 @@ class BroadcastLoss(Rule):
             yield self._verdict(event, meeting, what, self.fix_of_columns)
         for meeting in all_choices_for_all_rows(graph, within):
             what = "is compared with the choices of all rows at once,"
+            yield self._verdict(event, meeting, what, self.fix_of_columns)
+        for meeting in choices_of_all_rows_averaged(graph, within):
+            what = "is taken, in every row, from"
             yield self._verdict(event, meeting, what, self.fix_of_columns)
         for meeting in blocks_written(graph, within):
             what = "is written, in every row, into the columns that all rows have chosen, of"
