@@ -2,6 +2,49 @@
 
 BAD: tuple[str, ...] = (
     """
+    # Generalised advantages outside of torch, by a loop that runs with time.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    env, policy, critic = Walk(), torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD([*policy.parameters(), *critic.parameters()], lr=0.01)
+    obs, _ = env.reset()
+    for _ in range(5):
+        rows, value = [], []
+        for _ in range(40):
+            with torch.no_grad():
+                action = int(torch.distributions.Categorical(logits=policy(torch.tensor(obs))).sample())
+                value.append(critic(torch.tensor(obs)).item())
+            after, reward, over, _, _ = env.step(action)
+            rows.append((obs, action, reward, over))
+            obs = env.reset()[0] if over else after
+        value.append(critic(torch.tensor(obs)).item())
+        s, a, r, end = (numpy.array(part) for part in zip(*rows))
+        found, carry = numpy.zeros(40, dtype="float32"), 0.0
+        for t in range(40):
+            error = r[t] + 0.9 * value[t + 1] * (1 - end[t]) - value[t]
+            carry = error + 0.8 * (1 - end[t]) * carry  # BUG
+            found[t] = carry
+        target = torch.tensor(found + numpy.array(value[:-1], dtype="float32"))
+        weight = torch.tensor((found - found.mean()) / found.std())
+        log_prob = torch.distributions.Categorical(logits=policy(torch.tensor(s))).log_prob(torch.tensor(a))
+        loss = (critic(torch.tensor(s)).squeeze(-1) - target).pow(2).mean() - (log_prob * weight).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
     # Wholes that are read place by place, and the list is left in the order it was filled in.
     import torch
     policy, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
@@ -609,6 +652,49 @@ BAD: tuple[str, ...] = (
 )
 
 GOOD: tuple[str, ...] = (
+    """
+    # Generalised advantages outside of torch, by a loop that runs against time.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    env, policy, critic = Walk(), torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD([*policy.parameters(), *critic.parameters()], lr=0.01)
+    obs, _ = env.reset()
+    for _ in range(5):
+        rows, value = [], []
+        for _ in range(40):
+            with torch.no_grad():
+                action = int(torch.distributions.Categorical(logits=policy(torch.tensor(obs))).sample())
+                value.append(critic(torch.tensor(obs)).item())
+            after, reward, over, _, _ = env.step(action)
+            rows.append((obs, action, reward, over))
+            obs = env.reset()[0] if over else after
+        value.append(critic(torch.tensor(obs)).item())
+        s, a, r, end = (numpy.array(part) for part in zip(*rows))
+        found, carry = numpy.zeros(40, dtype="float32"), 0.0
+        for t in reversed(range(40)):
+            error = r[t] + 0.9 * value[t + 1] * (1 - end[t]) - value[t]
+            carry = error + 0.8 * (1 - end[t]) * carry
+            found[t] = carry
+        target = torch.tensor(found + numpy.array(value[:-1], dtype="float32"))
+        weight = torch.tensor((found - found.mean()) / found.std())
+        log_prob = torch.distributions.Categorical(logits=policy(torch.tensor(s))).log_prob(torch.tensor(a))
+        loss = (critic(torch.tensor(s)).squeeze(-1) - target).pow(2).mean() - (log_prob * weight).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
     """
     # Against time, into a buffer; and what a running mean is subtracted from.
     import torch

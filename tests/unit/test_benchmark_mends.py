@@ -257,6 +257,15 @@ def test_a_critic_that_is_asked_twice_is_named_where_it_is_asked_again() -> None
     assert {13, 15} <= {site.location.line for site in finding.sites}
 
 
+def test_a_helper_that_asks_one_critic_twice_is_named_and_not_its_callers() -> None:
+    helper = "def critics(pair):\n    return q1(pair), q1(pair)\nfor _ in range(6):\n"
+    code = TWICE.replace("for _ in range(6):\n", helper).replace(
+        "    first = q1(pair)\n    second = q1(pair)\n", "    first, second = critics(pair)\n"
+    )
+    (finding,) = run_code(code).findings
+    assert (finding.rule, finding.culprit.line) == ("GS606", 7)
+
+
 CLONING = """
 import torch
 net = torch.nn.Linear(3, 2)

@@ -656,7 +656,7 @@ class Consumed(NamedTuple):
 
 Reason = Literal[
     "", "first", "asked", "random", "late network", "unlike", "unexpected boundary", "new parameters", "odd loss",
-    "other graph", "returning",
+    "other graph", "returning", "ends",
 ]  # fmt: skip
 
 

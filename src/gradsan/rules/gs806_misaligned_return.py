@@ -638,8 +638,13 @@ class MisalignedReturn(Rule):
             if seen.from_itself >= ENOUGH_UPDATES and not seen.right:
                 text = OWN_STATE.format(steps=steps)
                 yield self._verdict(event, met, culprit, text)
-        elif how := reordered.disorder_of(parts, begins):
+        elif how := reordered.disorder_of(parts, begins) or self._of_advantages(met, series):
             yield from self._in_disorder(event, met, culprit, how, steps)
+
+    def _of_advantages(self, met: Met, series: Series) -> reordered.Disorder:
+        """Of targets that were summed up outside of torch, where the predictions are those they were made of."""
+        predicted = all(later.prediction is not None for _, later in series.pairs)
+        return reordered.disorder_of_advantages(series) if met.op.name != "mul" and predicted else ""
 
     def _together(self, culprit: Site, met: Met, series: Series) -> list[Series]:
         """An update of a few steps tells too little: several of them are looked at together."""
