@@ -2,6 +2,21 @@
 
 BAD: tuple[str, ...] = (
     """
+    # The reference was to begin as the policy does, and is loaded from itself.
+    import torch
+    policy, reference = torch.nn.Linear(3, 4), torch.nn.Linear(3, 4)
+    reference.load_state_dict(reference.state_dict())  # BUG
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    for _ in range(6):
+        s = torch.randn(16, 3)
+        with torch.no_grad():
+            wanted = reference(s).softmax(-1)
+        loss = -(wanted * policy(s).log_softmax(-1)).sum(-1).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
     # By hand, and the target began with weights of its own: nothing but the sync says whose copy it is.
     import torch
     q, lagged = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
@@ -22,6 +37,22 @@ BAD: tuple[str, ...] = (
     """,
 )
 GOOD: tuple[str, ...] = (
+    """
+    # Loaded from itself, for nothing: a teacher of another form, and a network that no loss knows.
+    import torch
+    net, teacher, spare = torch.nn.Linear(3, 4), torch.nn.Linear(5, 4), torch.nn.Linear(3, 4)
+    teacher.load_state_dict(teacher.state_dict())
+    spare.load_state_dict(spare.state_dict())
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(6):
+        s = torch.randn(16, 5)
+        with torch.no_grad():
+            wanted = teacher(s)
+        loss = (net(s[:, :3]) - wanted).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
     """
     # Back to the weights of the start for every task; no loss knows the network that keeps them.
     import torch
