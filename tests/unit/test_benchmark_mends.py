@@ -86,10 +86,10 @@ for _ in range(4):
 """
 
 
-def test_a_broadcast_names_the_lines_that_made_the_column() -> None:
+def test_a_broadcast_names_the_lines_that_made_the_column_and_the_row() -> None:
     (finding,) = run_code(BROADCAST).findings
     made = [site.location.line for site in finding.sites if site.role == "made"]
-    assert (finding.rule, finding.culprit.line, made) == ("GS601", 10, [6, 9])
+    assert (finding.rule, finding.culprit.line, made) == ("GS601", 10, [6, 9, 8])
 
 
 TARGET_PREDICTS = """
@@ -228,3 +228,68 @@ for _ in range(4):
 )
 def test_a_loss_of_the_library_that_spreads_both_sides(shapes: str, rules: list[str]) -> None:
     assert [f.rule for f in run_code(STRETCHED.format(shapes=shapes)).findings] == rules
+
+
+TWICE = """
+import torch
+actor, q1, q2 = torch.nn.Linear(3, 1), torch.nn.Linear(4, 1), torch.nn.Linear(4, 1)
+both = torch.optim.SGD([*q1.parameters(), *q2.parameters()], lr=0.1)
+opt = torch.optim.SGD(actor.parameters(), lr=0.1)
+for _ in range(6):
+    s = torch.randn(8, 3)
+    data = torch.cat([s, torch.randn(8, 1)], 1)
+    both.zero_grad()
+    ((q1(data) - 1.0).pow(2).mean() + (q2(data) - 1.0).pow(2).mean()).backward()
+    both.step()
+    pair = torch.cat([s, actor(s)], 1)
+    first = q1(pair)
+    second = q1(pair)
+    loss = -torch.minimum(first, second).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+
+
+def test_a_critic_that_is_asked_twice_is_named_where_it_is_asked_again() -> None:
+    (finding,) = run_code(TWICE).findings
+    assert (finding.rule, finding.culprit.line) == ("GS606", 14)
+    assert {13, 15} <= {site.location.line for site in finding.sites}
+
+
+def test_a_helper_that_asks_one_critic_twice_is_named_and_not_its_callers() -> None:
+    helper = "def critics(pair):\n    return q1(pair), q1(pair)\nfor _ in range(6):\n"
+    code = TWICE.replace("for _ in range(6):\n", helper).replace(
+        "    first = q1(pair)\n    second = q1(pair)\n", "    first, second = critics(pair)\n"
+    )
+    (finding,) = run_code(code).findings
+    assert (finding.rule, finding.culprit.line) == ("GS606", 7)
+
+
+CLONING = """
+import torch
+net = torch.nn.Linear(3, 2)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(4):
+    s, a = torch.randn(8, 3), torch.randint(2, (8,))
+    score = {score}
+    loss = -score.mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("score", "rules"),
+    [
+        ("net(s).log_softmax(1)[:, a]", ["GS601"]),
+        ("net(s).log_softmax(1)[torch.arange(8), a]", []),
+        # Columns that were picked, and pairs that are told apart later.
+        ("net(s).log_softmax(1)[:, [1, 0]]", []),
+        ("net(s).log_softmax(1)[:, a].diagonal()", []),
+        ("net(s).log_softmax(1)[:, a].logsumexp(1)", []),
+    ],
+)
+def test_the_choices_of_all_rows_are_averaged_in_every_row(score: str, rules: list[str]) -> None:
+    assert [f.rule for f in run_code(CLONING.format(score=score)).findings] == rules

@@ -66,11 +66,11 @@ class Session:
         self._error_origins = ErrorOrigins(sites, switches)
         magnitudes = Magnitudes(known.leaves, lambda: sink.iteration)
         diagnosis = BackwardDiagnosis(containment, known.leaves, tracing, switches, blind_spots)
+        rollouts = Rollouts(outlet.emit, tracing.newest)
         self.attention = policy = AttentionPolicy(
-            mode, sink, containment, outlet, known, tracing, sketch, self._patches
+            mode, sink, containment, outlet, known, tracing, sketch, self._patches, rollouts.count_ends
         )
         self.fast_path = fast_path = policy.fast_path
-        rollouts = Rollouts(outlet.emit, tracing.newest)
         experience = ExperienceTap(rollouts, outlet.emit)
         self._environments, self._looks_around = EnvironmentTap(containment, sites, rollouts), 0
         self.operations = OperationTap(

@@ -445,6 +445,7 @@ class OpFacts(NamedTuple):
     numbers: tuple[float, ...] = ()  # a single number that left torch, or a list of them that came in
     cut_off: float = 0.0  # of the size of all numbers, the share that a cast to whole ones has cut off
     in_place: bool = False  # the result is the first operand itself, written anew
+    place: tuple[int, ...] = ()  # of `x[t]` and `x[:, t] = …`: the axis, and the place along it
 
 
 PLAIN = OpFacts()
@@ -655,7 +656,7 @@ class Consumed(NamedTuple):
 
 Reason = Literal[
     "", "first", "asked", "random", "late network", "unlike", "unexpected boundary", "new parameters", "odd loss",
-    "other graph", "returning",
+    "other graph", "returning", "ends",
 ]  # fmt: skip
 
 

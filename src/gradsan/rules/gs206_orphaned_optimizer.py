@@ -253,7 +253,8 @@ class OrphanedOptimizer(Rule):
                 f"{owned} {networks(history, old)}, but gradient arrives in {networks(history, ready)}: "
                 "no step uses it"
             )
-        if made is None and self._are_both_held(ready, old) and (used := self._use(contribution, ready)):
+        both = made is None and self._are_both_held(contribution, ready, old)
+        if both and (used := self._use(contribution, ready)):
             replaced, what = (
                 used,
                 f"this asks {networks(history, ready)}, but {owned} {networks(history, old)}: the gradient "
@@ -269,16 +270,18 @@ class OrphanedOptimizer(Rule):
             unless_explained=ready,
         )  # fmt: skip
 
-    def _are_both_held(self, ready: set[ParamId], old: set[ParamId]) -> bool:
-        """Whether these are copies of what the optimizer owns, which is still asked, too, and both have names of their
-        own: the copy is trained in its source's place."""
+    def _are_both_held(self, contribution: Contribution, ready: set[ParamId], old: set[ParamId]) -> bool:
+        """Whether these are copies of what the optimizer owns, and both have names of their own: the copy is trained in
+        its source's place. Either the source is still asked, too, or the copy makes the constant of this very loss."""
         history, graph, copies = self.history, self.history.graph, self.history.networks.copies
         names = [{history.params[pid].name for pid in pids} for pids in (ready, old)]
         follows = all(pid in copies and copies[pid].source in old for pid in ready)
         if not follows or not all(all(found) for found in names) or names[0] & names[1]:
             return False
         lately = {n: op for n, op in graph.ops.items() if graph.iteration_of[n] >= history.iteration - 1}
-        return bool(param_users(graph, lately, old))
+        behind = graph.ancestors(root.nid for root in contribution.event.roots)
+        constant = any(not op.live for op in param_users(graph, behind, ready))
+        return constant or bool(param_users(graph, lately, old))
 
     def _use(self, contribution: Contribution, pids: set[ParamId]) -> Site:
         """Where the loss has them from, as the code sees it that puts the loss together."""

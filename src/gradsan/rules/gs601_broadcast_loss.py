@@ -8,6 +8,7 @@ from gradsan.judge.lines.callers import way_of
 from gradsan.judge.provenance import Provenance
 from gradsan.judge.report.wording import line
 from gradsan.judge.residuals import LIBRARY_LOSSES
+from gradsan.judge.shapes.averaged_choices import choices_of_all_rows_averaged
 from gradsan.judge.shapes.axis_identity import rows_along_columns
 from gradsan.judge.shapes.late_weights import late_weights
 from gradsan.judge.shapes.meetings import (
@@ -123,6 +124,9 @@ class BroadcastLoss(Rule):
         for meeting in all_choices_for_all_rows(graph, within):
             what = "is compared with the choices of all rows at once,"
             yield self._verdict(event, meeting, what, self.fix_of_columns)
+        for meeting in choices_of_all_rows_averaged(graph, within):
+            what = "is taken, in every row, from"
+            yield self._verdict(event, meeting, what, self.fix_of_columns)
         for meeting in blocks_written(graph, within):
             what = "is written, in every row, into the columns that all rows have chosen, of"
             yield self._verdict(event, meeting, what, self.fix_of_blocks)
@@ -154,7 +158,7 @@ class BroadcastLoss(Rule):
                     op.site,
                     f"`{op.name}` of {shapes[0]} and {shapes[1]} makes a [{size}, {size}] matrix of "
                     f"pairs on the way to the loss on {line(self.history, event.site)}{right}",
-                    [*self._made(pair[0], op), ("broadcast", op.site), ("backward", event.site)],
+                    [*self._made(pair, op), ("broadcast", op.site), ("backward", event.site)],
                     event.reached,
                     measure=None if harmless else never_computed,
                     severity="info" if harmless else "",
@@ -178,15 +182,16 @@ class BroadcastLoss(Rule):
             op.site,
             f"`{op.name}` of {shapes} spreads both: it pairs every row with others, on the way to the loss on "
             f"{line(self.history, event.site)}",
-            [*self._made(pair[1], op), ("broadcast", op.site), ("backward", event.site)],
+            [*self._made(pair[::-1], op), ("broadcast", op.site), ("backward", event.site)],
             event.reached,
             measure=never_computed,
         )
 
-    def _made(self, column: Op, op: Op) -> list[tuple[str, Site]]:
-        """The lines that gave one of the two its form, up to the function in which they met."""
-        there = way_of(self.history, op)
-        paths = [way_of(self.history, o) for o in (column, axis_made_by(self.history.graph, column))]
+    def _made(self, pair: tuple[Op, Op], op: Op) -> list[tuple[str, Site]]:
+        """The lines that gave the two their forms, up to the function in which they met: either may be wrong."""
+        there, (column, row) = way_of(self.history, op), pair
+        made = (column, axis_made_by(self.history.graph, column), row)
+        paths = [way_of(self.history, o) for o in made]
         known = [site for path in paths for site in path[: meeting_of(self.history, path, there) + 1]]
         return [("made", site) for site in dict.fromkeys(known) if site != op.site]
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gradsan.judge.flow import SHAPING, param_users, terms
-from gradsan.judge.lines.callers import used_in
+from gradsan.judge.lines.callers import used_in, way_of
+from gradsan.judge.lines.source import calls_twice_at
 from gradsan.judge.numbering import value_numbers
 from gradsan.judge.report.wording import line, networks, value_at
-from gradsan.record.events import Backward, Op, ParamId
+from gradsan.record.events import NOWHERE, Backward, Op, ParamId, Site
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 BOUNDS = {"min", "minimum", "fmin", "amin", "max", "maximum", "fmax", "amax"}
@@ -141,7 +142,7 @@ class OneValueTwice(Rule):
         before = graph.live_ancestors([again[1].nid])
         users = param_users(graph, graph.live_ancestors([again[0].nid]), own)
         use = min((op for op in users if op.nid not in before), default=again[0])
-        site = used_in(history, use, root)
+        site = self._called_at(use, root)
         return Verdict(
             site,
             f"{networks(history, own)} is asked twice at the same inputs, and {line(history, root.site)} adds up the "
@@ -162,18 +163,35 @@ class OneValueTwice(Rule):
             own = self._asked(sides)
             if own and (left_out := self._left_out(own)):
                 yield Verdict(
-                    op.site,
+                    self._asked_last(sides, own, op),
                     f"{value_at(history, op.site, f'this `{op.name}`')} takes {networks(history, own)} "
                     f"{'twice' if len(sides) == 2 else f'{len(sides)} times'} at the same inputs; "
                     f"{networks(history, left_out)}, which has the same form, has no part in it "
                     f"(on the way to {line(history, event.site)})",
                     [
                         ("estimates", op.site),
-                        *(("estimate", side.site) for side in sides),
+                        *(("estimate", used_in(history, side, op)) for side in sides),
                         ("backward", event.site),
                     ],
                     left_out,
                 )
+
+    def _asked_last(self, sides: list[Op], own: set[ParamId], op: Op) -> Site:
+        """The call that should have been the other network's; of two that are alike, the second."""
+        graph = self.history.graph
+        before = graph.ancestors(side.nid for side in sides[:-1])
+        users = param_users(graph, graph.ancestors([sides[-1].nid]), own)
+        use = min((user for user in users if user.nid not in before), default=op)
+        return self._called_at(use, op)
+
+    def _called_at(self, use: Op, by: Op) -> Site:
+        written_twice = (site for site in way_of(self.history, use) if self._holds_both(site))
+        return next(written_twice, NOWHERE) or used_in(self.history, use, by)
+
+    def _holds_both(self, site: Site) -> bool:
+        """`return self.q1(x), self.q1(x)`, in a helper of those who compare them."""
+        seen = self.history.sites.get(site)
+        return seen is not None and calls_twice_at(seen.file, seen.line)
 
     def _sides(self, op: Op) -> list[Op]:
         """What is compared: two values, or those that were put side by side."""

@@ -20,6 +20,7 @@ from gradsan.judge.returns.bootstraps import summed_rewards
 from gradsan.judge.returns.carried_from_itself import carried_from_themselves
 from gradsan.judge.returns.discounted_in_place import are_discounted_in_place
 from gradsan.judge.returns.drawn_apart import drawn_apart
+from gradsan.judge.returns.indexed_order import indexed_disorders
 from gradsan.judge.returns.kept_rows import KeptBatch, KeptRows
 from gradsan.judge.returns.misplaced_actions import MisplacedActions, actions_in
 from gradsan.judge.returns.misplaced_rewards import MisplacedRewards, Whose, put_at, rewards_in
@@ -360,8 +361,9 @@ class MisalignedReturn(Rule):
         self._late = False  # the observations of this loss are those after their actions
 
     def on_backward(self, event: Backward) -> Verdicts:
-        for found in (*disorders(self.history, event), *number_disorders(self.history, event)):
-            yield from self._disorder(event, found)
+        for look in (disorders, number_disorders, indexed_disorders):
+            for found in look(self.history, event):
+                yield from self._disorder(event, found)
         for batch in self._rows.kept_in(event) if event.call == "backward" else ():
             yield self._kept(event, batch)
         yield from self._own_predictions(event)
@@ -514,6 +516,8 @@ class MisalignedReturn(Rule):
             "the other way round": "are put together from the last to the first, and meet what was done from the first "
             "to the last",
             "from the front": "are summed from the first to the last: each holds what came before it, not what follows",
+            "from empty places": "are summed from the first to the last, and each goes on from the place behind it, "
+            "which is not filled yet: nothing that comes later is in it",
         }
         # What was summed up in Python is wrong where the list is filled, or the sum carried on.
         line_of = filled_at if found.how == "the other way round" else carried_on_at
@@ -634,8 +638,13 @@ class MisalignedReturn(Rule):
             if seen.from_itself >= ENOUGH_UPDATES and not seen.right:
                 text = OWN_STATE.format(steps=steps)
                 yield self._verdict(event, met, culprit, text)
-        elif how := reordered.disorder_of(parts, begins):
+        elif how := reordered.disorder_of(parts, begins) or self._of_advantages(met, series):
             yield from self._in_disorder(event, met, culprit, how, steps)
+
+    def _of_advantages(self, met: Met, series: Series) -> reordered.Disorder:
+        """Of targets that were summed up outside of torch, where the predictions are those they were made of."""
+        predicted = all(later.prediction is not None for _, later in series.pairs)
+        return reordered.disorder_of_advantages(series) if met.op.name != "mul" and predicted else ""
 
     def _together(self, culprit: Site, met: Met, series: Series) -> list[Series]:
         """An update of a few steps tells too little: several of them are looked at together."""

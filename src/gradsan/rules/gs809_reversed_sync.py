@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from gradsan.judge.copies.mixtures import is_mixed_with_itself, shares
 from gradsan.judge.history import History
 from gradsan.judge.lines.callers import Way, caller_apart, way, way_of
@@ -197,7 +199,7 @@ class ReversedSync(Rule):
         self._rewound: dict[int, int] = {}
         self._kept: dict[ParamId, int] = {}
         self._right: set[Way] = set()  # of syncs that write a network which no optimizer trains
-        self._sources: set[ParamId] = set()  # of syncs that overwrite what is trained
+        self._sources: set[ParamId] = set()  # of syncs that overwrite what is trained, or themselves
         self._in_loss: set[ParamId] = set()
         self._mixed: dict[ParamId, tuple[int, int]] = {}  # in which iteration last, and how many in a row
 
@@ -264,12 +266,22 @@ class ReversedSync(Rule):
             yield self._stays(event.site, own)
         elif not self.history.networks.copies.keys() & set(own):
             self._unmatched[event.site] = own
+            self._sources.update(own)
 
     def at_end(self) -> Verdicts:
         """Once, at the start: it was to begin with the weights of the network that it follows later."""
         for site, own in self._unmatched.items():
-            if self._reversed[site] < TIMES and all(self.history.networks.is_target(pid) for pid in own):
+            follows = all(self.history.networks.is_target(pid) for pid in own)
+            if self._reversed[site] < TIMES and (follows or self._is_a_reference(own)):
                 yield self._stays(site, own)
+
+    def _is_a_reference(self, pids: list[ParamId]) -> bool:
+        """Whether some loss knows this network, which nothing trains, and a trained one has its form."""
+        history = self.history
+        trained = Counter(p.shape for pid, p in history.params.items() if history.owner_of(pid))
+        forms = Counter(history.params[pid].shape for pid in pids)
+        idle = not any(history.owner_of(pid) for pid in pids)
+        return idle and not self._in_loss.isdisjoint(pids) and forms <= trained
 
     def _stays(self, site: Site, own: list[ParamId]) -> Verdict:
         message = f"{networks(self.history, own)} is loaded from itself: it stays as it was"
@@ -315,8 +327,14 @@ class ReversedSync(Rule):
             return
         if not history.owner_of(pid) or not history.params[pid].epoch or history.owner_of(copy.source):
             return
-        if history.networks.source_of(copy.source) == pid and self._is_backwards(pid, copy.source):
+        known = history.networks.source_of(copy.source) == pid or self._is_whole(op, copy.source)
+        if known and self._is_backwards(pid, copy.source):
             yield self._wrong_way(self._way_of_write(op), [pid], [copy.source])
+
+    def _is_whole(self, remark: Op, source: ParamId) -> bool:
+        """Whether nothing is left of what was there: then it is loaded, as `load_state_dict` does."""
+        write = self.history.graph.get(remark.inputs[0])
+        return write is not None and shares(self.history, write) == {source: 1.0}
 
     def _way_of_write(self, remark: Op) -> Way:
         write = self.history.graph.get(remark.inputs[0])

@@ -358,6 +358,15 @@ def _given_twice(tree: ast.AST) -> Iterator[tuple[str, int]]:
             seen.add(ast.unparse(part))
 
 
+def calls_twice_at(file: str, line: int) -> bool:
+    """Whether the statement on this line holds the same call twice."""
+    statement = around(file, line)[1]
+    calls = (
+        [ast.dump(n) for n in ast.walk(statement) if isinstance(n, ast.Call)] if statement is not None else []
+    )
+    return len(set(calls)) < len(calls)
+
+
 def second_name_at(file: str, line: int, names: set[str]) -> int:
     """Where one of the variables on this line was made a second name for one of `names`, in the same function."""
     used, function = words_at(file, line) - names, function_at(file, line)

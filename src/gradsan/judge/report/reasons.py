@@ -16,6 +16,7 @@ ATTENTION: dict[Reason, str] = {
     "odd loss": "a loss out of its history",
     "other graph": "a graph of another shape",
     "returning": "a loss that was expected back",
+    "ends": "ends of episodes, of which there were few before",
 }
 NO_DEEP_ITERATION = "no iteration was traced deeply (use --mode deep or adaptive)"
 LOST_TRACK = "a fault of gradsan's own: nothing was judged after it"

@@ -22,7 +22,7 @@ ARITHMETIC = {"add", "sub", "rsub", "mul", "div", "neg", "lerp", "where", "clamp
 FORM = (SHAPING - {"flip"}) | TAKEN_OUT
 
 
-How = Literal["the other way round", "from the front"]
+How = Literal["the other way round", "from the front", "from empty places"]
 
 
 class Disorder(NamedTuple):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import random
 import sys
+from collections.abc import Callable
 
 import torch
 
 from gradsan.observe.containment import Containment
 from gradsan.observe.focus.fast_path import FULL_LENGTH, FastPath
+from gradsan.observe.focus.late_ends import LateEnds
 from gradsan.observe.focus.late_starters import LateStarters
 from gradsan.observe.focus.returning import Returning
 from gradsan.observe.focus.tracing import Tracing
@@ -27,6 +29,7 @@ MANY_VALUES, FEWER_ITERATIONS = 250, 5
 # A graph that has been carried on for so many iterations when the first look ends may be about to grow; how many tell.
 CARRIED, FOR_CERTAIN, ITERATIONS_MORE = 2, 4, 12
 FOR_NEWS = 4  # deep iterations when something new happens
+FOR_ENDS = 8  # …when ends of episodes have come late: not every batch holds one
 FAMILIAR_IN_A_ROW = 2
 BUDGET = 0.02  # share of iterations that news may make deep, beyond the first ones
 AT_RANDOM = 2_000  # one iteration in so many is deep for no reason at all
@@ -35,7 +38,7 @@ AT_RANDOM = 2_000  # one iteration in so many is deep for no reason at all
 class AttentionPolicy:
     def __init__(
         self, mode: str, sink: Recording, containment: Containment, outlet: Outlet, known: Known,
-        tracing: Tracing, sketch: GradientSketch, patches: Patches,
+        tracing: Tracing, sketch: GradientSketch, patches: Patches, ends: Callable[[], int],
     ) -> None:  # fmt: skip
         self.mode = mode
         self._sink = sink
@@ -55,6 +58,7 @@ class AttentionPolicy:
         self._dice = random.Random(0)  # our own: the script's random state is none of our business
         self.late = LateStarters(lambda: containment.contain("late", self._has_come))
         self._returning = Returning(FOR_NEWS)
+        self._late_ends = LateEnds(ends)
         self._standing = StandingWeights(known)
         self._held = HeldGraphsWatch()
 
@@ -90,6 +94,7 @@ class AttentionPolicy:
             self._tap.leave()
             self._tracing.end()
             self._emit(events.Attention(False))
+            self._contain("ends", self._late_ends.look_ended)
 
     def _wait_for_late_starters(self) -> None:
         optimizers, idle, unfed = self._known.optimizers, [], []
@@ -202,7 +207,10 @@ class AttentionPolicy:
         self._full_left = FULL_LENGTH
         if self._expects_something():
             return
-        if self.mode == "adaptive" and self._dice.random() < skipped / AT_RANDOM:
+        if self.mode == "adaptive" and self._may_look() and self._late_ends.have_come():
+            self._patches.wake()
+            self.go_deep("ends", FOR_ENDS)
+        elif self.mode == "adaptive" and self._dice.random() < skipped / AT_RANDOM:
             self.go_deep("random", 1)
 
     def _look_at_what_stays(self) -> None:

@@ -15,6 +15,8 @@ ALONG = {
 }  # fmt: skip
 RECURRENT = {"lstm", "gru", "rnn_tanh", "rnn_relu"}
 WITH_AXES = REDUCTIONS | ALONG | RECURRENT | {"getitem", "setitem", "select"}
+WITH_PLACES = {"getitem", "setitem"}
+WHOLE = slice(None)
 MAKES_AN_AXIS = {"stack"}
 ALONG_THE_FIRST = {"cat", "stack"}  # where nothing is said
 # Where nothing is said, PyTorch takes the first axis of a row and of a cube, else the second.
@@ -65,6 +67,23 @@ def _taken_out(index: Any) -> tuple[int, ...]:
     if not all(type(part) in (int, slice) for part in parts):
         return ()
     return tuple(axis for axis, part in enumerate(parts) if type(part) is int)
+
+
+def place_of(args: Any, inputs: list[Tensor]) -> tuple[int, ...]:
+    """The axis and the place along it that `x[t]` or `x[:, t]` reads or writes; nothing where there are several."""
+    if len(args) < 2 or not inputs or args[0] is not inputs[0]:
+        return ()
+    index = args[1]
+    if type(index) is int:
+        axis = 0
+    elif type(index) is tuple and [type(part) for part in index].count(int) == 1:
+        axis = next(axis for axis, part in enumerate(index) if type(part) is int)
+        if any(part != WHOLE for part in index if type(part) is slice) or not _taken_out(index):
+            return ()
+        index = index[axis]
+    else:
+        return ()
+    return (axis, index % inputs[0].shape[axis]) if axis < inputs[0].dim() and inputs[0].shape[axis] else ()
 
 
 def _picked(index: Any) -> tuple[int, ...]:

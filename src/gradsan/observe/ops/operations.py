@@ -17,7 +17,7 @@ from gradsan.observe.graphs.graph import DEEPEST, is_transforming, label
 from gradsan.observe.interruptions import is_the_scripts, waiting
 from gradsan.observe.last_resort import attempt
 from gradsan.observe.ops import fused_scores, inspect_op
-from gradsan.observe.ops.axes import WITH_AXES, axes_of
+from gradsan.observe.ops.axes import WITH_AXES, WITH_PLACES, axes_of, place_of
 from gradsan.observe.ops.meaning import NOTEWORTHY, Marks, apart
 from gradsan.observe.ops.mode_stack import StackedMode
 from gradsan.observe.ops.opnames import CLIPPING, IGNORE, OPERATION, classify
@@ -191,6 +191,8 @@ class OperationTap(StackedMode):
             facts = OpFacts(settings=settings) if settings else PLAIN
         if name in WITH_AXES and (axes := axes_of(name, args, kwargs, inputs)):
             facts = facts._replace(axes=axes)
+        if name in WITH_PLACES and (place_in := place_of(args, inputs)):
+            facts = facts._replace(place=place_in)
         if name in DIFFERENCES and outputs:
             log_target = bool(kwargs.get("log_target"))
             if between := apart(name, inputs, numbers, outputs[0], self.marks, log_target):

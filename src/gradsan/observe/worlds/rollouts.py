@@ -206,6 +206,12 @@ class Rollouts:
         self.index.look_for(digests)
         self.teams.index.look_for(digests)
 
+    def count_ends(self) -> int:
+        """Of episodes, among the steps that are kept."""
+        for _, copies in self._environments.values():
+            copies.book()
+        return sum(stream.count_ends() for stream in self.streams.values())
+
     # -- meeting one -------------------------------------------------------------------------------------
 
     def _meet(self, env: Any, result: tuple[Any, ...]) -> tuple[Callable[[], Any], _Copies] | None:

@@ -116,6 +116,9 @@ class Stream:
         if self._width > 0:
             self.acted.extend(acted)
 
+    def count_ends(self) -> int:
+        return len(self.ends) - self.ends.count(GOES_ON) - self.ends.count(RESET)
+
     def between_episodes(self) -> bool:
         return bool(self.ends) and self.ends[-1] not in (GOES_ON, RESET)
 

@@ -1,0 +1,88 @@
+"""More examples of GS809 (reversed-sync): wrong ones, marked as in the rule, and right ones."""
+
+BAD: tuple[str, ...] = (
+    """
+    # The reference was to begin as the policy does, and is loaded from itself.
+    import torch
+    policy, reference = torch.nn.Linear(3, 4), torch.nn.Linear(3, 4)
+    reference.load_state_dict(reference.state_dict())  # BUG
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    for _ in range(6):
+        s = torch.randn(16, 3)
+        with torch.no_grad():
+            wanted = reference(s).softmax(-1)
+        loss = -(wanted * policy(s).log_softmax(-1)).sum(-1).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # By hand, and the target began with weights of its own: nothing but the sync says whose copy it is.
+    import torch
+    q, lagged = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(q.parameters(), lr=0.1)
+    def sync(into, source):
+        for old, new in zip(into.parameters(), source.parameters()):
+            old.data.copy_(new.data)  # BUG
+    for i in range(12):
+        s, s2 = torch.randn(8, 3), torch.randn(8, 3)
+        with torch.no_grad():
+            y = 1.0 + 0.9 * lagged(s2).amax(1)
+        loss = (q(s)[:, 0] - y).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        if i % 2:
+            sync(q, lagged)
+    """,
+)
+GOOD: tuple[str, ...] = (
+    """
+    # Loaded from itself, for nothing: a teacher of another form, and a network that no loss knows.
+    import torch
+    net, teacher, spare = torch.nn.Linear(3, 4), torch.nn.Linear(5, 4), torch.nn.Linear(3, 4)
+    teacher.load_state_dict(teacher.state_dict())
+    spare.load_state_dict(spare.state_dict())
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(6):
+        s = torch.randn(16, 5)
+        with torch.no_grad():
+            wanted = teacher(s)
+        loss = (net(s[:, :3]) - wanted).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Back to the weights of the start for every task; no loss knows the network that keeps them.
+    import torch
+    net, start = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for i in range(12):
+        if i % 3 == 0:
+            for own, first in zip(net.parameters(), start.parameters()):
+                own.data.copy_(first.data)
+        loss = (net(torch.randn(8, 3)) - torch.randn(8, 2)).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The slow weights are moved towards the fast ones, which start from them again; they serve as a target, too.
+    import torch
+    fast, slow = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(fast.parameters(), lr=0.1)
+    for i in range(24):
+        s, s2 = torch.randn(8, 3), torch.randn(8, 3)
+        with torch.no_grad():
+            y = 1.0 + 0.9 * slow(s2).amax(1)
+        loss = (fast(s)[:, 0] - y).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        if i % 4 == 3:
+            for old, new in zip(slow.parameters(), fast.parameters()):
+                old.data.add_(0.5 * (new.data - old.data))
+                new.data.copy_(old.data)
+    """,
+)
