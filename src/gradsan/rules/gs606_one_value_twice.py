@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gradsan.judge.flow import SHAPING, param_users, terms
-from gradsan.judge.lines.callers import used_in
+from gradsan.judge.lines.asked_twice import asked_again_at
 from gradsan.judge.numbering import value_numbers
 from gradsan.judge.report.wording import line, networks, value_at
 from gradsan.record.events import Backward, Op, ParamId
@@ -138,10 +138,11 @@ class OneValueTwice(Rule):
         self, event: Backward, root: Op, again: list[Op], own: set[ParamId], left_out: list[ParamId]
     ) -> Verdict:
         history, graph = self.history, self.history.graph
-        before = graph.live_ancestors([again[1].nid])
-        users = param_users(graph, graph.live_ancestors([again[0].nid]), own)
-        use = min((op for op in users if op.nid not in before), default=again[0])
-        site = used_in(history, use, root)
+        after, before = (graph.live_ancestors([op.nid]) for op in again)
+        uses = param_users(graph, after, own), param_users(graph, before, own)
+        use = min((op for op in uses[0] if op.nid not in before), default=again[0])
+        first = min((op for op in uses[1] if op.nid not in after), default=use)
+        site = asked_again_at(history, first, use, root)
         return Verdict(
             site,
             f"{networks(history, own)} is asked twice at the same inputs, and {line(history, root.site)} adds up the "
