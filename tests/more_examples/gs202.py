@@ -412,6 +412,25 @@ BAD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    # A helper runs what it is given: whoever said what that is.
+    import torch
+    def tree_map(function, tree):
+        if isinstance(tree, dict):
+            return {name: tree_map(function, part) for name, part in tree.items()}
+        return function(tree)
+    body, reward, value = torch.nn.Linear(3, 4), torch.nn.Linear(4, 1), torch.nn.Linear(4, 1)
+    opt = torch.optim.SGD([*body.parameters(), *reward.parameters(), *value.parameters()], lr=0.1)
+    for _ in range(6):
+        s = torch.randn(8, 3)
+        h = torch.tanh(body(s))
+        out = {"reward": reward(h), "heads": {"value": value(h)}}
+        heads = tree_map(torch.detach, out["heads"])  # BUG
+        loss = (out["reward"] - s[:, :1]).pow(2).mean() + (heads["value"] - 1.0).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
