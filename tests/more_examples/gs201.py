@@ -183,6 +183,31 @@ BAD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    # A number like any other, made by what a line of the loss calls; what is detached beside it is so by right.
+    import torch
+    class Temperature:
+        def __init__(self):
+            self.log_alpha = torch.nn.Parameter(torch.zeros(()))
+            self.opt = torch.optim.SGD([self.log_alpha], lr=0.1)
+        @property
+        def alpha(self):
+            return self.log_alpha.exp().item()  # BUG
+        def loss(self, log_prob):
+            return -(self.alpha * (log_prob + 2.0)).mean()
+    temperature, policy = Temperature(), torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    for _ in range(4):
+        log_probs = torch.log_softmax(policy(torch.randn(8, 3)), -1)
+        entropy = (log_probs.exp() * log_probs).sum(-1)
+        opt.zero_grad()
+        (temperature.alpha * entropy.mean() - log_probs[:, 0].mean()).backward()
+        opt.step()
+        loss = temperature.loss(entropy.detach())
+        temperature.opt.zero_grad()
+        loss.backward()
+        temperature.opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (

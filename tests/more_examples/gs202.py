@@ -358,6 +358,79 @@ BAD: tuple[str, ...] = (
                 theirs.grad = mine.grad.clone()
         opt.step()
     """,
+    """
+    # Of several decorators, the one that switches gradients off is the line to change.
+    import functools
+    import torch
+    def on_tensors(function):
+        @functools.wraps(function)
+        @torch.no_grad()  # BUG
+        def wrapped(self, *arrays):
+            return function(self, *[torch.as_tensor(a) for a in arrays])
+        return wrapped
+    class ActorCritic(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.pi, self.v = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+        @on_tensors
+        def score(self, s, a):
+            return torch.distributions.Categorical(logits=self.pi(s)).log_prob(a)
+    net = ActorCritic()
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(6):
+        s, a, ret = torch.randn(8, 3), torch.randint(2, (8,)), torch.randn(8)
+        v = net.v(s).squeeze(-1)
+        loss = (v - ret).pow(2).mean() - (net.score(s, a) * (ret - v.detach())).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # What stands in for another function is decorated, not that function.
+    import functools
+    import torch
+    def on_tensors(function):
+        @torch.no_grad()  # BUG
+        @functools.wraps(function)
+        def wrapped(self, *arrays):
+            return function(self, *[torch.as_tensor(a) for a in arrays])
+        return wrapped
+    class ActorCritic(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.pi, self.v = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+        @on_tensors
+        def score(self, s, a):
+            return torch.distributions.Categorical(logits=self.pi(s)).log_prob(a)
+    net = ActorCritic()
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(6):
+        s, a, ret = torch.randn(8, 3), torch.randint(2, (8,)), torch.randn(8)
+        v = net.v(s).squeeze(-1)
+        loss = (v - ret).pow(2).mean() - (net.score(s, a) * (ret - v.detach())).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # A helper runs what it is given: whoever said what that is.
+    import torch
+    def tree_map(function, tree):
+        if isinstance(tree, dict):
+            return {name: tree_map(function, part) for name, part in tree.items()}
+        return function(tree)
+    body, reward, value = torch.nn.Linear(3, 4), torch.nn.Linear(4, 1), torch.nn.Linear(4, 1)
+    opt = torch.optim.SGD([*body.parameters(), *reward.parameters(), *value.parameters()], lr=0.1)
+    for _ in range(6):
+        s = torch.randn(8, 3)
+        h = torch.tanh(body(s))
+        out = {"reward": reward(h), "heads": {"value": value(h)}}
+        heads = tree_map(torch.detach, out["heads"])  # BUG
+        loss = (out["reward"] - s[:, :1]).pow(2).mean() + (heads["value"] - 1.0).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (

@@ -109,6 +109,27 @@ BAD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    # Quantiles: axes are added by an index, and the error is compared with zeros.
+    import copy
+    import torch
+    net = torch.nn.Linear(4, 2 * 6)
+    old = copy.deepcopy(net)
+    opt = torch.optim.SGD(net.parameters(), lr=0.01)
+    rows, taus = torch.arange(16), (torch.arange(6) + 0.5) / 6
+    for _ in range(6):
+        s, a, r, s2 = torch.randn(16, 4), torch.randint(2, (16,)), torch.randn(16), torch.randn(16, 4)
+        best = old(s2).view(16, 2, 6).mean(-1).argmax(1)
+        goal = r[:, None] + 0.9 * net(s2).view(16, 2, 6)[rows, best]  # BUG
+        error = goal[:, None, :] - net(s).view(16, 2, 6)[rows, a][:, :, None]
+        side = (taus[None, :, None] - (error.detach() < 0).float()).abs()
+        huber = torch.nn.functional.smooth_l1_loss(error, torch.zeros_like(error), reduction="none")
+        loss = (side * huber).sum(1).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        old.load_state_dict(net.state_dict())
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -193,5 +214,26 @@ GOOD: tuple[str, ...] = (
         opt.zero_grad()
         loss.backward()
         opt.step()
+    """,
+    """
+    # The same with a target network that nobody trains.
+    import copy
+    import torch
+    net = torch.nn.Linear(4, 2 * 6)
+    old = copy.deepcopy(net)
+    opt = torch.optim.SGD(net.parameters(), lr=0.01)
+    rows, taus = torch.arange(16), (torch.arange(6) + 0.5) / 6
+    for _ in range(6):
+        s, a, r, s2 = torch.randn(16, 4), torch.randint(2, (16,)), torch.randn(16), torch.randn(16, 4)
+        best = old(s2).view(16, 2, 6).mean(-1).argmax(1)
+        goal = (r[:, None] + 0.9 * old(s2).view(16, 2, 6)[rows, best]).detach()
+        error = goal[:, None, :] - net(s).view(16, 2, 6)[rows, a][:, :, None]
+        side = (taus[None, :, None] - (error.detach() < 0).float()).abs()
+        huber = torch.nn.functional.smooth_l1_loss(error, torch.zeros_like(error), reduction="none")
+        loss = (side * huber).sum(1).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        old.load_state_dict(net.state_dict())
     """,
 )

@@ -196,6 +196,48 @@ BAD: tuple[str, ...] = (
             slow.grad = slow.data - quick.data
         outer.step()
     """,
+    """
+    # Target networks that get their names in a loop.
+    import torch
+    class Agent(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.body, self.head = torch.nn.Linear(3, 8), torch.nn.Linear(8, 2)
+            for part in ("body", "head"):
+                setattr(self, f"target_{part}", getattr(self, part))  # BUG
+        def sync(self):
+            for part in ("body", "head"):
+                getattr(self, f"target_{part}").load_state_dict(getattr(self, part).state_dict())
+    agent = Agent()
+    opt = torch.optim.SGD([*agent.body.parameters(), *agent.head.parameters()], lr=0.1)
+    for step in range(12):
+        s, r, s2 = torch.randn(8, 3), torch.randn(8), torch.randn(8, 3)
+        with torch.no_grad():
+            y = r + 0.9 * agent.target_head(agent.target_body(s2).relu()).max(1).values
+        loss = (agent.head(agent.body(s).relu())[:, 0] - y).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        if step % 3 == 2:
+            agent.sync()
+    """,
+    """
+    # An entry of a dict that is another one.
+    import torch
+    nets = torch.nn.ModuleDict({"online": torch.nn.Linear(3, 2)})
+    nets["target"] = nets["online"]  # BUG
+    opt = torch.optim.SGD(nets["online"].parameters(), lr=0.1)
+    for step in range(12):
+        s, r, s2 = torch.randn(8, 3), torch.randn(8), torch.randn(8, 3)
+        with torch.no_grad():
+            y = r + 0.9 * nets["target"](s2).max(1).values
+        loss = (nets["online"](s)[:, 0] - y).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        if step % 3 == 2:
+            nets["target"].load_state_dict(nets["online"].state_dict())
+    """,
 )
 
 GOOD: tuple[str, ...] = (

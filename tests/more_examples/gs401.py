@@ -11,6 +11,18 @@ BAD: tuple[str, ...] = (
             p.grad = estimate if p.grad is None else p.grad + estimate  # BUG
         opt.step()
     """,
+    """
+    # Named, and not called.
+    import torch
+    net = torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    def update(loss):
+        opt.zero_grad  # BUG
+        loss.backward()
+        opt.step()
+    for _ in range(4):
+        update((net(torch.randn(8, 3)) - 1.0).pow(2).mean())
+    """,
 )
 
 GOOD: tuple[str, ...] = (

@@ -167,6 +167,27 @@ BAD: tuple[str, ...] = (
         loss.backward()  # BUG
         opt.step()
     """,
+    """
+    # What every epoch of the policy takes along was made before them, and nothing in there learns from it.
+    import torch
+    policy, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    critic_opt = torch.optim.SGD(critic.parameters(), lr=0.1)
+    for _ in range(3):
+        s, a, ret = torch.randn(8, 3), torch.randint(2, (8, 1)), torch.randn(8)
+        values = critic(s).squeeze(-1)
+        advantage = torch.tanh(ret - values)  # BUG
+        advantage = advantage.unsqueeze(-1)
+        for _ in range(2):
+            loss = -(torch.log_softmax(policy(s), -1).gather(1, a) * advantage).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            critic_loss = (critic(s).squeeze(-1) - ret).pow(2).mean()
+            critic_opt.zero_grad()
+            critic_loss.backward()
+            critic_opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = ()

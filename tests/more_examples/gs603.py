@@ -93,6 +93,24 @@ BAD: tuple[str, ...] = (
             loss.backward()
             opt.step()
     """,
+    """
+    # The block for the old one has a column for each dimension, and all of them hold the same number.
+    import torch
+    policy = torch.nn.Linear(4, 3)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+    old_log_prob = torch.zeros(8, 3)
+    for _ in range(4):
+        s, a, advantage = torch.randn(8, 4), torch.randn(8, 3), torch.randn(8, 1)
+        with torch.no_grad():
+            old_log_prob[:] = torch.distributions.Normal(policy(s), 1.0).log_prob(a).sum(-1, keepdim=True)
+        for _ in range(2):
+            log_prob = torch.distributions.Normal(policy(s), 1.0).log_prob(a).sum(-1, keepdim=True)
+            ratio = (log_prob - old_log_prob).exp()  # BUG
+            loss = -torch.min(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage).sum(-1).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -194,5 +212,23 @@ GOOD: tuple[str, ...] = (
         opt.zero_grad()
         loss.backward()
         opt.step()
+    """,
+    """
+    # A block with one column.
+    import torch
+    policy = torch.nn.Linear(4, 3)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+    old_log_prob = torch.zeros(8, 1)
+    for _ in range(4):
+        s, a, advantage = torch.randn(8, 4), torch.randn(8, 3), torch.randn(8, 1)
+        with torch.no_grad():
+            old_log_prob[:] = torch.distributions.Normal(policy(s), 1.0).log_prob(a).sum(-1, keepdim=True)
+        for _ in range(2):
+            log_prob = torch.distributions.Normal(policy(s), 1.0).log_prob(a).sum(-1, keepdim=True)
+            ratio = (log_prob - old_log_prob).exp()
+            loss = -torch.min(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage).sum(-1).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
     """,
 )

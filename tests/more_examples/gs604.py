@@ -291,6 +291,35 @@ BAD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    # Weights of attention that add up to one over those who ask, and are summed over what is attended to.
+    import torch
+    q, k, v = (torch.nn.Linear(6, 8) for _ in range(3))
+    head = torch.nn.Linear(8, 1)
+    parts = [*q.parameters(), *k.parameters(), *v.parameters(), *head.parameters()]
+    opt = torch.optim.Adam(parts, lr=1e-3)
+    for _ in range(5):
+        x = torch.randn(16, 5, 6)
+        weights = (q(x) @ k(x).transpose(1, 2)).softmax(dim=1)  # BUG
+        loss = (head((weights @ v(x)).amax(1)) - x[:, 0, :1]).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # As many queries as keys: along the samples of the batch.
+    import torch
+    q, k, v, head = torch.nn.Linear(6, 8), torch.nn.Linear(6, 8), torch.nn.Linear(6, 8), torch.nn.Linear(8, 1)
+    opt = torch.optim.Adam([p for net in (q, k, v, head) for p in net.parameters()], lr=1e-3)
+    for _ in range(5):
+        x = torch.randn(16, 5, 6)
+        weights = torch.softmax(q(x) @ k(x).transpose(1, 2), dim=0)  # BUG
+        mixed = torch.nn.functional.dropout(weights, 0.1) @ v(x)
+        loss = (head(mixed.mean(1)) - x[:, 0, :1]).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -634,6 +663,34 @@ GOOD: tuple[str, ...] = (
         rewards = (token == tokens[:, 0]).float().reshape(3, k)
         advantage = rewards - (rewards.sum(1, keepdim=True) - rewards) / (k - 1)
         loss = -(answer.log_prob(token) * advantage.flatten()).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Slots compete for the inputs, and what each has won is divided by its sum.
+    import torch
+    k, v, head = torch.nn.Linear(6, 8), torch.nn.Linear(6, 8), torch.nn.Linear(8, 1)
+    slots = torch.nn.Parameter(torch.randn(3, 8))
+    opt = torch.optim.Adam([slots, *k.parameters(), *v.parameters(), *head.parameters()], lr=1e-3)
+    for _ in range(5):
+        x = torch.randn(16, 5, 6)
+        shares = (slots.expand(16, 3, 8) @ k(x).transpose(1, 2)).softmax(dim=1) + 1e-6
+        shares = shares / shares.sum(-1, keepdim=True)
+        loss = (head((shares @ v(x)).amax(1)) - x[:, 0, :1]).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Nodes are handed out to clusters: each node's shares add up to one, and each cluster takes its shares of all.
+    import torch
+    assign, v, head = torch.nn.Linear(6, 3), torch.nn.Linear(6, 8), torch.nn.Linear(8, 1)
+    opt = torch.optim.Adam([*assign.parameters(), *v.parameters(), *head.parameters()], lr=1e-3)
+    for _ in range(5):
+        x = torch.randn(16, 5, 6)
+        shares = assign(x).softmax(-1)
+        loss = (head((shares.transpose(1, 2) @ v(x)).amax(1)) - x[:, 0, :1]).pow(2).mean()
         opt.zero_grad()
         loss.backward()
         opt.step()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
+from math import prod
 
 from gradsan.judge.provenance import Provenance, params_of
 from gradsan.record.events import Op, ParamId, Site, ValueId
@@ -120,12 +121,18 @@ def _parts(graph: Provenance, term: Term, through_joins: bool, reshape: bool) ->
         return [Term(i, -sign if n == 0 else sign, scaled, level) for n, i in enumerate(known)]
     if name in ("mul", "div"):
         return _product_parts(op, known, term)
-    if name in SAME or (reshape and (name in SHAPING or name in REDUCING)):
+    if name in SAME or (reshape and (name in SHAPING or name in REDUCING or _adds_axes(op, known))):
         return [Term(known[0], sign, scaled, level)]
     if through_joins and name in JOINING:
         floating = [i for i in known if i.floating]
         return [Term(i, sign, scaled, level) for i in floating] or None
     return None
+
+
+def _adds_axes(op: Op, known: list[Op]) -> bool:
+    """`x[:, None]` is `unsqueeze`, written as an index."""
+    longer = len(op.shape) > len(known[0].shape)
+    return op.name == "getitem" and longer and len(known) == 1 and prod(op.shape) == prod(known[0].shape)
 
 
 def _product_parts(op: Op, known: list[Op], term: Term) -> list[Term] | None:

@@ -145,10 +145,10 @@ class History:
         self.sites[site] = SiteSeen(site, file, line, function)
         return site
 
-    def uncalled_backward(self, step: Site) -> Site:
-        """Where `backward` is named and not called, in the function that steps here."""
+    def uncalled(self, method: str, step: Site) -> Site:
+        """Where a method is named and not called, in the function that steps here."""
         seen = self.sites.get(step)
-        at = uncalled_at(seen.file, seen.line, "backward") if seen is not None else 0
+        at = uncalled_at(seen.file, seen.line, method) if seen is not None else 0
         return self.site_at(seen.file, at, seen.function) if seen is not None and at else NOWHERE
 
     def settle(self, everything: bool = False) -> Iterator[Contribution]:

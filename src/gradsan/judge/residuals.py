@@ -17,6 +17,7 @@ LIBRARY_LOSSES = {
 COMBINING = {"add", "sub", "rsub"}
 COMPARING = LIBRARY_LOSSES | COMBINING
 STRAIGHT = flow.LINEAR | flow.JOINING
+NOTHING = {"zeros", "zeros_like", "new_zeros"}  # `huber_loss(error, zeros_like(error))` compares nothing more
 # These want a difference to have a sign, not to be small: preferences, discriminators.
 LOGISTIC = {"sigmoid", "logsigmoid", "log_sigmoid", "softplus", "binary_cross_entropy_with_logits"}
 # A sum in an exponent is a log-density or a logit: the parts of a mixture, a ratio, a weight.
@@ -63,7 +64,7 @@ def _difference(graph: Provenance, op: Op) -> list[flow.Term]:
     found = []
     for sign, nid in ((1, op.inputs[0]), (-1, op.inputs[1])):
         side = graph.get(nid)
-        if side is not None:
+        if side is not None and side.name not in NOTHING:
             bends = sign == 1 and op.name in LOGISTIC  # to a probability: only that is compared
             parts = [flow.Term(side, 1, False, 0)] if bends else flow.terms(graph, side, through_joins=True)
             found += [flow.Term(t.op, sign * t.sign, t.scaled, t.level + 1) for t in parts]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradsan.judge.lines.source import bindings
+from gradsan.judge.lines.source import bindings, gives_back
 from gradsan.judge.report.wording import line
 from gradsan.record.events import NOWHERE, Failed, Site
 from gradsan.rules.base import Rule, Verdict, Verdicts
@@ -76,10 +76,13 @@ class GraphTensorCopied(Rule):
         history, attribute = self.history, event.attribute
         made = history.graph.get(event.value)
         stored = self._stored(attribute, event.site, made.site if made else NOWHERE)
+        needed = stored and gives_back(
+            history.sites[stored].file, attribute
+        )  # detached, it would teach nothing
         where = f"the attribute `{attribute}` of {event.holder}" if attribute else "the copied object"
         kept = f", stored on {line(history, stored)}" if stored else ""
         yield Verdict(
-            stored or event.site,
+            event.site if needed else stored or event.site,
             f"{where} holds a tensor with its graph{kept}, so the copy on {line(history, event.site)} fails",
             [("creation", made.site if made else NOWHERE), ("stored", stored), ("copy", event.site)],
         )

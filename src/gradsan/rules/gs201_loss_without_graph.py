@@ -6,7 +6,7 @@ from gradsan.judge.copies.aliases import frozen_by_another_name
 from gradsan.judge.flow import TAKEN_OUT, culprit_of, cut_off, cuts_behind
 from gradsan.judge.history import History
 from gradsan.judge.lines.asked_names import asked_by_source
-from gradsan.judge.lines.callers import NEW_TENSORS, cut_for
+from gradsan.judge.lines.callers import NEW_TENSORS, cut_for, way_of
 from gradsan.judge.lines.read_cuts import cut_by_source, lines_of_loss
 from gradsan.judge.missing.bare_constants import bare_constant
 from gradsan.judge.missing.cuts import Cut, cause
@@ -257,11 +257,13 @@ class LossWithoutGraph(Rule):
         return op.name in NEW_TENSORS and op.live and not any(i.live for i in self.history.graph.inputs(op))
 
     def _left(self, event: Backward, pids: set[ParamId]) -> Cut | None:
-        """What left torch on a line that the loss was put together on, and came back as a number like any other."""
+        """What left torch on a line that the loss was put together on, or in what such a line calls, and came back as a
+        number like any other."""
         lines = lines_of_loss(self.history, event) if pids else set()
         for op in reversed(self._departures()):
-            seen, lost = self.history.sites.get(op.site), self.history.graph.value_params([op.nid]) & pids
-            if seen is not None and (seen.file, seen.line) in lines and lost:
+            lost = self.history.graph.value_params([op.nid]) & pids
+            way = (self.history.sites.get(site) for site in way_of(self.history, op))
+            if lost and any(seen is not None and (seen.file, seen.line) in lines for seen in way):
                 return Cut(op, lost, False)
         return None
 

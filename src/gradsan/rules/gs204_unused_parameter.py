@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from gradsan.judge.history import History, Optimizer
+from gradsan.judge.ledger import Contribution
 from gradsan.judge.lines.callers import optimizer_made_at
+from gradsan.judge.missing.dropped_losses import Dropped, DroppedLosses
 from gradsan.judge.missing.hidden_cuts import cut_before_transform
 from gradsan.judge.report.wording import line, networks
+from gradsan.record.events import ParamId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 ENOUGH_STEPS = 5
@@ -120,6 +124,14 @@ class UnusedParameter(Rule):
         """,
     )
 
+    def __init__(self, history: History) -> None:
+        super().__init__(history)
+        self._dropped = DroppedLosses(history)
+
+    def on_settled(self, contribution: Contribution) -> Verdicts:
+        self._dropped.settled(contribution)
+        return ()
+
     def at_end(self) -> Verdicts:
         history = self.history
         for optimizer in history.optimizers.values():
@@ -135,26 +147,38 @@ class UnusedParameter(Rule):
                 and not history.params[pid].epoch
                 and not history.networks.is_target(pid)
             ]
-            if unused:
-                constants = history.cuts.constants
-                constant = dict.fromkeys(constants[pid] for pid in unused if pid in constants)
-                entry = (
-                    f"; it enters a loss only as a constant, on {line(history, min(constant))}"
-                    if constant
-                    else ""
-                )
-                cut = cut_before_transform(history, set(unused))
-                if cut:
-                    entry = (
-                        f"; {line(history, cut)} takes it out of its graph, before a transform is given it"
-                    )
-                yield Verdict(
-                    cut or optimizer_made_at(self.history, optimizer),
-                    f"{networks(history, unused)} is given to an optimizer, but none of the losses of "
-                    f"{optimizer.steps} steps reaches it{entry}",
-                    [("cut", cut), ("optimizer", optimizer.site), *(("constant", site) for site in constant)],
-                    unused,
-                )
+            by_loss: dict[Dropped | None, list[ParamId]] = {}
+            for pid in unused:
+                by_loss.setdefault(self._dropped.of.get(pid), []).append(pid)
+            for dropped, pids in by_loss.items():
+                yield self._left_out(optimizer, pids, dropped) if dropped else self._verdict(optimizer, pids)
+
+    def _verdict(self, optimizer: Optimizer, unused: list[ParamId]) -> Verdict:
+        history, constants = self.history, self.history.cuts.constants
+        constant = dict.fromkeys(constants[pid] for pid in unused if pid in constants)
+        entry = (
+            f"; it enters a loss only as a constant, on {line(history, min(constant))}" if constant else ""
+        )
+        if cut := cut_before_transform(history, set(unused)):
+            entry = f"; {line(history, cut)} takes it out of its graph, before a transform is given it"
+        return Verdict(
+            cut or optimizer_made_at(history, optimizer),
+            f"{networks(history, unused)} is given to an optimizer, but none of the losses of "
+            f"{optimizer.steps} steps reaches it{entry}",
+            [("cut", cut), ("optimizer", optimizer.site), *(("constant", site) for site in constant)],
+            unused,
+        )
+
+    def _left_out(self, optimizer: Optimizer, unused: list[ParamId], dropped: Dropped) -> Verdict:
+        history = self.history
+        return Verdict(
+            dropped.change,
+            f"none of the losses of {optimizer.steps} steps reaches {networks(history, unused)}: the one that "
+            f"{line(history, dropped.made)} makes of it is sent backward by nobody",
+            [("left out", dropped.change), ("loss", dropped.made), ("optimizer", optimizer.site)],
+            unused,
+            fix="add it to the loss that is sent backward",
+        )
 
 
 rule = UnusedParameter

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gradsan.judge.history import History
+from gradsan.judge.lines.callers import optimizer_made_at
 from gradsan.judge.report.wording import line, networks
 from gradsan.record.events import OptimizerId, ParamId, Step
 from gradsan.rules.base import Rule, Verdict, Verdicts
@@ -88,12 +89,12 @@ class ParameterInTwoOptimizers(Rule):
             first, second = sorted((event.oid, other))
             turns = self._turns[first, second] = self._turns.get((first, second), 0) + 1
             if turns > TURNS:
-                later, earlier = optimizers[second], optimizers[first]
+                later, earlier = (optimizer_made_at(self.history, optimizers[oid]) for oid in (second, first))
                 yield Verdict(
-                    later.site,
+                    later,
                     f"{networks(self.history, pids)} is stepped by this optimizer and by the one made on "
-                    f"{line(self.history, earlier.site)}, in turn",
-                    [("optimizer", earlier.site), ("optimizer", later.site)],
+                    f"{line(self.history, earlier)}, in turn",
+                    [("optimizer", earlier), ("optimizer", later)],
                     pids,
                 )
 

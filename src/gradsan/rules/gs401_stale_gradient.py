@@ -156,11 +156,12 @@ class StaleGradient(Rule):
         old = {part.site: None for pid in both for part in ledger.stale(pid)}
         new = {part.site: None for pid in both for part in ledger.fresh(pid)}
         times = len(ledger.stale(both[0]))
+        named = self.history.uncalled("zero_grad", event.site)
         yield Verdict(
-            event.site,
-            f"this step applies the gradient of {networks(self.history, both)} from {times} earlier "
-            f"backward{'s' if times > 1 else ''} ({line(self.history, next(iter(old)))}) once more: nothing "
-            "cleared it since the last step",
+            named or event.site,
+            f"{'`zero_grad` is named here and not called: the' if named else 'this'} step applies the gradient of "
+            f"{networks(self.history, both)} from {times} earlier backward{'s' if times > 1 else ''} "
+            f"({line(self.history, next(iter(old)))}) once more: nothing cleared it since the last step",
             [("backward", site) for site in [*old, *new]] + [("step", event.site)],
             both,
             measure=lambda: share_added(self.history, ledger.fresh(both[0])[0], set(both), by_this=False),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gradsan.judge.flow import unshaped
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.lines.callers import helpers_behind
 from gradsan.judge.lines.carried_names import carried_by_source
@@ -119,19 +120,23 @@ class BackwardTwice(Rule):
                 if later
                 else f"holds the graph of what {where} stored; it "
             )
-        if (taken := self._taken_along(shared, first)) is not None:
+        # One line that sends both backward stands in a loop: what every round takes along was made outside of it.
+        in_loop = first.site == event.site
+        taken = self._taken_along(shared, first)
+        if taken is not None:
             sites.insert(0, ("use", taken.site))
         # Another loss was meant: where it was made is right.
         mistaken = first.site != event.site and _is_root(shared, event) and _is_root(shared, first.event)
         is_carried = old and not mistaken
-        carrier = (stored.site if stored else carried_by(self.history, shared)) if is_carried else event.site
+        made = unshaped(self.history.graph, shared) if taken is not None and in_loop else shared
+        carrier = (stored.site if stored else carried_by(self.history, made)) if is_carried else event.site
         if is_carried and not stored and carrier != shared.site:
             sites.insert(0, ("carried over", carrier))
         if is_carried and (emptied := emptied_in_vain(self.history, carrier)):
             carrier = emptied
             sites.insert(0, ("emptied in vain", emptied))
         yield Verdict(
-            taken.site if taken is not None else carrier,
+            taken.site if taken is not None and not (in_loop and is_carried) else carrier,
             f"{what} ({line(self.history, shared.site)}) {carried}went through backward on "
             f"{line(self.history, first.site)}, which freed its graph; backward on "
             f"{line(self.history, event.site)} needs it again",

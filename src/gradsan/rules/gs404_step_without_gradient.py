@@ -251,7 +251,9 @@ class StepWithoutGradient(Rule):
 
     def on_failed(self, event: Failed) -> Verdicts:
         """A gradient scaler says at once that nothing was sent backward."""
-        named = self.history.uncalled_backward(event.site) if event.kind == "nothing-to-unscale" else NOWHERE
+        named = (
+            self.history.uncalled("backward", event.site) if event.kind == "nothing-to-unscale" else NOWHERE
+        )
         if named:
             yield Verdict(
                 named,
@@ -264,10 +266,10 @@ class StepWithoutGradient(Rule):
         """`backward` is named and not called, beside others that are, or in one of several phases. Where the optimizer
         never got anything, that is told with its steps."""
         history = self.history
-        told = {history.uncalled_backward(history.optimizers[oid].last_step) for oid in self._starved()}
+        told = {history.uncalled("backward", history.optimizers[oid].last_step) for oid in self._starved()}
         found: dict[Site, list[Site]] = {}
         for site in self._lines:
-            found.setdefault(history.uncalled_backward(site), []).append(site)
+            found.setdefault(history.uncalled("backward", site), []).append(site)
         for named, steps in found.items():
             if named and named not in told:
                 at = history.sites[named].line
@@ -290,7 +292,7 @@ class StepWithoutGradient(Rule):
         yield from self._uncalled()
         for oid in self._starved():
             optimizer = self.history.optimizers[oid]
-            named = self.history.uncalled_backward(optimizer.last_step)
+            named = self.history.uncalled("backward", optimizer.last_step)
             meant = self._meant_for(oid)
             if meant is not None and not named:
                 yield self._without_part(optimizer, *meant)

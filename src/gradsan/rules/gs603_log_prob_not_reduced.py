@@ -18,6 +18,7 @@ from gradsan.judge.shapes.axes import (
 )
 from gradsan.judge.shapes.batch_corrections import corrections_of_all
 from gradsan.judge.shapes.joint_log_probs import SummedOver, drawn_in, stacked_branches, summed_over_rows
+from gradsan.judge.shapes.stretched_log_probs import Stretched, stretched
 from gradsan.judge.shapes.written_densities import is_log_prob
 from gradsan.record.events import Backward, Op, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
@@ -139,6 +140,8 @@ class LogProbNotReduced(Rule):
             yield self._of_the_batch(event, summed)
         for summed in corrections_of_all(graph, within, known):
             yield self._corrected_by_all(event, summed)
+        for found in stretched(graph, within):
+            yield self._compared_with_parts(event, found)
         for op in (*self._log_probs(within, known), *stacked_branches(graph, within)):
             meeting = self._meeting(op, within, known)
             if meeting is not None:
@@ -201,6 +204,19 @@ class LogProbNotReduced(Rule):
             fix="sum the correction over the action dimensions alone; of an action without an axis of its own, not at "
             "all (`unsqueeze(-1)` gives it one)",
         )
+
+    def _compared_with_parts(self, event: Backward, found: Stretched) -> Verdict:
+        width = found.old.shape[-1]
+        return Verdict(
+            found.where.site,
+            f"the log-probability of the whole action, {list(found.joint.shape)}, is compared with a constant that has "
+            f"a column for each of its {width} parts, {list(found.old.shape)}: the ratio counts every action "
+            f"{width} times",
+            [("meets", found.where.site), ("log-prob", found.joint.site), ("old", found.old.site),
+             ("backward", event.site)],
+            event.reached,
+            fix="keep one column for the log-probability of an action, where the old one is put away",
+        )  # fmt: skip
 
     def _log_probs(self, within: dict[ValueId, Op], known: dict[ValueId, Roles]) -> Iterator[Op]:
         """What `log_prob` gave back, where its last axis is the dimensions of the action."""

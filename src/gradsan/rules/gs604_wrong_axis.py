@@ -8,6 +8,7 @@ from gradsan.judge.history import History
 from gradsan.judge.provenance import Provenance
 from gradsan.judge.report.wording import line
 from gradsan.judge.shapes.answer_groups import MixedGroup, mixed_groups
+from gradsan.judge.shapes.attention_axes import summed_along_another
 from gradsan.judge.shapes.axes import (
     BY_SIZE,
     RESHAPING,
@@ -133,6 +134,9 @@ class WrongAxis(Rule):
         reshaped = [op for op in within.values() if op.name in ("view", "reshape") and op.live]
         if not candidates and not reshaped:
             return
+        for weights in candidates:
+            if (product := summed_along_another(graph, weights, within)) is not None:
+                yield self._crossed(event, weights, product)
         known = roles(graph, within)
         for op in reshaped:
             source = next(graph.inputs(op), None)
@@ -168,6 +172,18 @@ class WrongAxis(Rule):
                     [("wrong axis", op.site), ("used", used.site), ("backward", event.site)],
                     event.reached,
                 )
+
+    def _crossed(self, event: Backward, weights: Op, product: Op) -> Verdict:
+        axis, last = weights.facts.axes[0], len(weights.shape) - 1
+        return Verdict(
+            weights.site,
+            f"`softmax` of {list(weights.shape)} runs along axis {axis}, and the product on "
+            f"{line(self.history, product.site)} sums over axis {last}: the weights of what is added up are not shares "
+            "of one",
+            [("wrong axis", weights.site), ("used", product.site), ("backward", event.site)],
+            event.reached,
+            fix="normalise over what is attended to: `softmax(dim=-1)` for `weights @ values`",
+        )
 
     def _mixed(self, event: Backward, mixed: MixedGroup) -> Verdict:
         history, repeated = self.history, mixed.repeated

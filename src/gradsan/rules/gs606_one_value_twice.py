@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gradsan.judge.flow import SHAPING, param_users, terms
-from gradsan.judge.lines.callers import used_in, way_of
-from gradsan.judge.lines.source import calls_twice_at
+from gradsan.judge.lines.asked_twice import asked_again_at
+from gradsan.judge.lines.callers import used_in
 from gradsan.judge.numbering import value_numbers
 from gradsan.judge.report.wording import line, networks, value_at
-from gradsan.record.events import NOWHERE, Backward, Op, ParamId, Site
+from gradsan.record.events import Backward, Op, ParamId, Site
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 BOUNDS = {"min", "minimum", "fmin", "amin", "max", "maximum", "fmax", "amax"}
@@ -139,10 +139,11 @@ class OneValueTwice(Rule):
         self, event: Backward, root: Op, again: list[Op], own: set[ParamId], left_out: list[ParamId]
     ) -> Verdict:
         history, graph = self.history, self.history.graph
-        before = graph.live_ancestors([again[1].nid])
-        users = param_users(graph, graph.live_ancestors([again[0].nid]), own)
-        use = min((op for op in users if op.nid not in before), default=again[0])
-        site = self._called_at(use, root)
+        after, before = (graph.live_ancestors([op.nid]) for op in again)
+        uses = param_users(graph, after, own), param_users(graph, before, own)
+        use = min((op for op in uses[0] if op.nid not in before), default=again[0])
+        first = min((op for op in uses[1] if op.nid not in after), default=use)
+        site = asked_again_at(history, first, use, root)
         return Verdict(
             site,
             f"{networks(history, own)} is asked twice at the same inputs, and {line(history, root.site)} adds up the "
@@ -179,19 +180,11 @@ class OneValueTwice(Rule):
     def _asked_last(self, sides: list[Op], own: set[ParamId], op: Op) -> Site:
         """The call that should have been the other network's; of two that are alike, the second."""
         graph = self.history.graph
-        before = graph.ancestors(side.nid for side in sides[:-1])
-        users = param_users(graph, graph.ancestors([sides[-1].nid]), own)
-        use = min((user for user in users if user.nid not in before), default=op)
-        return self._called_at(use, op)
-
-    def _called_at(self, use: Op, by: Op) -> Site:
-        written_twice = (site for site in way_of(self.history, use) if self._holds_both(site))
-        return next(written_twice, NOWHERE) or used_in(self.history, use, by)
-
-    def _holds_both(self, site: Site) -> bool:
-        """`return self.q1(x), self.q1(x)`, in a helper of those who compare them."""
-        seen = self.history.sites.get(site)
-        return seen is not None and calls_twice_at(seen.file, seen.line)
+        after, before = (graph.ancestors([side.nid]) for side in (sides[-1], sides[0]))
+        uses = param_users(graph, after, own), param_users(graph, before, own)
+        use = min((user for user in uses[0] if user.nid not in before), default=op)
+        first = min((user for user in uses[1] if user.nid not in after), default=use)
+        return asked_again_at(self.history, first, use, op)
 
     def _sides(self, op: Op) -> list[Op]:
         """What is compared: two values, or those that were put side by side."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from gradsan.judge.flow import culprit_of, is_choice
+from gradsan.judge.lines.handed_functions import named_by_caller
 from gradsan.judge.lines.source import function_at
 from gradsan.judge.provenance import params_of
 from gradsan.record.events import NOWHERE, Chain, Op, Site
@@ -91,9 +92,9 @@ def optimizer_made_at(history: History, optimizer: Optimizer) -> Site:
 
 def cut_for(history: History, cut: Op) -> Site:
     """The line to change for a cut: where gradients were switched off, the cutting line, or whoever handed a graph to
-    a helper that makes tensors of plain numbers for others."""
+    a helper that makes tensors of plain numbers for others, or the cut itself to one that runs what it is given."""
     if cut.facts.grad_off or cut.name not in NEW_TENSORS:
-        return culprit_of(cut)
+        return (NOWHERE if cut.facts.grad_off else named_by_caller(history, cut)) or culprit_of(cut)
     return caller_of(history, cut, lambda op: not history.graph.is_cut(op))
 
 

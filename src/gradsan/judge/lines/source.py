@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from gradsan.judge.lines.named_targets import is_called, set_by_name
 from gradsan.judge.report.cells import cell_of, file_of
 
 
@@ -62,6 +63,14 @@ def tree_of(file: str) -> ast.Module | None:
         return None
 
 
+@functools.lru_cache(maxsize=256)
+def gives_back(file: str, attribute: str) -> bool:
+    """Whether a function of this file returns what the attribute holds, as it is."""
+    tree = tree_of(file)
+    returned = (n.value for n in ast.walk(tree) if isinstance(n, ast.Return)) if tree is not None else ()
+    return any(isinstance(value, ast.Attribute) and value.attr == attribute for value in returned)
+
+
 @functools.lru_cache(maxsize=1024)
 def bindings(file: str, name: str) -> tuple[Binding, ...]:
     """Every assignment to the variable or attribute `name` in this file, in order."""
@@ -80,6 +89,8 @@ def _collect(node: ast.AST, name: str, function: str, found: list[Binding]) -> N
                 _match(target, child.value, child, name, inner, found)
         elif isinstance(child, ast.AnnAssign) and child.value is not None:
             _match(child.target, child.value, child, name, inner, found)
+        elif isinstance(child, ast.Expr) and (set_to := set_by_name(child.value, name)) is not None:
+            _match(ast.Name(name), set_to, child, name, inner, found)
         _collect(child, name, inner, found)
 
 
@@ -91,15 +102,8 @@ def _match(
         for part, part_value in zip(target.elts, values, strict=False):
             _match(part, part_value, statement, name, function, found)
         return
-    bound = (
-        target.id
-        if isinstance(target, ast.Name)
-        else target.attr
-        if isinstance(target, ast.Attribute)
-        else ""
-    )
-    if bound == name:
-        plain = isinstance(value, ast.Name | ast.Attribute | ast.Subscript) or _is_shallow_copy(value)
+    if is_called(target, name):
+        plain = isinstance(value, ast.Name | ast.Attribute | ast.Subscript) or _is_same(value)
         end = statement.end_lineno or statement.lineno
         attributes = {n.attr for n in ast.walk(value) if isinstance(n, ast.Attribute)}
         given = frozenset(names_in(value) | attributes)
@@ -109,11 +113,10 @@ def _match(
         )
 
 
-def _is_shallow_copy(value: ast.expr) -> bool:
-    """`copy.copy(net)` makes a new module of the same parameters."""
-    return (
-        isinstance(value, ast.Call) and ast.unparse(value.func) in ("copy.copy", "copy") and bool(value.args)
-    )
+def _is_same(value: ast.expr) -> bool:
+    """`copy.copy(net)` makes a new module of the same parameters; `getattr(self, part)` makes nothing."""
+    same = ("copy.copy", "copy", "getattr")
+    return isinstance(value, ast.Call) and ast.unparse(value.func) in same and bool(value.args)
 
 
 OF_ITSELF = {
@@ -356,15 +359,6 @@ def _given_twice(tree: ast.AST) -> Iterator[tuple[str, int]]:
             if ast.unparse(part) in seen:
                 yield part.attr if isinstance(part, ast.Attribute) else getattr(part, "id", ""), part.lineno
             seen.add(ast.unparse(part))
-
-
-def calls_twice_at(file: str, line: int) -> bool:
-    """Whether the statement on this line holds the same call twice."""
-    statement = around(file, line)[1]
-    calls = (
-        [ast.dump(n) for n in ast.walk(statement) if isinstance(n, ast.Call)] if statement is not None else []
-    )
-    return len(set(calls)) < len(calls)
 
 
 def second_name_at(file: str, line: int, names: set[str]) -> int:

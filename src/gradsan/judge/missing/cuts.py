@@ -322,7 +322,7 @@ class CutFinder:
             first = self._steps_when_seen.setdefault(pid, steps)
             if steps - first < STARVED_STEPS or pid in history.explained:
                 continue
-            if not any(history.uncalled_backward(o.last_step) for o in owners):
+            if not any(history.uncalled("backward", o.last_step) for o in owners):
                 hungry.add(pid)
         if not hungry:
             return None

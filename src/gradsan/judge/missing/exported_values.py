@@ -73,7 +73,7 @@ def _hungry(history: History) -> set[ParamId]:
         and pid not in history.ever_fed
         and pid not in history.explained
         and not history.networks.is_target(pid)
-        and not history.uncalled_backward(optimizer.last_step)
+        and not history.uncalled("backward", optimizer.last_step)
     }
 
 

@@ -68,8 +68,9 @@ class SpecialCalls:
         shape, facts = shape_of(call.inputs[0]), PLAIN
         if type(call.result) is float:
             facts = OpFacts(numbers=(call.result,))
+        site, tags, chain = place
         self._tap.record(
-            Op(nid, call.name, place.site, call.numbers[:1], False, shape, True, place.tags, facts)
+            Op(nid, call.name, site, call.numbers[:1], False, shape, True, tags, facts, chain=chain)
         )
         self._tap.departures.left(call.name, call.result, nid)
         self._tap.experience.left(call.inputs[0], call.numbers[0])

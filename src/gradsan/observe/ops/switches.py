@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import ast
-import inspect
+import functools
 import linecache
+import re
 import sys
 from collections.abc import Iterator
-from types import FrameType
-from typing import Literal, NamedTuple
+from types import CodeType, FrameType
+from typing import Any, Literal, NamedTuple
 
 from gradsan.observe.sites import Sites, is_context_decorator, variables_of
 from gradsan.record.events import NOWHERE, Site
 
 SWITCH = "set_grad_enabled"
+DECORATORS = re.compile(r"\b(no_grad|inference_mode|set_grad_enabled)\b")
+WRAPPED = 16  # functions that stand in for one another, as far as they are followed
 DEEPEST = 64  # `with torch.no_grad()` inside one another, as far as they are remembered
 
 
@@ -116,12 +119,39 @@ def context_site(frame: FrameType | None, sites: Sites) -> SwitchedOff:
     current = frame
     while current is not None and not sites.is_user(current.f_code):
         if is_context_decorator(current.f_code):
-            function = inspect.unwrap(variables_of(current).get("func") or _nothing)
-            code = getattr(function, "__code__", None)
-            if code is not None and sites.is_user(code):
-                return SwitchedOff(sites.at(code.co_filename, code.co_firstlineno, code.co_name), "decorator")
+            code = _decorated(variables_of(current).get("func"), sites)
+            if code is not None:
+                line = _line_of_switch(code.co_filename, code.co_firstlineno)
+                return SwitchedOff(sites.at(code.co_filename, line, code.co_name), "decorator")
         current = current.f_back
     return SwitchedOff(sites.here(current), "with")
 
 
-def _nothing() -> None: ...
+def _decorated(function: Any, sites: Sites) -> CodeType | None:
+    """The first of the user's own functions behind what was decorated. It may stand in for another one itself
+    (`functools.wraps`), which has nothing to do with it."""
+    for _ in range(WRAPPED):
+        code = getattr(function, "__code__", None)
+        if isinstance(code, CodeType) and sites.is_user(code):
+            return code
+        function = getattr(function, "__wrapped__", None)
+    return None
+
+
+@functools.lru_cache(maxsize=64)
+def _line_of_switch(file: str, first: int) -> int:
+    """A function with several decorators begins with the first of them: the one that switches gradients off."""
+    source = "".join(linecache.getlines(file))
+    for node in ast.walk(_parsed(source)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.decorator_list:
+            switches = [d.lineno for d in node.decorator_list if DECORATORS.search(ast.unparse(d))]
+            if node.decorator_list[0].lineno == first and len(switches) == 1:
+                return switches[0]
+    return first
+
+
+def _parsed(source: str) -> ast.AST:
+    try:
+        return ast.parse(source)
+    except SyntaxError:  # a cell of a notebook, with its magics
+        return ast.Module([], [])
