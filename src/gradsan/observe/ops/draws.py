@@ -108,6 +108,8 @@ class Draws:
             if odds is None or odds.shape != out.shape:
                 odds = _filled(out, UNKNOWN)
             self._keep(out, Table(odds, width, first, last))
+            if out is args[0] and isinstance(base := out._base, Tensor):  # `row[3] = token`: so has the whole
+                self._keep(base, Table(_filled(base, UNKNOWN), width, first, last))
 
     def score(self, name: str, inputs: list[Tensor], out: Tensor, nid: ValueId, is_log: bool) -> None:
         """The probabilities of tokens were picked. `is_log`: from logarithms that are normalised."""
