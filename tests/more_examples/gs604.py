@@ -291,6 +291,21 @@ BAD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    # Groups of five in a row, of prompts that come in turn; the rewards stay flat.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 6), torch.nn.Linear(6, 9))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(4):
+        rows = torch.randint(9, (4, 3)).repeat(5, 1)
+        logp = net(rows).log_softmax(-1).gather(-1, rows[..., None]).squeeze(-1)
+        reward = (rows * torch.rand(20, 3)).mean(1)
+        gain = reward - reward.view(4, 5).mean(1).repeat_interleave(5)  # BUG
+        loss = -(logp * gain[:, None]).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -634,6 +649,21 @@ GOOD: tuple[str, ...] = (
         rewards = (token == tokens[:, 0]).float().reshape(3, k)
         advantage = rewards - (rewards.sum(1, keepdim=True) - rewards) / (k - 1)
         loss = -(answer.log_prob(token) * advantage.flatten()).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Groups of five in a row, of prompts that were repeated so.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 6), torch.nn.Linear(6, 9))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(4):
+        rows = torch.randint(9, (4, 3)).repeat_interleave(5, 0)
+        logp = net(rows).log_softmax(-1).gather(-1, rows[..., None]).squeeze(-1)
+        reward = (rows * torch.rand(20, 3)).mean(1)
+        gain = reward - reward.view(4, 5).mean(1).repeat_interleave(5)
+        loss = -(logp * gain[:, None]).mean()
         opt.zero_grad()
         loss.backward()
         opt.step()
