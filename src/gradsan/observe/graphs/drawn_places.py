@@ -9,7 +9,7 @@ import torch
 
 from gradsan.observe.containment import Containment
 from gradsan.observe.graphs.graph import KEY, Label
-from gradsan.observe.ops.draws import UNKNOWN, Draws, Scored
+from gradsan.observe.ops.draws import UNKNOWN, Draws, ScoredDraws
 from gradsan.record.events import DrawnPlaces, ValueId
 
 MOST = 8  # at one backward
@@ -29,13 +29,13 @@ class DrawnWatcher:
         for handle in self._handles:
             handle.remove()
 
-    def _hook(self, nid: ValueId, scored: Scored) -> Any:
+    def _hook(self, nid: ValueId, scored: ScoredDraws) -> Any:
         def hook(gradients: Any) -> None:
             self._contain("drawn places", self._look, gradients, nid, scored)
 
         return hook
 
-    def _look(self, gradients: Any, nid: ValueId, scored: Scored) -> None:
+    def _look(self, gradients: Any, nid: ValueId, scored: ScoredDraws) -> None:
         arrived = gradients[0].detach() if len(gradients) == 1 and gradients[0] is not None else None
         if arrived is None or arrived.layout != torch.strided or arrived.numel() != scored.odds.numel():
             return
@@ -43,7 +43,7 @@ class DrawnWatcher:
         self.found.append(_places(nid, scored, slopes))
 
 
-def _places(nid: ValueId, scored: Scored, slopes: torch.Tensor) -> DrawnPlaces:
+def _places(nid: ValueId, scored: ScoredDraws, slopes: torch.Tensor) -> DrawnPlaces:
     odds, trained = scored.odds, slopes != 0
     other = odds.isnan()
     drawn = ~other & (odds != UNKNOWN)
@@ -75,7 +75,7 @@ def _places(nid: ValueId, scored: Scored, slopes: torch.Tensor) -> DrawnPlaces:
     )
 
 
-def _apart(scored: Scored, clear: torch.Tensor, own: torch.Tensor) -> tuple[float, ...]:
+def _apart(scored: ScoredDraws, clear: torch.Tensor, own: torch.Tensor) -> tuple[float, ...]:
     if scored.apart is None:
         return ()
     apart = scored.apart[clear][own & scored.odds[clear].isfinite()]

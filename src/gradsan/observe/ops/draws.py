@@ -43,7 +43,7 @@ SURPRISING = {"cross_entropy", "nll_loss"}
 REFUSED = (RuntimeError, TypeError, IndexError, ValueError)
 
 
-class Table(NamedTuple):
+class DrawTable(NamedTuple):
     """`odds`: the log-probability of each draw, or one of the words above. `width`: of a row, where rows were laid end
     to end. `first`, `last`: draws."""
 
@@ -53,7 +53,7 @@ class Table(NamedTuple):
     last: ValueId
 
 
-class Scored(NamedTuple):
+class ScoredDraws(NamedTuple):
     """Log-probabilities of tokens, some of which were drawn: where, and how far each is from what it was drawn with."""
 
     odds: Tensor
@@ -65,9 +65,9 @@ class Scored(NamedTuple):
 class Draws:
     def __init__(self) -> None:
         self.active = True
-        self.scored: dict[ValueId, Scored] = {}
+        self.scored: dict[ValueId, ScoredDraws] = {}
         self._entered = False
-        self._tables: dict[int, tuple[weakref.ref[Tensor], Table, int]] = {}
+        self._tables: dict[int, tuple[weakref.ref[Tensor], DrawTable, int]] = {}
         self._before: dict[int, int] = {}  # versions, before the operation that is being looked at
         self._left = False  # tokens have left for Python: what comes back may be they
 
@@ -78,7 +78,7 @@ class Draws:
         """An operation has been done. `nid`: of its result."""
         if name in DRAWING and inputs and inputs[0].dtype.is_floating_point:
             if isinstance(result, Tensor) and result.dtype in WHOLE and is_dense(inputs[0]):
-                self._keep(result, Table(_odds(name, inputs[0], result), 0, nid, nid))
+                self._keep(result, DrawTable(_odds(name, inputs[0], result), 0, nid, nid))
         elif self._tables and name not in COMPUTING and any(id(tensor) in self._tables for tensor in inputs):
             self._before = dict(zip(map(id, inputs), before, strict=True))
             tables = [table for tensor in inputs if (table := self.of(tensor)) is not None]
@@ -90,7 +90,7 @@ class Draws:
                 self._follow(name, args, kwargs, result, tables)
             self._before = {}
 
-    def _follow(self, name: str, args: Any, kwargs: Any, result: Any, tables: list[Table]) -> None:
+    def _follow(self, name: str, args: Any, kwargs: Any, result: Any, tables: list[DrawTable]) -> None:
         written = args[0] if name == "setitem" else result
         outputs = [written] if isinstance(written, Tensor) else []
         if issubclass(type(written), SEQUENCES):
@@ -107,9 +107,9 @@ class Draws:
             odds = made[at] if len(made) > at else None
             if odds is None or odds.shape != out.shape:
                 odds = _filled(out, UNKNOWN)
-            self._keep(out, Table(odds, width, first, last))
+            self._keep(out, DrawTable(odds, width, first, last))
             if out is args[0] and isinstance(base := out._base, Tensor):  # `row[3] = token`: so has the whole
-                self._keep(base, Table(_filled(base, UNKNOWN), width, first, last))
+                self._keep(base, DrawTable(_filled(base, UNKNOWN), width, first, last))
 
     def score(self, name: str, inputs: list[Tensor], out: Tensor, nid: ValueId, is_log: bool) -> None:
         """The probabilities of tokens were picked. `is_log`: from logarithms that are normalised."""
@@ -126,16 +126,16 @@ class Draws:
             return
         odds, value = odds.reshape(-1, width), out.detach().float().reshape(-1, width)
         apart = (-value if name in SURPRISING else value) - odds if is_log or name in SURPRISING else None
-        self.scored[nid] = Scored(odds, apart, table.first, table.last)
+        self.scored[nid] = ScoredDraws(odds, apart, table.first, table.last)
 
     def left(self, tensor: Tensor) -> None:
         self._left = self._left or self.of(tensor) is not None
 
     def arrived(self, result: Any) -> None:
         if self._left and isinstance(result, Tensor) and result.dtype in WHOLE and result.numel() <= MOST:
-            self._keep(result, Table(_filled(result, UNKNOWN), 0, NOTHING, NOTHING))
+            self._keep(result, DrawTable(_filled(result, UNKNOWN), 0, NOTHING, NOTHING))
 
-    def of(self, tensor: Tensor) -> Table | None:
+    def of(self, tensor: Tensor) -> DrawTable | None:
         known = self._tables.get(id(tensor))
         if known is None or known[0]() is not tensor:
             return None
@@ -154,7 +154,7 @@ class Draws:
         self.scored = {}
         self._tables = {key: known for key, known in self._tables.copy().items() if known[0]() is not None}
 
-    def _keep(self, tensor: Tensor, table: Table) -> None:
+    def _keep(self, tensor: Tensor, table: DrawTable) -> None:
         if tensor.numel() <= MOST:
             self._tables[id(tensor)] = weakref.ref(tensor), table, version_of(tensor)
 
