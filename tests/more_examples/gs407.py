@@ -21,6 +21,19 @@ BAD: tuple[str, ...] = (
             (losses.mean() / len(packs)).backward()  # BUG
         opt.step()
     """,
+    """
+    # The last window of an epoch has two micro-batches.
+    import torch
+    net = torch.nn.Linear(3, 1)
+    opt, data = torch.optim.SGD(net.parameters(), lr=0.1), torch.randn(14, 4, 3)
+    for _ in range(3):
+        for i, x in enumerate(data):
+            loss = net(x).pow(2).mean()
+            (loss / 4).backward()  # BUG
+            if (i + 1) % 4 == 0 or i == 13:
+                opt.step()
+                opt.zero_grad()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -67,5 +80,33 @@ GOOD: tuple[str, ...] = (
             x = torch.randn(4 + (3 * i + 5 * task * task) % 7, 3)
             (net(x).pow(2).mean() / 3).backward()
         opt.step()
+    """,
+    """
+    # The last window of an epoch has two micro-batches, and is divided by two.
+    import torch
+    net = torch.nn.Linear(3, 1)
+    opt, data = torch.optim.SGD(net.parameters(), lr=0.1), torch.randn(14, 4, 3)
+    for _ in range(3):
+        for i, x in enumerate(data):
+            loss = net(x).pow(2).mean()
+            (loss / (4 if i < 12 else 2)).backward()
+            if (i + 1) % 4 == 0 or i == 13:
+                opt.step()
+                opt.zero_grad()
+    """,
+    """
+    # What is left at the end of an epoch belongs to the first window of the next.
+    import torch
+    net = torch.nn.Linear(3, 1)
+    opt, data = torch.optim.SGD(net.parameters(), lr=0.1), torch.randn(14, 4, 3)
+    seen = 0
+    for _ in range(4):
+        for i, x in enumerate(data, seen):
+            loss = net(x).pow(2).mean()
+            (loss / 4).backward()
+            if (i + 1) % 4 == 0:
+                opt.step()
+                opt.zero_grad()
+        seen += 14
     """,
 )

@@ -316,6 +316,16 @@ BAD: tuple[str, ...] = (
         weights = torch.softmax(q(x) @ k(x).transpose(1, 2), dim=0)  # BUG
         mixed = torch.nn.functional.dropout(weights, 0.1) @ v(x)
         loss = (head(mixed.mean(1)) - x[:, 0, :1]).pow(2).mean()
+    # Groups of five in a row, of prompts that come in turn; the rewards stay flat.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 6), torch.nn.Linear(6, 9))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(4):
+        rows = torch.randint(9, (4, 3)).repeat(5, 1)
+        logp = net(rows).log_softmax(-1).gather(-1, rows[..., None]).squeeze(-1)
+        reward = (rows * torch.rand(20, 3)).mean(1)
+        gain = reward - reward.view(4, 5).mean(1).repeat_interleave(5)  # BUG
+        loss = -(logp * gain[:, None]).mean()
         opt.zero_grad()
         loss.backward()
         opt.step()
@@ -691,6 +701,16 @@ GOOD: tuple[str, ...] = (
         x = torch.randn(16, 5, 6)
         shares = assign(x).softmax(-1)
         loss = (head((shares.transpose(1, 2) @ v(x)).amax(1)) - x[:, 0, :1]).pow(2).mean()
+    # Groups of five in a row, of prompts that were repeated so.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 6), torch.nn.Linear(6, 9))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(4):
+        rows = torch.randint(9, (4, 3)).repeat_interleave(5, 0)
+        logp = net(rows).log_softmax(-1).gather(-1, rows[..., None]).squeeze(-1)
+        reward = (rows * torch.rand(20, 3)).mean(1)
+        gain = reward - reward.view(4, 5).mean(1).repeat_interleave(5)
+        loss = -(logp * gain[:, None]).mean()
         opt.zero_grad()
         loss.backward()
         opt.step()

@@ -54,6 +54,111 @@ BAD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    # A policy that learns from its prompt, too.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 12), torch.nn.Linear(12, 9))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    @torch.no_grad()
+    def answer(ids):
+        for _ in range(6):
+            ids = torch.cat([ids, torch.multinomial(net(ids)[:, -1].softmax(-1), 1)], 1)
+        return ids
+    for _ in range(4):
+        ids = answer(torch.randint(9, (8, 3)))
+        gain = torch.randn(8, 1)
+        logp = net(ids[:, :-1]).log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze(-1)
+        loss = -(logp * gain).mean()  # BUG
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # What a tool said stands between the turns, and the mask of the answer takes it in.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 12), torch.nn.Linear(12, 9))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    @torch.no_grad()
+    def answer(ids):
+        for _ in range(6):
+            ids = torch.cat([ids, torch.multinomial(net(ids)[:, -1].softmax(-1), 1)], 1)
+        return ids
+    for _ in range(4):
+        ids = answer(torch.randint(9, (8, 3)))
+        ids = answer(torch.cat([ids, ids[:, -2:] % 4], 1))
+        mask = (torch.arange(1, 17) >= 3).float().expand(8, -1)  # BUG
+        gain = torch.randn(8, 1)
+        logp = net(ids[:, :-1]).log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze(-1)
+        loss = -(logp * gain * mask).sum() / mask.sum()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Rows are filled up with ends, and the mask looks for zeros.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 12), torch.nn.Linear(12, 9))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    @torch.no_grad()
+    def answer(ids):
+        for _ in range(6):
+            ids = torch.cat([ids, torch.multinomial(net(ids)[:, -1].softmax(-1), 1)], 1)
+        return ids
+    for _ in range(4):
+        ids = answer(torch.randint(9, (16, 1)))
+        ended = (ids == 1).int()
+        ids = ids.masked_fill((ended.cumsum(1) - ended) > 0, 1)
+        mask = (ids[:, 1:] != 0).float()  # BUG
+        gain = torch.randn(16, 1)
+        logp = net(ids[:, :-1]).log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze(-1)
+        loss = -(logp * gain * mask).sum() / mask.sum()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The mask is that of the tokens that are read, one place before those that are scored.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 12), torch.nn.Linear(12, 9))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    @torch.no_grad()
+    def answer(ids):
+        for _ in range(6):
+            ids = torch.cat([ids, torch.multinomial(net(ids)[:, -1].softmax(-1), 1)], 1)
+        return ids
+    for _ in range(4):
+        ids = answer(torch.randint(9, (8, 3)))
+        drawn = torch.zeros(8, 9)
+        drawn[:, 3:] = 1.0
+        mask = drawn[:, :-1]  # BUG
+        gain = torch.randn(8, 1)
+        logp = net(ids[:, :-1]).log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze(-1)
+        loss = -(logp * gain * mask).sum() / mask.sum()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Rows are filled up with ends, and the first of them is masked as well.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 12), torch.nn.Linear(12, 9))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(6):
+        ids, over = torch.randint(2, 9, (24, 1)), torch.zeros(24, 1, dtype=torch.long)
+        for _ in range(8):
+            with torch.no_grad():
+                token = torch.multinomial(net(ids)[:, -1].softmax(-1), 1)
+            token = token * (1 - over) + over
+            over = over | (token == 1).long()
+            ids = torch.cat([ids, token], 1)
+        mask = (ids[:, 1:] != 1).float()  # BUG
+        gain = torch.randn(24, 1)
+        logp = net(ids[:, :-1]).log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze(-1)
+        loss = -(logp * gain * mask).sum() / mask.sum()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -115,5 +220,131 @@ GOOD: tuple[str, ...] = (
             opt.step()
             opt.zero_grad()
             seen = 0
+    """,
+    """
+    # Only what was drawn.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 12), torch.nn.Linear(12, 9))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    @torch.no_grad()
+    def answer(ids):
+        for _ in range(6):
+            ids = torch.cat([ids, torch.multinomial(net(ids)[:, -1].softmax(-1), 1)], 1)
+        return ids
+    for _ in range(4):
+        ids = answer(torch.randint(9, (8, 3)))
+        mask = (torch.arange(1, 9) >= 3).float().expand(8, -1)
+        gain = torch.randn(8, 1)
+        logp = net(ids[:, :-1]).log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze(-1)
+        loss = -(logp * gain * mask).sum() / mask.sum()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Good answers are imitated with their prompts.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 12), torch.nn.Linear(12, 9))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    @torch.no_grad()
+    def answer(ids):
+        for _ in range(6):
+            ids = torch.cat([ids, torch.multinomial(net(ids)[:, -1].softmax(-1), 1)], 1)
+        return ids
+    for _ in range(4):
+        ids = answer(torch.randint(9, (8, 3)))
+        gain = torch.rand(8, 1)
+        logp = net(ids[:, :-1]).log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze(-1)
+        loss = -(logp * gain).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Of two answers to one prompt one is preferred: what they have in common cancels.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 12), torch.nn.Linear(12, 9))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    @torch.no_grad()
+    def answer(ids):
+        for _ in range(6):
+            ids = torch.cat([ids, torch.multinomial(net(ids)[:, -1].softmax(-1), 1)], 1)
+        return ids
+    for _ in range(4):
+        prompt = torch.randint(9, (8, 3))
+        ids = answer(prompt.repeat(2, 1))
+        logp = net(ids[:, :-1]).log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze(-1)
+        better, worse = logp.sum(-1).chunk(2)
+        loss = -torch.nn.functional.logsigmoid(0.1 * (better - worse)).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Tokens that went through Python: nobody knows which were drawn.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 12), torch.nn.Linear(12, 9))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    @torch.no_grad()
+    def answer(ids):
+        for _ in range(6):
+            ids = torch.cat([ids, torch.multinomial(net(ids)[:, -1].softmax(-1), 1)], 1)
+        return ids
+    for _ in range(4):
+        prompt = torch.randint(9, (8, 3))
+        rows = [prompt[i].tolist() + row for i, row in enumerate(answer(prompt)[:, 3:].tolist())]
+        ids = answer(torch.tensor(rows))
+        mask = (torch.arange(1, 15) >= 3).float().expand(8, -1)
+        gain = torch.randn(8, 1)
+        logp = net(ids[:, :-1]).log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze(-1)
+        loss = -(logp * gain * mask).sum() / mask.sum()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # A buffer that is written row by row.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 12), torch.nn.Linear(12, 9))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    @torch.no_grad()
+    def answer(ids):
+        for _ in range(6):
+            ids = torch.cat([ids, torch.multinomial(net(ids)[:, -1].softmax(-1), 1)], 1)
+        return ids
+    for _ in range(4):
+        ids, buffer = answer(torch.randint(9, (8, 3))), torch.zeros(8, 9, dtype=torch.long)
+        for row, tokens in zip(buffer, ids):
+            row[:] = tokens
+        ids = answer(buffer)
+        mask = (torch.arange(1, 15) >= 3).float().expand(8, -1)
+        gain = torch.randn(8, 1)
+        logp = net(ids[:, :-1]).log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze(-1)
+        loss = -(logp * gain * mask).sum() / mask.sum()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The end of an answer is learned, what comes behind it is not.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 12), torch.nn.Linear(12, 9))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(6):
+        ids, over = torch.randint(2, 9, (24, 1)), torch.zeros(24, 1, dtype=torch.long)
+        mask = []
+        for _ in range(8):
+            with torch.no_grad():
+                token = torch.multinomial(net(ids)[:, -1].softmax(-1), 1)
+            token = torch.where(over > 0, torch.zeros_like(token), token)
+            mask.append(1 - over)
+            over = over | (token == 1).long()
+            ids = torch.cat([ids, token], 1)
+        mask, gain = torch.cat(mask, 1).float(), torch.randn(24, 1)
+        logp = net(ids[:, :-1]).log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze(-1)
+        loss = -(logp * gain * mask).sum() / mask.sum()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
     """,
 )

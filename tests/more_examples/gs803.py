@@ -189,6 +189,48 @@ BAD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    # Drawn at another temperature than scored; nothing is compared with anything.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 12), torch.nn.Linear(12, 9))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    torch.nn.init.normal_(net[1].weight)
+    @torch.no_grad()
+    def answer(ids):
+        for _ in range(6):
+            ids = torch.cat([ids, torch.multinomial((net(ids)[:, -1] / 0.5).softmax(-1), 1)], 1)
+        return ids
+    for _ in range(4):
+        ids = answer(torch.randint(9, (8, 1)))
+        gain = torch.randn(8, 1)
+        logp = net(ids[:, :-1]).log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze(-1)  # BUG
+        loss = -(torch.exp(logp - logp.detach()) * gain).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Scored by the logits of its own place: these come after the token.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 12), torch.nn.Linear(12, 9))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    torch.nn.init.normal_(net[1].weight)
+    @torch.no_grad()
+    def answer(ids):
+        for _ in range(6):
+            ids = torch.cat([ids, torch.multinomial(net(ids)[:, -1].softmax(-1), 1)], 1)
+        return ids
+    def score(ids):
+        return -torch.nn.functional.cross_entropy(net(ids)[:, 1:].mT, ids[:, 1:], reduction="none")  # BUG
+    for _ in range(4):
+        ids = answer(torch.randint(9, (8, 1)))
+        old, gain = score(ids).detach(), torch.randn(8, 1)
+        ratio = (score(ids) - old).exp()
+        loss = -torch.min(ratio * gain, ratio.clamp(0.8, 1.2) * gain).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -362,6 +404,88 @@ GOOD: tuple[str, ...] = (
             old = (score(ids, 0.5) * mask).sum(-1) / mask.sum(-1)
         ratio = ((score(ids, 0.5) * mask).sum(-1) / mask.sum(-1) - old).exp()
         loss = -torch.min(ratio * gain, ratio.clamp(0.8, 1.2) * gain).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Drawn and scored at the same temperature.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 12), torch.nn.Linear(12, 9))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    torch.nn.init.normal_(net[1].weight)
+    @torch.no_grad()
+    def answer(ids):
+        for _ in range(6):
+            ids = torch.cat([ids, torch.multinomial((net(ids)[:, -1] / 0.5).softmax(-1), 1)], 1)
+        return ids
+    for _ in range(4):
+        ids = answer(torch.randint(9, (8, 1)))
+        gain = torch.randn(8, 1)
+        logp = (net(ids[:, :-1]) / 0.5).log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze(-1)
+        loss = -(torch.exp(logp - logp.detach()) * gain).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Drawn from the best few.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 12), torch.nn.Linear(12, 9))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    torch.nn.init.normal_(net[1].weight)
+    for _ in range(4):
+        ids = torch.randint(9, (8, 1))
+        for _ in range(6):
+            with torch.no_grad():
+                best = net(ids)[:, -1].topk(4)
+                odds = torch.zeros(8, 9).scatter(1, best.indices, best.values.softmax(-1))
+            ids = torch.cat([ids, torch.multinomial(odds, 1)], 1)
+        gain = torch.randn(8, 1)
+        logp = net(ids[:, :-1]).log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze(-1)
+        loss = -(logp * gain).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Drawn at another temperature, and weighed for it.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 12), torch.nn.Linear(12, 9))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    torch.nn.init.normal_(net[1].weight)
+    @torch.no_grad()
+    def answer(ids):
+        for _ in range(6):
+            ids = torch.cat([ids, torch.multinomial((net(ids)[:, -1] / 0.5).softmax(-1), 1)], 1)
+        return ids
+    for _ in range(4):
+        ids = answer(torch.randint(9, (8, 1)))
+        gain, logits = torch.randn(8, 1), net(ids[:, :-1])
+        with torch.no_grad():
+            drawn = (logits / 0.5).log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze(-1)
+        logp = logits.log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze(-1)
+        loss = -((logp - drawn).exp().clamp(max=4.0) * gain).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Warm answers are imitated, good ones more than bad ones.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 12), torch.nn.Linear(12, 9))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    torch.nn.init.normal_(net[1].weight)
+    @torch.no_grad()
+    def answer(ids):
+        for _ in range(6):
+            ids = torch.cat([ids, torch.multinomial((net(ids)[:, -1] / 0.5).softmax(-1), 1)], 1)
+        return ids
+    for _ in range(4):
+        ids = answer(torch.randint(9, (8, 1)))
+        gain = torch.rand(8, 1)
+        logp = net(ids[:, :-1]).log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze(-1)
+        loss = -(logp * gain).mean()
         opt.zero_grad()
         loss.backward()
         opt.step()

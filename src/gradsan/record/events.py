@@ -238,6 +238,28 @@ class ProbePair(NamedTuple):
     agreement: float
 
 
+class DrawnPlaces(NamedTuple):
+    """Log-probabilities of tokens, some of which were drawn (`first`, `last`: the draws): in so many `rows`, so many of
+    the drawn ones (`own`) have a derivative, and so many that nobody drew, `before` the first of the row, `between` and
+    `behind` the last. In how many rows the first drawn one has none, and the last one of the rows that `ended` early.
+    `apart`: how far they lie from what they were drawn with: smallest and largest difference, mean of its size."""
+
+    value: ValueId
+    first: ValueId
+    last: ValueId
+    rows: int
+    own: int
+    before: int = 0
+    between: int = 0
+    behind: int = 0
+    without_first: int = 0
+    ended: int = 0
+    without_last: int = 0
+    both_signs: bool = False
+    apart: tuple[float, ...] = ()
+    column: int = -1  # the first that has one which nobody drew
+
+
 class GradientGrowth(NamedTuple):
     """A line that ran so many times in one graph: what arrives at its first run is so many `times` what arrives at its
     last, and it grows all the way."""
@@ -300,6 +322,7 @@ class BackwardFacts(NamedTuple):
     growth: GradientGrowth | None = None
     junctions: tuple[Junction, ...] = ()
     overlaps: tuple[Overlap, ...] = ()
+    drawn: tuple[DrawnPlaces, ...] = ()
     carried: tuple[CarriedName, ...] = ()  # where an earlier backward had freed what this one needs
 
 

@@ -6,6 +6,7 @@ from gradsan.judge.history import History
 from gradsan.judge.lines.callers import way_of
 from gradsan.judge.lines.handed_down import handed_in_by
 from gradsan.judge.report.wording import line, value_at
+from gradsan.judge.shapes.drawn_tokens import DrawnTokens, Trained
 from gradsan.judge.shapes.masks import (
     Masked,
     divides_by_its_sum,
@@ -27,7 +28,9 @@ class LeakyMask(Rule):
     needs_deep = True
     what = """
         A loss masks the padding of its sequences in one term and averages another over all places, padding included;
-        or divides a sum over all places by the number of those that a mask leaves; or a mean
+        or divides a sum over all places by the number of those that a mask leaves; or a policy learns, beside the
+        tokens that it drew, from others that were put in (a prompt, what a tool said, what rows are filled up with), or
+        leaves the first or the last of its own out; or a mean
         `(x * mask).sum() / mask.sum()` is given something that is no mask: numbers of both signs (the advantages), or
         a running count of the tokens.
     """
@@ -129,6 +132,7 @@ class LeakyMask(Rule):
     def __init__(self, history: History) -> None:
         super().__init__(history)
         self._windows = UnmaskedWindows(history)
+        self._drawn = DrawnTokens(history)
 
     def on_step(self, event: Step) -> Verdicts:
         found = self._windows.stepped()
@@ -161,6 +165,39 @@ class LeakyMask(Rule):
         if padding is not None:
             for total in reaches_unmasked(graph, padding.product.shape, within):
                 yield self._reached(event, padding, total)
+
+        for trained in self._drawn.judge(event) if event.call == "backward" else ():
+            yield self._trained(event, trained)
+
+    def _trained(self, event: Backward, trained: Trained) -> Verdict:
+        history, found, scored = self.history, trained.found, trained.scored.site
+        if trained.what == "others":
+            where = ("before", found.before), ("between", found.between), ("behind", found.behind)
+            count, places = (
+                found.before + found.between + found.behind,
+                " and ".join(w for w, n in where if n),
+            )
+            words = (
+                f"beside the {found.own} tokens that were drawn, the loss trains {count} that nobody drew, {places} "
+                f"them: a prompt, what a tool said, or what rows are filled up with"
+            )
+        else:
+            which = "first" if trained.what == "first" else "last"
+            rows = found.rows if trained.what == "first" else found.ended
+            words = f"the {which} token that was drawn has no part in the loss, in any of {rows} rows"
+            words += (
+                ", and the others have: the mask is off by one"
+                if which == "first"
+                else (", while those before it have: the policy never learns to end")
+            )
+        return Verdict(
+            trained.site,
+            words,
+            [("mask", trained.site), ("log-prob", scored), ("backward", event.site)],
+            history.graph.value_params([trained.scored.nid]),
+            severity="warning",
+            fix="let the mask be one where the policy drew the token, its end included, and zero everywhere else",
+        )
 
     def _weighed(self, event: Backward, masked: Masked, mean: Op) -> Verdicts:
         fact, where = masked.product.facts.mask, line(self.history, mean.site)

@@ -7,6 +7,7 @@ import math
 from gradsan.judge.copies.strangers import Stranger, Strangers
 from gradsan.judge.history import History
 from gradsan.judge.objective import same_policy, scores
+from gradsan.judge.objective.drawn_otherwise import drawn_otherwise
 from gradsan.judge.objective.scores import Difference
 from gradsan.judge.report.wording import line, networks, value_at
 from gradsan.record.events import NOWHERE, Backward, Op, Site, Sync, ValueId
@@ -198,6 +199,25 @@ class RatioNotOne(Rule):
                 self._strangers.meet(difference, ratio, event.site)
         if event.call == "backward":
             yield from self._constant_weights(event, roots)
+            yield from self._drawn_otherwise(event)
+
+    def _drawn_otherwise(self, event: Backward) -> Verdicts:
+        history = self.history
+        for found in event.facts.drawn:
+            if (scored := drawn_otherwise(history, event, found)) is None:
+                continue
+            drawn = history.graph.ops[found.last].site
+            yield Verdict(
+                scored.site,
+                f"{value_at(history, scored.site, 'the log-probability')} differs by up to "
+                f"{max(-found.apart[0], found.apart[1]):.2g} (by {found.apart[2]:.2g} on average) from what the same "
+                f"weights drew these {found.own} tokens with on {line(history, drawn)}",
+                [("log-prob", scored.site), ("draw", drawn), ("backward", event.site)],
+                history.graph.value_params([scored.nid]),
+                severity="warning",
+                fix="score a token with the logits that it was drawn from: those of the place before it, divided by "
+                "the same temperature",
+            )
 
     def _constant_weights(self, event: Backward, roots: list[ValueId]) -> Verdicts:
         """The policy's own log-probability, taken out of its graph, against what the sampler says."""

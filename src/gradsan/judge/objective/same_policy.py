@@ -38,6 +38,13 @@ def is_of_the_same(history: History, difference: Difference) -> bool:
     return all(nid in behind for nid in given(old_region))
 
 
+def have_the_same_weights(history: History, old: dict[ValueId, Op], new: dict[ValueId, Op]) -> bool:
+    """Whether two regions were computed by one policy, without a step between them."""
+    reads = scores.reads(history, new)
+    foreign = any(op.kind == "foreign" for op in (*old.values(), *new.values()))
+    return bool(reads) and not foreign and _are_the_same_weights(history, scores.reads(history, old), reads)
+
+
 def _are_the_same_weights(
     history: History, old: dict[ParamId, set[ValueId]], new: dict[ParamId, set[ValueId]]
 ) -> bool:

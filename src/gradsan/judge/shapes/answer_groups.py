@@ -67,6 +67,7 @@ def _is_folded(graph: Provenance, op: Op, rows: int) -> bool:
 
 
 def _is_subtracted(graph: Provenance, mean: Op, folded: Op) -> bool:
-    """From what it is the mean of."""
+    """From what it is the mean of, folded or as it was before: `r - r.view(n, k).mean(1).repeat_interleave(k)`."""
+    forms = {folded.nid, *folded.inputs[:1]}
     users = users_through(graph, mean, graph.ops, SHAPING)
-    return any(user.name == "sub" and folded.nid in user.inputs for user in users)
+    return any(user.name == "sub" and forms & set(user.inputs) for user in users)

@@ -13,6 +13,7 @@ from torch.autograd.function import BackwardCFunction
 from gradsan.observe.containment import Containment
 from gradsan.observe.focus.line_recall import LineRecall, is_traced
 from gradsan.observe.focus.tracing import Tracing
+from gradsan.observe.graphs.drawn_places import DrawnWatcher
 from gradsan.observe.graphs.forward_again import began_here
 from gradsan.observe.graphs.function_contexts import changed_attributes
 from gradsan.observe.graphs.function_gradients import FunctionWatcher
@@ -20,6 +21,7 @@ from gradsan.observe.graphs.gradient_ladder import GradientLadder, GradientLadde
 from gradsan.observe.graphs.gradient_shares import GradientShares, ShareWatcher
 from gradsan.observe.graphs.graph import Graph, Label, labels, nodes_behind, operation_of, saved_names
 from gradsan.observe.graphs.probes import Probes, ProbeWatcher
+from gradsan.observe.ops.draws import Draws
 from gradsan.observe.ops.inspect_op import bad_value
 from gradsan.observe.ops.meaning import Marks
 from gradsan.observe.ops.rectifiers import last_rectifiers
@@ -75,6 +77,7 @@ class BackwardDiagnosis:
         self,
         writes: Writes,
         marks: Marks,
+        draws: Draws,
         roots: tuple[Tensor, ...],
         graph: Graph,
         token: int,
@@ -97,6 +100,7 @@ class BackwardDiagnosis:
         lost = any(_is_bad(root) for root in roots)
         watcher = GradientWatcher(self._containment, named, hunting, ladder, lost)
         watcher.probes = self._probes.watch(roots, named, marks)
+        watcher.drawn = DrawnWatcher(self._containment, named, draws) if draws.scored else None
         leaves = graph.leaves if accumulates else []
         watcher.shares = self._shares.watch(token, named, leaves) if is_traced(named) else None
         return BackwardFacts(hidden=tuple(hidden), untraced=not is_traced(named)), watcher
@@ -130,6 +134,7 @@ class BackwardDiagnosis:
             overlaps=overlaps,
             probes=probes,
             probe_pairs=pairs,
+            drawn=tuple(watcher.drawn.found) if watcher.drawn is not None else (),
             norms=tuple(map(GradientNorm, pids, norms)),
             bad_gradient=bad,
             zeroed_by=tuple(watcher.zeroed.values()) if zero else (),
@@ -233,6 +238,7 @@ class GradientWatcher:
         self.faded: list[ValueId] = []
         self.functions = FunctionWatcher(containment, named)
         self.probes: ProbeWatcher | None = None
+        self.drawn: DrawnWatcher | None = None
         self.shares: ShareWatcher | None = None
         self._handles = []
         for node, note in ladder.hooks() if ladder is not None else ():
@@ -256,6 +262,8 @@ class GradientWatcher:
         self.functions.remove()
         if self.probes is not None:
             self.probes.remove()
+        if self.drawn is not None:
+            self.drawn.remove()
         if self.shares is not None:
             self.shares.remove()
 

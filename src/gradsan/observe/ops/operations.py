@@ -18,6 +18,7 @@ from gradsan.observe.interruptions import is_the_scripts, waiting
 from gradsan.observe.last_resort import attempt
 from gradsan.observe.ops import fused_scores, inspect_op
 from gradsan.observe.ops.axes import WITH_AXES, WITH_PLACES, axes_of, place_of
+from gradsan.observe.ops.draws import PICKING, SURPRISING, Draws
 from gradsan.observe.ops.meaning import NOTEWORTHY, Marks, apart
 from gradsan.observe.ops.mode_stack import StackedMode
 from gradsan.observe.ops.opnames import CLIPPING, IGNORE, OPERATION, classify
@@ -33,7 +34,19 @@ from gradsan.observe.training.sharded import wholes_of
 from gradsan.observe.unseen import dispatch_modes, is_readable, is_traced, jit_trace, transform, unseen
 from gradsan.observe.worlds.experience import LOOKED_AT, ExperienceTap
 from gradsan.record import torch_errors
-from gradsan.record.events import DRAWING, PLAIN, Failed, Op, OpFacts, OpKind, Ops, Site, Tag, ValueId
+from gradsan.record.events import (
+    DRAWING,
+    NOTHING,
+    PLAIN,
+    Failed,
+    Op,
+    OpFacts,
+    OpKind,
+    Ops,
+    Site,
+    Tag,
+    ValueId,
+)
 
 DIFFERENCES = {"sub", "kl_div"}
 Read = tuple[list[Tensor], tuple[ValueId, ...], list[int]]  # the inputs, their numbers, their versions
@@ -63,6 +76,7 @@ class OperationTap(StackedMode):
         self.values = Values(self.leaves, self.record, self._returned)
         self.writes = Writes(self.leaves)
         self.marks = Marks()
+        self.draws = Draws()
         self._failures: set[int] = set()
         self._last_failure: tuple[int, Failed] | None = None  # reported only if nobody catches it
         self._kinds: dict[Any, tuple[str, str]] = {}
@@ -76,6 +90,7 @@ class OperationTap(StackedMode):
 
     def has_entered(self) -> None:
         self.writes.forget_old()
+        self.draws.entered()
         self.values.forget_leaves()  # a fused kernel may have stepped them meanwhile: it does not count its write
 
     def flush(self) -> None:
@@ -87,6 +102,7 @@ class OperationTap(StackedMode):
     def end_of_iteration(self) -> None:
         self._without_graph = self._with_graph = 0
         self.marks.end_of_iteration()
+        self.draws.end_of_iteration()
         self.experience.forget()
         self.writes.end_of_iteration(self.values.end_of_iteration())
 
@@ -213,6 +229,20 @@ class OperationTap(StackedMode):
             self.define(name, out, sources, place, which, made_of)
         for tensor in written:
             self._wrote(name, tensor, outputs, numbers, place, facts)
+        if self.draws.active:
+            self._drawn(name, args, kwargs, inputs, before, numbers, result)
+
+    def _drawn(
+        self, name: str, args: Any, kwargs: Any, inputs: list[Tensor], before: list[int],
+        numbers: tuple[ValueId, ...], result: Any,
+    ) -> None:  # fmt: skip
+        out = result if isinstance(result, Tensor) else None
+        if out is None or not out.requires_grad:
+            nid = (self.values.find(out) if out is not None else None) or NOTHING
+            self.draws.note(name, args, kwargs, inputs, before, result, nid)
+        elif name in PICKING or name in SURPRISING:
+            mark, nid = self.marks.of(numbers[0]), self.values.find(out) or NOTHING
+            self.draws.score(name, inputs, out, nid, mark is not None and mark.meaning == "log-policy")
 
     def _of_gradient(
         self, facts: OpFacts, inputs: list[Tensor], outputs: list[Tensor], frame: FrameType

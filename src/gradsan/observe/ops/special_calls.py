@@ -6,7 +6,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradsan.observe.ops.switches import GradientSwitches
-from gradsan.observe.ops.values import Tensor, is_floating
+from gradsan.observe.ops.values import Tensor, is_floating, versions_of
 from gradsan.observe.outlet import Outlet
 from gradsan.observe.registry import shape_of
 from gradsan.observe.sites import Place
@@ -62,6 +62,8 @@ class SpecialCalls:
     # -- leaving and coming back ------------------------------------------------------------------
 
     def departure(self, call: Call) -> None:
+        if call.inputs:
+            self._tap.draws.left(call.inputs[0])
         if not call.inputs or not is_floating(call.inputs[0]):
             return
         place, nid = self._sites.place(call.frame), self._values.fresh()
@@ -79,9 +81,12 @@ class SpecialCalls:
 
     def choice(self, call: Call) -> None:
         """`bool`, `int` and indices select; no value flows."""
+        if call.inputs:
+            self._tap.draws.left(call.inputs[0])
 
     def arrival(self, call: Call) -> None:
         data, result = call.args[0] if call.args else None, call.result
+        self._tap.draws.arrived(result)
         if not isinstance(result, Tensor) or self._values.find(result) is not None:
             return
         place = self._sites.place(call.frame)
@@ -100,6 +105,9 @@ class SpecialCalls:
         if isinstance(call.result, Tensor):
             place = self._sites.place(call.frame)
             self._tap.define(call.name, call.result, call.numbers, place, PLAIN, call.inputs)
+            if self._tap.draws.active:
+                versions = versions_of(call.inputs)
+                self._tap.draws.note(call.name, call.args, {}, call.inputs, versions, call.result, NOTHING)
             if call.name == "data":
                 self._writes.hide(call.result)
 

@@ -1,0 +1,110 @@
+"""A policy learns from the tokens that it drew: which of them a loss leaves out, and what it trains beside them.
+
+Only a loss that raises some answers and lowers others is judged: whoever imitates answers may imitate the prompt, too.
+What is looked at is the derivative at each place, so it does not matter how a mask is spelt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from gradsan.judge.flow import REDUCING, SHAPING
+from gradsan.record.events import Backward, DrawnPlaces, Op, Site, ValueId
+
+if TYPE_CHECKING:
+    from gradsan.judge.history import History
+    from gradsan.judge.provenance import Provenance
+
+ROWS, LOOKS, SHARE = 3, 2, 0.05
+PREFERRING = {"logsigmoid", "log_sigmoid", "softplus", "binary_cross_entropy_with_logits"}
+Wrong = Literal["others", "first", "last"]
+
+
+class Trained(NamedTuple):
+    """What is wrong about the places that a loss trains, and the line that says which these are."""
+
+    what: Wrong
+    site: Site
+    scored: Op
+    found: DrawnPlaces
+
+
+class DrawnTokens:
+    def __init__(self, history: History) -> None:
+        self._history = history
+        self._looks: dict[tuple[Site, Wrong], int] = {}
+
+    def judge(self, event: Backward) -> Iterator[Trained]:
+        graph = self._history.graph
+        for found in event.facts.drawn:
+            scored = graph.get(found.value)
+            if scored is None or found.rows < ROWS or not found.both_signs:
+                continue
+            within = graph.live_ancestors(root.nid for root in event.roots)
+            prefers = any(op.name in PREFERRING for op in within.values())
+            for what in _wrong(found, prefers):
+                key = scored.site, what
+                self._looks[key] = self._looks.get(key, 0) + 1
+                if self._looks[key] >= LOOKS:
+                    yield Trained(what, _line(graph, scored, within, found.column), scored, found)
+
+
+def _wrong(found: DrawnPlaces, prefers: bool) -> Iterator[Wrong]:
+    # A preference is the difference of two answers to one prompt: what both have in common cancels.
+    others = found.between + found.behind + (0 if prefers else found.before)
+    if others >= max(ROWS, SHARE * found.own):
+        yield "others"
+    elif found.without_first == found.rows:
+        yield "first"
+    elif found.ended >= ROWS and found.without_last == found.ended:
+        yield "last"
+
+
+def _line(graph: Provenance, scored: Op, within: dict[ValueId, Op], column: int) -> Site:
+    """Where the mask was made that these log-probabilities are multiplied with; else where they are summed up."""
+    stack, seen, summed = [scored], set[ValueId](), Site(0)
+    while stack:
+        value = stack.pop(0)
+        for nid in graph.consumers.get(value.nid, ()):
+            user = within.get(nid)
+            if user is None or nid in seen:
+                continue
+            seen.add(nid)
+            if user.name == "mul" and user.facts.mask is not None and _is_mask(user):
+                mask = next((source for source in graph.inputs(user) if not source.live), None)
+                return _made(graph, mask, column) or user.site if mask is not None else user.site
+            if user.name in REDUCING and not summed:
+                summed = user.site
+            stack.append(user)
+    return summed or scored.site
+
+
+def _is_mask(product: Op) -> bool:
+    mask = product.facts.mask
+    return mask is not None and mask.low in (0.0, 1.0) and mask.high == 1.0
+
+
+def _made(graph: Provenance, mask: Op, column: int) -> Site:
+    """The last line that decided about it at this place: a cast, or another form of it, does not."""
+    while True:
+        source: Op | None = None
+        if mask.name in SHAPING | {"long", "int", "bool"}:
+            source = next(graph.inputs(mask), None)
+        elif mask.name == "cat" and column >= 0:
+            source, column = _part(graph, mask, column)
+        if source is None or not source.site:
+            return mask.site
+        mask = source
+
+
+def _part(graph: Provenance, joined: Op, column: int) -> tuple[Op | None, int]:
+    """Of what was put side by side, the one that has this column."""
+    parts = list(graph.inputs(joined))
+    beside = all(len(part.shape) == 2 for part in parts)
+    if not beside or sum(part.shape[1] for part in parts) != joined.shape[-1]:
+        return None, column
+    for part in parts:
+        if column < part.shape[1]:
+            return part, column
+        column -= part.shape[1]
+    return None, column

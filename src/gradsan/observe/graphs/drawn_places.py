@@ -1,0 +1,85 @@
+"""Which tokens a loss trains, of those that were drawn and of the others beside them: read place by place in the user's
+own backward, before the node of the log-probabilities that were picked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from gradsan.observe.containment import Containment
+from gradsan.observe.graphs.graph import KEY, Label
+from gradsan.observe.ops.draws import UNKNOWN, Draws, ScoredDraws
+from gradsan.record.events import DrawnPlaces, ValueId
+
+MOST = 8  # at one backward
+
+
+class DrawnWatcher:
+    def __init__(self, containment: Containment, named: dict[Any, Label], draws: Draws) -> None:
+        self._contain = containment.contain
+        self.found: list[DrawnPlaces] = []
+        self._handles: list[Any] = []
+        for node, (nid, _) in named.items():
+            scored = draws.scored.get(nid) if nid and KEY in node.metadata else None
+            if scored is not None and len(self._handles) < MOST:
+                self._handles.append(node.register_prehook(self._hook(nid, scored)))
+
+    def remove(self) -> None:
+        for handle in self._handles:
+            handle.remove()
+
+    def _hook(self, nid: ValueId, scored: ScoredDraws) -> Any:
+        def hook(gradients: Any) -> None:
+            self._contain("drawn places", self._look, gradients, nid, scored)
+
+        return hook
+
+    def _look(self, gradients: Any, nid: ValueId, scored: ScoredDraws) -> None:
+        arrived = gradients[0].detach() if len(gradients) == 1 and gradients[0] is not None else None
+        if arrived is None or arrived.layout != torch.strided or arrived.numel() != scored.odds.numel():
+            return
+        slopes = arrived.float().reshape(scored.odds.shape)
+        self.found.append(_places(nid, scored, slopes))
+
+
+def _places(nid: ValueId, scored: ScoredDraws, slopes: torch.Tensor) -> DrawnPlaces:
+    odds, trained = scored.odds, slopes != 0
+    other = odds.isnan()
+    drawn = ~other & (odds != UNKNOWN)
+    own = trained & drawn
+    # Rows of which not everything is known, and those that teach nothing, say nothing.
+    clear = ~((odds == UNKNOWN).any(1)) & (own.sum(1) >= 2)
+    drawn, own, other = drawn[clear], own[clear], (trained & other)[clear]
+    rows, width = drawn.shape
+    at = torch.arange(width, device=odds.device)
+    first = torch.where(drawn, at, width).amin(1) if rows else at[:0]
+    last = torch.where(drawn, at, -1).amax(1) if rows else at[:0]
+    ended, line = last < width - 1, torch.arange(rows, device=odds.device)
+    used = slopes[clear][own]
+    return DrawnPlaces(
+        value=nid,
+        first=scored.first,
+        last=scored.last,
+        rows=rows,
+        own=int(own.sum()),
+        before=int((other & (at < first[:, None])).sum()),
+        between=int((other & (at > first[:, None]) & (at < last[:, None])).sum()),
+        behind=int((other & (at > last[:, None])).sum()),
+        without_first=int((~own[line, first] & own[line, (first + 1).clamp(max=width - 1)]).sum()),
+        ended=int(ended.sum()),
+        without_last=int((ended & ~own[line, last] & own[line, (last - 1).clamp(min=0)]).sum()),
+        both_signs=bool((used > 0).any() and (used < 0).any()),
+        apart=_apart(scored, clear, own),
+        column=int(other.any(0).int().argmax()) if bool(other.any()) else -1,
+    )
+
+
+def _apart(scored: ScoredDraws, clear: torch.Tensor, own: torch.Tensor) -> tuple[float, ...]:
+    if scored.apart is None:
+        return ()
+    apart = scored.apart[clear][own & scored.odds[clear].isfinite()]
+    if not apart.numel() or not bool(apart.isfinite().all()):
+        return ()
+    low, high = (float(x) for x in torch.aminmax(apart))
+    return low, high, float(apart.abs().mean())

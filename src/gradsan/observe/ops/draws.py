@@ -1,0 +1,229 @@
+"""Which tokens of a table a policy has drawn, and with which log-probability: prompts, what a tool said and what rows
+are filled up with stand beside them in the same tensor.
+
+For every tensor of whole numbers that a draw has a part in, a table of the same form is kept as long as the tensor
+lives. What only moves numbers (`cat`, `x[:, 3:]`, `view`) is done to the table as well; what writes over them takes
+them out of it; of what is made in any other way nothing is known."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any, NamedTuple
+
+import torch
+
+from gradsan.observe.ops.values import Tensor, version_of
+from gradsan.observe.slots import SEQUENCES, items_of
+from gradsan.observe.unseen import is_dense
+from gradsan.record.events import NOTHING, ValueId
+
+OTHER, UNKNOWN, SOMEHOW = (
+    float("nan"),
+    float("-inf"),
+    float("inf"),
+)  # not drawn; nobody knows; drawn, but how?
+MOST = 1 << 16  # numbers in a table
+WHOLE = (torch.int64, torch.int32)
+MOVING = {
+    "cat", "stack", "hstack", "vstack", "getitem", "view", "reshape", "squeeze", "unsqueeze", "flatten", "transpose",
+    "t", "permute", "repeat", "repeat_interleave", "expand", "clone", "detach", "contiguous", "index_select", "split",
+    "chunk", "unbind", "narrow", "select", "roll", "flip", "tile", "ravel", "movedim", "swapaxes", "unflatten",
+    "gather", "alias", "T", "mT",
+}  # fmt: skip
+CASTING = {"to", "long", "int", "type", "cpu", "cuda"}
+COVERING = {"masked_fill", "where", "mul", "add", "setitem", "pad", "pad_sequence"}
+DRAWING = {"multinomial", "argmax"}
+# Whole numbers that are computed from tokens are no tokens that were drawn.
+COMPUTING = {
+    "full_like", "zeros_like", "ones_like", "empty_like", "new_full", "new_zeros", "new_ones", "new_empty", "sum",
+    "cumsum", "remainder", "floor_divide", "sub", "rsub", "neg", "prod", "mod", "count_nonzero", "argmax", "argmin",
+}  # fmt: skip
+PICKING = {"gather", "getitem", "take_along_dim"}
+SURPRISING = {"cross_entropy", "nll_loss"}
+REFUSED = (RuntimeError, TypeError, IndexError, ValueError)
+
+
+class DrawTable(NamedTuple):
+    """`odds`: the log-probability of each draw, or one of the words above. `width`: of a row, where rows were laid end
+    to end. `first`, `last`: draws."""
+
+    odds: Tensor
+    width: int
+    first: ValueId
+    last: ValueId
+
+
+class ScoredDraws(NamedTuple):
+    """Log-probabilities of tokens, some of which were drawn: where, and how far each is from what it was drawn with."""
+
+    odds: Tensor
+    apart: Tensor | None
+    first: ValueId
+    last: ValueId
+
+
+class Draws:
+    def __init__(self) -> None:
+        self.active = True
+        self.scored: dict[ValueId, ScoredDraws] = {}
+        self._entered = False
+        self._tables: dict[int, tuple[weakref.ref[Tensor], DrawTable, int]] = {}
+        self._before: dict[int, int] = {}  # versions, before the operation that is being looked at
+        self._left = False  # tokens have left for Python: what comes back may be they
+
+    def note(
+        self, name: str, args: Any, kwargs: Any, inputs: list[Tensor], before: list[int], result: Any,
+        nid: ValueId,
+    ) -> None:  # fmt: skip
+        """An operation has been done. `nid`: of its result."""
+        if name in DRAWING and inputs and inputs[0].dtype.is_floating_point:
+            if isinstance(result, Tensor) and result.dtype in WHOLE and is_dense(inputs[0]):
+                self._keep(result, DrawTable(_odds(name, inputs[0], result), 0, nid, nid))
+        elif self._tables and name not in COMPUTING and any(id(tensor) in self._tables for tensor in inputs):
+            self._before = dict(zip(map(id, inputs), before, strict=True))
+            tables = [table for tensor in inputs if (table := self.of(tensor)) is not None]
+            if name == "broadcast_tensors":
+                for given, out in zip(inputs, result, strict=False):
+                    if (table := self.of(given)) is not None:
+                        self._keep(out, table._replace(odds=table.odds.expand(out.shape)))
+            elif tables:
+                self._follow(name, args, kwargs, result, tables)
+            self._before = {}
+
+    def _follow(self, name: str, args: Any, kwargs: Any, result: Any, tables: list[DrawTable]) -> None:
+        written = args[0] if name == "setitem" else result
+        outputs = [written] if isinstance(written, Tensor) else []
+        if issubclass(type(written), SEQUENCES):
+            outputs = list(items_of(written))
+        if not all(isinstance(out, Tensor) and out.dtype in WHOLE for out in outputs):
+            return
+        try:
+            made = self._made(name, args, kwargs)
+        except REFUSED:  # asked in a way that a table of floats cannot be
+            made = []
+        width = next((t.odds.shape[1] for t in tables if t.odds.dim() == 2), max(t.width for t in tables))
+        first, last = min(t.first for t in tables), max(t.last for t in tables)
+        for at, out in enumerate(outputs):
+            odds = made[at] if len(made) > at else None
+            if odds is None or odds.shape != out.shape:
+                odds = _filled(out, UNKNOWN)
+            self._keep(out, DrawTable(odds, width, first, last))
+            if out is args[0] and isinstance(base := out._base, Tensor):  # `row[3] = token`: so has the whole
+                self._keep(base, DrawTable(_filled(base, UNKNOWN), width, first, last))
+
+    def score(self, name: str, inputs: list[Tensor], out: Tensor, nid: ValueId, is_log: bool) -> None:
+        """The probabilities of tokens were picked. `is_log`: from logarithms that are normalised."""
+        found = [t for i in inputs if i.dtype in WHOLE and (t := self.of(i)) is not None]
+        if len(found) != 1 or found[0].odds.numel() != out.numel() or not is_dense(out):
+            return
+        table = found[0]
+        odds, width = table.odds, table.width
+        while odds.dim() > 2 and odds.shape[-1] == 1:
+            odds = odds.squeeze(-1)
+        if odds.dim() == 2:
+            width = odds.shape[1]
+        if odds.dim() > 2 or width < 2 or odds.numel() % width:
+            return
+        odds, value = odds.reshape(-1, width), out.detach().float().reshape(-1, width)
+        apart = (-value if name in SURPRISING else value) - odds if is_log or name in SURPRISING else None
+        self.scored[nid] = ScoredDraws(odds, apart, table.first, table.last)
+
+    def left(self, tensor: Tensor) -> None:
+        self._left = self._left or self.of(tensor) is not None
+
+    def arrived(self, result: Any) -> None:
+        if self._left and isinstance(result, Tensor) and result.dtype in WHOLE and result.numel() <= MOST:
+            self._keep(result, DrawTable(_filled(result, UNKNOWN), 0, NOTHING, NOTHING))
+
+    def of(self, tensor: Tensor) -> DrawTable | None:
+        known = self._tables.get(id(tensor))
+        if known is None or known[0]() is not tensor:
+            return None
+        if known[2] != self._before.get(id(tensor), version_of(tensor)):  # written through another view of it
+            return known[1]._replace(odds=_filled(tensor, UNKNOWN))
+        return known[1]
+
+    def entered(self) -> None:
+        """Operations are looked at from here on. Not for the first time: something has passed unseen, and what was
+        drawn meanwhile would look like what was not."""
+        if self._entered:
+            self.active, self._tables, self.scored = False, {}, {}
+        self._entered = True
+
+    def end_of_iteration(self) -> None:
+        self.scored = {}
+        self._tables = {key: known for key, known in self._tables.copy().items() if known[0]() is not None}
+
+    def _keep(self, tensor: Tensor, table: DrawTable) -> None:
+        if tensor.numel() <= MOST:
+            self._tables[id(tensor)] = weakref.ref(tensor), table, version_of(tensor)
+
+    def _made(self, name: str, args: Any, kwargs: Any) -> list[Tensor]:
+        if name in CASTING:
+            return [self._odds_of(args[0])]
+        if name in COVERING:
+            return self._covered(name, args, kwargs)
+        if name not in MOVING:
+            return []
+        odds: Any = (
+            self._odds_of(args[0]) if isinstance(args[0], Tensor) else [self._odds_of(t) for t in args[0]]
+        )
+        if name in ("T", "mT"):
+            return [odds.mT]
+        move = (
+            Tensor.__getitem__ if name == "getitem" else getattr(Tensor, name, None) or getattr(torch, name)
+        )
+        moved = move(odds, *args[1:], **kwargs)
+        return [moved] if isinstance(moved, Tensor) else list(moved)
+
+    def _odds_of(self, given: Any) -> Tensor:
+        """Of a tensor, or of a number that stands where one could."""
+        if not isinstance(given, Tensor):
+            return torch.full((), OTHER, dtype=torch.float32, device="cpu")
+        table = self.of(given)
+        return _filled(given, OTHER) if table is None else table.odds
+
+    def _covered(self, name: str, args: Any, kwargs: Any) -> list[Tensor]:
+        """What is left of the draws where something else is written over some of them, or around them."""
+        if name == "setitem":
+            odds = self._odds_of(args[0]).clone()
+            odds[args[1]] = self._odds_of(args[2]).to(odds.device)
+            return [odds]
+        if name == "masked_fill":
+            return [self._odds_of(args[0]).masked_fill(args[1] if len(args) > 1 else kwargs["mask"], OTHER)]
+        if name == "where":
+            asked, one, other = args if _is_question(args[0]) else (args[1], args[0], args[2])
+            return [torch.where(asked, self._odds_of(one), self._odds_of(other))]
+        if name == "pad":
+            return [torch.nn.functional.pad(self._odds_of(args[0]), args[1], value=OTHER)]
+        if name == "pad_sequence":
+            rows, batch_first = [self._odds_of(t) for t in args[0]], args[1] if len(args) > 1 else False
+            filled: Tensor = torch._C._nn.pad_sequence(rows, batch_first, OTHER, *args[3:])
+            return [filled]
+        return [self._arithmetic(args[0], args[1], 1 if name == "mul" else 0)]
+
+    def _arithmetic(self, one: Any, other: Any, neutral: int) -> Tensor:
+        """`token * unfinished + pad * (1 - unfinished)`: drawn is what was multiplied by one, and had zero added."""
+        kept, more = (
+            torch.where(torch.as_tensor(beside) == neutral, self._odds_of(side), self._odds_of(0))
+            for side, beside in ((one, other), (other, one))
+        )
+        return torch.where(kept.isnan(), more, kept)
+
+
+def _is_question(value: Any) -> bool:
+    return isinstance(value, Tensor) and value.dtype is torch.bool
+
+
+def _filled(like: Tensor, word: float) -> Tensor:
+    return torch.full(like.shape, word, dtype=torch.float32, device=like.device)
+
+
+def _odds(name: str, given: Tensor, result: Tensor) -> Tensor:
+    """What a choice was drawn with; of the largest of all, and where choices were left out, nobody asks."""
+    somehow = _filled(result, SOMEHOW)
+    if name != "multinomial" or not bool((given > 0).all()):
+        return somehow
+    share = given.detach().double()
+    odds = (share / share.sum(-1, keepdim=True)).log().gather(-1, result.detach().long())
+    return odds.float() if odds.shape == result.shape else somehow
