@@ -2,37 +2,6 @@
 
 BAD: tuple[str, ...] = (
     """
-    # The target predicts as well, and the network that is trained is asked by nobody.
-    import copy, torch
-    q = torch.nn.Linear(3, 2)
-    target = copy.deepcopy(q)
-    opt = torch.optim.SGD(q.parameters(), lr=0.1)
-    for _ in range(6):
-        s, s2 = torch.randn(8, 3), torch.randn(8, 3)
-        with torch.no_grad():
-            y = 1.0 + 0.9 * target(s2).amax(1)
-        predicted = target(s)[:, 0]  # BUG
-        loss = (predicted - y).pow(2).mean()
-        opt.zero_grad()
-        loss.backward()
-        opt.step()
-    """,
-    """
-    # The optimizer was given the copy, and another one is asked for both sides: it is the optimizer that is wrong.
-    import copy, torch
-    q = torch.nn.Linear(3, 2)
-    acting = copy.deepcopy(q)
-    opt = torch.optim.SGD(acting.parameters(), lr=0.1)  # BUG
-    for _ in range(6):
-        s, s2 = torch.randn(8, 3), torch.randn(8, 3)
-        with torch.no_grad():
-            y = 1.0 + 0.9 * q(s2).amax(1)
-        loss = (q(s)[:, 0] - y).pow(2).mean()
-        opt.zero_grad()
-        loss.backward()
-        opt.step()
-    """,
-    """
     # It was given one that acts and never learns.
     import torch
     behaviour, policy = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
@@ -149,6 +118,37 @@ BAD: tuple[str, ...] = (
         agent.update(torch.randn(8, 3))
         if number % 4 == 3:
             agent.slow.load_state_dict(agent.online.state_dict())
+    """,
+    """
+    # The target predicts as well, and the network that is trained is asked by nobody.
+    import copy, torch
+    q = torch.nn.Linear(3, 2)
+    target = copy.deepcopy(q)
+    opt = torch.optim.SGD(q.parameters(), lr=0.1)
+    for _ in range(6):
+        s, s2 = torch.randn(8, 3), torch.randn(8, 3)
+        with torch.no_grad():
+            y = 1.0 + 0.9 * target(s2).amax(1)
+        predicted = target(s)[:, 0]  # BUG
+        loss = (predicted - y).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The optimizer was given the copy, and another one is asked for both sides: it is the optimizer that is wrong.
+    import copy, torch
+    q = torch.nn.Linear(3, 2)
+    acting = copy.deepcopy(q)
+    opt = torch.optim.SGD(acting.parameters(), lr=0.1)  # BUG
+    for _ in range(6):
+        s, s2 = torch.randn(8, 3), torch.randn(8, 3)
+        with torch.no_grad():
+            y = 1.0 + 0.9 * q(s2).amax(1)
+        loss = (q(s)[:, 0] - y).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
     """,
 )
 

@@ -316,6 +316,11 @@ BAD: tuple[str, ...] = (
         weights = torch.softmax(q(x) @ k(x).transpose(1, 2), dim=0)  # BUG
         mixed = torch.nn.functional.dropout(weights, 0.1) @ v(x)
         loss = (head(mixed.mean(1)) - x[:, 0, :1]).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
     # Groups of five in a row, of prompts that come in turn; the rewards stay flat.
     import torch
     net = torch.nn.Sequential(torch.nn.Embedding(9, 6), torch.nn.Linear(6, 9))
@@ -701,6 +706,11 @@ GOOD: tuple[str, ...] = (
         x = torch.randn(16, 5, 6)
         shares = assign(x).softmax(-1)
         loss = (head((shares.transpose(1, 2) @ v(x)).amax(1)) - x[:, 0, :1]).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
     # Groups of five in a row, of prompts that were repeated so.
     import torch
     net = torch.nn.Sequential(torch.nn.Embedding(9, 6), torch.nn.Linear(6, 9))

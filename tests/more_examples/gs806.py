@@ -2,113 +2,6 @@
 
 BAD: tuple[str, ...] = (
     """
-    # Generalised advantages outside of torch, by a loop that runs with time.
-    import numpy, torch
-
-    class Walk:
-        def __init__(self):
-            self.random = numpy.random.default_rng(0)
-
-        def reset(self):
-            self.x = self.random.normal(size=3).astype("float32")
-            return self.x.copy(), {}
-
-        def step(self, action):
-            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
-            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
-
-    env, policy, critic = Walk(), torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
-    opt = torch.optim.SGD([*policy.parameters(), *critic.parameters()], lr=0.01)
-    obs, _ = env.reset()
-    for _ in range(5):
-        rows, value = [], []
-        for _ in range(40):
-            with torch.no_grad():
-                action = int(torch.distributions.Categorical(logits=policy(torch.tensor(obs))).sample())
-                value.append(critic(torch.tensor(obs)).item())
-            after, reward, over, _, _ = env.step(action)
-            rows.append((obs, action, reward, over))
-            obs = env.reset()[0] if over else after
-        value.append(critic(torch.tensor(obs)).item())
-        s, a, r, end = (numpy.array(part) for part in zip(*rows))
-        found, carry = numpy.zeros(40, dtype="float32"), 0.0
-        for t in range(40):
-            error = r[t] + 0.9 * value[t + 1] * (1 - end[t]) - value[t]
-            carry = error + 0.8 * (1 - end[t]) * carry  # BUG
-            found[t] = carry
-        target = torch.tensor(found + numpy.array(value[:-1], dtype="float32"))
-        weight = torch.tensor((found - found.mean()) / found.std())
-        log_prob = torch.distributions.Categorical(logits=policy(torch.tensor(s))).log_prob(torch.tensor(a))
-        loss = (critic(torch.tensor(s)).squeeze(-1) - target).pow(2).mean() - (log_prob * weight).mean()
-        opt.zero_grad()
-        loss.backward()
-        opt.step()
-    """,
-    """
-    # Wholes that are read place by place, and the list is left in the order it was filled in.
-    import torch
-    policy, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
-    opt = torch.optim.SGD([*policy.parameters(), *critic.parameters()], lr=0.01)
-    for _ in range(4):
-        s, r, going = torch.randn(9, 5, 3), torch.randn(8, 5), (torch.rand(8, 5) > 0.1).float()
-        value = critic(s).squeeze(-1)
-        score = torch.distributions.Categorical(logits=policy(s[:-1]))
-        score = score.log_prob(torch.randint(2, (8, 5)))
-        v = value.detach()
-        running, found = 0.0, []
-        for t in reversed(range(8)):
-            delta = r[t] + 0.9 * going[t] * v[t + 1] - v[t]
-            running = delta + 0.8 * going[t] * running
-            found.append(running)
-        advantages = torch.stack(found)  # BUG
-        loss = -(score * advantages).mean() + (value[:-1] - v[:-1] - advantages).pow(2).mean()
-        opt.zero_grad()
-        loss.backward()
-        opt.step()
-    """,
-    """
-    # The loop runs with time, and fills a buffer.
-    import torch
-    policy, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
-    opt = torch.optim.SGD([*policy.parameters(), *critic.parameters()], lr=0.01)
-    for _ in range(4):
-        s, r, going = torch.randn(9, 5, 3), torch.randn(8, 5), (torch.rand(8, 5) > 0.1).float()
-        value = critic(s).squeeze(-1)
-        score = torch.distributions.Categorical(logits=policy(s[:-1]))
-        score = score.log_prob(torch.randint(2, (8, 5)))
-        v = value.detach()
-        running, advantages = 0.0, torch.zeros_like(r)
-        for t in range(8):
-            delta = r[t] + 0.9 * going[t] * v[t + 1] - v[t]
-            running = delta + 0.8 * going[t] * running
-            advantages[t] = running  # BUG
-        loss = -(score * advantages).mean() + (value[:-1] - v[:-1] - advantages).pow(2).mean()
-        opt.zero_grad()
-        loss.backward()
-        opt.step()
-    """,
-    """
-    # The loop runs with time, and goes on from places that are still empty.
-    import torch
-    policy, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
-    opt = torch.optim.SGD([*policy.parameters(), *critic.parameters()], lr=0.01)
-    for _ in range(4):
-        s, r, going = torch.randn(9, 5, 3), torch.randn(8, 5), (torch.rand(8, 5) > 0.1).float()
-        value = critic(s).squeeze(-1)
-        score = torch.distributions.Categorical(logits=policy(s[:-1]))
-        score = score.log_prob(torch.randint(2, (8, 5)))
-        v = value.detach()
-        advantages = torch.zeros(9, 5)
-        for t in range(8):
-            delta = r[t] + 0.9 * going[t] * v[t + 1] - v[t]
-            advantages[t] = delta + 0.8 * going[t] * advantages[t + 1]  # BUG
-        advantages = advantages[:-1]
-        loss = -(score * advantages).mean() + (value[:-1] - v[:-1] - advantages).pow(2).mean()
-        opt.zero_grad()
-        loss.backward()
-        opt.step()
-    """,
-    """
     # The sum stops at an end, and the error before it takes the value of the next start.
     import numpy, torch
 
@@ -649,12 +542,118 @@ BAD: tuple[str, ...] = (
             loss.backward()
             opt.step()
     """,
+    """
+    # Generalised advantages outside of torch, by a loop that runs with time.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    env, policy, critic = Walk(), torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD([*policy.parameters(), *critic.parameters()], lr=0.01)
+    obs, _ = env.reset()
+    for _ in range(5):
+        rows, value = [], []
+        for _ in range(40):
+            with torch.no_grad():
+                action = int(torch.distributions.Categorical(logits=policy(torch.tensor(obs))).sample())
+                value.append(critic(torch.tensor(obs)).item())
+            after, reward, over, _, _ = env.step(action)
+            rows.append((obs, action, reward, over))
+            obs = env.reset()[0] if over else after
+        value.append(critic(torch.tensor(obs)).item())
+        s, a, r, end = (numpy.array(part) for part in zip(*rows))
+        found, carry = numpy.zeros(40, dtype="float32"), 0.0
+        for t in range(40):
+            error = r[t] + 0.9 * value[t + 1] * (1 - end[t]) - value[t]
+            carry = error + 0.8 * (1 - end[t]) * carry  # BUG
+            found[t] = carry
+        target = torch.tensor(found + numpy.array(value[:-1], dtype="float32"))
+        weight = torch.tensor((found - found.mean()) / found.std())
+        log_prob = torch.distributions.Categorical(logits=policy(torch.tensor(s))).log_prob(torch.tensor(a))
+        loss = (critic(torch.tensor(s)).squeeze(-1) - target).pow(2).mean() - (log_prob * weight).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Wholes that are read place by place, and the list is left in the order it was filled in.
+    import torch
+    policy, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD([*policy.parameters(), *critic.parameters()], lr=0.01)
+    for _ in range(4):
+        s, r, going = torch.randn(9, 5, 3), torch.randn(8, 5), (torch.rand(8, 5) > 0.1).float()
+        value = critic(s).squeeze(-1)
+        score = torch.distributions.Categorical(logits=policy(s[:-1]))
+        score = score.log_prob(torch.randint(2, (8, 5)))
+        v = value.detach()
+        running, found = 0.0, []
+        for t in reversed(range(8)):
+            delta = r[t] + 0.9 * going[t] * v[t + 1] - v[t]
+            running = delta + 0.8 * going[t] * running
+            found.append(running)
+        advantages = torch.stack(found)  # BUG
+        loss = -(score * advantages).mean() + (value[:-1] - v[:-1] - advantages).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The loop runs with time, and fills a buffer.
+    import torch
+    policy, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD([*policy.parameters(), *critic.parameters()], lr=0.01)
+    for _ in range(4):
+        s, r, going = torch.randn(9, 5, 3), torch.randn(8, 5), (torch.rand(8, 5) > 0.1).float()
+        value = critic(s).squeeze(-1)
+        score = torch.distributions.Categorical(logits=policy(s[:-1]))
+        score = score.log_prob(torch.randint(2, (8, 5)))
+        v = value.detach()
+        running, advantages = 0.0, torch.zeros_like(r)
+        for t in range(8):
+            delta = r[t] + 0.9 * going[t] * v[t + 1] - v[t]
+            running = delta + 0.8 * going[t] * running
+            advantages[t] = running  # BUG
+        loss = -(score * advantages).mean() + (value[:-1] - v[:-1] - advantages).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The loop runs with time, and goes on from places that are still empty.
+    import torch
+    policy, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD([*policy.parameters(), *critic.parameters()], lr=0.01)
+    for _ in range(4):
+        s, r, going = torch.randn(9, 5, 3), torch.randn(8, 5), (torch.rand(8, 5) > 0.1).float()
+        value = critic(s).squeeze(-1)
+        score = torch.distributions.Categorical(logits=policy(s[:-1]))
+        score = score.log_prob(torch.randint(2, (8, 5)))
+        v = value.detach()
+        advantages = torch.zeros(9, 5)
+        for t in range(8):
+            delta = r[t] + 0.9 * going[t] * v[t + 1] - v[t]
+            advantages[t] = delta + 0.8 * going[t] * advantages[t + 1]  # BUG
+        advantages = advantages[:-1]
+        loss = -(score * advantages).mean() + (value[:-1] - v[:-1] - advantages).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
     """
     # A bonus for the own state beside the value of the next one (Munchausen).
-    # Generalised advantages outside of torch, by a loop that runs against time.
     import numpy, torch
 
     class Walk:
@@ -684,110 +683,6 @@ GOOD: tuple[str, ...] = (
             bonus = critic(s).squeeze(-1).clamp(-1, 0)
             target = r + 0.9 * bonus + 0.99 * critic(s2).squeeze(-1) * (1 - end)
         loss = (critic(s).squeeze(-1) - target).pow(2).mean()
-            self.x = self.random.normal(size=3).astype("float32")
-            return self.x.copy(), {}
-
-        def step(self, action):
-            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
-            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
-
-    env, policy, critic = Walk(), torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
-    opt = torch.optim.SGD([*policy.parameters(), *critic.parameters()], lr=0.01)
-    obs, _ = env.reset()
-    for _ in range(5):
-        rows, value = [], []
-        for _ in range(40):
-            with torch.no_grad():
-                action = int(torch.distributions.Categorical(logits=policy(torch.tensor(obs))).sample())
-                value.append(critic(torch.tensor(obs)).item())
-            after, reward, over, _, _ = env.step(action)
-            rows.append((obs, action, reward, over))
-            obs = env.reset()[0] if over else after
-        value.append(critic(torch.tensor(obs)).item())
-        s, a, r, end = (numpy.array(part) for part in zip(*rows))
-        found, carry = numpy.zeros(40, dtype="float32"), 0.0
-        for t in reversed(range(40)):
-            error = r[t] + 0.9 * value[t + 1] * (1 - end[t]) - value[t]
-            carry = error + 0.8 * (1 - end[t]) * carry
-            found[t] = carry
-        target = torch.tensor(found + numpy.array(value[:-1], dtype="float32"))
-        weight = torch.tensor((found - found.mean()) / found.std())
-        log_prob = torch.distributions.Categorical(logits=policy(torch.tensor(s))).log_prob(torch.tensor(a))
-        loss = (critic(torch.tensor(s)).squeeze(-1) - target).pow(2).mean() - (log_prob * weight).mean()
-        opt.zero_grad()
-        loss.backward()
-        opt.step()
-    """,
-    """
-    # Against time, into a buffer; and what a running mean is subtracted from.
-    import torch
-    policy, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
-    opt = torch.optim.SGD([*policy.parameters(), *critic.parameters()], lr=0.01)
-    for _ in range(4):
-        s, r, going = torch.randn(9, 5, 3), torch.randn(8, 5), (torch.rand(8, 5) > 0.1).float()
-        value = critic(s).squeeze(-1)
-        score = torch.distributions.Categorical(logits=policy(s[:-1]))
-        score = score.log_prob(torch.randint(2, (8, 5)))
-        v = value.detach()
-        running, advantages = 0.0, torch.zeros_like(r)
-        for t in reversed(range(8)):
-            delta = r[t] + 0.9 * going[t] * v[t + 1] - v[t]
-            running = delta + 0.8 * going[t] * running
-            advantages[t] = running
-        mean, means = torch.zeros(5), torch.zeros_like(r)
-        for t in range(8):
-            mean = 0.9 * mean + 0.1 * r[t]
-            means[t] = mean
-        advantages = advantages - means
-        loss = -(score * advantages).mean() + (value[:-1] - v[:-1] - advantages).pow(2).mean()
-        opt.zero_grad()
-        loss.backward()
-        opt.step()
-    """,
-    """
-    # A filter that runs with time, as a scale; products of chances that run with it, too.
-    import torch
-    policy, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
-    opt = torch.optim.SGD([*policy.parameters(), *critic.parameters()], lr=0.01)
-    for _ in range(4):
-        s, r, going = torch.randn(9, 5, 3), torch.randn(8, 5), (torch.rand(8, 5) > 0.1).float()
-        value = critic(s).squeeze(-1)
-        score = torch.distributions.Categorical(logits=policy(s[:-1]))
-        score = score.log_prob(torch.randint(2, (8, 5)))
-        v = value.detach()
-        total, totals, chance, chances = 0.0, torch.zeros_like(r), torch.ones(5), []
-        for t in range(8):
-            total = r[t] + 0.9 * total
-            totals[t] = total
-            chance = chance * (0.5 + going[t])
-            chances.append(chance)
-        running, found = 0.0, []
-        for t in reversed(range(8)):
-            running = r[t] + 0.9 * going[t] * running
-            found.insert(0, running)
-        advantages = torch.stack(chances) * (torch.stack(found) - v[:-1]) / totals.std()
-        loss = -(score * advantages).mean() + (value[:-1] - v[:-1] - advantages).pow(2).mean()
-        opt.zero_grad()
-        loss.backward()
-        opt.step()
-    """,
-    """
-    # Turned round, summed with the places, and turned back.
-    import torch
-    policy, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
-    opt = torch.optim.SGD([*policy.parameters(), *critic.parameters()], lr=0.01)
-    for _ in range(4):
-        s, r, going = torch.randn(9, 5, 3), torch.randn(8, 5), (torch.rand(8, 5) > 0.1).float()
-        value = critic(s).squeeze(-1)
-        score = torch.distributions.Categorical(logits=policy(s[:-1]))
-        score = score.log_prob(torch.randint(2, (8, 5)))
-        v = value.detach()
-        back, keeps, running, found = r.flip(0), going.flip(0), 0.0, torch.zeros_like(r)
-        for t in range(8):
-            running = back[t] + 0.9 * keeps[t] * running
-            found[t] = running
-        advantages = found.flip(0) - v[:-1]
-        loss = -(score * advantages).mean() + (value[:-1] - v[:-1] - advantages).pow(2).mean()
         opt.zero_grad()
         loss.backward()
         opt.step()
@@ -1271,6 +1166,123 @@ GOOD: tuple[str, ...] = (
         target = r + 0.99 * (1 - end) * following.detach()
         opt.zero_grad()
         (value - target).pow(2).mean().backward()
+        opt.step()
+    """,
+    """
+    # Generalised advantages outside of torch, by a loop that runs against time.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    env, policy, critic = Walk(), torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD([*policy.parameters(), *critic.parameters()], lr=0.01)
+    obs, _ = env.reset()
+    for _ in range(5):
+        rows, value = [], []
+        for _ in range(40):
+            with torch.no_grad():
+                action = int(torch.distributions.Categorical(logits=policy(torch.tensor(obs))).sample())
+                value.append(critic(torch.tensor(obs)).item())
+            after, reward, over, _, _ = env.step(action)
+            rows.append((obs, action, reward, over))
+            obs = env.reset()[0] if over else after
+        value.append(critic(torch.tensor(obs)).item())
+        s, a, r, end = (numpy.array(part) for part in zip(*rows))
+        found, carry = numpy.zeros(40, dtype="float32"), 0.0
+        for t in reversed(range(40)):
+            error = r[t] + 0.9 * value[t + 1] * (1 - end[t]) - value[t]
+            carry = error + 0.8 * (1 - end[t]) * carry
+            found[t] = carry
+        target = torch.tensor(found + numpy.array(value[:-1], dtype="float32"))
+        weight = torch.tensor((found - found.mean()) / found.std())
+        log_prob = torch.distributions.Categorical(logits=policy(torch.tensor(s))).log_prob(torch.tensor(a))
+        loss = (critic(torch.tensor(s)).squeeze(-1) - target).pow(2).mean() - (log_prob * weight).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Against time, into a buffer; and what a running mean is subtracted from.
+    import torch
+    policy, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD([*policy.parameters(), *critic.parameters()], lr=0.01)
+    for _ in range(4):
+        s, r, going = torch.randn(9, 5, 3), torch.randn(8, 5), (torch.rand(8, 5) > 0.1).float()
+        value = critic(s).squeeze(-1)
+        score = torch.distributions.Categorical(logits=policy(s[:-1]))
+        score = score.log_prob(torch.randint(2, (8, 5)))
+        v = value.detach()
+        running, advantages = 0.0, torch.zeros_like(r)
+        for t in reversed(range(8)):
+            delta = r[t] + 0.9 * going[t] * v[t + 1] - v[t]
+            running = delta + 0.8 * going[t] * running
+            advantages[t] = running
+        mean, means = torch.zeros(5), torch.zeros_like(r)
+        for t in range(8):
+            mean = 0.9 * mean + 0.1 * r[t]
+            means[t] = mean
+        advantages = advantages - means
+        loss = -(score * advantages).mean() + (value[:-1] - v[:-1] - advantages).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # A filter that runs with time, as a scale; products of chances that run with it, too.
+    import torch
+    policy, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD([*policy.parameters(), *critic.parameters()], lr=0.01)
+    for _ in range(4):
+        s, r, going = torch.randn(9, 5, 3), torch.randn(8, 5), (torch.rand(8, 5) > 0.1).float()
+        value = critic(s).squeeze(-1)
+        score = torch.distributions.Categorical(logits=policy(s[:-1]))
+        score = score.log_prob(torch.randint(2, (8, 5)))
+        v = value.detach()
+        total, totals, chance, chances = 0.0, torch.zeros_like(r), torch.ones(5), []
+        for t in range(8):
+            total = r[t] + 0.9 * total
+            totals[t] = total
+            chance = chance * (0.5 + going[t])
+            chances.append(chance)
+        running, found = 0.0, []
+        for t in reversed(range(8)):
+            running = r[t] + 0.9 * going[t] * running
+            found.insert(0, running)
+        advantages = torch.stack(chances) * (torch.stack(found) - v[:-1]) / totals.std()
+        loss = -(score * advantages).mean() + (value[:-1] - v[:-1] - advantages).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Turned round, summed with the places, and turned back.
+    import torch
+    policy, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD([*policy.parameters(), *critic.parameters()], lr=0.01)
+    for _ in range(4):
+        s, r, going = torch.randn(9, 5, 3), torch.randn(8, 5), (torch.rand(8, 5) > 0.1).float()
+        value = critic(s).squeeze(-1)
+        score = torch.distributions.Categorical(logits=policy(s[:-1]))
+        score = score.log_prob(torch.randint(2, (8, 5)))
+        v = value.detach()
+        back, keeps, running, found = r.flip(0), going.flip(0), 0.0, torch.zeros_like(r)
+        for t in range(8):
+            running = back[t] + 0.9 * keeps[t] * running
+            found[t] = running
+        advantages = found.flip(0) - v[:-1]
+        loss = -(score * advantages).mean() + (value[:-1] - v[:-1] - advantages).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
         opt.step()
     """,
 )

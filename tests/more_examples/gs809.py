@@ -36,6 +36,7 @@ BAD: tuple[str, ...] = (
             sync(q, lagged)
     """,
 )
+
 GOOD: tuple[str, ...] = (
     """
     # Loaded from itself, for nothing: a teacher of another form, and a network that no loss knows.
