@@ -2,6 +2,45 @@
 
 BAD: tuple[str, ...] = (
     """
+    # NumPy normalises a column along its one element.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy()
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2)
+
+    def normalise(x):
+        return (x - x.mean(-1, keepdims=True)) / (x.std(-1, keepdims=True) + 1e-8)  # BUG
+
+    env, policy = Walk(), torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+    obs = env.reset()
+    for _ in range(6):
+        rows = []
+        for _ in range(16):
+            with torch.no_grad():
+                action = torch.distributions.Categorical(logits=policy(torch.from_numpy(obs))).sample()
+            next_obs, reward, done = env.step(int(action))
+            rows.append((obs, int(action), [reward]))
+            obs = env.reset() if done else next_obs
+        s, a, r = (numpy.array(part) for part in zip(*rows))
+        gain = torch.from_numpy(normalise(r))
+        dist = torch.distributions.Categorical(logits=policy(torch.from_numpy(s)))
+        score = dist.log_prob(torch.from_numpy(a))[:, None]
+        loss = -(score * gain).mean() - 0.01 * dist.entropy().mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
     # One buffer is given out twice: the baseline has written over what was drawn.
     import torch
     policy, worth = torch.nn.Linear(4, 3), torch.empty(8)
@@ -41,6 +80,84 @@ BAD: tuple[str, ...] = (
 )
 
 GOOD: tuple[str, ...] = (
+    """
+    # The same along the steps.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy()
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2)
+
+    def normalise(x):
+        return (x - x.mean(0)) / (x.std(0) + 1e-8)
+
+    env, policy = Walk(), torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+    obs = env.reset()
+    for _ in range(6):
+        rows = []
+        for _ in range(16):
+            with torch.no_grad():
+                action = torch.distributions.Categorical(logits=policy(torch.from_numpy(obs))).sample()
+            next_obs, reward, done = env.step(int(action))
+            rows.append((obs, int(action), [reward]))
+            obs = env.reset() if done else next_obs
+        s, a, r = (numpy.array(part) for part in zip(*rows))
+        gain = torch.from_numpy(normalise(r))
+        dist = torch.distributions.Categorical(logits=policy(torch.from_numpy(s)))
+        score = dist.log_prob(torch.from_numpy(a))[:, None]
+        loss = -(score * gain).mean() - 0.01 * dist.entropy().mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Nothing is ever worth more than anything else.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy()
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), 0.5, bool(abs(self.x).max() > 2)
+
+    def normalise(x):
+        return (x - x.mean(0)) / (x.std(0) + 1e-8)
+
+    env, policy = Walk(), torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+    obs = env.reset()
+    for _ in range(6):
+        rows = []
+        for _ in range(16):
+            with torch.no_grad():
+                action = torch.distributions.Categorical(logits=policy(torch.from_numpy(obs))).sample()
+            next_obs, reward, done = env.step(int(action))
+            rows.append((obs, int(action), [reward]))
+            obs = env.reset() if done else next_obs
+        s, a, r = (numpy.array(part) for part in zip(*rows))
+        gain = torch.from_numpy(normalise(r))
+        dist = torch.distributions.Categorical(logits=policy(torch.from_numpy(s)))
+        score = dist.log_prob(torch.from_numpy(a))[:, None]
+        loss = -(score * gain).mean() - 0.01 * dist.entropy().mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
     """
     # Whole numbers that lose nothing, or next to nothing; and a mask.
     import torch

@@ -11,6 +11,7 @@ from gradsan.judge import flow
 from gradsan.judge.flow import JOINING, REDUCING, SELECTING, SHAPING, TAKEN_OUT
 from gradsan.judge.lines.callers import caller_of
 from gradsan.judge.objective.weighed import is_score
+from gradsan.judge.objective.zero_weights import zero_weights
 from gradsan.judge.report.wording import line, value_at
 from gradsan.record.events import Backward, Op, Site, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
@@ -149,6 +150,7 @@ class FlatAdvantage(Rule):
     def on_backward(self, event: Backward) -> Verdicts:
         if not math.isfinite(event.loss):  # the deviation of one sample is no number: GS503 says so
             return
+        yield from self._zeros(event)
         graph, reported = self.history.graph, set[Site]()
         for op in graph.live_ancestors(root.nid for root in event.roots).values():
             if op.name != "mul" or len(op.inputs) != 2:
@@ -168,6 +170,19 @@ class FlatAdvantage(Rule):
                 if len(seen.iterations) >= ENOUGH and not seen.over_something and site not in reported:
                     reported.add(site)
                     yield self._verdict(event, op, normalisation)
+
+    def _zeros(self, event: Backward) -> Verdicts:
+        for found in zero_weights(self.history, event):
+            seen = self._seen[found.site].iterations
+            seen.add(self.history.iteration)
+            if len(seen) >= ENOUGH:
+                yield Verdict(
+                    found.site,
+                    f"the weights that this makes are zero for all {found.steps} steps, whose rewards differ: "
+                    f"{line(self.history, found.product.site)} weighs log-probabilities with them, and nothing is "
+                    "learned from any reward",
+                    [("weights", found.site), ("loss", found.product.site), ("backward", event.site)],
+                )
 
     def _out_of_step(self, event: Backward, product: Op, scores: Op, weight: Op) -> Verdicts:
         """All scores were made one number before they met weights that are centred: what is left is their sum, zero."""
