@@ -2,6 +2,27 @@
 
 BAD: tuple[str, ...] = (
     """
+    # `cross_entropy` is the negative of the log-probability already.
+    import torch
+    from torch.nn.functional import cross_entropy
+    policy, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD([*policy.parameters(), *critic.parameters()], lr=0.01)
+    for _ in range(8):
+        s, s2 = torch.randn(32, 3), torch.randn(32, 3)
+        logits = policy(s)
+        a = torch.multinomial(logits.softmax(-1), 1).squeeze(1)
+        r = (a == (s[:, 0] > 0).long()).float() + 0.1 * torch.randn(32)
+        with torch.no_grad():
+            returns = r + 0.9 * critic(s2).squeeze(1)
+        value = critic(s).squeeze(1)
+        surprise = cross_entropy(logits, a, reduction="none")
+        gain = (returns - value).detach()
+        loss = -(surprise * gain).mean() + (value - returns).pow(2).mean()  # BUG
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
     import torch
     policy = torch.nn.Linear(3, 2)
     opt = torch.optim.SGD(policy.parameters(), lr=0.1)
@@ -138,6 +159,27 @@ BAD: tuple[str, ...] = (
 )
 
 GOOD: tuple[str, ...] = (
+    """
+    # `cross_entropy` brings the minus.
+    import torch
+    from torch.nn.functional import cross_entropy
+    policy, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD([*policy.parameters(), *critic.parameters()], lr=0.01)
+    for _ in range(8):
+        s, s2 = torch.randn(32, 3), torch.randn(32, 3)
+        logits = policy(s)
+        a = torch.multinomial(logits.softmax(-1), 1).squeeze(1)
+        r = (a == (s[:, 0] > 0).long()).float() + 0.1 * torch.randn(32)
+        with torch.no_grad():
+            returns = r + 0.9 * critic(s2).squeeze(1)
+        value = critic(s).squeeze(1)
+        surprise = cross_entropy(logits, a, reduction="none")
+        gain = (returns - value).detach()
+        loss = (surprise * gain).mean() + (value - returns).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
     """
     import torch
     policy, value = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)

@@ -115,7 +115,7 @@ class Marks:
 
     def _set(self, nid: ValueId, mark: Mark, inputs: tuple[ValueId, ...], live: bool) -> None:
         self._now[nid] = mark
-        self.scores = self.scores or (live and mark.meaning == "log-prob")
+        self.scores = self.scores or (live and mark.meaning in ("log-prob", "surprise"))
         for source in inputs:  # the outermost of a chain is the one to look at
             known = self.of(source)
             if known is not None and known.meaning == mark.meaning and not known.inner:
