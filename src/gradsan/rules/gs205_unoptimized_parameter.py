@@ -7,7 +7,7 @@ from gradsan.judge.flow import is_linear_in, param_users
 from gradsan.judge.history import History, Optimizer
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.lines.callers import optimizer_made_at, way
-from gradsan.judge.lines.plain_containers import plain_container_at
+from gradsan.judge.lines.plain_containers import plain_container_at, plain_tensor_at
 from gradsan.judge.lines.source import collected_at
 from gradsan.judge.report.wording import networks
 from gradsan.record.events import NOWHERE, ParamId, Site
@@ -195,10 +195,12 @@ class UnoptimizedParameter(Rule):
         collected = (self._collected(made) if made == optimizer.site else made) or optimizer.last_step
         kept = next((s for pid in sorted(ready) if (s := self._plain_container(pid))), NOWHERE)
         late = created if self._came_later(ready, optimizer) else NOWHERE
+        plain = next((s for pid in sorted(ready) if (s := self._plain_tensor(pid))), NOWHERE)
+        why = ": `parameters()` does not look into a plain container" if kept else ""
+        why = why or (": `parameters()` knows nothing but what is an `nn.Parameter`" if plain else "")
         yield Verdict(
-            kept or late or collected,
-            f"gradient reaches {networks(history, ready)}, but no optimizer was given these weights"
-            + (": `parameters()` does not look into a plain container" if kept else ""),
+            kept or plain or late or collected,
+            f"gradient reaches {networks(history, ready)}, but no optimizer was given these weights{why}",
             [("plain container", kept), ("parameters collected" if optimizer.site else "step", collected),
               ("optimizer", optimizer.site),
              ("parameter made", created), ("backward", contribution.site)],
@@ -245,6 +247,12 @@ class UnoptimizedParameter(Rule):
             if seen is not None and (line := plain_container_at(seen.file, seen.line)):
                 return history.site_at(seen.file, line, seen.function)
         return NOWHERE
+
+    def _plain_tensor(self, pid: ParamId) -> Site:
+        """The attribute of a module that should have been an `nn.Parameter`."""
+        param = self.history.params[pid]
+        seen = self.history.sites.get(param.created) if param.kind == "leaf" else None
+        return param.created if seen is not None and plain_tensor_at(seen.file, seen.line) else NOWHERE
 
     def _collected(self, site: Site) -> Site:
         seen = self.history.sites.get(site)

@@ -1,4 +1,4 @@
-"""Layers that a module keeps where PyTorch does not look for them: in a plain list, tuple or dictionary."""
+"""What a module keeps where PyTorch does not look for it: layers in a plain list, weights as a plain tensor."""
 
 from __future__ import annotations
 
@@ -16,6 +16,16 @@ def plain_container_at(file: str, line: int) -> int:
         if isinstance(node, ast.ClassDef) and _covers(node, line) and _is_module(node, tree):
             return _attribute(node, line)
     return 0
+
+
+def plain_tensor_at(file: str, line: int) -> bool:
+    """Whether this line makes an attribute of a module: one that is no `nn.Parameter` is none of its parameters."""
+    tree = tree_of(file)
+    for node in ast.walk(tree) if tree is not None else ():
+        if isinstance(node, ast.ClassDef) and _covers(node, line) and _is_module(node, tree):
+            assigned = (n for n in ast.walk(node) if isinstance(n, ast.Assign) and _covers(n, line))
+            return any(ast.unparse(target).startswith("self.") for n in assigned for target in n.targets)
+    return False
 
 
 def _attribute(owner: ast.ClassDef, line: int) -> int:
