@@ -360,3 +360,26 @@ def test_a_loss_of_many_numbers_is_named_where_it_is_asked_for_if_others_ask_too
 ) -> None:
     (finding,) = run_code(PER_ROW.format(bonus=bonus), may_raise=True).findings
     assert (finding.rule, finding.culprit.line) == ("GS403", line)
+
+
+LEFT_OUT = """
+import torch
+actor, q1, q2 = torch.nn.Linear(3, 1), torch.nn.Linear(4, 1), torch.nn.Linear(4, 1)
+leads = torch.optim.SGD(actor.parameters(), lr=0.1)
+fits = torch.optim.SGD(q1.parameters(), lr=0.1)
+for _ in range(6):
+    s = torch.randn(8, 3)
+    pair = torch.cat([s, actor(s)], 1)
+    leads.zero_grad()
+    (-torch.minimum(q1(pair), q2(pair)) + 0.1 * pair.pow(2).mean(1, keepdim=True)).mean().backward()
+    leads.step()
+    pair = torch.cat([s, torch.randn(8, 1)], 1)
+    fits.zero_grad()
+    ((q1(pair) - 1.0).pow(2).mean() + (q2(pair) - 1.0).pow(2).mean()).backward()
+    fits.step()
+"""
+
+
+def test_a_critic_that_nobody_steps_is_missing_in_the_optimizer_of_the_other() -> None:
+    (finding,) = [f for f in run_code(LEFT_OUT).findings if f.rule == "GS205"]
+    assert finding.culprit.line == 5
