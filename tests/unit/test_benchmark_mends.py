@@ -105,6 +105,30 @@ def test_a_broadcast_names_the_lines_that_made_the_column_and_the_row() -> None:
     assert (finding.rule, finding.culprit.line, made) == ("GS601", 10, [6, 9, 8])
 
 
+BONUSES = """
+import torch
+net, novelty = torch.nn.Linear(3, 1), torch.nn.Linear(3, 4)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+def bonus(s):
+    return novelty(s).pow(2).mean(-1, keepdim=True)
+for _ in range(4):
+    rows = torch.randn(8, 3)
+    paid = [1.0 + bonus(row).detach() for row in rows]
+    returns = torch.stack(paid)
+    loss = (net(rows).squeeze(-1) - returns).pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+
+
+def test_a_broadcast_names_the_line_that_made_the_rows_of_a_column_one_by_one() -> None:
+    (finding,) = run_code(BONUSES).findings
+    made = [site.location.line for site in finding.sites if site.role == "made"]
+    assert (finding.rule, finding.culprit.line) == ("GS601", 11)
+    assert {6, 9, 10} <= set(made)
+
+
 TARGET_PREDICTS = """
 import copy, torch
 q = torch.nn.Linear(3, 2)
