@@ -2,6 +2,23 @@
 
 BAD: tuple[str, ...] = (
     """
+    # Flags are handed to the target, which never mentions them; nobody else does.
+    import copy, torch
+    q = torch.nn.Linear(3, 2)
+    slow = copy.deepcopy(q)
+    opt = torch.optim.SGD(q.parameters(), lr=0.1)
+    def target(reward, done, s2):
+        with torch.no_grad():
+            return reward + 0.9 * slow(s2).amax(1)  # BUG
+    for i in range(8):
+        s, s2 = torch.randn(16, 3), torch.randn(16, 3)
+        a, r, done = torch.randint(2, (16, 1)), torch.randn(16), (torch.rand(16) < 0.1).float()
+        loss = (q(s).gather(1, a).squeeze(1) - target(r, done, s2)).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
     import numpy, torch
 
     class Walk:
@@ -294,6 +311,58 @@ BAD: tuple[str, ...] = (
 )
 
 GOOD: tuple[str, ...] = (
+    """
+    # The same with a mask.
+    import copy, torch
+    q = torch.nn.Linear(3, 2)
+    slow = copy.deepcopy(q)
+    opt = torch.optim.SGD(q.parameters(), lr=0.1)
+    def target(reward, done, s2):
+        with torch.no_grad():
+            return reward + 0.9 * (1 - done) * slow(s2).amax(1)
+    for i in range(8):
+        s, s2 = torch.randn(16, 3), torch.randn(16, 3)
+        a, r, done = torch.randint(2, (16, 1)), torch.randn(16), (torch.rand(16) < 0.1).float()
+        loss = (q(s).gather(1, a).squeeze(1) - target(r, done, s2)).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # A count of steps that has reached its limit is no end of the task.
+    import copy, torch
+    q = torch.nn.Linear(3, 2)
+    slow = copy.deepcopy(q)
+    opt = torch.optim.SGD(q.parameters(), lr=0.1)
+    def target(reward, done, s2):
+        with torch.no_grad():
+            return reward + 0.9 * slow(s2).amax(1)
+    for i in range(8):
+        s, s2 = torch.randn(16, 3), torch.randn(16, 3)
+        a, r, done = torch.randint(2, (16, 1)), torch.randn(16), (torch.randint(9, (16,)) > 7).float()
+        loss = (q(s).gather(1, a).squeeze(1) - target(r, done, s2)).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Whoever reads the flags may know better.
+    import copy, torch
+    q = torch.nn.Linear(3, 2)
+    slow = copy.deepcopy(q)
+    opt = torch.optim.SGD(q.parameters(), lr=0.1)
+    def target(reward, done, s2):
+        with torch.no_grad():
+            return reward + 0.9 * slow(s2).amax(1)
+    for i in range(8):
+        s, s2 = torch.randn(16, 3), torch.randn(16, 3)
+        a, r, done = torch.randint(2, (16, 1)), torch.randn(16), (torch.rand(16) < 0.1).float()
+        loss = (q(s).gather(1, a).squeeze(1) - target(r, done, s2)).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        ended = done.sum().item()
+    """,
     """
     import numpy, torch
 

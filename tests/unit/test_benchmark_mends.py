@@ -30,6 +30,19 @@ def test_a_surrogate_whose_sides_have_opposite_signs() -> None:
 
 
 @pytest.mark.parametrize(
+    ("bound", "taken_on", "line"),
+    [
+        ("torch.min(ratio * advantage, clipped * advantage)", "bound.mean()", 10),
+        ("torch.min(-ratio * advantage, -clipped * advantage)", "bound.mean()", 9),
+        ("torch.min(ratio * advantage, clipped * advantage)", "-bound.mean()", 0),
+    ],
+)
+def test_the_minus_of_a_surrogate_is_missed_where_it_belongs(bound: str, taken_on: str, line: int) -> None:
+    code = SURROGATE.replace("loss = {loss}", f"bound = {bound}\n    loss = {taken_on}")
+    assert [f.culprit.line for f in run_code(code).findings] == [line][: bool(line)]
+
+
+@pytest.mark.parametrize(
     ("loss", "rules"),
     [
         ("-torch.minimum(ratio * advantage, clipped.unsqueeze(-1) * advantage).mean()", ["GS601"]),
@@ -90,6 +103,30 @@ def test_a_broadcast_names_the_lines_that_made_the_column_and_the_row() -> None:
     (finding,) = run_code(BROADCAST).findings
     made = [site.location.line for site in finding.sites if site.role == "made"]
     assert (finding.rule, finding.culprit.line, made) == ("GS601", 10, [6, 9, 8])
+
+
+BONUSES = """
+import torch
+net, novelty = torch.nn.Linear(3, 1), torch.nn.Linear(3, 4)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+def bonus(s):
+    return novelty(s).pow(2).mean(-1, keepdim=True)
+for _ in range(4):
+    rows = torch.randn(8, 3)
+    paid = [1.0 + bonus(row).detach() for row in rows]
+    returns = torch.stack(paid)
+    loss = (net(rows).squeeze(-1) - returns).pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+
+
+def test_a_broadcast_names_the_line_that_made_the_rows_of_a_column_one_by_one() -> None:
+    (finding,) = run_code(BONUSES).findings
+    made = [site.location.line for site in finding.sites if site.role == "made"]
+    assert (finding.rule, finding.culprit.line) == ("GS601", 11)
+    assert {6, 9, 10} <= set(made)
 
 
 TARGET_PREDICTS = """
@@ -293,3 +330,80 @@ for _ in range(4):
 )
 def test_the_choices_of_all_rows_are_averaged_in_every_row(score: str, rules: list[str]) -> None:
     assert [f.rule for f in run_code(CLONING.format(score=score)).findings] == rules
+
+
+ATTRIBUTE = """
+import torch
+class Scaled(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(3, 1)
+        self.scale = {scale}
+    def forward(self, x):
+        return self.layer(x) * self.scale
+net = Scaled()
+weights = [p for p in net.parameters() if p.requires_grad]
+opt = torch.optim.SGD({given}, lr=0.1)
+for _ in range(6):
+    loss = (net(torch.randn(8, 3)) - 1.0).pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("scale", "given", "lines"),
+    [
+        ("torch.ones(1).requires_grad_()", "weights", [7]),
+        ("torch.ones(1, requires_grad=True)", "[*weights, net.scale]", []),
+        ("torch.nn.Parameter(torch.ones(1))", "weights[1:]", [12]),
+    ],
+)
+def test_a_plain_tensor_of_a_module_is_named_where_it_is_made(
+    scale: str, given: str, lines: list[int]
+) -> None:
+    found = run_code(ATTRIBUTE.format(scale=scale, given=given)).findings
+    assert [(f.rule, f.culprit.line) for f in found] == [("GS205", line) for line in lines]
+
+
+PER_ROW = """
+import torch
+net = torch.nn.Linear(3, 2)
+def error(x):
+    return net(x).pow(2).mean(-1)
+bonus = {bonus}
+loss = error(torch.randn(8, 3))
+loss.backward()
+"""
+
+
+@pytest.mark.parametrize(("bonus", "line"), [("error(torch.randn(4, 3)).detach()", 7), ("0.0", 5)])
+def test_a_loss_of_many_numbers_is_named_where_it_is_asked_for_if_others_ask_too(
+    bonus: str, line: int
+) -> None:
+    (finding,) = run_code(PER_ROW.format(bonus=bonus), may_raise=True).findings
+    assert (finding.rule, finding.culprit.line) == ("GS403", line)
+
+
+LEFT_OUT = """
+import torch
+actor, q1, q2 = torch.nn.Linear(3, 1), torch.nn.Linear(4, 1), torch.nn.Linear(4, 1)
+leads = torch.optim.SGD(actor.parameters(), lr=0.1)
+fits = torch.optim.SGD(q1.parameters(), lr=0.1)
+for _ in range(6):
+    s = torch.randn(8, 3)
+    pair = torch.cat([s, actor(s)], 1)
+    leads.zero_grad()
+    (-torch.minimum(q1(pair), q2(pair)) + 0.1 * pair.pow(2).mean(1, keepdim=True)).mean().backward()
+    leads.step()
+    pair = torch.cat([s, torch.randn(8, 1)], 1)
+    fits.zero_grad()
+    ((q1(pair) - 1.0).pow(2).mean() + (q2(pair) - 1.0).pow(2).mean()).backward()
+    fits.step()
+"""
+
+
+def test_a_critic_that_nobody_steps_is_missing_in_the_optimizer_of_the_other() -> None:
+    (finding,) = [f for f in run_code(LEFT_OUT).findings if f.rule == "GS205"]
+    assert finding.culprit.line == 5

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 
 from gradsan.judge.copies.replaced import left_behind
@@ -191,7 +192,7 @@ class UnoptimizedParameter(Rule):
             return
         if any(left_behind(history, o, ready) for o in history.optimizers.values()):
             return  # a replacement: GS206
-        optimizer = history.optimizers[contribution.consumed[0].oid]
+        optimizer = self._meant(history.optimizers[contribution.consumed[0].oid], ready)
         created = next((s for pid in ready if (s := history.params[pid].created)), NOWHERE)
         # An optimizer that is older than the watch is known by the line that steps it.
         made = optimizer_made_at(history, optimizer)
@@ -216,6 +217,15 @@ class UnoptimizedParameter(Rule):
             explains=ready,
             unless_explained=ready,
         )  # fmt: skip
+
+    def _meant(self, stepped: Optimizer, ready: set[ParamId]) -> Optimizer:
+        """The one that owns others of the same form, the first of two critics, say; else the one that stepped: an
+        actor's loss goes through critics that are none of its business."""
+        params = self.history.params
+        forms = Counter(params[pid].shape for pid in ready)
+        others = [o for o in self.history.optimizers.values() if ready.isdisjoint(o.params)]
+        alike = [o for o in others if forms <= Counter(params[pid].shape for pid in o.params)]
+        return alike[0] if len(alike) == 1 else stepped
 
     def _came_later(self, ready: set[ParamId], optimizer: Optimizer) -> bool:
         """Whether they were made when training was under way: what made them has to tell the optimizer."""

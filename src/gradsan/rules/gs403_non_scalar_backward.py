@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from gradsan.judge.lines.callers import meeting, way, way_of
 from gradsan.judge.report.wording import value_at
-from gradsan.record.events import Backward
+from gradsan.record.events import Backward, Op, Site
 from gradsan.record.torch_errors import NOT_SCALAR
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
@@ -53,14 +54,22 @@ class NonScalarBackward(Rule):
             return
         root = next((r for r in event.roots if _elements(r.shape) != 1), event.roots[0])
         made = self.history.graph.get(root.nid)
-        creation = made.site if made is not None and made.site else event.site
+        inside = made.site if made is not None and made.site else event.site
+        creation = self._asked_at(made, event) if made is not None and made.site else inside
         shape = "[" + ", ".join(map(str, root.shape)) + "]"
         yield Verdict(
             creation,
             f"{value_at(self.history, creation, 'the loss')} has shape {shape}: backward() needs one number",
-            [("loss", creation), ("backward", event.site)],
+            [("loss", creation), ("made", inside), ("backward", event.site)],
             event.reached,
         )
+
+    def _asked_at(self, made: Op, event: Backward) -> Site:
+        """A helper that serves others, too, is right to give one number per row: then it is whoever asked it."""
+        history, path = self.history, way_of(self.history, made)
+        ways = {way_of(history, op) for op in history.graph.ops.values() if op.site == made.site}
+        apart = path[meeting(history, path, way(history, event.site, event.chain))]
+        return apart if len(ways) > 1 else made.site
 
 
 def _elements(shape: tuple[int, ...]) -> int:

@@ -10,6 +10,7 @@ from gradsan.judge.objective.raised_divergences import joined_at, raised_diverge
 from gradsan.judge.objective.score_functions import critics_of_rewards, turned_at, weighed_scores
 from gradsan.judge.objective.scores import clipped_ratio, sides_apart
 from gradsan.judge.objective.sent_slopes import sent_slopes
+from gradsan.judge.objective.surrogate_lines import taken_on_at
 from gradsan.judge.objective.weighed import Met, origin
 from gradsan.judge.report.wording import line, networks, value_at
 from gradsan.record.events import NOWHERE, Op, ParamId, Probe, ProbePair, Site, ValueId
@@ -248,11 +249,16 @@ class ReversedObjective(Rule):
         looks = self._bounds[op.site] = self._bounds.get(op.site, 0) + 1
         if looks >= ENOUGH:
             word, sign = ("smaller", "positive") if worse > 0 else ("larger", "negative")
+            roots = [root.nid for root in contribution.event.roots]
             yield Verdict(
-                op.site,
+                taken_on_at(history, op, ratio, roots),
                 f"the loss makes the {word} of the clipped and the unclipped surrogate {word} still (its derivative is "
                 f"{sign} in 100 % of {probe.samples} samples): a minus is missing, or was drawn into the {probe.kind}",
-                [("surrogate", op.site), ("backward", contribution.site)],
+                [
+                    ("surrogate", op.site),
+                    ("loss", joins(history, op.nid, roots)),
+                    ("backward", contribution.site),
+                ],
                 history.graph.live_params([op.nid]) & contribution.consumed_pids(),
                 key="surrogate",
             )

@@ -15,6 +15,7 @@ from gradsan.judge.returns.padding_values import values_of_padding
 from gradsan.judge.returns.shifted_ends import ShiftedEnds
 from gradsan.judge.returns.unmasked_parts import Unmasked, unmasked_parts
 from gradsan.judge.returns.unmasked_steps import UnmaskedStep, unmasked_steps
+from gradsan.judge.returns.unread_flags import FlagsWatch, UnreadFlags
 from gradsan.record.events import NOWHERE, Backward, Site, Transition
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
@@ -283,6 +284,7 @@ class BootstrapPastEnd(Rule):
         self._begun: dict[Site, _Rows] = defaultdict(_Rows)  # truncated steps that go on in the next episode
         self._longest: dict[int, int] = {}  # episode of each stream
         self._unknown = False  # there was a target whose rows are of unknown origin
+        self._flags = FlagsWatch(self.history)
 
     def _behind_the_answer(self, event: Backward) -> Verdicts:
         """Answers end where their padding begins, whoever ended them."""
@@ -334,6 +336,9 @@ class BootstrapPastEnd(Rule):
             yield self._outside_the_mask(event, found)
         for step in unmasked_steps(self.history, event):
             yield self._without_flags(event, step)
+        if not self.history.experience.environments:
+            for unread in self._flags.unread_in(event):
+                yield self._flags_unread(event, unread)
 
     def _shifted(self, target: Bootstrap) -> ShiftedEnds | None:
         sides = self._sides.setdefault(target.site, (ShiftedEnds("after", -1), ShiftedEnds("before", 1)))
@@ -418,6 +423,16 @@ class BootstrapPastEnd(Rule):
             f"{value_at(history, found.joined.site, 'the advantage')}, of {found.steps} steps, {what}",
             [("target", found.site), ("put together", found.joined.site), ("backward", event.site)],
             fix="multiply both with the flag: `gamma * (1 - done) * value`, `gamma * lam * (1 - done) * advantage`",
+        )
+
+    def _flags_unread(self, event: Backward, found: UnreadFlags) -> Verdict:
+        site = found.target.site
+        return Verdict(
+            site,
+            f"{value_at(self.history, site, 'the target')} takes the next value at every row, and nobody reads "
+            f"`{found.name}`: the flags of {line(self.history, found.flags)}, one for each row, have no effect",
+            [("target", site), ("flags", found.flags), ("backward", event.site)],
+            severity="warning",
         )
 
     def _beside_the_ends(self, event: Backward, target: Bootstrap, found: ShiftedEnds) -> Verdict:

@@ -38,6 +38,31 @@ def is_unread(file: str, line: int) -> bool:
     return bool(ways) and not _is_shared(scope, name) and not _reaches_a_reader(ways, name)
 
 
+@functools.lru_cache(maxsize=256)
+def unread_around(file: str, line: int) -> tuple[str, ...]:
+    """The parameters of the function around this line, and the names that its statement binds, which that function
+    never mentions again."""
+    tree, (_, statement) = tree_of(file), around(file, line)
+    if tree is None or statement is None:
+        return ()
+    scope = _scope_of(tree, line)
+    if isinstance(scope, ast.ClassDef) or (isinstance(scope, ast.Module) and cell_of(file)):
+        return ()
+    given = (
+        [] if isinstance(scope, ast.Module) else [a.arg for a in (*scope.args.posonlyargs, *scope.args.args)]
+    )
+    bound = [
+        n.id
+        for target in getattr(statement, "targets", ())
+        for n in ast.walk(target)
+        if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+    ]
+    names = dict.fromkeys([*given, *bound])
+    return tuple(
+        n for n in names if not n.startswith("_") and n not in ("self", "cls") and not _reads(scope, n)
+    )
+
+
 def _bound_name(statement: ast.stmt | None) -> str:
     if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
         target: ast.expr = statement.targets[0]
@@ -48,7 +73,9 @@ def _bound_name(statement: ast.stmt | None) -> str:
     return target.id if isinstance(target, ast.Name) else ""
 
 
-def _scope_of(tree: ast.Module, line: int) -> ast.AST:
+def _scope_of(
+    tree: ast.Module, line: int
+) -> ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef:
     scopes = [
         n
         for n in ast.walk(tree)

@@ -208,9 +208,13 @@ def _meet_by_row(graph: Provenance, sides: list[Op], op: Op, within: dict[ValueI
 
 def axis_made_by(graph: Provenance, column: Op) -> Op:
     """The operation that the last axis of a column comes from, one of size 1: a sum with `keepdim`, a layer of one
-    unit. Whatever went element by element or along other axes since then has only handed it on."""
+    unit. Whatever went element by element or along other axes since then has only handed it on, and so has a list."""
     at = len(column.shape) - 1
     while True:
+        item = next(graph.inputs(column), None) if column.name == "stack" else None
+        if item is not None and at > 0 and column.facts.axes == (0,):
+            column, at = item, at - 1  # rows that were put together one by one, each with this axis
+            continue
         given = [i for i in graph.inputs(column) if i.floating and i.nid != column.nid]
         same = [i for i in given if i.shape[: at + 1] == column.shape[: at + 1]]
         if not same or len(same) < len([i for i in given if len(i.shape) > at]):
