@@ -188,6 +188,34 @@ BAD: tuple[str, ...] = (
             critic_loss.backward()
             critic_opt.step()
     """,
+    """
+    # A recurrent layer gives its outputs to this loss, and its state to the next one.
+    import torch
+    rnn, head = torch.nn.LSTM(3, 4), torch.nn.Linear(4, 1)
+    opt = torch.optim.SGD([*rnn.parameters(), *head.parameters()], lr=0.1)
+    state = None
+    for _ in range(3):
+        out, state = rnn(torch.randn(5, 8, 3), state)  # BUG
+        loss = (head(out) - 1.0).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
 )
 
-GOOD: tuple[str, ...] = ()
+GOOD: tuple[str, ...] = (
+    """
+    # The state as a constant.
+    import torch
+    rnn, head = torch.nn.LSTM(3, 4), torch.nn.Linear(4, 1)
+    opt = torch.optim.SGD([*rnn.parameters(), *head.parameters()], lr=0.1)
+    state = None
+    for _ in range(3):
+        out, state = rnn(torch.randn(5, 8, 3), state)
+        loss = (head(out) - 1.0).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        state = tuple(part.detach() for part in state)
+    """,
+)

@@ -8,7 +8,7 @@ from gradsan.judge.lines.callers import helpers_behind
 from gradsan.judge.lines.carried_names import carried_by_source
 from gradsan.judge.lines.carriers import carried_by, emptied_in_vain, is_kept
 from gradsan.judge.report.wording import line, value_at
-from gradsan.record.events import Backward, Op, Site
+from gradsan.record.events import Backward, Op, Site, ValueId
 from gradsan.record.torch_errors import kind_of
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
@@ -195,13 +195,21 @@ class BackwardTwice(Rule):
             if other.bid == event.bid or other.event.error:
                 continue
             theirs = graph.live_ancestors(root.nid for root in other.event.roots)
-            common = [n for n in mine.keys() & theirs.keys() if mine[n].inputs and mine[n].site]
+            both = mine.keys() & theirs.keys() | _other_results(mine, theirs)
+            common = [n for n in both if mine[n].inputs and mine[n].site]
             if common and (best[1] is None or max(common) > best[1].nid):
                 best = (other, mine[max(common)])
         if best[0] is None:
             earlier = [c for c in self.history.ledger.recent.values() if c.bid != event.bid]
             return (earlier[-1] if earlier else None), None
         return best
+
+
+def _other_results(mine: dict[ValueId, Op], theirs: dict[ValueId, Op]) -> set[ValueId]:
+    """Values of one loss that an operation made together with values of the other: a recurrent layer gives its outputs
+    to one, and its state to the next."""
+    made = {(op.name, op.inputs): op.facts.part for op in theirs.values() if op.inputs}
+    return {nid for nid, op in mine.items() if made.get((op.name, op.inputs), op.facts.part) != op.facts.part}
 
 
 def _is_root(op: Op, event: Backward) -> bool:
