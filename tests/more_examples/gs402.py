@@ -201,6 +201,24 @@ BAD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    # Features that the critic learns, by right; to the actor they are to be numbers.
+    import torch
+    encoder, critic, actor = torch.nn.Linear(4, 8), torch.nn.Linear(10, 1), torch.nn.Linear(8, 2)
+    critic_opt = torch.optim.SGD([*encoder.parameters(), *critic.parameters()], lr=0.1)
+    actor_opt = torch.optim.SGD(actor.parameters(), lr=0.1)
+    for _ in range(3):
+        s, a, y = torch.randn(8, 4), torch.randn(8, 2), torch.randn(8, 1)
+        z = torch.tanh(encoder(s))
+        critic_loss = (critic(torch.cat([z, a], -1)) - y).pow(2).mean()
+        critic_opt.zero_grad()
+        critic_loss.backward()
+        critic_opt.step()
+        actor_loss = -critic(torch.cat([z, actor(z)], -1)).mean()  # BUG
+        actor_opt.zero_grad()
+        actor_loss.backward()
+        actor_opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -217,5 +235,23 @@ GOOD: tuple[str, ...] = (
         loss.backward()
         opt.step()
         state = tuple(part.detach() for part in state)
+    """,
+    """
+    # As numbers for the actor.
+    import torch
+    encoder, critic, actor = torch.nn.Linear(4, 8), torch.nn.Linear(10, 1), torch.nn.Linear(8, 2)
+    critic_opt = torch.optim.SGD([*encoder.parameters(), *critic.parameters()], lr=0.1)
+    actor_opt = torch.optim.SGD(actor.parameters(), lr=0.1)
+    for _ in range(3):
+        s, a, y = torch.randn(8, 4), torch.randn(8, 2), torch.randn(8, 1)
+        z = torch.tanh(encoder(s))
+        critic_loss = (critic(torch.cat([z, a], -1)) - y).pow(2).mean()
+        critic_opt.zero_grad()
+        critic_loss.backward()
+        critic_opt.step()
+        actor_loss = -critic(torch.cat([z.detach(), actor(z.detach())], -1)).mean()
+        actor_opt.zero_grad()
+        actor_loss.backward()
+        actor_opt.step()
     """,
 )
