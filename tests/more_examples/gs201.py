@@ -208,6 +208,33 @@ BAD: tuple[str, ...] = (
         loss.backward()
         temperature.opt.step()
     """,
+    """
+    # The target asks the function for numbers, and so does the actor's loss.
+    import copy
+    import torch
+    class Agent:
+        def __init__(self):
+            self.pi, self.q = torch.nn.Linear(3, 2), torch.nn.Linear(5, 1)
+            self.slow = copy.deepcopy(self.q)
+            self.q_opt = torch.optim.SGD(self.q.parameters(), lr=0.1)
+            self.pi_opt = torch.optim.SGD(self.pi.parameters(), lr=0.1)
+        @torch.no_grad()
+        def value(self, s, a):
+            return self.slow(torch.cat([s, a], -1))
+        def critic_loss(self, s, a, r, s2):
+            goal = r + 0.9 * self.value(s2, self.pi(s2))
+            return (self.q(torch.cat([s, a], -1)) - goal).pow(2).mean()
+        def actor_loss(self, s):
+            return -self.value(s, self.pi(s)).mean()  # BUG
+    agent = Agent()
+    s, a, r, s2 = torch.randn(8, 3), torch.randn(8, 2), torch.randn(8, 1), torch.randn(8, 3)
+    agent.q_opt.zero_grad()
+    agent.critic_loss(s, a, r, s2).backward()
+    agent.q_opt.step()
+    agent.pi_opt.zero_grad()
+    agent.actor_loss(s).backward()
+    agent.pi_opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (

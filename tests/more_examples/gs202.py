@@ -431,6 +431,29 @@ BAD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    # The baseline asks the same function by right; the line that fits its numbers is to be changed.
+    import torch
+    class Policy(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.pi, self.v = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+        @torch.no_grad()
+        def predict(self, s):
+            return self.v(s).squeeze(-1)
+        def evaluate(self, s, a):
+            return self.predict(s), torch.distributions.Categorical(logits=self.pi(s)).log_prob(a)  # BUG
+    net = Policy()
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(6):
+        s, a, ret = torch.randn(8, 3), torch.randint(2, (8,)), torch.randn(8)
+        advantage = ret - net.predict(s)
+        value, log_prob = net.evaluate(s, a)
+        loss = (value - ret).pow(2).mean() - (log_prob * advantage).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -780,6 +803,29 @@ GOOD: tuple[str, ...] = (
         score = (-0.5 * noise.pow(2) - 0.9189385).sum(-1, keepdim=True)
         worth = critic(torch.cat([state, (mean + 0.3 * noise).tanh()], -1))
         loss = (0.1 * score - worth).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # What has gradients off is asked for numbers only.
+    import torch
+    class Policy(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.pi, self.v = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+        @torch.no_grad()
+        def predict(self, s):
+            return self.v(s).squeeze(-1)
+        def evaluate(self, s, a):
+            return self.v(s).squeeze(-1), torch.distributions.Categorical(logits=self.pi(s)).log_prob(a)
+    net = Policy()
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(6):
+        s, a, ret = torch.randn(8, 3), torch.randint(2, (8,)), torch.randn(8)
+        advantage = ret - net.predict(s)
+        value, log_prob = net.evaluate(s, a)
+        loss = (value - ret).pow(2).mean() - (log_prob * advantage).mean()
         opt.zero_grad()
         loss.backward()
         opt.step()

@@ -188,6 +188,70 @@ BAD: tuple[str, ...] = (
             critic_loss.backward()
             critic_opt.step()
     """,
+    """
+    # A recurrent layer gives its outputs to this loss, and its state to the next one.
+    import torch
+    rnn, head = torch.nn.LSTM(3, 4), torch.nn.Linear(4, 1)
+    opt = torch.optim.SGD([*rnn.parameters(), *head.parameters()], lr=0.1)
+    state = None
+    for _ in range(3):
+        out, state = rnn(torch.randn(5, 8, 3), state)  # BUG
+        loss = (head(out) - 1.0).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Features that the critic learns, by right; to the actor they are to be numbers.
+    import torch
+    encoder, critic, actor = torch.nn.Linear(4, 8), torch.nn.Linear(10, 1), torch.nn.Linear(8, 2)
+    critic_opt = torch.optim.SGD([*encoder.parameters(), *critic.parameters()], lr=0.1)
+    actor_opt = torch.optim.SGD(actor.parameters(), lr=0.1)
+    for _ in range(3):
+        s, a, y = torch.randn(8, 4), torch.randn(8, 2), torch.randn(8, 1)
+        z = torch.tanh(encoder(s))
+        critic_loss = (critic(torch.cat([z, a], -1)) - y).pow(2).mean()
+        critic_opt.zero_grad()
+        critic_loss.backward()
+        critic_opt.step()
+        actor_loss = -critic(torch.cat([z, actor(z)], -1)).mean()  # BUG
+        actor_opt.zero_grad()
+        actor_loss.backward()
+        actor_opt.step()
+    """,
 )
 
-GOOD: tuple[str, ...] = ()
+GOOD: tuple[str, ...] = (
+    """
+    # The state as a constant.
+    import torch
+    rnn, head = torch.nn.LSTM(3, 4), torch.nn.Linear(4, 1)
+    opt = torch.optim.SGD([*rnn.parameters(), *head.parameters()], lr=0.1)
+    state = None
+    for _ in range(3):
+        out, state = rnn(torch.randn(5, 8, 3), state)
+        loss = (head(out) - 1.0).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        state = tuple(part.detach() for part in state)
+    """,
+    """
+    # As numbers for the actor.
+    import torch
+    encoder, critic, actor = torch.nn.Linear(4, 8), torch.nn.Linear(10, 1), torch.nn.Linear(8, 2)
+    critic_opt = torch.optim.SGD([*encoder.parameters(), *critic.parameters()], lr=0.1)
+    actor_opt = torch.optim.SGD(actor.parameters(), lr=0.1)
+    for _ in range(3):
+        s, a, y = torch.randn(8, 4), torch.randn(8, 2), torch.randn(8, 1)
+        z = torch.tanh(encoder(s))
+        critic_loss = (critic(torch.cat([z, a], -1)) - y).pow(2).mean()
+        critic_opt.zero_grad()
+        critic_loss.backward()
+        critic_opt.step()
+        actor_loss = -critic(torch.cat([z.detach(), actor(z.detach())], -1)).mean()
+        actor_opt.zero_grad()
+        actor_loss.backward()
+        actor_opt.step()
+    """,
+)

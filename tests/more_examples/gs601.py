@@ -237,6 +237,32 @@ BAD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    # Of the two ways out of a function, one keeps its column.
+    import copy
+    import torch
+    class Agent:
+        def __init__(self, double=True):
+            self.q = torch.nn.Linear(4, 3)
+            self.slow, self.double = copy.deepcopy(self.q), double
+            self.opt = torch.optim.SGD(self.q.parameters(), lr=0.01)
+        def following(self, s2):
+            with torch.no_grad():
+                if self.double:
+                    best = self.q(s2).argmax(1, keepdim=True)
+                    return self.slow(s2).gather(1, best)  # BUG
+                return self.slow(s2).max(1).values
+        def update(self, s, a, r, s2):
+            goal = r + 0.9 * self.following(s2)
+            loss = (self.q(s).gather(1, a).squeeze(1) - goal).pow(2).mean()
+            self.opt.zero_grad()
+            loss.backward()
+            self.opt.step()
+            self.slow.load_state_dict(self.q.state_dict())
+    agent = Agent()
+    for _ in range(4):
+        agent.update(torch.randn(8, 4), torch.randint(3, (8, 1)), torch.randn(8), torch.randn(8, 4))
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -459,5 +485,31 @@ GOOD: tuple[str, ...] = (
     loss = -(score * (returns.unsqueeze(-1) - returns)).mean()
     loss.backward()
     opt.step()
+    """,
+    """
+    # Both ways out give what is flat.
+    import copy
+    import torch
+    class Agent:
+        def __init__(self, double=True):
+            self.q = torch.nn.Linear(4, 3)
+            self.slow, self.double = copy.deepcopy(self.q), double
+            self.opt = torch.optim.SGD(self.q.parameters(), lr=0.01)
+        def following(self, s2):
+            with torch.no_grad():
+                if self.double:
+                    best = self.q(s2).argmax(1, keepdim=True)
+                    return self.slow(s2).gather(1, best).squeeze(1)
+                return self.slow(s2).max(1).values
+        def update(self, s, a, r, s2):
+            goal = r + 0.9 * self.following(s2)
+            loss = (self.q(s).gather(1, a).squeeze(1) - goal).pow(2).mean()
+            self.opt.zero_grad()
+            loss.backward()
+            self.opt.step()
+            self.slow.load_state_dict(self.q.state_dict())
+    agent = Agent()
+    for _ in range(4):
+        agent.update(torch.randn(8, 4), torch.randint(3, (8, 1)), torch.randn(8), torch.randn(8, 4))
     """,
 )

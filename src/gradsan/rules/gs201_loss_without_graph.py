@@ -8,6 +8,7 @@ from gradsan.judge.history import History
 from gradsan.judge.lines.asked_names import asked_by_source
 from gradsan.judge.lines.callers import NEW_TENSORS, cut_for, way_of
 from gradsan.judge.lines.read_cuts import cut_by_source, lines_of_loss
+from gradsan.judge.lines.switched_helpers import asked_without_gradients
 from gradsan.judge.missing.bare_constants import bare_constant
 from gradsan.judge.missing.cuts import Cut, cause
 from gradsan.judge.provenance import params_of
@@ -155,8 +156,9 @@ class LossWithoutGraph(Rule):
             others = [("cut", culprit_of(op)) for op, _ in cuts_behind(graph, roots).values()]
             # Off until now: whatever switched gradients off and on again in between, this one lasted.
             lasting = event.facts.gradients_off if "no_grad" in cut.op.tags else NOWHERE
+            asked = asked_without_gradients(history, cut.op, {cut.op.nid}, event.bid)
             yield Verdict(
-                lasting or cut_for(history, cut.op),
+                lasting or asked or cut_for(history, cut.op),
                 f"the loss no longer depends on {networks(history, cut.pids)}: {cause(history, cut)}{hack}",
                 [("cut", culprit_of(cut.op)), *others, *sites],
                 cut.pids,

@@ -7,6 +7,7 @@ from gradsan.judge.ledger import Contribution
 from gradsan.judge.lines.caches import cached_at
 from gradsan.judge.lines.callers import cut_in
 from gradsan.judge.lines.recorded import use_of_recorded
+from gradsan.judge.lines.switched_helpers import asked_without_gradients
 from gradsan.judge.missing.cuts import Cut, cause
 from gradsan.judge.missing.frozen_parts import frozen_behind
 from gradsan.judge.report.wording import line, networks, value_at
@@ -190,7 +191,9 @@ class GraphCut(Rule):
     def _verdict(self, cut: Cut, contribution: Contribution) -> Verdict:
         history, kept = self.history, cached_at(self.history, cut.op, contribution)
         used = use_of_recorded(history, cut.op, cut.pids, contribution)
-        site = kept or used or cut_in(history, cut.op, contribution)
+        wrong = {other.op.nid for other in contribution.cuts}
+        asked = asked_without_gradients(history, cut.op, wrong, contribution.bid)
+        site = kept or used or asked or cut_in(history, cut.op, contribution)
         shown = cut.op.site if cut.op.facts.grad_off and not used else site
         back = self._return(cut)
         entry = (
@@ -199,7 +202,7 @@ class GraphCut(Rule):
             else ""
         )
         sites = [("cut", site), ("cut", cut.op.site)] if site != cut.op.site else [("cut", site)]
-        if kept or used:
+        if kept or used or asked:
             sites.append(("gradients off", cut.op.facts.grad_off))
         if back:
             sites.append(("re-entry", back[1]))

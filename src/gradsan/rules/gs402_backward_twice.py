@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from gradsan.judge.flow import unshaped
 from gradsan.judge.ledger import Contribution
-from gradsan.judge.lines.callers import helpers_behind
+from gradsan.judge.lines.callers import helpers_behind, used_in
 from gradsan.judge.lines.carried_names import carried_by_source
 from gradsan.judge.lines.carriers import carried_by, emptied_in_vain, is_kept
+from gradsan.judge.lines.source import names_bound_at, words_at
 from gradsan.judge.report.wording import line, value_at
-from gradsan.record.events import Backward, Op, Site
+from gradsan.record.events import NOWHERE, Backward, Op, Site, ValueId
 from gradsan.record.torch_errors import kind_of
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
@@ -127,9 +128,16 @@ class BackwardTwice(Rule):
             sites.insert(0, ("use", taken.site))
         # Another loss was meant: where it was made is right.
         mistaken = first.site != event.site and _is_root(shared, event) and _is_root(shared, first.event)
-        is_carried = old and not mistaken
+        second = (
+            self._second_use(shared, first, event) if taken is None and stored is None and old else NOWHERE
+        )
+        is_carried = old and not mistaken and not second
         made = unshaped(self.history.graph, shared) if taken is not None and in_loop else shared
-        carrier = (stored.site if stored else carried_by(self.history, made)) if is_carried else event.site
+        carrier = (
+            (stored.site if stored else carried_by(self.history, made))
+            if is_carried
+            else second or event.site
+        )
         if is_carried and not stored and carrier != shared.site:
             sites.insert(0, ("carried over", carrier))
         if is_carried and (emptied := emptied_in_vain(self.history, carrier)):
@@ -165,6 +173,22 @@ class BackwardTwice(Rule):
         users = [theirs[nid] for nid in graph.consumers.get(shared.nid, ()) if nid in theirs]
         return min(users, key=lambda op: op.nid, default=None)
 
+    def _second_use(self, shared: Op, first: Contribution, event: Backward) -> Site:
+        """Where this loss takes up what was live for another one of the same round, by right: after the step it is to
+        be a number here. Nowhere, where the value comes from an earlier round."""
+        history, recent = self.history, self.history.ledger.recent.values()
+        newest = [c for c in recent if c.site == first.site][-1] is first and first.site != event.site
+        taught = first.consumed_pids() & history.graph.live_params([shared.nid])
+        again, root = self._used_again(shared, event), history.graph.get(event.roots[0].nid)
+        if not newest or not taught or again is None or root is None:
+            return NOWHERE
+        made, use = history.sites.get(carried_by(history, shared)), used_in(history, again, root)
+        seen = history.sites.get(use)
+        if made is None or seen is None or made.file != seen.file:
+            return NOWHERE
+        by_name = names_bound_at(made.file, made.line) & words_at(seen.file, seen.line)
+        return use if by_name else NOWHERE
+
     def _used_again(self, shared: Op, event: Backward) -> Op | None:
         """Where this loss takes the shared value up: the place for a `detach`."""
         graph = self.history.graph
@@ -195,13 +219,21 @@ class BackwardTwice(Rule):
             if other.bid == event.bid or other.event.error:
                 continue
             theirs = graph.live_ancestors(root.nid for root in other.event.roots)
-            common = [n for n in mine.keys() & theirs.keys() if mine[n].inputs and mine[n].site]
+            both = mine.keys() & theirs.keys() | _other_results(mine, theirs)
+            common = [n for n in both if mine[n].inputs and mine[n].site]
             if common and (best[1] is None or max(common) > best[1].nid):
                 best = (other, mine[max(common)])
         if best[0] is None:
             earlier = [c for c in self.history.ledger.recent.values() if c.bid != event.bid]
             return (earlier[-1] if earlier else None), None
         return best
+
+
+def _other_results(mine: dict[ValueId, Op], theirs: dict[ValueId, Op]) -> set[ValueId]:
+    """Values of one loss that an operation made together with values of the other: a recurrent layer gives its outputs
+    to one, and its state to the next."""
+    made = {(op.name, op.inputs): op.facts.part for op in theirs.values() if op.inputs}
+    return {nid for nid, op in mine.items() if made.get((op.name, op.inputs), op.facts.part) != op.facts.part}
 
 
 def _is_root(op: Op, event: Backward) -> bool:

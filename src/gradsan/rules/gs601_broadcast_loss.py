@@ -5,6 +5,7 @@ from __future__ import annotations
 from gradsan.judge.effect import never_computed
 from gradsan.judge.lines.callers import meeting as meeting_of
 from gradsan.judge.lines.callers import way_of
+from gradsan.judge.lines.other_ways_out import returned_otherwise
 from gradsan.judge.provenance import Provenance
 from gradsan.judge.report.wording import line
 from gradsan.judge.residuals import LIBRARY_LOSSES
@@ -154,9 +155,11 @@ class BroadcastLoss(Rule):
                     if harmless
                     else ""
                 )
+                returned = returned_otherwise(self.history, axis_made_by(graph, pair[0]), op)
+                met = f" on {line(self.history, op.site)}" if returned else ""
                 yield Verdict(
-                    op.site,
-                    f"`{op.name}` of {shapes[0]} and {shapes[1]} makes a [{size}, {size}] matrix of "
+                    returned or op.site,
+                    f"`{op.name}` of {shapes[0]} and {shapes[1]}{met} makes a [{size}, {size}] matrix of "
                     f"pairs on the way to the loss on {line(self.history, event.site)}{right}",
                     [*self._made(pair, op), ("broadcast", op.site), ("backward", event.site)],
                     event.reached,
