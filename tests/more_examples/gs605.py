@@ -205,6 +205,25 @@ BAD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    # Advantages are normalised together with the padding.
+    import torch
+    net = torch.nn.Linear(3, 4)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(4):
+        mask = (torch.arange(7) < torch.randint(2, 8, (9, 1))).float()
+        reward, carry, gains = torch.randn(9, 7), torch.zeros(9), []
+        for t in reversed(range(7)):
+            carry = (reward[:, t] + 0.9 * carry) * mask[:, t]
+            gains.append(carry)
+        gain = torch.stack(gains[::-1], 1)
+        gain = (gain - gain.mean()) / (gain.std() + 1e-8)  # BUG
+        logp = net(torch.randn(9, 7, 3)).log_softmax(-1).gather(-1, torch.randint(4, (9, 7, 1))).squeeze(-1)
+        loss = -(logp * gain * mask).sum() / mask.sum()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -498,6 +517,44 @@ GOOD: tuple[str, ...] = (
         ids = torch.randint(1, 9, (8, 9)) * (torch.arange(9) < torch.randint(2, 9, (8, 1)))
         other = torch.randint(1, 9, (8, 9)) * (torch.arange(9) < torch.randint(2, 9, (8, 1)))
         loss = -torch.nn.functional.logsigmoid(score(ids) - score(other)).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Advantages are normalised over what the mask leaves.
+    import torch
+    net = torch.nn.Linear(3, 4)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(4):
+        mask = (torch.arange(7) < torch.randint(2, 8, (9, 1))).float()
+        reward, carry, gains = torch.randn(9, 7), torch.zeros(9), []
+        for t in reversed(range(7)):
+            carry = (reward[:, t] + 0.9 * carry) * mask[:, t]
+            gains.append(carry)
+        gain = torch.stack(gains[::-1], 1)
+        gain = gain - (gain * mask).sum() / mask.sum()
+        logp = net(torch.randn(9, 7, 3)).log_softmax(-1).gather(-1, torch.randint(4, (9, 7, 1))).squeeze(-1)
+        loss = -(logp * gain * mask).sum() / mask.sum()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # One number for each row, spread over its places.
+    import torch
+    net = torch.nn.Linear(3, 4)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(4):
+        mask = (torch.arange(7) < torch.randint(2, 8, (9, 1))).float()
+        reward, carry, gains = torch.randn(9, 7), torch.zeros(9), []
+        for t in reversed(range(7)):
+            carry = (reward[:, t] + 0.9 * carry) * mask[:, t]
+            gains.append(carry)
+        gain = gains[-1][:, None].expand(9, 7)
+        gain = (gain - gain.mean()) / (gain.std() + 1e-8)
+        logp = net(torch.randn(9, 7, 3)).log_softmax(-1).gather(-1, torch.randint(4, (9, 7, 1))).squeeze(-1)
+        loss = -(logp * gain * mask).sum() / mask.sum()
         opt.zero_grad()
         loss.backward()
         opt.step()

@@ -18,6 +18,7 @@ from gradsan.judge.shapes.masks import (
 from gradsan.judge.shapes.padded_tokens import LearnedPadding, PaddedTokens
 from gradsan.judge.shapes.unmasked_sums import UnmaskedSum, unmasked_sums
 from gradsan.judge.shapes.unmasked_windows import UnmaskedWindows
+from gradsan.judge.shapes.whitened_padding import Whitened, whitened_padding
 from gradsan.record.events import Backward, Op, Step
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
@@ -32,7 +33,7 @@ class LeakyMask(Rule):
         or divides a sum over all places by the number of those that a mask leaves; or a policy learns, beside the
         tokens that it drew, from others that were put in (a prompt, what a tool said, what rows are filled up with), or
         leaves the first or the last of its own out; or what the script calls padding itself is learned, or read for the
-        score of a row; or a mean
+        score of a row; or weights are normalised with their padding; or a mean
         `(x * mask).sum() / mask.sum()` is given something that is no mask: numbers of both signs (the advantages), or
         a running count of the tokens.
     """
@@ -172,10 +173,25 @@ class LeakyMask(Rule):
                 yield from self._weighed(event, one, mean)
         for found in unmasked_sums(graph, within):
             yield self._divided(event, found)
+        if masked:
+            behind = graph.ancestors(root.nid for root in event.roots)
+            yield from (self._whitened(event, one) for one in whitened_padding(graph, masked, behind))
         padding = next((one for one in masked if is_padding(graph, one, within)), None)
         if padding is not None:
             for total in reaches_unmasked(graph, padding.product.shape, within):
                 yield self._reached(event, padding, total)
+
+    def _whitened(self, event: Backward, found: Whitened) -> Verdict:
+        return Verdict(
+            found.mean.site,
+            f"this mean takes in all {found.places} places, also the {found.padding} of padding that the mask on "
+            f"{line(self.history, found.mask.site)} leaves out of the loss: what is made of it depends on how long the "
+            "longest row is",
+            [("mean", found.mean.site), ("mask", found.mask.site), ("backward", event.site)],
+            event.reached,
+            severity="warning",
+            fix="take mean and deviation over what the mask leaves: `(a * mask).sum() / mask.sum()`",
+        )
 
     def _learned(self, event: Backward, learned: LearnedPadding) -> Verdict:
         scored = learned.scored.site
