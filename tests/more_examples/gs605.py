@@ -159,6 +159,71 @@ BAD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    # The embedding knows the padding, the labels do not.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 8, padding_idx=0), torch.nn.Linear(8, 9))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(4):
+        ids = torch.randint(1, 9, (8, 9)) * (torch.arange(9) < torch.randint(2, 9, (8, 1)))
+        loss = torch.nn.functional.cross_entropy(net(ids[:, :-1]).flatten(0, 1), ids[:, 1:].flatten())  # BUG
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Padding is known where lengths are counted, and summed up all the same.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 8), torch.nn.Linear(8, 9))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    def score(ids):
+        length = (ids != 0).sum(1)
+        logp = net(ids[:, :-1]).log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze(-1)
+        return logp.sum(1) / length  # BUG
+    for _ in range(4):
+        ids = torch.randint(1, 9, (8, 9)) * (torch.arange(9) < torch.randint(2, 9, (8, 1)))
+        other = torch.randint(1, 9, (8, 9)) * (torch.arange(9) < torch.randint(2, 9, (8, 1)))
+        loss = -torch.nn.functional.logsigmoid(score(ids) - score(other)).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The score of an answer is read behind its end.
+    import torch
+    words = torch.nn.Embedding(9, 8, padding_idx=0)
+    body, head = torch.nn.GRU(8, 8, batch_first=True), torch.nn.Linear(8, 1)
+    opt = torch.optim.SGD([*words.parameters(), *body.parameters(), *head.parameters()], lr=0.1)
+    def score(ids):
+        values = head(body(words(ids))[0]).squeeze(-1)
+        return values[:, -1]  # BUG
+    for _ in range(4):
+        ids = torch.randint(1, 9, (8, 9)) * (torch.arange(9) < torch.randint(2, 9, (8, 1)))
+        other = torch.randint(1, 9, (8, 9)) * (torch.arange(9) < torch.randint(2, 9, (8, 1)))
+        loss = -torch.nn.functional.logsigmoid(score(ids) - score(other)).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Advantages are normalised together with the padding.
+    import torch
+    net = torch.nn.Linear(3, 4)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(4):
+        mask = (torch.arange(7) < torch.randint(2, 8, (9, 1))).float()
+        reward, carry, gains = torch.randn(9, 7), torch.zeros(9), []
+        for t in reversed(range(7)):
+            carry = (reward[:, t] + 0.9 * carry) * mask[:, t]
+            gains.append(carry)
+        gain = torch.stack(gains[::-1], 1)
+        gain = (gain - gain.mean()) / (gain.std() + 1e-8)  # BUG
+        logp = net(torch.randn(9, 7, 3)).log_softmax(-1).gather(-1, torch.randint(4, (9, 7, 1))).squeeze(-1)
+        loss = -(logp * gain * mask).sum() / mask.sum()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -342,6 +407,153 @@ GOOD: tuple[str, ...] = (
             ids = torch.cat([ids, token], 1)
         mask, gain = torch.cat(mask, 1).float(), torch.randn(24, 1)
         logp = net(ids[:, :-1]).log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze(-1)
+        loss = -(logp * gain * mask).sum() / mask.sum()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Padding is ignored.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 8, padding_idx=0), torch.nn.Linear(8, 9))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(4):
+        ids = torch.randint(1, 9, (8, 9)) * (torch.arange(9) < torch.randint(2, 9, (8, 1)))
+        loss = torch.nn.functional.cross_entropy(net(ids[:, :-1]).flatten(0, 1), ids[:, 1:].flatten(), ignore_index=0)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Zero is a word like any other, and ends rows by chance.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 8, padding_idx=0), torch.nn.Linear(8, 9))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(4):
+        ids = torch.randint(0, 2, (8, 9)) * 3
+        loss = torch.nn.functional.cross_entropy(net(ids[:, :-1]).flatten(0, 1), ids[:, 1:].flatten())
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Nobody calls it padding: rows go on with zeros.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 8), torch.nn.Linear(8, 9))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(4):
+        ids = torch.randint(1, 9, (8, 9)) * (torch.arange(9) < torch.randint(2, 9, (8, 1)))
+        loss = torch.nn.functional.cross_entropy(net(ids[:, :-1]).flatten(0, 1), ids[:, 1:].flatten())
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Only what comes before the padding.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 8), torch.nn.Linear(8, 9))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    def score(ids):
+        length = (ids != 0).sum(1)
+        logp = net(ids[:, :-1]).log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze(-1)
+        return (logp * (ids[:, 1:] != 0)).sum(1) / length
+    for _ in range(4):
+        ids = torch.randint(1, 9, (8, 9)) * (torch.arange(9) < torch.randint(2, 9, (8, 1)))
+        other = torch.randint(1, 9, (8, 9)) * (torch.arange(9) < torch.randint(2, 9, (8, 1)))
+        loss = -torch.nn.functional.logsigmoid(score(ids) - score(other)).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Filled up in front: the last place is the last token.
+    import torch
+    words = torch.nn.Embedding(9, 8, padding_idx=0)
+    body, head = torch.nn.GRU(8, 8, batch_first=True), torch.nn.Linear(8, 1)
+    opt = torch.optim.SGD([*words.parameters(), *body.parameters(), *head.parameters()], lr=0.1)
+    def score(ids):
+        values = head(body(words(ids))[0]).squeeze(-1)
+        return values[:, -1]
+    for _ in range(4):
+        ids = torch.randint(1, 9, (8, 9)) * (torch.arange(9) >= torch.randint(2, 9, (8, 1)))
+        other = torch.randint(1, 9, (8, 9)) * (torch.arange(9) >= torch.randint(2, 9, (8, 1)))
+        loss = -torch.nn.functional.logsigmoid(score(ids) - score(other)).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Each row is read at its last token.
+    import torch
+    words = torch.nn.Embedding(9, 8, padding_idx=0)
+    body, head = torch.nn.GRU(8, 8, batch_first=True), torch.nn.Linear(8, 1)
+    opt = torch.optim.SGD([*words.parameters(), *body.parameters(), *head.parameters()], lr=0.1)
+    def score(ids):
+        values = head(body(words(ids))[0]).squeeze(-1)
+        return values[torch.arange(8), (ids != 0).sum(1) - 1]
+    for _ in range(4):
+        ids = torch.randint(1, 9, (8, 9)) * (torch.arange(9) < torch.randint(2, 9, (8, 1)))
+        other = torch.randint(1, 9, (8, 9)) * (torch.arange(9) < torch.randint(2, 9, (8, 1)))
+        loss = -torch.nn.functional.logsigmoid(score(ids) - score(other)).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # A state that stands still at padding is carried to the last place.
+    import torch
+    words = torch.nn.Embedding(9, 8, padding_idx=0)
+    body, head = torch.nn.GRU(8, 8, batch_first=True), torch.nn.Linear(8, 1)
+    opt = torch.optim.SGD([*words.parameters(), *body.parameters(), *head.parameters()], lr=0.1)
+    def score(ids):
+        states, state = [], torch.zeros(8, 8)
+        for t in range(9):
+            step = body(words(ids[:, t : t + 1]), state[None])[0][:, 0]
+            state = torch.where(ids[:, t : t + 1] != 0, step, state)
+            states.append(state)
+        values = head(torch.stack(states, 1)).squeeze(-1)
+        return values[:, -1]
+    for _ in range(4):
+        ids = torch.randint(1, 9, (8, 9)) * (torch.arange(9) < torch.randint(2, 9, (8, 1)))
+        other = torch.randint(1, 9, (8, 9)) * (torch.arange(9) < torch.randint(2, 9, (8, 1)))
+        loss = -torch.nn.functional.logsigmoid(score(ids) - score(other)).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Advantages are normalised over what the mask leaves.
+    import torch
+    net = torch.nn.Linear(3, 4)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(4):
+        mask = (torch.arange(7) < torch.randint(2, 8, (9, 1))).float()
+        reward, carry, gains = torch.randn(9, 7), torch.zeros(9), []
+        for t in reversed(range(7)):
+            carry = (reward[:, t] + 0.9 * carry) * mask[:, t]
+            gains.append(carry)
+        gain = torch.stack(gains[::-1], 1)
+        gain = gain - (gain * mask).sum() / mask.sum()
+        logp = net(torch.randn(9, 7, 3)).log_softmax(-1).gather(-1, torch.randint(4, (9, 7, 1))).squeeze(-1)
+        loss = -(logp * gain * mask).sum() / mask.sum()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # One number for each row, spread over its places.
+    import torch
+    net = torch.nn.Linear(3, 4)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(4):
+        mask = (torch.arange(7) < torch.randint(2, 8, (9, 1))).float()
+        reward, carry, gains = torch.randn(9, 7), torch.zeros(9), []
+        for t in reversed(range(7)):
+            carry = (reward[:, t] + 0.9 * carry) * mask[:, t]
+            gains.append(carry)
+        gain = gains[-1][:, None].expand(9, 7)
+        gain = (gain - gain.mean()) / (gain.std() + 1e-8)
+        logp = net(torch.randn(9, 7, 3)).log_softmax(-1).gather(-1, torch.randint(4, (9, 7, 1))).squeeze(-1)
         loss = -(logp * gain * mask).sum() / mask.sum()
         opt.zero_grad()
         loss.backward()

@@ -129,6 +129,27 @@ BAD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    # The reference's two scores change places.
+    import copy, torch
+    policy = torch.nn.Sequential(torch.nn.Embedding(9, 8), torch.nn.Linear(8, 9))
+    reference = copy.deepcopy(policy).requires_grad_(False)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    def scores(net, ids, mask):
+        logp = net(ids[:, :-1]).log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze(-1)
+        return (logp * mask).sum(-1)
+    for _ in range(4):
+        ids = torch.randint(9, (12, 7))
+        mask = (torch.arange(6) < torch.randint(2, 7, (12, 1))).float()
+        better, worse = scores(policy, ids, mask).chunk(2)
+        with torch.no_grad():
+            old_worse, old_better = scores(reference, ids, mask).chunk(2)  # BUG
+        margin = (better - worse) - (old_better - old_worse)
+        loss = -torch.nn.functional.logsigmoid(0.1 * margin).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -286,6 +307,48 @@ GOOD: tuple[str, ...] = (
         log_prob = score(s, a, True)
         gap = ref - log_prob
         loss = (0.1 * (gap.exp() - gap - 1) - log_prob * gain).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Both are taken in the same order.
+    import copy, torch
+    policy = torch.nn.Sequential(torch.nn.Embedding(9, 8), torch.nn.Linear(8, 9))
+    reference = copy.deepcopy(policy).requires_grad_(False)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    def scores(net, ids, mask):
+        logp = net(ids[:, :-1]).log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze(-1)
+        return (logp * mask).sum(-1)
+    for _ in range(4):
+        ids = torch.randint(9, (12, 7))
+        mask = (torch.arange(6) < torch.randint(2, 7, (12, 1))).float()
+        better, worse = scores(policy, ids, mask).chunk(2)
+        with torch.no_grad():
+            old_better, old_worse = scores(reference, ids, mask).chunk(2)
+        margin = (better - worse) - (old_better - old_worse)
+        loss = -torch.nn.functional.logsigmoid(0.1 * margin).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The reference is given the rows in another order, and its parts are taken in that one.
+    import copy, torch
+    policy = torch.nn.Sequential(torch.nn.Embedding(9, 8), torch.nn.Linear(8, 9))
+    reference = copy.deepcopy(policy).requires_grad_(False)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    def scores(net, ids, mask):
+        logp = net(ids[:, :-1]).log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze(-1)
+        return (logp * mask).sum(-1)
+    for _ in range(4):
+        ids = torch.randint(9, (12, 7))
+        mask = (torch.arange(6) < torch.randint(2, 7, (12, 1))).float()
+        better, worse = scores(policy, ids, mask).chunk(2)
+        with torch.no_grad():
+            old_worse, old_better = scores(reference, ids.roll(6, 0), mask.roll(6, 0)).chunk(2)
+        margin = (better - worse) - (old_better - old_worse)
+        loss = -torch.nn.functional.logsigmoid(0.1 * margin).mean()
         opt.zero_grad()
         loss.backward()
         opt.step()

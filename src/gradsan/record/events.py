@@ -260,6 +260,15 @@ class DrawnPlaces(NamedTuple):
     column: int = -1  # the first that has one which nobody drew
 
 
+class PaddedPlaces(NamedTuple):
+    """Of the tokens whose log-probabilities this value holds or sums up, so many have a derivative (`trained`), and so
+    many of these are padding behind the first of their row."""
+
+    value: ValueId
+    trained: int
+    padding: int
+
+
 class GradientGrowth(NamedTuple):
     """A line that ran so many times in one graph: what arrives at its first run is so many `times` what arrives at its
     last, and it grows all the way."""
@@ -323,6 +332,7 @@ class BackwardFacts(NamedTuple):
     junctions: tuple[Junction, ...] = ()
     overlaps: tuple[Overlap, ...] = ()
     drawn: tuple[DrawnPlaces, ...] = ()
+    padded: tuple[PaddedPlaces, ...] = ()
     carried: tuple[CarriedName, ...] = ()  # where an earlier backward had freed what this one needs
 
 
@@ -469,6 +479,7 @@ class OpFacts(NamedTuple):
     cut_off: float = 0.0  # of the size of all numbers, the share that a cast to whole ones has cut off
     in_place: bool = False  # the result is the first operand itself, written anew
     place: tuple[int, ...] = ()  # of `x[t]` and `x[:, t] = …`: the axis, and the place along it
+    padded: int = 0  # the last place of every row was picked, and in so many rows it is padding
 
 
 PLAIN = OpFacts()

@@ -15,8 +15,10 @@ from gradsan.judge.shapes.masks import (
     reaches_unmasked,
     running_count,
 )
+from gradsan.judge.shapes.padded_tokens import LearnedPadding, PaddedTokens
 from gradsan.judge.shapes.unmasked_sums import UnmaskedSum, unmasked_sums
 from gradsan.judge.shapes.unmasked_windows import UnmaskedWindows
+from gradsan.judge.shapes.whitened_padding import Whitened, whitened_padding
 from gradsan.record.events import Backward, Op, Step
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
@@ -30,7 +32,8 @@ class LeakyMask(Rule):
         A loss masks the padding of its sequences in one term and averages another over all places, padding included;
         or divides a sum over all places by the number of those that a mask leaves; or a policy learns, beside the
         tokens that it drew, from others that were put in (a prompt, what a tool said, what rows are filled up with), or
-        leaves the first or the last of its own out; or a mean
+        leaves the first or the last of its own out; or what the script calls padding itself is learned, or read for the
+        score of a row; or weights are normalised with their padding; or a mean
         `(x * mask).sum() / mask.sum()` is given something that is no mask: numbers of both signs (the advantages), or
         a running count of the tokens.
     """
@@ -133,6 +136,7 @@ class LeakyMask(Rule):
         super().__init__(history)
         self._windows = UnmaskedWindows(history)
         self._drawn = DrawnTokens(history)
+        self._padded = PaddedTokens(history)
 
     def on_step(self, event: Step) -> Verdicts:
         found = self._windows.stepped()
@@ -150,9 +154,17 @@ class LeakyMask(Rule):
             )  # fmt: skip
 
     def on_backward(self, event: Backward) -> Verdicts:
-        graph = self.history.graph
         if event.call == "backward":
             self._windows.went_backward(event)
+        found = list(self._of_masks(event))
+        if not found and event.call == "backward":  # else the same padding would be told twice
+            found = [self._trained(event, trained) for trained in self._drawn.judge(event)]
+            found = found or [self._learned(event, learned) for learned in self._padded.learned(event)]
+            found += [self._read_from(event, picked) for picked in self._padded.read_from(event)]
+        yield from found
+
+    def _of_masks(self, event: Backward) -> Verdicts:
+        graph = self.history.graph
         within = graph.live_ancestors(root.nid for root in event.roots)
         masked = list(masked_in(graph, within))
         for one in masked:
@@ -161,13 +173,48 @@ class LeakyMask(Rule):
                 yield from self._weighed(event, one, mean)
         for found in unmasked_sums(graph, within):
             yield self._divided(event, found)
+        if masked:
+            behind = graph.ancestors(root.nid for root in event.roots)
+            yield from (self._whitened(event, one) for one in whitened_padding(graph, masked, behind))
         padding = next((one for one in masked if is_padding(graph, one, within)), None)
         if padding is not None:
             for total in reaches_unmasked(graph, padding.product.shape, within):
                 yield self._reached(event, padding, total)
 
-        for trained in self._drawn.judge(event) if event.call == "backward" else ():
-            yield self._trained(event, trained)
+    def _whitened(self, event: Backward, found: Whitened) -> Verdict:
+        return Verdict(
+            found.mean.site,
+            f"this mean takes in all {found.places} places, also the {found.padding} of padding that the mask on "
+            f"{line(self.history, found.mask.site)} leaves out of the loss: what is made of it depends on how long the "
+            "longest row is",
+            [("mean", found.mean.site), ("mask", found.mask.site), ("backward", event.site)],
+            event.reached,
+            severity="warning",
+            fix="take mean and deviation over what the mask leaves: `(a * mask).sum() / mask.sum()`",
+        )
+
+    def _learned(self, event: Backward, learned: LearnedPadding) -> Verdict:
+        scored = learned.scored.site
+        return Verdict(
+            learned.site,
+            f"of the {learned.trained} tokens that the loss trains, {learned.padding} are padding behind the end of "
+            "their row: no mask leaves them out",
+            [("mask", learned.site), ("log-prob", scored), ("backward", event.site)],
+            self.history.graph.value_params([learned.scored.nid]),
+            severity="warning",
+            fix="leave padding out: `ignore_index`, labels of -100, or `(logp * mask).sum()`",
+        )
+
+    def _read_from(self, event: Backward, picked: Op) -> Verdict:
+        return Verdict(
+            picked.site,
+            f"{value_at(self.history, picked.site, 'this')} is what the network says at the last place of every row, "
+            f"and in {picked.facts.padded} of {picked.shape[0]} rows that is padding",
+            [("read", picked.site), ("backward", event.site)],
+            self.history.graph.value_params([picked.nid]),
+            severity="warning",
+            fix="read each row at its last token: `values[torch.arange(len(ids)), (ids != pad).sum(1) - 1]`",
+        )
 
     def _trained(self, event: Backward, trained: Trained) -> Verdict:
         history, found, scored = self.history, trained.found, trained.scored.site

@@ -6,6 +6,7 @@ import math
 
 from gradsan.judge.copies import references
 from gradsan.judge.copies.computed_twice import Twice, scored_twice
+from gradsan.judge.copies.exchanged_parts import exchanged_part
 from gradsan.judge.flow import JOINING, LINEAR
 from gradsan.judge.history import History
 from gradsan.judge.lines.callers import used_in
@@ -36,8 +37,9 @@ class ReferenceDrifts(Rule):
         The reference of a KL penalty or of a preference loss (DPO) is to stay where the policy started. Here it is the
         policy itself under another name, or a copy that is brought up to date before every update, so that the
         divergence is always zero; or a copy that has layers in common with the policy, which are trained; or one that
-        disagrees with the policy before the first step, because its dropout is on or it is read at another
-        temperature; or the policy without its adapters, while other weights of it are trained, too.
+        disagrees with the policy before the first step, because its dropout is on, it is read at another temperature,
+        or its scores of two answers are exchanged; or the policy without its adapters, while other weights of it are
+        trained, too.
     """
     why = """
         A penalty that is always zero holds nothing back: the policy drifts away from the language or the behaviour
@@ -299,6 +301,20 @@ class ReferenceDrifts(Rule):
             yield self._noisy(event, difference, learned)
         elif (apart := references.scored_otherwise(self.history, difference)) is not None:
             yield self._asked_otherwise(event, difference, learned, apart)
+        elif (part := exchanged_part(self.history.graph, difference)) is not None:
+            yield self._exchanged(event, difference, learned, part)
+
+    def _exchanged(self, event: Backward, difference: Difference, learned: set[ParamId], part: Op) -> Verdict:
+        history, site = self.history, used_in(self.history, part, difference.op)
+        return Verdict(
+            site,
+            f"the reference's score of one part of the batch is compared with the policy's score of another on "
+            f"{line(history, difference.op.site)}: {networks(history, learned)} was copied and not stepped yet, and "
+            f"they differ by up to {difference.largest:.2g} in log-probability",
+            [("reference", site), ("divergence", difference.op.site), ("backward", event.site)],
+            learned,
+            fix="take the parts of the reference's scores in the order of the policy's",
+        )
 
     def _asked_otherwise(
         self, event: Backward, difference: Difference, learned: set[ParamId], apart: Op

@@ -46,7 +46,7 @@ class DrawnTokens:
                 key = scored.site, what
                 self._looks[key] = self._looks.get(key, 0) + 1
                 if self._looks[key] >= LOOKS:
-                    yield Trained(what, _line(graph, scored, within, found.column), scored, found)
+                    yield Trained(what, line_of_the_mask(graph, scored, within, found.column), scored, found)
 
 
 def _wrong(found: DrawnPlaces, prefers: bool) -> Iterator[Wrong]:
@@ -60,7 +60,7 @@ def _wrong(found: DrawnPlaces, prefers: bool) -> Iterator[Wrong]:
         yield "last"
 
 
-def _line(graph: Provenance, scored: Op, within: dict[ValueId, Op], column: int) -> Site:
+def line_of_the_mask(graph: Provenance, scored: Op, within: dict[ValueId, Op], column: int) -> Site:
     """Where the mask was made that these log-probabilities are multiplied with; else where they are summed up."""
     stack, seen, summed = [scored], set[ValueId](), Site(0)
     while stack:

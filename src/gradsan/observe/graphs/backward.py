@@ -247,7 +247,7 @@ class BackwardTap:
         if operations is not None:
             operations.experience.before_backward()
             facts, watcher = self._diagnosis.before_backward(
-                operations.writes, operations.marks, operations.draws, roots, graph, token, call == "backward"
+                operations, roots, graph, token, call == "backward"
             )
         loss = value_of(roots[0]) if roots else 0.0
         if not math.isfinite(loss):

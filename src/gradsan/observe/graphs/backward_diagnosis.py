@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.autograd.function import BackwardCFunction
@@ -21,9 +21,7 @@ from gradsan.observe.graphs.gradient_ladder import GradientLadder, GradientLadde
 from gradsan.observe.graphs.gradient_shares import GradientShares, ShareWatcher
 from gradsan.observe.graphs.graph import Graph, Label, labels, nodes_behind, operation_of, saved_names
 from gradsan.observe.graphs.probes import Probes, ProbeWatcher
-from gradsan.observe.ops.draws import Draws
 from gradsan.observe.ops.inspect_op import bad_value
-from gradsan.observe.ops.meaning import Marks
 from gradsan.observe.ops.rectifiers import last_rectifiers
 from gradsan.observe.ops.switches import GradientSwitches
 from gradsan.observe.ops.values import Tensor, version_of
@@ -45,6 +43,9 @@ from gradsan.record.events import (
     ValueId,
 )
 from gradsan.record.torch_errors import kind_of
+
+if TYPE_CHECKING:
+    from gradsan.observe.ops.operations import OperationTap
 
 RISKY = (
     "Log", "Sqrt", "Pow", "Div", "Exp", "Std", "Var", "Norm", "Atanh", "Acos", "Asin", "Rsqrt", "Mul",
@@ -75,15 +76,14 @@ class BackwardDiagnosis:
 
     def before_backward(
         self,
-        writes: Writes,
-        marks: Marks,
-        draws: Draws,
+        tap: OperationTap,
         roots: tuple[Tensor, ...],
         graph: Graph,
         token: int,
         accumulates: bool,
     ) -> tuple[BackwardFacts, GradientWatcher]:
         """`token` stands for the call of backward."""
+        writes, draws, paddings = tap.writes, tap.draws, tap.paddings
         named = self._line_recall.know(token, labels(graph.nodes))
         hidden: list[HiddenWrite] = []
         for node, (nid, _) in named.items() if writes.compares_contents else ():
@@ -99,8 +99,9 @@ class BackwardDiagnosis:
         hunting = bool(self._zero) and any(self._leaves.find(leaf) in self._zero for leaf in graph.leaves)
         lost = any(_is_bad(root) for root in roots)
         watcher = GradientWatcher(self._containment, named, hunting, ladder, lost)
-        watcher.probes = self._probes.watch(roots, named, marks)
-        watcher.drawn = DrawnWatcher(self._containment, named, draws) if draws.scored else None
+        watcher.probes = self._probes.watch(roots, named, tap.marks)
+        if draws.scored or paddings.scored:
+            watcher.drawn = DrawnWatcher(self._containment, named, draws, paddings)
         leaves = graph.leaves if accumulates else []
         watcher.shares = self._shares.watch(token, named, leaves) if is_traced(named) else None
         return BackwardFacts(hidden=tuple(hidden), untraced=not is_traced(named)), watcher
@@ -135,6 +136,7 @@ class BackwardDiagnosis:
             probes=probes,
             probe_pairs=pairs,
             drawn=tuple(watcher.drawn.found) if watcher.drawn is not None else (),
+            padded=tuple(watcher.drawn.padded) if watcher.drawn is not None else (),
             norms=tuple(map(GradientNorm, pids, norms)),
             bad_gradient=bad,
             zeroed_by=tuple(watcher.zeroed.values()) if zero else (),

@@ -10,30 +10,49 @@ import torch
 from gradsan.observe.containment import Containment
 from gradsan.observe.graphs.graph import KEY, Label
 from gradsan.observe.ops.draws import UNKNOWN, Draws, ScoredDraws
-from gradsan.record.events import DrawnPlaces, ValueId
+from gradsan.observe.ops.paddings import Paddings, ScoredPadding
+from gradsan.record.events import DrawnPlaces, PaddedPlaces, ValueId
 
 MOST = 8  # at one backward
 
 
 class DrawnWatcher:
-    def __init__(self, containment: Containment, named: dict[Any, Label], draws: Draws) -> None:
+    def __init__(
+        self, containment: Containment, named: dict[Any, Label], draws: Draws, paddings: Paddings
+    ) -> None:
         self._contain = containment.contain
         self.found: list[DrawnPlaces] = []
+        self.padded: list[PaddedPlaces] = []
         self._handles: list[Any] = []
         for node, (nid, _) in named.items():
             scored = draws.scored.get(nid) if nid and KEY in node.metadata else None
             if scored is not None and len(self._handles) < MOST:
-                self._handles.append(node.register_prehook(self._hook(nid, scored)))
+                self._handles.append(node.register_prehook(self._hook(self._look, nid, scored)))
+            padding = paddings.scored.get(nid) if nid and KEY in node.metadata else None
+            if padding is not None and len(self._handles) < MOST:
+                self._handles.append(node.register_prehook(self._hook(self._pad, nid, padding)))
 
     def remove(self) -> None:
         for handle in self._handles:
             handle.remove()
 
-    def _hook(self, nid: ValueId, scored: ScoredDraws) -> Any:
+    def _hook(self, look: Any, nid: ValueId, scored: ScoredDraws | ScoredPadding) -> Any:
         def hook(gradients: Any) -> None:
-            self._contain("drawn places", self._look, gradients, nid, scored)
+            self._contain("drawn places", look, gradients, nid, scored)
 
         return hook
+
+    def _pad(self, gradients: Any, nid: ValueId, scored: ScoredPadding) -> None:
+        arrived = gradients[0].detach() if len(gradients) == 1 and gradients[0] is not None else None
+        if arrived is None or arrived.layout != torch.strided:
+            return
+        if scored.counted is not None:
+            trained = scored.counted & (arrived != 0)
+        elif arrived.numel() == scored.padding.numel():
+            trained = (arrived != 0).reshape(scored.padding.shape)
+        else:
+            return
+        self.padded.append(PaddedPlaces(nid, int(trained.sum()), int((trained & scored.padding).sum())))
 
     def _look(self, gradients: Any, nid: ValueId, scored: ScoredDraws) -> None:
         arrived = gradients[0].detach() if len(gradients) == 1 and gradients[0] is not None else None

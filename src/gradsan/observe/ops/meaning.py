@@ -70,6 +70,7 @@ NOTEWORTHY = (
     | SPREADING
     | {"log", "exp", "neg", "mul", "sub", "rsub", "add", "div", "detach"}
 )
+OF_CHOICES = {"log-prob", "masked log-prob"}
 SCORES = {"log-prob", "log-policy", "log-ratio", "corrected", "masked log-prob"}
 CORRECTED = {"log-prob", "corrected"}  # what a squashing does to a density is subtracted, or added
 OPEN_ENDED = {"sum", "stack", "cat", "hstack", "vstack"}
@@ -144,10 +145,7 @@ class Marks:
             second = self.of(inputs[1])
             if second is not None and second.meaning == "normaliser" and second.origin == inputs[0]:
                 return Mark("log-policy", inputs[0])
-            scored = (
-                first is not None and second is not None and first.meaning == second.meaning == "log-prob"
-            )
-            if scored:
+            if first is not None and second is not None and first.meaning == second.meaning in OF_CHOICES:
                 return Mark("log-ratio", inputs[0])  # of two choices, as in a preference
         if name in ("sub", "add") and first is not None and first.meaning in CORRECTED:
             return Mark("corrected", inputs[0]) if len(inputs) == 2 else None
@@ -156,7 +154,7 @@ class Marks:
         if first is None:
             return None
         if name in SPREADING:
-            return first._replace(inner=False) if first.meaning == "log-prob" else None
+            return first._replace(inner=False) if first.meaning in OF_CHOICES else None
         if name in CHOOSING:
             meaning = CHOSEN.get(first.meaning) if len(inputs) > 1 else first.meaning
             # One of the columns, or some of the rows: still what it was.

@@ -22,6 +22,7 @@ from gradsan.observe.ops.draws import PICKING, SURPRISING, Draws
 from gradsan.observe.ops.meaning import NOTEWORTHY, Marks, apart
 from gradsan.observe.ops.mode_stack import StackedMode
 from gradsan.observe.ops.opnames import CLIPPING, IGNORE, OPERATION, classify
+from gradsan.observe.ops.paddings import COMPARING, Paddings
 from gradsan.observe.ops.special_calls import Call, SpecialCalls
 from gradsan.observe.ops.switches import GradientSwitches
 from gradsan.observe.ops.values import Departures, Tensor, Unreadable, Values, is_floating, versions_of
@@ -77,6 +78,7 @@ class OperationTap(StackedMode):
         self.writes = Writes(self.leaves)
         self.marks = Marks()
         self.draws = Draws()
+        self.paddings = Paddings()
         self._failures: set[int] = set()
         self._last_failure: tuple[int, Failed] | None = None  # reported only if nobody catches it
         self._kinds: dict[Any, tuple[str, str]] = {}
@@ -103,6 +105,7 @@ class OperationTap(StackedMode):
         self._without_graph = self._with_graph = 0
         self.marks.end_of_iteration()
         self.draws.end_of_iteration()
+        self.paddings.end_of_iteration()
         self.experience.forget()
         self.writes.end_of_iteration(self.values.end_of_iteration())
 
@@ -213,6 +216,10 @@ class OperationTap(StackedMode):
             log_target = bool(kwargs.get("log_target"))
             if between := apart(name, inputs, numbers, outputs[0], self.marks, log_target):
                 facts = facts._replace(apart=between)
+        if name == "embedding" or name in COMPARING:
+            self.paddings.note(name, args, kwargs, inputs)
+        elif name == "getitem" and outputs and outputs[0].requires_grad:
+            facts = facts._replace(padded=self.paddings.rows_read_at(args, inputs[0]))
         if name in CLIPPING:
             facts = self._of_gradient(facts, inputs, outputs, frame)
         written = _changed(inputs, before)
@@ -229,20 +236,29 @@ class OperationTap(StackedMode):
             self.define(name, out, sources, place, which, made_of)
         for tensor in written:
             self._wrote(name, tensor, outputs, numbers, place, facts)
-        if self.draws.active:
-            self._drawn(name, args, kwargs, inputs, before, numbers, result)
+        if name in PICKING or name in SURPRISING:
+            self._scored(name, args, kwargs, inputs, numbers, result)
+        if self.draws.active and not (isinstance(result, Tensor) and result.requires_grad):
+            nid = self.values.find(result) if isinstance(result, Tensor) else None
+            self.draws.note(name, args, kwargs, inputs, before, result, nid or NOTHING)
 
-    def _drawn(
-        self, name: str, args: Any, kwargs: Any, inputs: list[Tensor], before: list[int],
-        numbers: tuple[ValueId, ...], result: Any,
-    ) -> None:  # fmt: skip
-        out = result if isinstance(result, Tensor) else None
-        if out is None or not out.requires_grad:
-            nid = (self.values.find(out) if out is not None else None) or NOTHING
-            self.draws.note(name, args, kwargs, inputs, before, result, nid)
-        elif name in PICKING or name in SURPRISING:
-            mark, nid = self.marks.of(numbers[0]), self.values.find(out) or NOTHING
-            self.draws.score(name, inputs, out, nid, mark is not None and mark.meaning == "log-policy")
+    def _scored(
+        self,
+        name: str,
+        args: Any,
+        kwargs: Any,
+        inputs: list[Tensor],
+        numbers: tuple[ValueId, ...],
+        result: Any,
+    ) -> None:
+        nid = self.values.find(result) if isinstance(result, Tensor) and result.requires_grad else None
+        if nid is None:
+            return
+        self.paddings.score(name, args, kwargs, inputs, result, nid)
+        if self.draws.active:
+            mark = self.marks.of(numbers[0])
+            is_log = mark is not None and mark.meaning == "log-policy"
+            self.draws.score(name, inputs, result, nid, is_log)
 
     def _of_gradient(
         self, facts: OpFacts, inputs: list[Tensor], outputs: list[Tensor], frame: FrameType

@@ -1,0 +1,119 @@
+"""Tokens that a script itself calls padding: an embedding is told so (`padding_idx`), or tokens are compared with it.
+What is learned there, and what is read there for a whole row, is noise."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import torch
+
+from gradsan.observe.ops.draws import SURPRISING, WHOLE
+from gradsan.observe.ops.values import Tensor
+from gradsan.observe.unseen import is_dense
+from gradsan.record.events import ValueId
+
+LENGTHS, ROWS, MOST = 3, 3, 1 << 16
+COMPARING = {"eq", "ne"}
+EVERYTHING = slice(None)
+
+
+class ScoredPadding(NamedTuple):
+    """Which of the tokens that are scored are padding behind the first, and which of them count at all, where they are
+    summed up at once."""
+
+    padding: Tensor
+    counted: Tensor | None
+
+
+class Paddings:
+    def __init__(self) -> None:
+        self.scored: dict[ValueId, ScoredPadding] = {}
+        self._called: set[int] = set()  # what the script calls padding
+        self._tails: Tensor | None = None  # of the tokens that were read last: how much padding rows end with
+        self._form: tuple[int, int] = (0, 0)
+
+    def end_of_iteration(self) -> None:
+        self.scored = {}
+
+    def note(self, name: str, args: Any, kwargs: Any, inputs: list[Tensor]) -> None:
+        if name == "embedding":
+            index = kwargs.get("padding_idx", args[2] if len(args) > 2 else None)
+            if type(index) is int and index >= 0:
+                self._called.add(index)
+            self._read(next((t for t in inputs if t.dtype in WHOLE), None))
+        elif len(args) == 2 and type(args[1]) is int and inputs and inputs[0].dtype in WHOLE:
+            self._called.add(args[1])
+
+    def score(
+        self, name: str, args: Any, kwargs: Any, inputs: list[Tensor], out: Tensor, nid: ValueId
+    ) -> None:
+        """The probabilities of tokens were picked."""
+        labels = next((t for t in reversed(inputs) if t.dtype in WHOLE), None) if self._called else None
+        if labels is None or not is_dense(labels) or labels.numel() > MOST:
+            return
+        tokens = self._table(labels.detach())
+        pads = _behind_the_first(tokens, self._called) if tokens is not None else None
+        if tokens is None or pads is None:
+            return
+        if out.numel() == labels.numel():
+            self.scored[nid] = ScoredPadding(pads, None)
+        elif name in SURPRISING and out.dim() == 0:
+            ignored = kwargs.get("ignore_index", args[4] if len(args) > 4 else -100)
+            self.scored[nid] = ScoredPadding(pads, tokens != ignored)
+
+    def rows_read_at(self, args: Any, source: Tensor) -> int:
+        """`values[:, -1]`: of how many rows that is padding, and says something else than what is before it."""
+        index = args[1] if len(args) == 2 else None
+        if (
+            self._tails is None
+            or type(index) is not tuple
+            or len(index) < 2
+            or tuple(source.shape[:2]) != self._form
+        ):
+            return 0
+        if not (_is(index[0], EVERYTHING) and type(index[1]) is int and index[1] in (-1, self._form[1] - 1)):
+            return 0
+        rows = torch.arange(self._form[0], device=source.device)
+        last = (self._form[1] - 1 - self._tails).clamp(min=0)
+        values = source.detach()
+        other = (values[:, -1] != values[rows, last]).reshape(self._form[0], -1).any(1)
+        return int((other & (self._tails > 0)).sum())
+
+    def _read(self, tokens: Tensor | None) -> None:
+        self._tails = None
+        if tokens is None or tokens.dim() != 2 or not is_dense(tokens) or tokens.numel() > MOST:
+            return
+        self._form = tokens.shape[0], tokens.shape[1]
+        tails = _tails(tokens.detach(), self._called)
+        self._tails = tails.sum(1) if tails is not None else None
+
+    def _table(self, labels: Tensor) -> Tensor | None:
+        """As rows: a flat list of them is as wide as what was read in, or one less."""
+        while labels.dim() > 2 and labels.shape[-1] == 1:
+            labels = labels.squeeze(-1)
+        rows, width = self._form
+        if labels.dim() == 1 and rows:
+            width = next((w for w in (width - 1, width) if rows * w == labels.numel()), 0)
+            labels = labels.reshape(rows, width) if width else labels
+        return labels if labels.dim() == 2 else None
+
+
+def _is(one: Any, other: Any) -> bool:
+    return type(one) is type(other) and bool(one == other)
+
+
+def _tails(tokens: Tensor, called: set[int]) -> Tensor | None:
+    """Where rows end in what is called padding, in rows of different lengths; it stands nowhere else."""
+    if tokens.shape[0] < ROWS or not tokens.numel():
+        return None
+    pad = int(tokens[:, -1].mode().values)
+    is_pad = tokens == pad
+    tails = is_pad.flip(1).int().cumprod(1).flip(1).bool()
+    lengths = len(set(tails.sum(1).tolist()))
+    return tails if pad in called and lengths >= LENGTHS and bool((tails == is_pad).all()) else None
+
+
+def _behind_the_first(tokens: Tensor, called: set[int]) -> Tensor | None:
+    """The first may be what ends a row, and is to be learned."""
+    tails = _tails(tokens, called)
+    return None if tails is None else tails & (tails.cumsum(1) > 1)
