@@ -291,6 +291,114 @@ BAD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    # One number at a time, without a look at the ends.
+    import numpy, random, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    random.seed(0)
+    env, q = Walk(), torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(q.parameters(), lr=0.01)
+    memory, obs = [], env.reset()[0]
+    for _ in range(60):
+        action = random.randrange(2)
+        next_obs, reward, terminated, truncated, _ = env.step(action)
+        memory.append((obs, action, reward, next_obs, terminated))
+        obs = env.reset()[0] if terminated or truncated else next_obs
+    for _ in range(6):
+        batch = random.sample(memory, 24)
+        targets = []
+        for _, _, reward, next_obs, end in batch:
+            after = q(torch.tensor(next_obs)).max().item()
+            targets.append(reward + 0.95 * after)  # BUG
+        s, a = torch.tensor(numpy.array([row[0] for row in batch])), torch.tensor([row[1] for row in batch])
+        loss = torch.nn.functional.mse_loss(q(s).gather(1, a[:, None]).squeeze(1), torch.tensor(targets))
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # One loss for each sample.
+    import numpy, random, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    random.seed(0)
+    env, q = Walk(), torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(q.parameters(), lr=0.01)
+    memory, obs = [], env.reset()[0]
+    for _ in range(60):
+        action = random.randrange(2)
+        next_obs, reward, terminated, truncated, _ = env.step(action)
+        memory.append((obs, action, reward, next_obs, terminated))
+        obs = env.reset()[0] if terminated or truncated else next_obs
+    for _ in range(6):
+        batch = random.sample(memory, 24)
+        loss = 0.0
+        for obs, action, reward, next_obs, end in batch:
+            target = reward + 0.95 * q(torch.tensor(next_obs)).max().item()  # BUG
+            loss = loss + (q(torch.tensor(obs))[action] - target) ** 2 / 24
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The target holds the prediction, but for the action that was taken.
+    import numpy, random, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    random.seed(0)
+    env, q = Walk(), torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(q.parameters(), lr=0.01)
+    memory, obs = [], env.reset()[0]
+    for _ in range(60):
+        action = random.randrange(2)
+        next_obs, reward, terminated, truncated, _ = env.step(action)
+        memory.append((obs, action, reward, next_obs, terminated))
+        obs = env.reset()[0] if terminated or truncated else next_obs
+    for _ in range(6):
+        batch = random.sample(memory, 24)
+        s, a, r, s2, end = (torch.tensor(numpy.array(part)) for part in zip(*batch))
+        predicted = q(s)
+        target = predicted.detach().clone()
+        target[torch.arange(24), a] = r.float() + 0.95 * q(s2).max(1).values.detach()  # BUG
+        loss = torch.nn.functional.mse_loss(predicted, target)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -547,6 +655,155 @@ GOOD: tuple[str, ...] = (
         log_prob = policy(words(ids)).log_softmax(-1).gather(-1, ids[..., None]).squeeze(-1)
         loss = -(log_prob * gain * mask).sum() / mask.sum()
         loss = loss + ((critic(words(ids)).squeeze(-1) - gain - values).pow(2) * mask).sum() / mask.sum()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # One number at a time, where the episode goes on.
+    import numpy, random, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    random.seed(0)
+    env, q = Walk(), torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(q.parameters(), lr=0.01)
+    memory, obs = [], env.reset()[0]
+    for _ in range(60):
+        action = random.randrange(2)
+        next_obs, reward, terminated, truncated, _ = env.step(action)
+        memory.append((obs, action, reward, next_obs, terminated))
+        obs = env.reset()[0] if terminated or truncated else next_obs
+    for _ in range(6):
+        batch = random.sample(memory, 24)
+        targets = []
+        for _, _, reward, next_obs, end in batch:
+            after = q(torch.tensor(next_obs)).max().item()
+            targets.append(reward + 0.95 * after * (not end))
+        s, a = torch.tensor(numpy.array([row[0] for row in batch])), torch.tensor([row[1] for row in batch])
+        loss = torch.nn.functional.mse_loss(q(s).gather(1, a[:, None]).squeeze(1), torch.tensor(targets))
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # One loss for each sample, and nothing behind an end.
+    import numpy, random, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    random.seed(0)
+    env, q = Walk(), torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(q.parameters(), lr=0.01)
+    memory, obs = [], env.reset()[0]
+    for _ in range(60):
+        action = random.randrange(2)
+        next_obs, reward, terminated, truncated, _ = env.step(action)
+        memory.append((obs, action, reward, next_obs, terminated))
+        obs = env.reset()[0] if terminated or truncated else next_obs
+    for _ in range(6):
+        batch = random.sample(memory, 24)
+        loss = 0.0
+        for obs, action, reward, next_obs, end in batch:
+            target = reward + 0.95 * q(torch.tensor(next_obs)).max().item() * (1 - end)
+            loss = loss + (q(torch.tensor(obs))[action] - target) ** 2 / 24
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The target holds the prediction, but for the action that was taken.
+    import numpy, random, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    random.seed(0)
+    env, q = Walk(), torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(q.parameters(), lr=0.01)
+    memory, obs = [], env.reset()[0]
+    for _ in range(60):
+        action = random.randrange(2)
+        next_obs, reward, terminated, truncated, _ = env.step(action)
+        memory.append((obs, action, reward, next_obs, terminated))
+        obs = env.reset()[0] if terminated or truncated else next_obs
+    for _ in range(6):
+        batch = random.sample(memory, 24)
+        s, a, r, s2, end = (torch.tensor(numpy.array(part)) for part in zip(*batch))
+        predicted = q(s)
+        target = predicted.detach().clone()
+        target[torch.arange(24), a] = r.float() + 0.95 * q(s2).max(1).values.detach() * ~end
+        loss = torch.nn.functional.mse_loss(predicted, target)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # A class that inherits its `reset` and changes what its `step` says: no end counts, only the clock.
+    import numpy, random, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    class Endless(Walk):
+        def step(self, action):
+            obs, reward, terminated, _, info = super().step(action)
+            return obs, reward, False, terminated, info
+
+    random.seed(0)
+    env, q = Endless(), torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(q.parameters(), lr=0.01)
+    memory, obs = [], env.reset()[0]
+    for _ in range(60):
+        action = random.randrange(2)
+        next_obs, reward, terminated, truncated, _ = env.step(action)
+        memory.append((obs, action, reward, next_obs, terminated))
+        obs = env.reset()[0] if terminated or truncated else next_obs
+    for _ in range(6):
+        batch = random.sample(memory, 24)
+        targets = []
+        for _, _, reward, next_obs, end in batch:
+            targets.append(reward + 0.95 * q(torch.tensor(next_obs)).max().item())
+        s, a = torch.tensor(numpy.array([row[0] for row in batch])), torch.tensor([row[1] for row in batch])
+        loss = torch.nn.functional.mse_loss(q(s).gather(1, a[:, None]).squeeze(1), torch.tensor(targets))
         opt.zero_grad()
         loss.backward()
         opt.step()

@@ -13,6 +13,7 @@ from gradsan.judge.returns.bootstraps import Bootstrap, bootstraps_in, has_learn
 from gradsan.judge.returns.cut_estimates import estimates_in
 from gradsan.judge.returns.padding_values import values_of_padding
 from gradsan.judge.returns.shifted_ends import ShiftedEnds
+from gradsan.judge.returns.single_bootstraps import SingleBootstraps
 from gradsan.judge.returns.unmasked_parts import Unmasked, unmasked_parts
 from gradsan.judge.returns.unmasked_steps import UnmaskedStep, unmasked_steps
 from gradsan.record.events import NOWHERE, Backward, Site, Transition
@@ -282,6 +283,7 @@ class BootstrapPastEnd(Rule):
         self._sides: dict[Site, tuple[ShiftedEnds, ShiftedEnds]] = {}
         self._begun: dict[Site, _Rows] = defaultdict(_Rows)  # truncated steps that go on in the next episode
         self._longest: dict[int, int] = {}  # episode of each stream
+        self._single = SingleBootstraps(self.history)
         self._unknown = False  # there was a target whose rows are of unknown origin
 
     def _behind_the_answer(self, event: Backward) -> Verdicts:
@@ -303,7 +305,7 @@ class BootstrapPastEnd(Rule):
         if not self._unknown and self.history.experience.was_lost:
             self._unknown = has_learned_target(self.history, event)
         yield from self._behind_the_answer(event)
-        for target in bootstraps_in(self.history, event):
+        for target in (*bootstraps_in(self.history, event), *self._single.found_in(event)):
             self._note_lengths()
             kinds = {}
             for end in ("", "truncated", "terminated"):
