@@ -156,44 +156,6 @@ BAD: tuple[str, ...] = (
         opt.step()
     """,
     """
-    import torch
-
-    class Chain:
-        def __init__(self):
-            self.x = torch.zeros(6)
-        def step(self, action):
-            self.x = self.x + action + torch.rand(6)
-            done = self.x > 2
-            self.x = torch.where(done, torch.zeros(6), self.x)
-            return self.x.unsqueeze(-1), done.float(), done.float()
-
-    world, policy, critic = Chain(), torch.nn.Linear(1, 2), torch.nn.Linear(1, 1)
-    opt = torch.optim.SGD([*policy.parameters(), *critic.parameters()], lr=0.01)
-    state = world.x.unsqueeze(-1)
-    for _ in range(4):
-        states, actions, values, rewards, dones = ([] for _ in range(5))
-        with torch.no_grad():
-            for _ in range(6):
-                states.append(state)
-                actions.append(torch.distributions.Categorical(logits=policy(state)).sample())
-                values.append(critic(state).squeeze(-1))
-                state, reward, done = world.step(actions[-1])
-                rewards.append(reward)
-                dones.append(done)
-            following, advantage, advantages = critic(state).squeeze(-1), torch.zeros(6), []
-            for t in reversed(range(6)):
-                delta = rewards[t] + 0.9 * (1.0 - dones[t]) * following - values[t]
-                advantage = delta + 0.9 * 0.8 * advantage  # BUG
-                advantages.insert(0, advantage)
-                following = values[t]
-        s, a, weight = torch.cat(states), torch.cat(actions), torch.cat(advantages)
-        log_prob = torch.distributions.Categorical(logits=policy(s)).log_prob(a)
-        fit = (critic(s).squeeze(-1) - (weight + torch.cat(values))).pow(2).mean()
-        opt.zero_grad()
-        (fit - (log_prob * weight).mean()).backward()
-        opt.step()
-    """,
-    """
     # The flag of the step before.
     import numpy, torch
 
@@ -395,6 +357,45 @@ BAD: tuple[str, ...] = (
         target = predicted.detach().clone()
         target[torch.arange(24), a] = r.float() + 0.95 * q(s2).max(1).values.detach()  # BUG
         loss = torch.nn.functional.mse_loss(predicted, target)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Returns in a list: each is the advantage that is carried on, and a value.
+    import torch
+
+    class World:
+        def __init__(self):
+            self.x = torch.zeros(6, 2)
+
+        def act(self, action):
+            self.x = self.x + 0.1 * action[:, None] + 0.6 * torch.randn(6, 2)
+            over = (self.x.abs().amax(1) > 1.5).float()
+            self.x = self.x * (1 - over)[:, None]
+            return self.x, self.x[:, 0], over
+
+    torch.manual_seed(0)
+    world, policy, critic = World(), torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+    opt = torch.optim.SGD([*policy.parameters(), *critic.parameters()], lr=0.01)
+    state = world.x
+    for _ in range(4):
+        states, actions = torch.zeros(12, 6, 2), torch.zeros(12, 6)
+        values, rewards, ends, gains = (torch.zeros(12, 6) for _ in range(4))
+        for t in range(12):
+            with torch.no_grad():
+                states[t], values[t] = state, critic(state).squeeze(-1)
+                actions[t] = torch.distributions.Categorical(logits=policy(state)).sample()
+            state, rewards[t], ends[t] = world.act(actions[t])
+        carry, after, returns = torch.zeros(6), critic(state).squeeze(-1).detach(), []
+        for t in reversed(range(12)):
+            error = rewards[t] + 0.9 * after - values[t]  # BUG
+            carry = error + 0.8 * (1 - ends[t]) * carry
+            returns.insert(0, carry + values[t])
+            after = values[t]
+        gains = torch.stack(returns) - values
+        log_prob = torch.distributions.Categorical(logits=policy(states)).log_prob(actions)
+        loss = -(log_prob * gains).mean() + (critic(states).squeeze(-1) - gains - values).pow(2).mean()
         opt.zero_grad()
         loss.backward()
         opt.step()

@@ -15,7 +15,7 @@ from gradsan.judge.returns.padding_values import values_of_padding
 from gradsan.judge.returns.shifted_ends import ShiftedEnds
 from gradsan.judge.returns.single_bootstraps import SingleBootstraps
 from gradsan.judge.returns.unmasked_parts import Unmasked, unmasked_parts
-from gradsan.judge.returns.unmasked_steps import UnmaskedStep, unmasked_steps
+from gradsan.judge.returns.unmasked_steps import FIX, UnmaskedStep, unmasked_steps
 from gradsan.record.events import NOWHERE, Backward, Site, Transition
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
@@ -335,7 +335,8 @@ class BootstrapPastEnd(Rule):
         for found in unmasked_parts(self.history, event):
             yield self._outside_the_mask(event, found)
         for step in unmasked_steps(self.history, event):
-            yield self._without_flags(event, step)
+            if step.lacks == "value":
+                yield self._without_flags(event, step)
 
     def _shifted(self, target: Bootstrap) -> ShiftedEnds | None:
         sides = self._sides.setdefault(target.site, (ShiftedEnds("after", -1), ShiftedEnds("before", 1)))
@@ -408,18 +409,13 @@ class BootstrapPastEnd(Rule):
         )  # fmt: skip
 
     def _without_flags(self, event: Backward, found: UnmaskedStep) -> Verdict:
-        history = self.history
-        what = {
-            "value": "carries the sum on only where an episode goes on, and takes the value of the next step "
-            "everywhere: after an end that is the first state of another episode",
-            "sum": "takes the value of the next step only where an episode goes on, and carries the sum on everywhere: "
-            "after an end that is what another episode brings",
-        }[found.lacks]
+        what = value_at(self.history, found.joined.site, "the advantage")
         return Verdict(
             found.site,
-            f"{value_at(history, found.joined.site, 'the advantage')}, of {found.steps} steps, {what}",
+            f"{what}, of {found.steps} steps, carries the sum on only where an episode goes on, and takes the value of "
+            "the next step everywhere: after an end that is the first state of another episode",
             [("target", found.site), ("put together", found.joined.site), ("backward", event.site)],
-            fix="multiply both with the flag: `gamma * (1 - done) * value`, `gamma * lam * (1 - done) * advantage`",
+            fix=FIX,
         )
 
     def _beside_the_ends(self, event: Backward, target: Bootstrap, found: ShiftedEnds) -> Verdict:

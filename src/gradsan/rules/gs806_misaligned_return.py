@@ -14,10 +14,17 @@ from gradsan.judge.returns.put_together import PutTogether
 from gradsan.judge.returns.rewards_of_others import RewardsOfOthers
 from gradsan.judge.returns.same_successors import SameSuccessors
 from gradsan.judge.returns.series_of_returns import SeriesOfReturns
+from gradsan.judge.returns.unmasked_steps import SumsPastEnds
 from gradsan.record.events import Backward
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
-BY_THE_GRAPH: tuple[type[Judgement], ...] = (PutTogether, KeptRows, OwnPredictions, CarriedFromItself)
+BY_THE_GRAPH: tuple[type[Judgement], ...] = (
+    PutTogether,
+    KeptRows,
+    OwnPredictions,
+    CarriedFromItself,
+    SumsPastEnds,
+)
 BY_THE_ENVIRONMENT: tuple[type[Judgement], ...] = (
     OwnStateTargets,
     SameSuccessors,
