@@ -617,6 +617,138 @@ BAD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    # Discounted by the step, and by the sum.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    def summed(rewards):
+        found, running = [], 0.0
+        for t in reversed(range(len(rewards))):
+            running = rewards[t] * 0.9**t + 0.9 * running  # BUG
+            found.insert(0, running)
+        return found
+
+    env, policy = Walk(), torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+    for _ in range(5):
+        seen, actions, returns = [], [], []
+        for _ in range(5):
+            (obs, _), rewards, over = env.reset(), [], False
+            while not over:
+                seen.append(obs)
+                actions.append(int(torch.distributions.Categorical(logits=policy(torch.tensor(obs))).sample()))
+                obs, reward, over, _, _ = env.step(actions[-1])
+                rewards.append(reward)
+            returns += summed(rewards)
+        seen = numpy.array(seen)
+        log_prob = torch.distributions.Categorical(logits=policy(torch.tensor(seen))).log_prob(torch.tensor(actions))
+        loss = -(log_prob * torch.tensor(returns)).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Shuffled apart.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    def summed(rewards):
+        found, running = [], 0.0
+        for t in reversed(range(len(rewards))):
+            running = rewards[t] + 0.9 * running
+            found.insert(0, running)
+        return found
+
+    env, policy = Walk(), torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+    for _ in range(5):
+        seen, actions, returns = [], [], []
+        for _ in range(5):
+            (obs, _), rewards, over = env.reset(), [], False
+            while not over:
+                seen.append(obs)
+                actions.append(int(torch.distributions.Categorical(logits=policy(torch.tensor(obs))).sample()))
+                obs, reward, over, _, _ = env.step(actions[-1])
+                rewards.append(reward)
+            returns += summed(rewards)
+        seen, actions, returns = numpy.array(seen), numpy.array(actions), numpy.array(returns, "float32")
+        order = env.random.permutation(len(seen))
+        seen, actions = seen[order], actions[order]
+        env.random.shuffle(returns)  # BUG
+        log_prob = torch.distributions.Categorical(logits=policy(torch.tensor(seen))).log_prob(torch.tensor(actions))
+        loss = -(log_prob * torch.tensor(returns)).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Values with a graph, kept as numbers: the sum goes on behind the ends.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    torch.manual_seed(0)
+    env, policy, critic = Walk(), torch.nn.Linear(3, 2).requires_grad_(False), torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    obs, _ = env.reset()
+    for _ in range(4):
+        seen, values, rewards, ends = [], [], [], []
+        for _ in range(48):
+            state = torch.tensor(obs)
+            choice, value = torch.distributions.Categorical(logits=policy(state)), critic(state)
+            action = choice.sample()
+            obs, reward, over, _, _ = env.step(action.item())
+            seen.append(state)
+            values.append(value.item())
+            rewards.append(reward)
+            ends.append(over)
+            obs = env.reset()[0] if over else obs
+        after, carry, returns = critic(torch.tensor(obs)).item(), 0.0, []
+        for value, reward, over in zip(reversed(values), reversed(rewards), reversed(ends)):
+            error = reward + 0.9 * after * (1 - over) - value
+            carry = error + 0.8 * carry  # BUG
+            returns.insert(0, carry + value)
+            after = value
+        seen, returns = torch.stack(seen), torch.tensor(returns)
+        for rows in torch.randperm(48).split(16):
+            loss = (critic(seen[rows]).squeeze(-1) - returns[rows]).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -1176,5 +1308,137 @@ GOOD: tuple[str, ...] = (
         opt.zero_grad()
         loss.backward()
         opt.step()
+    """,
+    """
+    # Discounted by the step alone: the discounted objective itself.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    def summed(rewards):
+        found, running = [], 0.0
+        for t in reversed(range(len(rewards))):
+            running = rewards[t] * 0.9**t + running
+            found.insert(0, running)
+        return found
+
+    env, policy = Walk(), torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+    for _ in range(5):
+        seen, actions, returns = [], [], []
+        for _ in range(5):
+            (obs, _), rewards, over = env.reset(), [], False
+            while not over:
+                seen.append(obs)
+                actions.append(int(torch.distributions.Categorical(logits=policy(torch.tensor(obs))).sample()))
+                obs, reward, over, _, _ = env.step(actions[-1])
+                rewards.append(reward)
+            returns += summed(rewards)
+        seen = numpy.array(seen)
+        log_prob = torch.distributions.Categorical(logits=policy(torch.tensor(seen))).log_prob(torch.tensor(actions))
+        loss = -(log_prob * torch.tensor(returns)).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Shuffled together, and normalised.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    def summed(rewards):
+        found, running = [], 0.0
+        for t in reversed(range(len(rewards))):
+            running = rewards[t] + 0.9 * running
+            found.insert(0, running)
+        return found
+
+    env, policy = Walk(), torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+    for _ in range(5):
+        seen, actions, returns = [], [], []
+        for _ in range(5):
+            (obs, _), rewards, over = env.reset(), [], False
+            while not over:
+                seen.append(obs)
+                actions.append(int(torch.distributions.Categorical(logits=policy(torch.tensor(obs))).sample()))
+                obs, reward, over, _, _ = env.step(actions[-1])
+                rewards.append(reward)
+            returns += summed(rewards)
+        seen, actions, returns = numpy.array(seen), numpy.array(actions), numpy.array(returns, "float32")
+        order = env.random.permutation(len(seen))
+        seen, actions, returns = seen[order], actions[order], returns[order]
+        returns = (returns - returns.mean()) / returns.std()
+        log_prob = torch.distributions.Categorical(logits=policy(torch.tensor(seen))).log_prob(torch.tensor(actions))
+        loss = -(log_prob * torch.tensor(returns)).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Values with a graph, kept as numbers.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    torch.manual_seed(0)
+    env, policy, critic = Walk(), torch.nn.Linear(3, 2).requires_grad_(False), torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    obs, _ = env.reset()
+    for _ in range(4):
+        seen, values, rewards, ends = [], [], [], []
+        for _ in range(48):
+            state = torch.tensor(obs)
+            choice, value = torch.distributions.Categorical(logits=policy(state)), critic(state)
+            action = choice.sample()
+            obs, reward, over, _, _ = env.step(action.item())
+            seen.append(state)
+            values.append(value.item())
+            rewards.append(reward)
+            ends.append(over)
+            obs = env.reset()[0] if over else obs
+        after, carry, returns = critic(torch.tensor(obs)).item(), 0.0, []
+        for value, reward, over in zip(reversed(values), reversed(rewards), reversed(ends)):
+            error = reward + 0.9 * after * (1 - over) - value
+            carry = error + 0.8 * carry * (1 - over)
+            returns.insert(0, carry + value)
+            after = value
+        seen, returns = torch.stack(seen), torch.tensor(returns)
+        for rows in torch.randperm(48).split(16):
+            loss = (critic(seen[rows]).squeeze(-1) - returns[rows]).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
     """,
 )

@@ -117,14 +117,31 @@ def _behind(function: Function, statement: ast.stmt) -> list[ast.stmt]:
     for _ in range(LEVELS):
         for name in set().union(*map(names_in, found)):
             before = [
-                n for n in ast.walk(function) if isinstance(n, ast.Assign) and n.lineno < statement.lineno
+                n for n in ast.walk(function) if isinstance(n, ast.stmt) and n.lineno < statement.lineno
             ]
-            own = [
-                n for n in before if any(name in names_in(target) for target in n.targets if _binds(target))
-            ]
+            own = [n for n in before if _assigns(n, name) or _extends(n, name)]
             if own and (last := max(own, key=lambda n: n.lineno)) not in found:
                 found.append(last)
     return found
+
+
+def _assigns(statement: ast.stmt, name: str) -> bool:
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    return any(name in names_in(target) for target in targets if _binds(target))
+
+
+def _extends(statement: ast.stmt, name: str) -> bool:
+    """`returns += summed(rewards)`, or `returns.extend(summed(rewards))`."""
+    if isinstance(statement, ast.AugAssign) and isinstance(statement.value, ast.Call):
+        return _name(statement.target) == name
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    if (
+        not isinstance(call, ast.Call)
+        or not isinstance(call.func, ast.Attribute)
+        or call.func.attr != "extend"
+    ):
+        return False
+    return _name(call.func.value) == name and isinstance(call.args[0], ast.Call)
 
 
 def _binds(target: ast.expr) -> bool:

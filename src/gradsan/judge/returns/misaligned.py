@@ -53,6 +53,8 @@ class Tally:
     in_place: int = 0
     same_successor: int = 0
     drawn_apart: int = 0
+    twice: int = 0
+    permuted: int = 0
     right: int = 0
 
 

@@ -8,13 +8,16 @@ from collections.abc import Iterator
 from gradsan.judge.history import History
 from gradsan.judge.lines.helper_lines import helper_line
 from gradsan.judge.lines.running_sums import carried_on_at
+from gradsan.judge.lines.shuffled_names import shuffled_at
 from gradsan.judge.objective.weighed import Met, entries, is_score, met_in
 from gradsan.judge.returns.across_ends import AcrossEnds, cut_beside, law_of
 from gradsan.judge.returns.discounted_in_place import are_discounted_in_place
+from gradsan.judge.returns.discounted_twice import discounted_twice
 from gradsan.judge.returns.misaligned import ENOUGH_UPDATES, Memory, Misaligned, return_that, summed_at
 from gradsan.judge.returns.numpy_targets import arrival
 from gradsan.judge.returns.other_orders import OtherOrders
 from gradsan.judge.returns.own_state_targets import OWN_STATE
+from gradsan.judge.returns.permuted import are_permuted
 from gradsan.judge.returns.reordered import disorder_of
 from gradsan.judge.returns.return_laws import FEWEST_PAIRS, ReturnRow, Series
 from gradsan.judge.returns.shuffled_rollouts import ShuffledRollout
@@ -23,6 +26,15 @@ from gradsan.judge.returns.window_ends import WindowEnds
 from gradsan.record.events import Backward, Site
 
 MOST_UPDATES = 8  # of a few steps each that are looked at together
+
+TWICE = (
+    "is, at each of {steps} steps, its reward discounted by {discount:.4g} to the power of its step, and the next \
+return discounted by the same once more"
+)
+PERMUTED = (
+    "holds the returns of these {steps} steps in another order: nearly each stands at a step of another"
+)
+ONE_ORDER = "draw one order, and take observations, actions and returns with it"
 
 
 class SeriesOfReturns:
@@ -97,6 +109,25 @@ class SeriesOfReturns:
                 yield return_that(self._history, event, met, culprit, text)
         elif how := disorder_of(parts, self._history.experience.begins):
             yield from self._orders.judge(event, met, culprit, how, len(series.pairs))
+        else:
+            yield from self._judge_numbers(event, met, culprit, series)
+
+    def _judge_numbers(
+        self, event: Backward, met: Met, culprit: Site, series: Series
+    ) -> Iterator[Misaligned]:
+        seen, history = self._memory.at(culprit, met), self._history
+        if discount := discounted_twice(series):
+            seen.twice += 1
+            if seen.twice >= ENOUGH_UPDATES and not seen.right:
+                text = TWICE.format(steps=len(series.pairs), discount=discount)
+                yield return_that(history, event, met, culprit, text, carried_on_at(history, culprit))
+        elif are_permuted(series):
+            seen.permuted += 1
+            arrived = arrival(history, met.constant) if met.constant is not None else None
+            if seen.permuted >= ENOUGH_UPDATES and not seen.right:
+                where = shuffled_at(history, arrived, culprit) if arrived is not None else culprit
+                text = PERMUTED.format(steps=len(series.entries))
+                yield return_that(history, event, met, culprit, text, where, fix=ONE_ORDER)
 
     def _judge_law(self, event: Backward, met: Met, culprit: Site, series: Series) -> Iterator[Misaligned]:
         if (law := law_of(series)) is not None:
