@@ -749,6 +749,50 @@ BAD: tuple[str, ...] = (
             loss.backward()
             opt.step()
     """,
+    """
+    # A row of fields: the same few observations again and again. The flags are those of the next step.
+    import torch
+
+    class Row:
+        def __init__(self, seed):
+            self.random = torch.Generator().manual_seed(seed)
+
+        def reset(self):
+            self.at = 2
+            return torch.eye(5)[self.at]
+
+        def step(self, action):
+            self.at += 1 if float(torch.rand((), generator=self.random)) < 0.5 else -1
+            return torch.eye(5)[self.at], self.at - 1.5, self.at in (0, 4)
+
+    torch.manual_seed(0)
+    copies, policy, critic = [Row(1), Row(2), Row(3)], torch.nn.Linear(5, 2), torch.nn.Linear(5, 1)
+    opt = torch.optim.SGD([*policy.parameters(), *critic.parameters()], lr=0.01)
+    seen, actions = torch.zeros(24, 3, 5), torch.zeros(24, 3)
+    values, rewards, ends, gains = (torch.zeros(24, 3) for _ in range(4))
+    obs = torch.stack([row.reset() for row in copies])
+    for _ in range(4):
+        for t in range(24):
+            with torch.no_grad():
+                seen[t], values[t] = obs, critic(obs).squeeze(-1)
+                actions[t] = torch.distributions.Categorical(logits=policy(obs)).sample()
+            following = []
+            for i, row in enumerate(copies):
+                after, rewards[t, i], ends[t, i] = row.step(int(actions[t, i]))
+                following.append(row.reset() if ends[t, i] else after)
+            obs = torch.stack(following)
+        after, carry = critic(obs).squeeze(-1).detach(), torch.zeros(3)
+        for t in reversed(range(24)):
+            going_on = 1 - ends[min(t + 1, 23)]  # BUG
+            carry = rewards[t] + 0.9 * going_on * after - values[t] + 0.8 * going_on * carry
+            gains[t], after = carry, values[t]
+        returns = gains + values
+        log_prob = torch.distributions.Categorical(logits=policy(seen)).log_prob(actions)
+        loss = -(log_prob * gains).mean() + (critic(seen).squeeze(-1) - returns).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -1440,5 +1484,49 @@ GOOD: tuple[str, ...] = (
             opt.zero_grad()
             loss.backward()
             opt.step()
+    """,
+    """
+    # A row of fields: the same few observations again and again. The flags are those of the step.
+    import torch
+
+    class Row:
+        def __init__(self, seed):
+            self.random = torch.Generator().manual_seed(seed)
+
+        def reset(self):
+            self.at = 2
+            return torch.eye(5)[self.at]
+
+        def step(self, action):
+            self.at += 1 if float(torch.rand((), generator=self.random)) < 0.5 else -1
+            return torch.eye(5)[self.at], self.at - 1.5, self.at in (0, 4)
+
+    torch.manual_seed(0)
+    copies, policy, critic = [Row(1), Row(2), Row(3)], torch.nn.Linear(5, 2), torch.nn.Linear(5, 1)
+    opt = torch.optim.SGD([*policy.parameters(), *critic.parameters()], lr=0.01)
+    seen, actions = torch.zeros(24, 3, 5), torch.zeros(24, 3)
+    values, rewards, ends, gains = (torch.zeros(24, 3) for _ in range(4))
+    obs = torch.stack([row.reset() for row in copies])
+    for _ in range(4):
+        for t in range(24):
+            with torch.no_grad():
+                seen[t], values[t] = obs, critic(obs).squeeze(-1)
+                actions[t] = torch.distributions.Categorical(logits=policy(obs)).sample()
+            following = []
+            for i, row in enumerate(copies):
+                after, rewards[t, i], ends[t, i] = row.step(int(actions[t, i]))
+                following.append(row.reset() if ends[t, i] else after)
+            obs = torch.stack(following)
+        after, carry = critic(obs).squeeze(-1).detach(), torch.zeros(3)
+        for t in reversed(range(24)):
+            going_on = 1 - ends[t]
+            carry = rewards[t] + 0.9 * going_on * after - values[t] + 0.8 * going_on * carry
+            gains[t], after = carry, values[t]
+        returns = gains + values
+        log_prob = torch.distributions.Categorical(logits=policy(seen)).log_prob(actions)
+        loss = -(log_prob * gains).mean() + (critic(seen).squeeze(-1) - returns).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
     """,
 )

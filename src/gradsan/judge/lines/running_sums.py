@@ -179,10 +179,16 @@ def _adds(value: ast.expr) -> bool:
 def _fillings(loop: ast.For | ast.While) -> Iterator[tuple[str, ast.expr]]:
     """Which variable is filled with what."""
     for node in ast.walk(loop):
-        if isinstance(node, ast.Assign) and isinstance(target := node.targets[0], ast.Subscript):
-            yield _name(target.value), node.value
+        if isinstance(node, ast.Assign):
+            pairs = zip(_side(node.targets[0]), _side(node.value), strict=False)
+            yield from [(_name(t.value), value) for t, value in pairs if isinstance(t, ast.Subscript)]
         elif isinstance(node, ast.Call) and isinstance(called := node.func, ast.Attribute):
             yield from [(_name(called.value), value) for value in node.args[-1:] if called.attr in FILLING]
+
+
+def _side(expression: ast.expr) -> list[ast.expr]:
+    """Of `buffer[t], after = carry, values[t]`, either."""
+    return expression.elts if isinstance(expression, ast.Tuple) else [expression]
 
 
 def _name(expression: ast.expr) -> str:
