@@ -793,6 +793,85 @@ BAD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    # What a flag holds is whether its step has ended, and that of the next step is asked for.
+    import torch
+
+    class World:
+        def __init__(self):
+            self.x = torch.zeros(6, 2)
+
+        def act(self, action):
+            self.x = self.x + 0.1 * action[:, None] + 0.6 * torch.randn(6, 2)
+            paid = self.x[:, 0].clone()
+            over = (self.x.abs().amax(1) > 1.5).float()
+            self.x = self.x * (1 - over)[:, None]
+            return self.x, paid, over
+
+    torch.manual_seed(0)
+    world, policy, critic = World(), torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+    opt = torch.optim.SGD([*policy.parameters(), *critic.parameters()], lr=0.01)
+    state = world.x
+    ended = torch.zeros(6)
+    for _ in range(4):
+        states, actions, ends = torch.zeros(12, 6, 2), torch.zeros(12, 6), torch.zeros(13, 6)
+        values, rewards, gains = (torch.zeros(12, 6) for _ in range(3))
+        for t in range(12):
+            with torch.no_grad():
+                states[t], values[t] = state, critic(state).squeeze(-1)
+                actions[t] = torch.distributions.Categorical(logits=policy(state)).sample()
+            state, rewards[t], ended = world.act(actions[t])
+            ends[t] = ended
+        carry, after = torch.zeros(6), critic(state).squeeze(-1).detach()
+        for t in reversed(range(12)):
+            going_on = 1 - ends[t + 1]  # BUG
+            carry = rewards[t] + 0.9 * going_on * after - values[t] + 0.8 * going_on * carry
+            gains[t], after = carry, values[t]
+        log_prob = torch.distributions.Categorical(logits=policy(states)).log_prob(actions)
+        loss = -(log_prob * gains).mean() + (critic(states).squeeze(-1) - gains - values).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # All copies go on from the last value of the first.
+    import torch
+
+    class World:
+        def __init__(self):
+            self.x = torch.zeros(6, 2)
+
+        def act(self, action):
+            self.x = self.x + 0.1 * action[:, None] + 0.6 * torch.randn(6, 2)
+            over = (self.x.abs().amax(1) > 1.5).float()
+            self.x = self.x * (1 - over)[:, None]
+            return self.x, self.x[:, 0], over
+
+    torch.manual_seed(0)
+    world, policy, critic = World(), torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+    opt = torch.optim.SGD([*policy.parameters(), *critic.parameters()], lr=0.01)
+    state = world.x
+    ended = torch.zeros(6)
+    for _ in range(4):
+        states, actions, ends = torch.zeros(12, 6, 2), torch.zeros(12, 6), torch.zeros(13, 6)
+        values, rewards, gains = (torch.zeros(12, 6) for _ in range(3))
+        for t in range(12):
+            with torch.no_grad():
+                states[t], values[t] = state, critic(state).squeeze(-1)
+                actions[t] = torch.distributions.Categorical(logits=policy(state)).sample()
+            state, rewards[t], ended = world.act(actions[t])
+            ends[t] = ended
+        carry, after = torch.zeros(6), critic(state).squeeze(-1).detach()[0]  # BUG
+        for t in reversed(range(12)):
+            going_on = 1 - ends[t]
+            carry = rewards[t] + 0.9 * going_on * after - values[t] + 0.8 * going_on * carry
+            gains[t], after = carry, values[t]
+        log_prob = torch.distributions.Categorical(logits=policy(states)).log_prob(actions)
+        loss = -(log_prob * gains).mean() + (critic(states).squeeze(-1) - gains - values).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -1525,6 +1604,126 @@ GOOD: tuple[str, ...] = (
         returns = gains + values
         log_prob = torch.distributions.Categorical(logits=policy(seen)).log_prob(actions)
         loss = -(log_prob * gains).mean() + (critic(seen).squeeze(-1) - returns).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # What a flag holds is whether its step begins an episode.
+    import torch
+
+    class World:
+        def __init__(self):
+            self.x = torch.zeros(6, 2)
+
+        def act(self, action):
+            self.x = self.x + 0.1 * action[:, None] + 0.6 * torch.randn(6, 2)
+            paid = self.x[:, 0].clone()
+            over = (self.x.abs().amax(1) > 1.5).float()
+            self.x = self.x * (1 - over)[:, None]
+            return self.x, paid, over
+
+    torch.manual_seed(0)
+    world, policy, critic = World(), torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+    opt = torch.optim.SGD([*policy.parameters(), *critic.parameters()], lr=0.01)
+    state = world.x
+    ended = torch.zeros(6)
+    for _ in range(4):
+        states, actions, ends = torch.zeros(12, 6, 2), torch.zeros(12, 6), torch.zeros(13, 6)
+        values, rewards, gains = (torch.zeros(12, 6) for _ in range(3))
+        for t in range(12):
+            ends[t] = ended
+            with torch.no_grad():
+                states[t], values[t] = state, critic(state).squeeze(-1)
+                actions[t] = torch.distributions.Categorical(logits=policy(state)).sample()
+            state, rewards[t], ended = world.act(actions[t])
+            ends[t + 1] = ended
+        carry, after = torch.zeros(6), critic(state).squeeze(-1).detach()
+        for t in reversed(range(12)):
+            going_on = 1 - ends[t + 1]
+            carry = rewards[t] + 0.9 * going_on * after - values[t] + 0.8 * going_on * carry
+            gains[t], after = carry, values[t]
+        log_prob = torch.distributions.Categorical(logits=policy(states)).log_prob(actions)
+        loss = -(log_prob * gains).mean() + (critic(states).squeeze(-1) - gains - values).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # What a flag holds is whether its step has ended.
+    import torch
+
+    class World:
+        def __init__(self):
+            self.x = torch.zeros(6, 2)
+
+        def act(self, action):
+            self.x = self.x + 0.1 * action[:, None] + 0.6 * torch.randn(6, 2)
+            paid = self.x[:, 0].clone()
+            over = (self.x.abs().amax(1) > 1.5).float()
+            self.x = self.x * (1 - over)[:, None]
+            return self.x, paid, over
+
+    torch.manual_seed(0)
+    world, policy, critic = World(), torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+    opt = torch.optim.SGD([*policy.parameters(), *critic.parameters()], lr=0.01)
+    state = world.x
+    ended = torch.zeros(6)
+    for _ in range(4):
+        states, actions, ends = torch.zeros(12, 6, 2), torch.zeros(12, 6), torch.zeros(13, 6)
+        values, rewards, gains = (torch.zeros(12, 6) for _ in range(3))
+        for t in range(12):
+            with torch.no_grad():
+                states[t], values[t] = state, critic(state).squeeze(-1)
+                actions[t] = torch.distributions.Categorical(logits=policy(state)).sample()
+            state, rewards[t], ended = world.act(actions[t])
+            ends[t] = ended
+        carry, after = torch.zeros(6), critic(state).squeeze(-1).detach()
+        for t in reversed(range(12)):
+            going_on = 1 - ends[t]
+            carry = rewards[t] + 0.9 * going_on * after - values[t] + 0.8 * going_on * carry
+            gains[t], after = carry, values[t]
+        log_prob = torch.distributions.Categorical(logits=policy(states)).log_prob(actions)
+        loss = -(log_prob * gains).mean() + (critic(states).squeeze(-1) - gains - values).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # One value for all of a team.
+    import torch
+
+    class World:
+        def __init__(self):
+            self.x = torch.zeros(6, 2)
+
+        def act(self, action):
+            self.x = self.x + 0.1 * action[:, None] + 0.6 * torch.randn(6, 2)
+            over = (self.x.abs().amax(1) > 1.5).float()
+            self.x = self.x * (1 - over)[:, None]
+            return self.x, self.x[:, 0], over
+
+    torch.manual_seed(0)
+    world, policy, critic = World(), torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+    opt = torch.optim.SGD([*policy.parameters(), *critic.parameters()], lr=0.01)
+    state = world.x
+    ended = torch.zeros(6)
+    for _ in range(4):
+        states, actions, ends = torch.zeros(12, 6, 2), torch.zeros(12, 6), torch.zeros(13, 6)
+        values, rewards, gains = (torch.zeros(12, 6) for _ in range(3))
+        for t in range(12):
+            with torch.no_grad():
+                states[t], values[t] = state, critic(state).squeeze(-1)
+                actions[t] = torch.distributions.Categorical(logits=policy(state)).sample()
+            state, rewards[t], ended = world.act(actions[t])
+            ends[t] = ended
+        carry, after = torch.zeros(6), critic(state).squeeze(-1).detach().mean()
+        for t in reversed(range(12)):
+            going_on = 1 - ends[t]
+            carry = rewards[t] + 0.9 * going_on * after - values[t] + 0.8 * going_on * carry
+            gains[t], after = carry, values[t]
+        log_prob = torch.distributions.Categorical(logits=policy(states)).log_prob(actions)
+        loss = -(log_prob * gains).mean() + (critic(states).squeeze(-1) - gains - values).pow(2).mean()
         opt.zero_grad()
         loss.backward()
         opt.step()

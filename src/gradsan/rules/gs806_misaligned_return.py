@@ -5,7 +5,9 @@ from __future__ import annotations
 from gradsan.judge.report import reasons
 from gradsan.judge.returns.carried_from_itself import CarriedFromItself
 from gradsan.judge.returns.drawn_apart import DrawnApart
+from gradsan.judge.returns.flag_times import EndsOfOtherSteps
 from gradsan.judge.returns.kept_rows import KeptRows
+from gradsan.judge.returns.last_values import LastValues
 from gradsan.judge.returns.misaligned import Judgement, Memory
 from gradsan.judge.returns.misplaced_actions import ActionsOfOthers
 from gradsan.judge.returns.own_predictions import OwnPredictions
@@ -24,6 +26,8 @@ BY_THE_GRAPH: tuple[type[Judgement], ...] = (
     OwnPredictions,
     CarriedFromItself,
     SumsPastEnds,
+    LastValues,
+    EndsOfOtherSteps,
 )
 BY_THE_ENVIRONMENT: tuple[type[Judgement], ...] = (
     OwnStateTargets,

@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
+from gradsan.judge.history import History
 from gradsan.judge.provenance import Provenance
 from gradsan.judge.returns.rollout_order import ARITHMETIC, FEWEST_STEPS, TOGETHER, reckoned_with
-from gradsan.record.events import Op, Site, ValueId
+from gradsan.record.events import Backward, Op, Site, ValueId
 
 MOST_STEPS = 128  # that are looked at
 Place = ValueId | tuple[ValueId, int]  # a value, or what lies somewhere in one
@@ -26,8 +27,25 @@ class CarriedStep(NamedTuple):
     given_after: dict[Place, Op]
 
 
-def carried_sums(graph: Provenance, within: dict[ValueId, Op]) -> Iterator[tuple[Op, list[CarriedStep]]]:
-    """What holds them all, and its steps but the last, in the order of time."""
+class CarriedSum(NamedTuple):
+    """`joined` holds all of it; `steps`: those but the last, in the order of time, and `last`."""
+
+    joined: Op
+    steps: list[CarriedStep]
+    last: Op
+
+
+def carried_sums(history: History, event: Backward) -> list[CarriedSum]:
+    """Asked for by several rules."""
+    graph, roots = history.graph, tuple(root.nid for root in event.roots)
+    key = ("carried sums", roots)
+    if key not in graph.remembered:
+        graph.remembered[key] = list(_sums(graph, graph.ancestors(roots)))
+    found: list[CarriedSum] = graph.remembered[key]
+    return found
+
+
+def _sums(graph: Provenance, within: dict[ValueId, Op]) -> Iterator[CarriedSum]:
     for joined, parts in ((joined, parts[:MOST_STEPS]) for joined, parts in _series(graph, within)):
         carried = [_carried(graph, now, after) for now, after in pairwise(parts)]
         known = [op for op in carried if op is not None]
@@ -35,13 +53,8 @@ def carried_sums(graph: Provenance, within: dict[ValueId, Op]) -> Iterator[tuple
             continue
         stops = [*(frozenset({op.nid}) for op in known), frozenset[ValueId]()]
         given = [_given(graph, part, stop) for part, stop in zip(parts, stops, strict=True)]
-        yield (
-            joined,
-            [
-                CarriedStep(now, op, mine, theirs)
-                for now, op, (mine, theirs) in zip(parts, known, pairwise(given), strict=False)
-            ],
-        )
+        steps = zip(parts, known, pairwise(given), strict=False)
+        yield CarriedSum(joined, [CarriedStep(now, op, *both) for now, op, both in steps], parts[-1])
 
 
 def _series(graph: Provenance, within: dict[ValueId, Op]) -> Iterator[tuple[Op, list[Op]]]:

@@ -64,18 +64,9 @@ class _FlaggedWay(NamedTuple):
     flags: frozenset[ValueId]
 
 
-def unmasked_steps(history: History, event: Backward) -> list[UnmaskedStep]:
-    """Asked for by two rules."""
-    graph, roots = history.graph, tuple(root.nid for root in event.roots)
-    key = ("unmasked steps", roots)
-    if key not in graph.remembered:
-        graph.remembered[key] = list(_unmasked(graph, graph.ancestors(roots)))
-    found: list[UnmaskedStep] = graph.remembered[key]
-    return found
-
-
-def _unmasked(graph: Provenance, within: dict[ValueId, Op]) -> Iterator[UnmaskedStep]:
-    for joined, steps in carried_sums(graph, within):
+def unmasked_steps(history: History, event: Backward) -> Iterator[UnmaskedStep]:
+    graph = history.graph
+    for joined, steps, _ in carried_sums(history, event):
         ways = [_ways(graph, step) for step in steps]
         known = [way for way in ways if way is not None]
         if len(known) < len(ways):
