@@ -809,4 +809,77 @@ GOOD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    # The script punishes an end with a reward of its own.
+    import numpy, random, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    random.seed(0)
+    env, q = Walk(), torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(q.parameters(), lr=0.01)
+    memory, obs = [], env.reset()[0]
+    for _ in range(60):
+        action = random.randrange(2)
+        next_obs, reward, terminated, truncated, _ = env.step(action)
+        memory.append((obs, action, -5.0 if terminated else reward, next_obs, terminated))
+        obs = env.reset()[0] if terminated or truncated else next_obs
+    for _ in range(6):
+        batch = random.sample(memory, 24)
+        targets = []
+        for _, _, reward, next_obs, end in batch:
+            after = q(torch.tensor(next_obs)).max().item()
+            targets.append(reward + 0.95 * after * (not end))
+        s, a = torch.tensor(numpy.array([row[0] for row in batch])), torch.tensor([row[1] for row in batch])
+        loss = torch.nn.functional.mse_loss(q(s).gather(1, a[:, None]).squeeze(1), torch.tensor(targets))
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # In NumPy: the script punishes an end with a reward of its own.
+    import numpy, random, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    random.seed(0)
+    env, q = Walk(), torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(q.parameters(), lr=0.01)
+    memory, obs = [], env.reset()[0]
+    for _ in range(60):
+        action = random.randrange(2)
+        next_obs, reward, terminated, truncated, _ = env.step(action)
+        memory.append((obs, action, -5.0 if terminated else reward, next_obs, terminated))
+        obs = env.reset()[0] if terminated or truncated else next_obs
+    for _ in range(6):
+        batch = random.sample(memory, 24)
+        paid, ends = (numpy.array([row[at] for row in batch]) for at in (2, 4))
+        after = q(torch.tensor(numpy.array([row[3] for row in batch]))).detach().numpy().max(1)
+        targets = (paid + 0.95 * after * (1 - ends)).astype("float32")
+        s, a = torch.tensor(numpy.array([row[0] for row in batch])), torch.tensor([row[1] for row in batch])
+        loss = torch.nn.functional.mse_loss(q(s).gather(1, a[:, None]).squeeze(1), torch.tensor(targets))
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
 )

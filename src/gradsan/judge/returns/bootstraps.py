@@ -10,7 +10,13 @@ from gradsan.judge.experience import Row
 from gradsan.judge.flow import SHAPING, TAKEN_OUT
 from gradsan.judge.history import History
 from gradsan.judge.objective.weighed import DIFFERENCES, WRITTEN, Met, met_in, origin
-from gradsan.judge.returns.numpy_targets import beside_rewards, next_starts, successors, takes_next_values
+from gradsan.judge.returns.numpy_targets import (
+    Outside,
+    beside_rewards,
+    next_starts,
+    successors,
+    takes_next_values,
+)
 from gradsan.judge.returns.one_by_one import summed_at
 from gradsan.judge.returns.one_column import one_column
 from gradsan.judge.returns.windows import Window, discount_of, windows_behind
@@ -61,9 +67,9 @@ def _bootstrap(history: History, met: Met, target: Op, rows: list[Row]) -> Boots
     if (found := summed_rewards(history, met)) is None:
         if (summands := _summed_data(history, met)) is not None:
             return _beside_other_data(history, met, rows, summands)
-        if discount := takes_next_values(history, met, rows):
-            site = summed_at(history, rows, beside_rewards(met, rows, rows), discount)
-            return Bootstrap(met, site or origin(history, target), _rest_outside(met, rows))
+        if (outside := takes_next_values(history, met, rows)) is not None:
+            site = summed_at(history, rows, beside_rewards(met, rows, rows), outside.discount)
+            return Bootstrap(met, site or origin(history, target), _rest_outside(met, rows, outside))
         return None
     op, rewards = found
     if windows := windows_behind(history, target, rows):
@@ -121,10 +127,17 @@ def _over_several_steps(
     return Bootstrap(met, op.site, [Rest(w.last, difference(n, r), True) for w, n, r in whole])
 
 
-def _rest_outside(met: Met, rows: list[Row]) -> list[Rest]:
-    found = zip(rows, met.numbers, strict=True)
-    known = [(row, number) for row, number in found if row is not None and row.end != "reset"]
-    return [Rest(row, difference(number, row.reward), True) for row, number in known]
+def _rest_outside(met: Met, rows: list[Row], outside: Outside) -> list[Rest]:
+    """At an end the script may give a reward of its own: what is neither that of the environment nor a next value is
+    left alone."""
+    found = list[Rest]()
+    for at, (row, number) in enumerate(zip(rows, met.numbers, strict=True)):
+        if row is None or row.end == "reset":
+            continue
+        rest = difference(number, row.reward)
+        if not row.end or rest == 0.0 or outside.holds(at, rest):
+            found.append(Rest(row, rest, True))
+    return found
 
 
 def has_learned_target(history: History, event: Backward) -> bool:

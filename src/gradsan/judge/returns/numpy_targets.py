@@ -6,6 +6,7 @@ the one into the other at every row that goes on, `target = reward + discount * 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from gradsan.judge.experience import Row
 from gradsan.judge.history import History
@@ -19,13 +20,29 @@ FEWEST, MOST_ACTIONS = 4, 64
 SLOWEST, FASTEST = 1.0 + 1e-4, 0.3  # discounts
 
 
-def takes_next_values(history: History, met: Met, rows: list[Row], given: list[Row] | None = None) -> float:
-    """With which discount; 0 where it does not. `given`: the steps whose rewards the targets hold, where these are
-    others."""
+class Outside(NamedTuple):
+    """`target = reward + discount * next value`, computed where nobody saw it; `values`: those of each row, as far as
+    they are known."""
+
+    discount: float
+    values: list[tuple[float, ...]]
+
+    def holds(self, row: int, rest: float) -> bool:
+        """Whether this is what a next value of the row makes of it."""
+        return any(is_discounted(value, self.discount, rest) for value in self.values[row])
+
+
+def takes_next_values(
+    history: History, met: Met, rows: list[Row], given: list[Row] | None = None
+) -> Outside | None:
+    """`given`: the steps whose rewards the targets hold, where these are others."""
     if met.constant is None or arrival(history, met.constant) is None:
-        return 0.0
+        return None
     rest = beside_rewards(met, rows, given or rows)
-    return next((d for values in _next_values(history, rows) if (d := turns_into(values, rest))), 0.0)
+    for values in _next_values(history, rows):
+        if discount := turns_into(values, rest):
+            return Outside(discount, values)
+    return None
 
 
 def beside_rewards(met: Met, rows: list[Row], given: list[Row]) -> list[float | None]:

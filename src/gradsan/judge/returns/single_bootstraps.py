@@ -12,7 +12,7 @@ from gradsan.judge.history import History
 from gradsan.judge.lines.summed_numbers import added_to_at
 from gradsan.judge.objective.weighed import Met
 from gradsan.judge.returns.bootstraps import Bootstrap, Rest, are_rewards, difference
-from gradsan.judge.returns.numpy_targets import arrival, turns_into
+from gradsan.judge.returns.numpy_targets import Outside, arrival, turns_into
 from gradsan.judge.returns.one_by_one import left_one_by_one, plain_targets
 from gradsan.judge.returns.single_steps import added_number, row_behind
 from gradsan.record.events import Backward, Op, Site, Transition
@@ -37,12 +37,14 @@ class _Line:
         paid = self.paid or [row.reward for row in self.rows]
         rests = [difference(target, reward) for target, reward in zip(self.targets, paid, strict=True)]
         if self.paid:
-            are_known = are_rewards([(self.rows[i].reward, paid[i]) for i in going_on])
-        else:
-            are_known = turns_into([self.values[i] for i in going_on], [rests[i] for i in going_on]) > 0.0
-        return (
-            [Rest(row, rest, True) for row, rest in zip(self.rows, rests, strict=True)] if are_known else []
-        )
+            known = are_rewards([(self.rows[i].reward, paid[i]) for i in going_on])
+            return [Rest(*row, True) for row in zip(self.rows, rests, strict=True)] if known else []
+        discount = turns_into([self.values[i] for i in going_on], [rests[i] for i in going_on])
+        outside = Outside(discount, self.values)
+        told = [
+            i for i, row in enumerate(self.rows) if not row.end or not rests[i] or outside.holds(i, rests[i])
+        ]
+        return [Rest(self.rows[i], rests[i], True) for i in told] if discount else []
 
 
 class SingleBootstraps:
