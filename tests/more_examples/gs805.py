@@ -400,6 +400,42 @@ BAD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    # Two agents, each with the end of the other.
+    import numpy, torch
+
+    class Team:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = {name: self.random.normal(size=3).astype("float32") for name in "ab"}
+            return dict(self.x), {}
+
+        def step(self, actions):
+            moved = {name: x + self.random.normal(0.1 * actions[name], 0.5, size=3) for name, x in self.x.items()}
+            self.x = {name: x.astype("float32") for name, x in moved.items()}
+            rewards = {name: float(x[0]) for name, x in self.x.items()}
+            ends = {name: bool(abs(x).max() > 2) for name, x in self.x.items()}
+            return dict(self.x), rewards, ends, dict.fromkeys("ab", False), {}
+
+    env, critic = Team(), torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    obs, _ = env.reset()
+    for _ in range(6):
+        rows = []
+        for _ in range(24):
+            next_obs, rewards, ends, _, _ = env.step({"a": 1.0, "b": 0.0})
+            for name, other in ("ab", "ba"):
+                rows.append((obs[name], rewards[name], next_obs[name], ends[other]))  # BUG
+            obs = env.reset()[0] if any(ends.values()) else next_obs
+        s, r, s2, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+        target = r + 0.9 * (1 - end) * critic(s2).squeeze(-1).detach()
+        loss = (critic(s).squeeze(-1) - target).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -878,6 +914,78 @@ GOOD: tuple[str, ...] = (
         targets = (paid + 0.95 * after * (1 - ends)).astype("float32")
         s, a = torch.tensor(numpy.array([row[0] for row in batch])), torch.tensor([row[1] for row in batch])
         loss = torch.nn.functional.mse_loss(q(s).gather(1, a[:, None]).squeeze(1), torch.tensor(targets))
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Two agents, each with its own end.
+    import numpy, torch
+
+    class Team:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = {name: self.random.normal(size=3).astype("float32") for name in "ab"}
+            return dict(self.x), {}
+
+        def step(self, actions):
+            moved = {name: x + self.random.normal(0.1 * actions[name], 0.5, size=3) for name, x in self.x.items()}
+            self.x = {name: x.astype("float32") for name, x in moved.items()}
+            rewards = {name: float(x[0]) for name, x in self.x.items()}
+            ends = {name: bool(abs(x).max() > 2) for name, x in self.x.items()}
+            return dict(self.x), rewards, ends, dict.fromkeys("ab", False), {}
+
+    env, critic = Team(), torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    obs, _ = env.reset()
+    for _ in range(6):
+        rows = []
+        for _ in range(24):
+            next_obs, rewards, ends, _, _ = env.step({"a": 1.0, "b": 0.0})
+            for name, other in ("ab", "ba"):
+                rows.append((obs[name], rewards[name], next_obs[name], ends[name]))
+            obs = env.reset()[0] if any(ends.values()) else next_obs
+        s, r, s2, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+        target = r + 0.9 * (1 - end) * critic(s2).squeeze(-1).detach()
+        loss = (critic(s).squeeze(-1) - target).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Two agents: who loses the other has ended as well.
+    import numpy, torch
+
+    class Team:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = {name: self.random.normal(size=3).astype("float32") for name in "ab"}
+            return dict(self.x), {}
+
+        def step(self, actions):
+            moved = {name: x + self.random.normal(0.1 * actions[name], 0.5, size=3) for name, x in self.x.items()}
+            self.x = {name: x.astype("float32") for name, x in moved.items()}
+            rewards = {name: float(x[0]) for name, x in self.x.items()}
+            ends = {name: bool(abs(x).max() > 2) for name, x in self.x.items()}
+            return dict(self.x), rewards, ends, dict.fromkeys("ab", False), {}
+
+    env, critic = Team(), torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    obs, _ = env.reset()
+    for _ in range(6):
+        rows = []
+        for _ in range(24):
+            next_obs, rewards, ends, _, _ = env.step({"a": 1.0, "b": 0.0})
+            for name, other in ("ab", "ba"):
+                rows.append((obs[name], rewards[name], next_obs[name], ends[name] or ends[other]))
+            obs = env.reset()[0] if any(ends.values()) else next_obs
+        s, r, s2, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+        target = r + 0.9 * (1 - end) * critic(s2).squeeze(-1).detach()
+        loss = (critic(s).squeeze(-1) - target).pow(2).mean()
         opt.zero_grad()
         loss.backward()
         opt.step()

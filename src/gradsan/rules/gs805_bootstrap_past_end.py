@@ -12,7 +12,7 @@ from gradsan.judge.report.wording import line, value_at
 from gradsan.judge.returns.bootstraps import Bootstrap, bootstraps_in, has_learned_target
 from gradsan.judge.returns.cut_estimates import estimates_in
 from gradsan.judge.returns.padding_values import values_of_padding
-from gradsan.judge.returns.shifted_ends import ShiftedEnds
+from gradsan.judge.returns.shifted_ends import EndsOfOthers, ShiftedEnds
 from gradsan.judge.returns.single_bootstraps import SingleBootstraps
 from gradsan.judge.returns.unmasked_parts import Unmasked, unmasked_parts
 from gradsan.judge.returns.unmasked_steps import FIX, UnmaskedStep, unmasked_steps
@@ -20,6 +20,7 @@ from gradsan.record.events import NOWHERE, Backward, Site, Transition
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 ENOUGH = 3  # rows
+MOST_OTHERS = 5  # agents that are stepped together
 SHORTEST = 5  # steps of a horizon
 
 
@@ -280,7 +281,7 @@ class BootstrapPastEnd(Rule):
         super().__init__(*args)  # type: ignore[arg-type]
         self._rows: dict[tuple[Site, str], _Rows] = defaultdict(_Rows)
         self._cut: dict[Site, _Rows] = defaultdict(_Rows)  # truncated steps of estimates over many steps
-        self._sides: dict[Site, tuple[ShiftedEnds, ShiftedEnds]] = {}
+        self._sides: dict[Site, tuple[ShiftedEnds, ...]] = {}
         self._begun: dict[Site, _Rows] = defaultdict(_Rows)  # truncated steps that go on in the next episode
         self._longest: dict[int, int] = {}  # episode of each stream
         self._single = SingleBootstraps(self.history)
@@ -339,7 +340,14 @@ class BootstrapPastEnd(Rule):
                 yield self._without_flags(event, step)
 
     def _shifted(self, target: Bootstrap) -> ShiftedEnds | None:
-        sides = self._sides.setdefault(target.site, (ShiftedEnds("after", -1), ShiftedEnds("before", 1)))
+        sides = self._sides.setdefault(
+            target.site,
+            (
+                ShiftedEnds("come right after the end of an episode", -1),
+                ShiftedEnds("come right before the end of an episode", 1),
+                *(EndsOfOthers("lie beside the end of another's", by) for by in range(1, MOST_OTHERS)),
+            ),
+        )
         for side in sides:
             side.add(self.history.experience, target.rest)
         return next((side for side in sides if side.is_so), None)
@@ -421,8 +429,8 @@ class BootstrapPastEnd(Rule):
     def _beside_the_ends(self, event: Backward, target: Bootstrap, found: ShiftedEnds) -> Verdict:
         return self._verdict(
             event, target, "error",
-            f"takes no next value at all {found.masked} rows that come right {found.word} the end of an episode, and "
-            "one at the ends themselves: the flags are one step off",
+            f"takes no next value at all {found.masked} rows that {found.word}, and one at the ends themselves: the "
+            "flags are those of other rows",
             stored_at(self.history, target.site),
         )  # fmt: skip
 
