@@ -872,6 +872,42 @@ BAD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    # The observation is kept once the step is taken.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    env, policy = Walk(), torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+    for _ in range(5):
+        seen, actions, returns = [], [], []
+        for _ in range(5):
+            (obs, _), rewards, over = env.reset(), [], False
+            while not over:
+                action = int(torch.distributions.Categorical(logits=policy(torch.tensor(obs))).sample())
+                obs, reward, over, _, _ = env.step(action)
+                seen.append(obs)  # BUG
+                actions.append(action)
+                rewards.append(reward)
+            returns += [sum(rewards[t:]) for t in range(len(rewards))]
+        seen = numpy.array(seen)
+        log_prob = torch.distributions.Categorical(logits=policy(torch.tensor(seen))).log_prob(torch.tensor(actions))
+        loss = -(log_prob * torch.tensor(returns)).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
