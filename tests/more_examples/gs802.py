@@ -176,6 +176,25 @@ BAD: tuple[str, ...] = (
         weight_loss.backward()
         weight_opt.step()
     """,
+    """
+    # The entropy's term holds log p already, and is multiplied with it once more.
+    import torch
+    actor, critic = torch.nn.Linear(4, 5), torch.nn.Linear(4, 5)
+    actor_opt = torch.optim.SGD(actor.parameters(), lr=0.01)
+    critic_opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    for _ in range(4):
+        s, a, r = torch.randn(16, 4), torch.randint(5, (16, 1)), torch.randn(16)
+        fit = (critic(s).gather(1, a).squeeze(1) - r).pow(2).mean()
+        critic_opt.zero_grad()
+        fit.backward()
+        critic_opt.step()
+        log_p = actor(s).log_softmax(-1)
+        entropy = 0.2 * log_p
+        loss = (log_p.exp() * (entropy * log_p - critic(s).detach())).sum(-1).mean()  # BUG
+        actor_opt.zero_grad()
+        loss.backward()
+        actor_opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -373,5 +392,24 @@ GOOD: tuple[str, ...] = (
         opt.zero_grad()
         loss.backward()
         opt.step()
+    """,
+    """
+    # The square of log p is made large: that keeps the policy from certainty.
+    import torch
+    actor, critic = torch.nn.Linear(4, 5), torch.nn.Linear(4, 5)
+    actor_opt = torch.optim.SGD(actor.parameters(), lr=0.01)
+    critic_opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    for _ in range(4):
+        s, a, r = torch.randn(16, 4), torch.randint(5, (16, 1)), torch.randn(16)
+        fit = (critic(s).gather(1, a).squeeze(1) - r).pow(2).mean()
+        critic_opt.zero_grad()
+        fit.backward()
+        critic_opt.step()
+        log_p = actor(s).log_softmax(-1)
+        entropy = 0.2 * log_p
+        loss = (log_p.exp() * (-entropy * log_p - critic(s).detach())).sum(-1).mean()
+        actor_opt.zero_grad()
+        loss.backward()
+        actor_opt.step()
     """,
 )

@@ -2,23 +2,6 @@
 
 BAD: tuple[str, ...] = (
     """
-    # Flags are handed to the target, which never mentions them; nobody else does.
-    import copy, torch
-    q = torch.nn.Linear(3, 2)
-    slow = copy.deepcopy(q)
-    opt = torch.optim.SGD(q.parameters(), lr=0.1)
-    def target(reward, done, s2):
-        with torch.no_grad():
-            return reward + 0.9 * slow(s2).amax(1)  # BUG
-    for i in range(8):
-        s, s2 = torch.randn(16, 3), torch.randn(16, 3)
-        a, r, done = torch.randint(2, (16, 1)), torch.randn(16), (torch.rand(16) < 0.1).float()
-        loss = (q(s).gather(1, a).squeeze(1) - target(r, done, s2)).pow(2).mean()
-        opt.zero_grad()
-        loss.backward()
-        opt.step()
-    """,
-    """
     import numpy, torch
 
     class Walk:
@@ -173,44 +156,6 @@ BAD: tuple[str, ...] = (
         opt.step()
     """,
     """
-    import torch
-
-    class Chain:
-        def __init__(self):
-            self.x = torch.zeros(6)
-        def step(self, action):
-            self.x = self.x + action + torch.rand(6)
-            done = self.x > 2
-            self.x = torch.where(done, torch.zeros(6), self.x)
-            return self.x.unsqueeze(-1), done.float(), done.float()
-
-    world, policy, critic = Chain(), torch.nn.Linear(1, 2), torch.nn.Linear(1, 1)
-    opt = torch.optim.SGD([*policy.parameters(), *critic.parameters()], lr=0.01)
-    state = world.x.unsqueeze(-1)
-    for _ in range(4):
-        states, actions, values, rewards, dones = ([] for _ in range(5))
-        with torch.no_grad():
-            for _ in range(6):
-                states.append(state)
-                actions.append(torch.distributions.Categorical(logits=policy(state)).sample())
-                values.append(critic(state).squeeze(-1))
-                state, reward, done = world.step(actions[-1])
-                rewards.append(reward)
-                dones.append(done)
-            following, advantage, advantages = critic(state).squeeze(-1), torch.zeros(6), []
-            for t in reversed(range(6)):
-                delta = rewards[t] + 0.9 * (1.0 - dones[t]) * following - values[t]
-                advantage = delta + 0.9 * 0.8 * advantage  # BUG
-                advantages.insert(0, advantage)
-                following = values[t]
-        s, a, weight = torch.cat(states), torch.cat(actions), torch.cat(advantages)
-        log_prob = torch.distributions.Categorical(logits=policy(s)).log_prob(a)
-        fit = (critic(s).squeeze(-1) - (weight + torch.cat(values))).pow(2).mean()
-        opt.zero_grad()
-        (fit - (log_prob * weight).mean()).backward()
-        opt.step()
-    """,
-    """
     # The flag of the step before.
     import numpy, torch
 
@@ -308,61 +253,209 @@ BAD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    # Flags are handed to the target, which never mentions them; nobody else does.
+    import copy, torch
+    q = torch.nn.Linear(3, 2)
+    slow = copy.deepcopy(q)
+    opt = torch.optim.SGD(q.parameters(), lr=0.1)
+    def target(reward, done, s2):
+        with torch.no_grad():
+            return reward + 0.9 * slow(s2).amax(1)  # BUG
+    for i in range(8):
+        s, s2 = torch.randn(16, 3), torch.randn(16, 3)
+        a, r, done = torch.randint(2, (16, 1)), torch.randn(16), (torch.rand(16) < 0.1).float()
+        loss = (q(s).gather(1, a).squeeze(1) - target(r, done, s2)).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # One number at a time, without a look at the ends.
+    import numpy, random, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    random.seed(0)
+    env, q = Walk(), torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(q.parameters(), lr=0.01)
+    memory, obs = [], env.reset()[0]
+    for _ in range(60):
+        action = random.randrange(2)
+        next_obs, reward, terminated, truncated, _ = env.step(action)
+        memory.append((obs, action, reward, next_obs, terminated))
+        obs = env.reset()[0] if terminated or truncated else next_obs
+    for _ in range(6):
+        batch = random.sample(memory, 24)
+        targets = []
+        for _, _, reward, next_obs, end in batch:
+            after = q(torch.tensor(next_obs)).max().item()
+            targets.append(reward + 0.95 * after)  # BUG
+        s, a = torch.tensor(numpy.array([row[0] for row in batch])), torch.tensor([row[1] for row in batch])
+        loss = torch.nn.functional.mse_loss(q(s).gather(1, a[:, None]).squeeze(1), torch.tensor(targets))
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # One loss for each sample.
+    import numpy, random, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    random.seed(0)
+    env, q = Walk(), torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(q.parameters(), lr=0.01)
+    memory, obs = [], env.reset()[0]
+    for _ in range(60):
+        action = random.randrange(2)
+        next_obs, reward, terminated, truncated, _ = env.step(action)
+        memory.append((obs, action, reward, next_obs, terminated))
+        obs = env.reset()[0] if terminated or truncated else next_obs
+    for _ in range(6):
+        batch = random.sample(memory, 24)
+        loss = 0.0
+        for obs, action, reward, next_obs, end in batch:
+            target = reward + 0.95 * q(torch.tensor(next_obs)).max().item()  # BUG
+            loss = loss + (q(torch.tensor(obs))[action] - target) ** 2 / 24
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The target holds the prediction, but for the action that was taken.
+    import numpy, random, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    random.seed(0)
+    env, q = Walk(), torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(q.parameters(), lr=0.01)
+    memory, obs = [], env.reset()[0]
+    for _ in range(60):
+        action = random.randrange(2)
+        next_obs, reward, terminated, truncated, _ = env.step(action)
+        memory.append((obs, action, reward, next_obs, terminated))
+        obs = env.reset()[0] if terminated or truncated else next_obs
+    for _ in range(6):
+        batch = random.sample(memory, 24)
+        s, a, r, s2, end = (torch.tensor(numpy.array(part)) for part in zip(*batch))
+        predicted = q(s)
+        target = predicted.detach().clone()
+        target[torch.arange(24), a] = r.float() + 0.95 * q(s2).max(1).values.detach()  # BUG
+        loss = torch.nn.functional.mse_loss(predicted, target)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Returns in a list: each is the advantage that is carried on, and a value.
+    import torch
+
+    class World:
+        def __init__(self):
+            self.x = torch.zeros(6, 2)
+
+        def act(self, action):
+            self.x = self.x + 0.1 * action[:, None] + 0.6 * torch.randn(6, 2)
+            over = (self.x.abs().amax(1) > 1.5).float()
+            self.x = self.x * (1 - over)[:, None]
+            return self.x, self.x[:, 0], over
+
+    torch.manual_seed(0)
+    world, policy, critic = World(), torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+    opt = torch.optim.SGD([*policy.parameters(), *critic.parameters()], lr=0.01)
+    state = world.x
+    for _ in range(4):
+        states, actions = torch.zeros(12, 6, 2), torch.zeros(12, 6)
+        values, rewards, ends, gains = (torch.zeros(12, 6) for _ in range(4))
+        for t in range(12):
+            with torch.no_grad():
+                states[t], values[t] = state, critic(state).squeeze(-1)
+                actions[t] = torch.distributions.Categorical(logits=policy(state)).sample()
+            state, rewards[t], ends[t] = world.act(actions[t])
+        carry, after, returns = torch.zeros(6), critic(state).squeeze(-1).detach(), []
+        for t in reversed(range(12)):
+            error = rewards[t] + 0.9 * after - values[t]  # BUG
+            carry = error + 0.8 * (1 - ends[t]) * carry
+            returns.insert(0, carry + values[t])
+            after = values[t]
+        gains = torch.stack(returns) - values
+        log_prob = torch.distributions.Categorical(logits=policy(states)).log_prob(actions)
+        loss = -(log_prob * gains).mean() + (critic(states).squeeze(-1) - gains - values).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Two agents, each with the end of the other.
+    import numpy, torch
+
+    class Team:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = {name: self.random.normal(size=3).astype("float32") for name in "ab"}
+            return dict(self.x), {}
+
+        def step(self, actions):
+            moved = {name: x + self.random.normal(0.1 * actions[name], 0.5, size=3) for name, x in self.x.items()}
+            self.x = {name: x.astype("float32") for name, x in moved.items()}
+            rewards = {name: float(x[0]) for name, x in self.x.items()}
+            ends = {name: bool(abs(x).max() > 2) for name, x in self.x.items()}
+            return dict(self.x), rewards, ends, dict.fromkeys("ab", False), {}
+
+    env, critic = Team(), torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    obs, _ = env.reset()
+    for _ in range(6):
+        rows = []
+        for _ in range(24):
+            next_obs, rewards, ends, _, _ = env.step({"a": 1.0, "b": 0.0})
+            for name, other in ("ab", "ba"):
+                rows.append((obs[name], rewards[name], next_obs[name], ends[other]))  # BUG
+            obs = env.reset()[0] if any(ends.values()) else next_obs
+        s, r, s2, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+        target = r + 0.9 * (1 - end) * critic(s2).squeeze(-1).detach()
+        loss = (critic(s).squeeze(-1) - target).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
-    """
-    # The same with a mask.
-    import copy, torch
-    q = torch.nn.Linear(3, 2)
-    slow = copy.deepcopy(q)
-    opt = torch.optim.SGD(q.parameters(), lr=0.1)
-    def target(reward, done, s2):
-        with torch.no_grad():
-            return reward + 0.9 * (1 - done) * slow(s2).amax(1)
-    for i in range(8):
-        s, s2 = torch.randn(16, 3), torch.randn(16, 3)
-        a, r, done = torch.randint(2, (16, 1)), torch.randn(16), (torch.rand(16) < 0.1).float()
-        loss = (q(s).gather(1, a).squeeze(1) - target(r, done, s2)).pow(2).mean()
-        opt.zero_grad()
-        loss.backward()
-        opt.step()
-    """,
-    """
-    # A count of steps that has reached its limit is no end of the task.
-    import copy, torch
-    q = torch.nn.Linear(3, 2)
-    slow = copy.deepcopy(q)
-    opt = torch.optim.SGD(q.parameters(), lr=0.1)
-    def target(reward, done, s2):
-        with torch.no_grad():
-            return reward + 0.9 * slow(s2).amax(1)
-    for i in range(8):
-        s, s2 = torch.randn(16, 3), torch.randn(16, 3)
-        a, r, done = torch.randint(2, (16, 1)), torch.randn(16), (torch.randint(9, (16,)) > 7).float()
-        loss = (q(s).gather(1, a).squeeze(1) - target(r, done, s2)).pow(2).mean()
-        opt.zero_grad()
-        loss.backward()
-        opt.step()
-    """,
-    """
-    # Whoever reads the flags may know better.
-    import copy, torch
-    q = torch.nn.Linear(3, 2)
-    slow = copy.deepcopy(q)
-    opt = torch.optim.SGD(q.parameters(), lr=0.1)
-    def target(reward, done, s2):
-        with torch.no_grad():
-            return reward + 0.9 * slow(s2).amax(1)
-    for i in range(8):
-        s, s2 = torch.randn(16, 3), torch.randn(16, 3)
-        a, r, done = torch.randint(2, (16, 1)), torch.randn(16), (torch.rand(16) < 0.1).float()
-        loss = (q(s).gather(1, a).squeeze(1) - target(r, done, s2)).pow(2).mean()
-        opt.zero_grad()
-        loss.backward()
-        opt.step()
-        ended = done.sum().item()
-    """,
     """
     import numpy, torch
 
@@ -616,6 +709,352 @@ GOOD: tuple[str, ...] = (
         log_prob = policy(words(ids)).log_softmax(-1).gather(-1, ids[..., None]).squeeze(-1)
         loss = -(log_prob * gain * mask).sum() / mask.sum()
         loss = loss + ((critic(words(ids)).squeeze(-1) - gain - values).pow(2) * mask).sum() / mask.sum()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The same with a mask.
+    import copy, torch
+    q = torch.nn.Linear(3, 2)
+    slow = copy.deepcopy(q)
+    opt = torch.optim.SGD(q.parameters(), lr=0.1)
+    def target(reward, done, s2):
+        with torch.no_grad():
+            return reward + 0.9 * (1 - done) * slow(s2).amax(1)
+    for i in range(8):
+        s, s2 = torch.randn(16, 3), torch.randn(16, 3)
+        a, r, done = torch.randint(2, (16, 1)), torch.randn(16), (torch.rand(16) < 0.1).float()
+        loss = (q(s).gather(1, a).squeeze(1) - target(r, done, s2)).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # A count of steps that has reached its limit is no end of the task.
+    import copy, torch
+    q = torch.nn.Linear(3, 2)
+    slow = copy.deepcopy(q)
+    opt = torch.optim.SGD(q.parameters(), lr=0.1)
+    def target(reward, done, s2):
+        with torch.no_grad():
+            return reward + 0.9 * slow(s2).amax(1)
+    for i in range(8):
+        s, s2 = torch.randn(16, 3), torch.randn(16, 3)
+        a, r, done = torch.randint(2, (16, 1)), torch.randn(16), (torch.randint(9, (16,)) > 7).float()
+        loss = (q(s).gather(1, a).squeeze(1) - target(r, done, s2)).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Whoever reads the flags may know better.
+    import copy, torch
+    q = torch.nn.Linear(3, 2)
+    slow = copy.deepcopy(q)
+    opt = torch.optim.SGD(q.parameters(), lr=0.1)
+    def target(reward, done, s2):
+        with torch.no_grad():
+            return reward + 0.9 * slow(s2).amax(1)
+    for i in range(8):
+        s, s2 = torch.randn(16, 3), torch.randn(16, 3)
+        a, r, done = torch.randint(2, (16, 1)), torch.randn(16), (torch.rand(16) < 0.1).float()
+        loss = (q(s).gather(1, a).squeeze(1) - target(r, done, s2)).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        ended = done.sum().item()
+    """,
+    """
+    # One number at a time, where the episode goes on.
+    import numpy, random, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    random.seed(0)
+    env, q = Walk(), torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(q.parameters(), lr=0.01)
+    memory, obs = [], env.reset()[0]
+    for _ in range(60):
+        action = random.randrange(2)
+        next_obs, reward, terminated, truncated, _ = env.step(action)
+        memory.append((obs, action, reward, next_obs, terminated))
+        obs = env.reset()[0] if terminated or truncated else next_obs
+    for _ in range(6):
+        batch = random.sample(memory, 24)
+        targets = []
+        for _, _, reward, next_obs, end in batch:
+            after = q(torch.tensor(next_obs)).max().item()
+            targets.append(reward + 0.95 * after * (not end))
+        s, a = torch.tensor(numpy.array([row[0] for row in batch])), torch.tensor([row[1] for row in batch])
+        loss = torch.nn.functional.mse_loss(q(s).gather(1, a[:, None]).squeeze(1), torch.tensor(targets))
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # One loss for each sample, and nothing behind an end.
+    import numpy, random, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    random.seed(0)
+    env, q = Walk(), torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(q.parameters(), lr=0.01)
+    memory, obs = [], env.reset()[0]
+    for _ in range(60):
+        action = random.randrange(2)
+        next_obs, reward, terminated, truncated, _ = env.step(action)
+        memory.append((obs, action, reward, next_obs, terminated))
+        obs = env.reset()[0] if terminated or truncated else next_obs
+    for _ in range(6):
+        batch = random.sample(memory, 24)
+        loss = 0.0
+        for obs, action, reward, next_obs, end in batch:
+            target = reward + 0.95 * q(torch.tensor(next_obs)).max().item() * (1 - end)
+            loss = loss + (q(torch.tensor(obs))[action] - target) ** 2 / 24
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The target holds the prediction, but for the action that was taken.
+    import numpy, random, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    random.seed(0)
+    env, q = Walk(), torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(q.parameters(), lr=0.01)
+    memory, obs = [], env.reset()[0]
+    for _ in range(60):
+        action = random.randrange(2)
+        next_obs, reward, terminated, truncated, _ = env.step(action)
+        memory.append((obs, action, reward, next_obs, terminated))
+        obs = env.reset()[0] if terminated or truncated else next_obs
+    for _ in range(6):
+        batch = random.sample(memory, 24)
+        s, a, r, s2, end = (torch.tensor(numpy.array(part)) for part in zip(*batch))
+        predicted = q(s)
+        target = predicted.detach().clone()
+        target[torch.arange(24), a] = r.float() + 0.95 * q(s2).max(1).values.detach() * ~end
+        loss = torch.nn.functional.mse_loss(predicted, target)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # A class that inherits its `reset` and changes what its `step` says: no end counts, only the clock.
+    import numpy, random, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    class Endless(Walk):
+        def step(self, action):
+            obs, reward, terminated, _, info = super().step(action)
+            return obs, reward, False, terminated, info
+
+    random.seed(0)
+    env, q = Endless(), torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(q.parameters(), lr=0.01)
+    memory, obs = [], env.reset()[0]
+    for _ in range(60):
+        action = random.randrange(2)
+        next_obs, reward, terminated, truncated, _ = env.step(action)
+        memory.append((obs, action, reward, next_obs, terminated))
+        obs = env.reset()[0] if terminated or truncated else next_obs
+    for _ in range(6):
+        batch = random.sample(memory, 24)
+        targets = []
+        for _, _, reward, next_obs, end in batch:
+            targets.append(reward + 0.95 * q(torch.tensor(next_obs)).max().item())
+        s, a = torch.tensor(numpy.array([row[0] for row in batch])), torch.tensor([row[1] for row in batch])
+        loss = torch.nn.functional.mse_loss(q(s).gather(1, a[:, None]).squeeze(1), torch.tensor(targets))
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The script punishes an end with a reward of its own.
+    import numpy, random, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    random.seed(0)
+    env, q = Walk(), torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(q.parameters(), lr=0.01)
+    memory, obs = [], env.reset()[0]
+    for _ in range(60):
+        action = random.randrange(2)
+        next_obs, reward, terminated, truncated, _ = env.step(action)
+        memory.append((obs, action, -5.0 if terminated else reward, next_obs, terminated))
+        obs = env.reset()[0] if terminated or truncated else next_obs
+    for _ in range(6):
+        batch = random.sample(memory, 24)
+        targets = []
+        for _, _, reward, next_obs, end in batch:
+            after = q(torch.tensor(next_obs)).max().item()
+            targets.append(reward + 0.95 * after * (not end))
+        s, a = torch.tensor(numpy.array([row[0] for row in batch])), torch.tensor([row[1] for row in batch])
+        loss = torch.nn.functional.mse_loss(q(s).gather(1, a[:, None]).squeeze(1), torch.tensor(targets))
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # In NumPy: the script punishes an end with a reward of its own.
+    import numpy, random, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    random.seed(0)
+    env, q = Walk(), torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(q.parameters(), lr=0.01)
+    memory, obs = [], env.reset()[0]
+    for _ in range(60):
+        action = random.randrange(2)
+        next_obs, reward, terminated, truncated, _ = env.step(action)
+        memory.append((obs, action, -5.0 if terminated else reward, next_obs, terminated))
+        obs = env.reset()[0] if terminated or truncated else next_obs
+    for _ in range(6):
+        batch = random.sample(memory, 24)
+        paid, ends = (numpy.array([row[at] for row in batch]) for at in (2, 4))
+        after = q(torch.tensor(numpy.array([row[3] for row in batch]))).detach().numpy().max(1)
+        targets = (paid + 0.95 * after * (1 - ends)).astype("float32")
+        s, a = torch.tensor(numpy.array([row[0] for row in batch])), torch.tensor([row[1] for row in batch])
+        loss = torch.nn.functional.mse_loss(q(s).gather(1, a[:, None]).squeeze(1), torch.tensor(targets))
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Two agents, each with its own end.
+    import numpy, torch
+
+    class Team:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = {name: self.random.normal(size=3).astype("float32") for name in "ab"}
+            return dict(self.x), {}
+
+        def step(self, actions):
+            moved = {name: x + self.random.normal(0.1 * actions[name], 0.5, size=3) for name, x in self.x.items()}
+            self.x = {name: x.astype("float32") for name, x in moved.items()}
+            rewards = {name: float(x[0]) for name, x in self.x.items()}
+            ends = {name: bool(abs(x).max() > 2) for name, x in self.x.items()}
+            return dict(self.x), rewards, ends, dict.fromkeys("ab", False), {}
+
+    env, critic = Team(), torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    obs, _ = env.reset()
+    for _ in range(6):
+        rows = []
+        for _ in range(24):
+            next_obs, rewards, ends, _, _ = env.step({"a": 1.0, "b": 0.0})
+            for name, other in ("ab", "ba"):
+                rows.append((obs[name], rewards[name], next_obs[name], ends[name]))
+            obs = env.reset()[0] if any(ends.values()) else next_obs
+        s, r, s2, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+        target = r + 0.9 * (1 - end) * critic(s2).squeeze(-1).detach()
+        loss = (critic(s).squeeze(-1) - target).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Two agents: who loses the other has ended as well.
+    import numpy, torch
+
+    class Team:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = {name: self.random.normal(size=3).astype("float32") for name in "ab"}
+            return dict(self.x), {}
+
+        def step(self, actions):
+            moved = {name: x + self.random.normal(0.1 * actions[name], 0.5, size=3) for name, x in self.x.items()}
+            self.x = {name: x.astype("float32") for name, x in moved.items()}
+            rewards = {name: float(x[0]) for name, x in self.x.items()}
+            ends = {name: bool(abs(x).max() > 2) for name, x in self.x.items()}
+            return dict(self.x), rewards, ends, dict.fromkeys("ab", False), {}
+
+    env, critic = Team(), torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    obs, _ = env.reset()
+    for _ in range(6):
+        rows = []
+        for _ in range(24):
+            next_obs, rewards, ends, _, _ = env.step({"a": 1.0, "b": 0.0})
+            for name, other in ("ab", "ba"):
+                rows.append((obs[name], rewards[name], next_obs[name], ends[name] or ends[other]))
+            obs = env.reset()[0] if any(ends.values()) else next_obs
+        s, r, s2, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+        target = r + 0.9 * (1 - end) * critic(s2).squeeze(-1).detach()
+        loss = (critic(s).squeeze(-1) - target).pow(2).mean()
         opt.zero_grad()
         loss.backward()
         opt.step()

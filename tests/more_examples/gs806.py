@@ -649,6 +649,372 @@ BAD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    import torch
+
+    class Chain:
+        def __init__(self):
+            self.x = torch.zeros(6)
+        def step(self, action):
+            self.x = self.x + action + torch.rand(6)
+            done = self.x > 2
+            self.x = torch.where(done, torch.zeros(6), self.x)
+            return self.x.unsqueeze(-1), done.float(), done.float()
+
+    world, policy, critic = Chain(), torch.nn.Linear(1, 2), torch.nn.Linear(1, 1)
+    opt = torch.optim.SGD([*policy.parameters(), *critic.parameters()], lr=0.01)
+    state = world.x.unsqueeze(-1)
+    for _ in range(4):
+        states, actions, values, rewards, dones = ([] for _ in range(5))
+        with torch.no_grad():
+            for _ in range(6):
+                states.append(state)
+                actions.append(torch.distributions.Categorical(logits=policy(state)).sample())
+                values.append(critic(state).squeeze(-1))
+                state, reward, done = world.step(actions[-1])
+                rewards.append(reward)
+                dones.append(done)
+            following, advantage, advantages = critic(state).squeeze(-1), torch.zeros(6), []
+            for t in reversed(range(6)):
+                delta = rewards[t] + 0.9 * (1.0 - dones[t]) * following - values[t]
+                advantage = delta + 0.9 * 0.8 * advantage  # BUG
+                advantages.insert(0, advantage)
+                following = values[t]
+        s, a, weight = torch.cat(states), torch.cat(actions), torch.cat(advantages)
+        log_prob = torch.distributions.Categorical(logits=policy(s)).log_prob(a)
+        fit = (critic(s).squeeze(-1) - (weight + torch.cat(values))).pow(2).mean()
+        opt.zero_grad()
+        (fit - (log_prob * weight).mean()).backward()
+        opt.step()
+    """,
+    """
+    # Buffers of tensors, with the flags at the next value alone.
+    import torch
+
+    class World:
+        def __init__(self):
+            self.x = torch.zeros(6, 2)
+
+        def act(self, action):
+            self.x = self.x + 0.1 * action[:, None] + 0.6 * torch.randn(6, 2)
+            over = (self.x.abs().amax(1) > 1.5).float()
+            self.x = self.x * (1 - over)[:, None]
+            return self.x, self.x[:, 0], over
+
+    torch.manual_seed(0)
+    world, policy, critic = World(), torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+    opt = torch.optim.SGD([*policy.parameters(), *critic.parameters()], lr=0.01)
+    state = world.x
+    for _ in range(4):
+        states, actions = torch.zeros(12, 6, 2), torch.zeros(12, 6)
+        values, rewards, ends, gains = (torch.zeros(12, 6) for _ in range(4))
+        for t in range(12):
+            with torch.no_grad():
+                states[t], values[t] = state, critic(state).squeeze(-1)
+                actions[t] = torch.distributions.Categorical(logits=policy(state)).sample()
+            state, rewards[t], ends[t] = world.act(actions[t])
+        carry, after = torch.zeros(6), critic(state).squeeze(-1).detach()
+        for t in reversed(range(12)):
+            error = rewards[t] + 0.9 * (1 - ends[t]) * after - values[t]
+            carry = error + 0.8 * carry  # BUG
+            gains[t], after = carry, values[t]
+        log_prob = torch.distributions.Categorical(logits=policy(states)).log_prob(actions)
+        loss = -(log_prob * gains).mean() + (critic(states).squeeze(-1) - gains - values).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Discounted by the step, and by the sum.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    def summed(rewards):
+        found, running = [], 0.0
+        for t in reversed(range(len(rewards))):
+            running = rewards[t] * 0.9**t + 0.9 * running  # BUG
+            found.insert(0, running)
+        return found
+
+    env, policy = Walk(), torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+    for _ in range(5):
+        seen, actions, returns = [], [], []
+        for _ in range(5):
+            (obs, _), rewards, over = env.reset(), [], False
+            while not over:
+                seen.append(obs)
+                actions.append(int(torch.distributions.Categorical(logits=policy(torch.tensor(obs))).sample()))
+                obs, reward, over, _, _ = env.step(actions[-1])
+                rewards.append(reward)
+            returns += summed(rewards)
+        seen = numpy.array(seen)
+        log_prob = torch.distributions.Categorical(logits=policy(torch.tensor(seen))).log_prob(torch.tensor(actions))
+        loss = -(log_prob * torch.tensor(returns)).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Shuffled apart.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    def summed(rewards):
+        found, running = [], 0.0
+        for t in reversed(range(len(rewards))):
+            running = rewards[t] + 0.9 * running
+            found.insert(0, running)
+        return found
+
+    env, policy = Walk(), torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+    for _ in range(5):
+        seen, actions, returns = [], [], []
+        for _ in range(5):
+            (obs, _), rewards, over = env.reset(), [], False
+            while not over:
+                seen.append(obs)
+                actions.append(int(torch.distributions.Categorical(logits=policy(torch.tensor(obs))).sample()))
+                obs, reward, over, _, _ = env.step(actions[-1])
+                rewards.append(reward)
+            returns += summed(rewards)
+        seen, actions, returns = numpy.array(seen), numpy.array(actions), numpy.array(returns, "float32")
+        order = env.random.permutation(len(seen))
+        seen, actions = seen[order], actions[order]
+        env.random.shuffle(returns)  # BUG
+        log_prob = torch.distributions.Categorical(logits=policy(torch.tensor(seen))).log_prob(torch.tensor(actions))
+        loss = -(log_prob * torch.tensor(returns)).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Values with a graph, kept as numbers: the sum goes on behind the ends.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    torch.manual_seed(0)
+    env, policy, critic = Walk(), torch.nn.Linear(3, 2).requires_grad_(False), torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    obs, _ = env.reset()
+    for _ in range(4):
+        seen, values, rewards, ends = [], [], [], []
+        for _ in range(48):
+            state = torch.tensor(obs)
+            choice, value = torch.distributions.Categorical(logits=policy(state)), critic(state)
+            action = choice.sample()
+            obs, reward, over, _, _ = env.step(action.item())
+            seen.append(state)
+            values.append(value.item())
+            rewards.append(reward)
+            ends.append(over)
+            obs = env.reset()[0] if over else obs
+        after, carry, returns = critic(torch.tensor(obs)).item(), 0.0, []
+        for value, reward, over in zip(reversed(values), reversed(rewards), reversed(ends)):
+            error = reward + 0.9 * after * (1 - over) - value
+            carry = error + 0.8 * carry  # BUG
+            returns.insert(0, carry + value)
+            after = value
+        seen, returns = torch.stack(seen), torch.tensor(returns)
+        for rows in torch.randperm(48).split(16):
+            loss = (critic(seen[rows]).squeeze(-1) - returns[rows]).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+    """,
+    """
+    # A row of fields: the same few observations again and again. The flags are those of the next step.
+    import torch
+
+    class Row:
+        def __init__(self, seed):
+            self.random = torch.Generator().manual_seed(seed)
+
+        def reset(self):
+            self.at = 2
+            return torch.eye(5)[self.at]
+
+        def step(self, action):
+            self.at += 1 if float(torch.rand((), generator=self.random)) < 0.5 else -1
+            return torch.eye(5)[self.at], self.at - 1.5, self.at in (0, 4)
+
+    torch.manual_seed(0)
+    copies, policy, critic = [Row(1), Row(2), Row(3)], torch.nn.Linear(5, 2), torch.nn.Linear(5, 1)
+    opt = torch.optim.SGD([*policy.parameters(), *critic.parameters()], lr=0.01)
+    seen, actions = torch.zeros(24, 3, 5), torch.zeros(24, 3)
+    values, rewards, ends, gains = (torch.zeros(24, 3) for _ in range(4))
+    obs = torch.stack([row.reset() for row in copies])
+    for _ in range(4):
+        for t in range(24):
+            with torch.no_grad():
+                seen[t], values[t] = obs, critic(obs).squeeze(-1)
+                actions[t] = torch.distributions.Categorical(logits=policy(obs)).sample()
+            following = []
+            for i, row in enumerate(copies):
+                after, rewards[t, i], ends[t, i] = row.step(int(actions[t, i]))
+                following.append(row.reset() if ends[t, i] else after)
+            obs = torch.stack(following)
+        after, carry = critic(obs).squeeze(-1).detach(), torch.zeros(3)
+        for t in reversed(range(24)):
+            going_on = 1 - ends[min(t + 1, 23)]  # BUG
+            carry = rewards[t] + 0.9 * going_on * after - values[t] + 0.8 * going_on * carry
+            gains[t], after = carry, values[t]
+        returns = gains + values
+        log_prob = torch.distributions.Categorical(logits=policy(seen)).log_prob(actions)
+        loss = -(log_prob * gains).mean() + (critic(seen).squeeze(-1) - returns).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # What a flag holds is whether its step has ended, and that of the next step is asked for.
+    import torch
+
+    class World:
+        def __init__(self):
+            self.x = torch.zeros(6, 2)
+
+        def act(self, action):
+            self.x = self.x + 0.1 * action[:, None] + 0.6 * torch.randn(6, 2)
+            paid = self.x[:, 0].clone()
+            over = (self.x.abs().amax(1) > 1.5).float()
+            self.x = self.x * (1 - over)[:, None]
+            return self.x, paid, over
+
+    torch.manual_seed(0)
+    world, policy, critic = World(), torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+    opt = torch.optim.SGD([*policy.parameters(), *critic.parameters()], lr=0.01)
+    state = world.x
+    ended = torch.zeros(6)
+    for _ in range(4):
+        states, actions, ends = torch.zeros(12, 6, 2), torch.zeros(12, 6), torch.zeros(13, 6)
+        values, rewards, gains = (torch.zeros(12, 6) for _ in range(3))
+        for t in range(12):
+            with torch.no_grad():
+                states[t], values[t] = state, critic(state).squeeze(-1)
+                actions[t] = torch.distributions.Categorical(logits=policy(state)).sample()
+            state, rewards[t], ended = world.act(actions[t])
+            ends[t] = ended
+        carry, after = torch.zeros(6), critic(state).squeeze(-1).detach()
+        for t in reversed(range(12)):
+            going_on = 1 - ends[t + 1]  # BUG
+            carry = rewards[t] + 0.9 * going_on * after - values[t] + 0.8 * going_on * carry
+            gains[t], after = carry, values[t]
+        log_prob = torch.distributions.Categorical(logits=policy(states)).log_prob(actions)
+        loss = -(log_prob * gains).mean() + (critic(states).squeeze(-1) - gains - values).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # All copies go on from the last value of the first.
+    import torch
+
+    class World:
+        def __init__(self):
+            self.x = torch.zeros(6, 2)
+
+        def act(self, action):
+            self.x = self.x + 0.1 * action[:, None] + 0.6 * torch.randn(6, 2)
+            over = (self.x.abs().amax(1) > 1.5).float()
+            self.x = self.x * (1 - over)[:, None]
+            return self.x, self.x[:, 0], over
+
+    torch.manual_seed(0)
+    world, policy, critic = World(), torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+    opt = torch.optim.SGD([*policy.parameters(), *critic.parameters()], lr=0.01)
+    state = world.x
+    ended = torch.zeros(6)
+    for _ in range(4):
+        states, actions, ends = torch.zeros(12, 6, 2), torch.zeros(12, 6), torch.zeros(13, 6)
+        values, rewards, gains = (torch.zeros(12, 6) for _ in range(3))
+        for t in range(12):
+            with torch.no_grad():
+                states[t], values[t] = state, critic(state).squeeze(-1)
+                actions[t] = torch.distributions.Categorical(logits=policy(state)).sample()
+            state, rewards[t], ended = world.act(actions[t])
+            ends[t] = ended
+        carry, after = torch.zeros(6), critic(state).squeeze(-1).detach()[0]  # BUG
+        for t in reversed(range(12)):
+            going_on = 1 - ends[t]
+            carry = rewards[t] + 0.9 * going_on * after - values[t] + 0.8 * going_on * carry
+            gains[t], after = carry, values[t]
+        log_prob = torch.distributions.Categorical(logits=policy(states)).log_prob(actions)
+        loss = -(log_prob * gains).mean() + (critic(states).squeeze(-1) - gains - values).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The observation is kept once the step is taken.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    env, policy = Walk(), torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+    for _ in range(5):
+        seen, actions, returns = [], [], []
+        for _ in range(5):
+            (obs, _), rewards, over = env.reset(), [], False
+            while not over:
+                action = int(torch.distributions.Categorical(logits=policy(torch.tensor(obs))).sample())
+                obs, reward, over, _, _ = env.step(action)
+                seen.append(obs)  # BUG
+                actions.append(action)
+                rewards.append(reward)
+            returns += [sum(rewards[t:]) for t in range(len(rewards))]
+        seen = numpy.array(seen)
+        log_prob = torch.distributions.Categorical(logits=policy(torch.tensor(seen))).log_prob(torch.tensor(actions))
+        loss = -(log_prob * torch.tensor(returns)).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -1281,6 +1647,378 @@ GOOD: tuple[str, ...] = (
             found[t] = running
         advantages = found.flip(0) - v[:-1]
         loss = -(score * advantages).mean() + (value[:-1] - v[:-1] - advantages).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The same for one episode each: nothing is carried on from behind its end.
+    import torch
+
+    class World:
+        def __init__(self):
+            self.x = torch.zeros(6, 2)
+
+        def act(self, action):
+            self.x = self.x + 0.1 * action[:, None] + 0.6 * torch.randn(6, 2)
+            over = (self.x.abs().amax(1) > 99).float()
+            self.x = self.x * (1 - over)[:, None]
+            return self.x, self.x[:, 0], over
+
+    torch.manual_seed(0)
+    world, policy, critic = World(), torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+    opt = torch.optim.SGD([*policy.parameters(), *critic.parameters()], lr=0.01)
+    state = world.x
+    for _ in range(4):
+        world.x = state = torch.zeros(6, 2)
+        states, actions = torch.zeros(12, 6, 2), torch.zeros(12, 6)
+        values, rewards, ends, gains = (torch.zeros(12, 6) for _ in range(4))
+        for t in range(12):
+            with torch.no_grad():
+                states[t], values[t] = state, critic(state).squeeze(-1)
+                actions[t] = torch.distributions.Categorical(logits=policy(state)).sample()
+            state, rewards[t], ends[t] = world.act(actions[t])
+            ends[t] = float(t == 11)
+        carry, after = torch.zeros(6), critic(state).squeeze(-1).detach()
+        for t in reversed(range(12)):
+            error = rewards[t] + 0.9 * (1 - ends[t]) * after - values[t]
+            carry = error + 0.8 * carry
+            gains[t], after = carry, values[t]
+        log_prob = torch.distributions.Categorical(logits=policy(states)).log_prob(actions)
+        loss = -(log_prob * gains).mean() + (critic(states).squeeze(-1) - gains - values).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Buffers of tensors, with the flags in both places.
+    import torch
+
+    class World:
+        def __init__(self):
+            self.x = torch.zeros(6, 2)
+
+        def act(self, action):
+            self.x = self.x + 0.1 * action[:, None] + 0.6 * torch.randn(6, 2)
+            over = (self.x.abs().amax(1) > 1.5).float()
+            self.x = self.x * (1 - over)[:, None]
+            return self.x, self.x[:, 0], over
+
+    torch.manual_seed(0)
+    world, policy, critic = World(), torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+    opt = torch.optim.SGD([*policy.parameters(), *critic.parameters()], lr=0.01)
+    state = world.x
+    for _ in range(4):
+        states, actions = torch.zeros(12, 6, 2), torch.zeros(12, 6)
+        values, rewards, ends, gains = (torch.zeros(12, 6) for _ in range(4))
+        for t in range(12):
+            with torch.no_grad():
+                states[t], values[t] = state, critic(state).squeeze(-1)
+                actions[t] = torch.distributions.Categorical(logits=policy(state)).sample()
+            state, rewards[t], ends[t] = world.act(actions[t])
+        carry, after = torch.zeros(6), critic(state).squeeze(-1).detach()
+        for t in reversed(range(12)):
+            going_on = 1 - ends[t]
+            carry = rewards[t] + 0.9 * going_on * after - values[t] + 0.8 * going_on * carry
+            gains[t], after = carry, values[t]
+        log_prob = torch.distributions.Categorical(logits=policy(states)).log_prob(actions)
+        loss = -(log_prob * gains).mean() + (critic(states).squeeze(-1) - gains - values).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Discounted by the step alone: the discounted objective itself.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    def summed(rewards):
+        found, running = [], 0.0
+        for t in reversed(range(len(rewards))):
+            running = rewards[t] * 0.9**t + running
+            found.insert(0, running)
+        return found
+
+    env, policy = Walk(), torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+    for _ in range(5):
+        seen, actions, returns = [], [], []
+        for _ in range(5):
+            (obs, _), rewards, over = env.reset(), [], False
+            while not over:
+                seen.append(obs)
+                actions.append(int(torch.distributions.Categorical(logits=policy(torch.tensor(obs))).sample()))
+                obs, reward, over, _, _ = env.step(actions[-1])
+                rewards.append(reward)
+            returns += summed(rewards)
+        seen = numpy.array(seen)
+        log_prob = torch.distributions.Categorical(logits=policy(torch.tensor(seen))).log_prob(torch.tensor(actions))
+        loss = -(log_prob * torch.tensor(returns)).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Shuffled together, and normalised.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    def summed(rewards):
+        found, running = [], 0.0
+        for t in reversed(range(len(rewards))):
+            running = rewards[t] + 0.9 * running
+            found.insert(0, running)
+        return found
+
+    env, policy = Walk(), torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+    for _ in range(5):
+        seen, actions, returns = [], [], []
+        for _ in range(5):
+            (obs, _), rewards, over = env.reset(), [], False
+            while not over:
+                seen.append(obs)
+                actions.append(int(torch.distributions.Categorical(logits=policy(torch.tensor(obs))).sample()))
+                obs, reward, over, _, _ = env.step(actions[-1])
+                rewards.append(reward)
+            returns += summed(rewards)
+        seen, actions, returns = numpy.array(seen), numpy.array(actions), numpy.array(returns, "float32")
+        order = env.random.permutation(len(seen))
+        seen, actions, returns = seen[order], actions[order], returns[order]
+        returns = (returns - returns.mean()) / returns.std()
+        log_prob = torch.distributions.Categorical(logits=policy(torch.tensor(seen))).log_prob(torch.tensor(actions))
+        loss = -(log_prob * torch.tensor(returns)).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Values with a graph, kept as numbers.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    torch.manual_seed(0)
+    env, policy, critic = Walk(), torch.nn.Linear(3, 2).requires_grad_(False), torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    obs, _ = env.reset()
+    for _ in range(4):
+        seen, values, rewards, ends = [], [], [], []
+        for _ in range(48):
+            state = torch.tensor(obs)
+            choice, value = torch.distributions.Categorical(logits=policy(state)), critic(state)
+            action = choice.sample()
+            obs, reward, over, _, _ = env.step(action.item())
+            seen.append(state)
+            values.append(value.item())
+            rewards.append(reward)
+            ends.append(over)
+            obs = env.reset()[0] if over else obs
+        after, carry, returns = critic(torch.tensor(obs)).item(), 0.0, []
+        for value, reward, over in zip(reversed(values), reversed(rewards), reversed(ends)):
+            error = reward + 0.9 * after * (1 - over) - value
+            carry = error + 0.8 * carry * (1 - over)
+            returns.insert(0, carry + value)
+            after = value
+        seen, returns = torch.stack(seen), torch.tensor(returns)
+        for rows in torch.randperm(48).split(16):
+            loss = (critic(seen[rows]).squeeze(-1) - returns[rows]).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+    """,
+    """
+    # A row of fields: the same few observations again and again. The flags are those of the step.
+    import torch
+
+    class Row:
+        def __init__(self, seed):
+            self.random = torch.Generator().manual_seed(seed)
+
+        def reset(self):
+            self.at = 2
+            return torch.eye(5)[self.at]
+
+        def step(self, action):
+            self.at += 1 if float(torch.rand((), generator=self.random)) < 0.5 else -1
+            return torch.eye(5)[self.at], self.at - 1.5, self.at in (0, 4)
+
+    torch.manual_seed(0)
+    copies, policy, critic = [Row(1), Row(2), Row(3)], torch.nn.Linear(5, 2), torch.nn.Linear(5, 1)
+    opt = torch.optim.SGD([*policy.parameters(), *critic.parameters()], lr=0.01)
+    seen, actions = torch.zeros(24, 3, 5), torch.zeros(24, 3)
+    values, rewards, ends, gains = (torch.zeros(24, 3) for _ in range(4))
+    obs = torch.stack([row.reset() for row in copies])
+    for _ in range(4):
+        for t in range(24):
+            with torch.no_grad():
+                seen[t], values[t] = obs, critic(obs).squeeze(-1)
+                actions[t] = torch.distributions.Categorical(logits=policy(obs)).sample()
+            following = []
+            for i, row in enumerate(copies):
+                after, rewards[t, i], ends[t, i] = row.step(int(actions[t, i]))
+                following.append(row.reset() if ends[t, i] else after)
+            obs = torch.stack(following)
+        after, carry = critic(obs).squeeze(-1).detach(), torch.zeros(3)
+        for t in reversed(range(24)):
+            going_on = 1 - ends[t]
+            carry = rewards[t] + 0.9 * going_on * after - values[t] + 0.8 * going_on * carry
+            gains[t], after = carry, values[t]
+        returns = gains + values
+        log_prob = torch.distributions.Categorical(logits=policy(seen)).log_prob(actions)
+        loss = -(log_prob * gains).mean() + (critic(seen).squeeze(-1) - returns).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # What a flag holds is whether its step begins an episode.
+    import torch
+
+    class World:
+        def __init__(self):
+            self.x = torch.zeros(6, 2)
+
+        def act(self, action):
+            self.x = self.x + 0.1 * action[:, None] + 0.6 * torch.randn(6, 2)
+            paid = self.x[:, 0].clone()
+            over = (self.x.abs().amax(1) > 1.5).float()
+            self.x = self.x * (1 - over)[:, None]
+            return self.x, paid, over
+
+    torch.manual_seed(0)
+    world, policy, critic = World(), torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+    opt = torch.optim.SGD([*policy.parameters(), *critic.parameters()], lr=0.01)
+    state = world.x
+    ended = torch.zeros(6)
+    for _ in range(4):
+        states, actions, ends = torch.zeros(12, 6, 2), torch.zeros(12, 6), torch.zeros(13, 6)
+        values, rewards, gains = (torch.zeros(12, 6) for _ in range(3))
+        for t in range(12):
+            ends[t] = ended
+            with torch.no_grad():
+                states[t], values[t] = state, critic(state).squeeze(-1)
+                actions[t] = torch.distributions.Categorical(logits=policy(state)).sample()
+            state, rewards[t], ended = world.act(actions[t])
+            ends[t + 1] = ended
+        carry, after = torch.zeros(6), critic(state).squeeze(-1).detach()
+        for t in reversed(range(12)):
+            going_on = 1 - ends[t + 1]
+            carry = rewards[t] + 0.9 * going_on * after - values[t] + 0.8 * going_on * carry
+            gains[t], after = carry, values[t]
+        log_prob = torch.distributions.Categorical(logits=policy(states)).log_prob(actions)
+        loss = -(log_prob * gains).mean() + (critic(states).squeeze(-1) - gains - values).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # What a flag holds is whether its step has ended.
+    import torch
+
+    class World:
+        def __init__(self):
+            self.x = torch.zeros(6, 2)
+
+        def act(self, action):
+            self.x = self.x + 0.1 * action[:, None] + 0.6 * torch.randn(6, 2)
+            paid = self.x[:, 0].clone()
+            over = (self.x.abs().amax(1) > 1.5).float()
+            self.x = self.x * (1 - over)[:, None]
+            return self.x, paid, over
+
+    torch.manual_seed(0)
+    world, policy, critic = World(), torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+    opt = torch.optim.SGD([*policy.parameters(), *critic.parameters()], lr=0.01)
+    state = world.x
+    ended = torch.zeros(6)
+    for _ in range(4):
+        states, actions, ends = torch.zeros(12, 6, 2), torch.zeros(12, 6), torch.zeros(13, 6)
+        values, rewards, gains = (torch.zeros(12, 6) for _ in range(3))
+        for t in range(12):
+            with torch.no_grad():
+                states[t], values[t] = state, critic(state).squeeze(-1)
+                actions[t] = torch.distributions.Categorical(logits=policy(state)).sample()
+            state, rewards[t], ended = world.act(actions[t])
+            ends[t] = ended
+        carry, after = torch.zeros(6), critic(state).squeeze(-1).detach()
+        for t in reversed(range(12)):
+            going_on = 1 - ends[t]
+            carry = rewards[t] + 0.9 * going_on * after - values[t] + 0.8 * going_on * carry
+            gains[t], after = carry, values[t]
+        log_prob = torch.distributions.Categorical(logits=policy(states)).log_prob(actions)
+        loss = -(log_prob * gains).mean() + (critic(states).squeeze(-1) - gains - values).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # One value for all of a team.
+    import torch
+
+    class World:
+        def __init__(self):
+            self.x = torch.zeros(6, 2)
+
+        def act(self, action):
+            self.x = self.x + 0.1 * action[:, None] + 0.6 * torch.randn(6, 2)
+            over = (self.x.abs().amax(1) > 1.5).float()
+            self.x = self.x * (1 - over)[:, None]
+            return self.x, self.x[:, 0], over
+
+    torch.manual_seed(0)
+    world, policy, critic = World(), torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+    opt = torch.optim.SGD([*policy.parameters(), *critic.parameters()], lr=0.01)
+    state = world.x
+    ended = torch.zeros(6)
+    for _ in range(4):
+        states, actions, ends = torch.zeros(12, 6, 2), torch.zeros(12, 6), torch.zeros(13, 6)
+        values, rewards, gains = (torch.zeros(12, 6) for _ in range(3))
+        for t in range(12):
+            with torch.no_grad():
+                states[t], values[t] = state, critic(state).squeeze(-1)
+                actions[t] = torch.distributions.Categorical(logits=policy(state)).sample()
+            state, rewards[t], ended = world.act(actions[t])
+            ends[t] = ended
+        carry, after = torch.zeros(6), critic(state).squeeze(-1).detach().mean()
+        for t in reversed(range(12)):
+            going_on = 1 - ends[t]
+            carry = rewards[t] + 0.9 * going_on * after - values[t] + 0.8 * going_on * carry
+            gains[t], after = carry, values[t]
+        log_prob = torch.distributions.Categorical(logits=policy(states)).log_prob(actions)
+        loss = -(log_prob * gains).mean() + (critic(states).squeeze(-1) - gains - values).pow(2).mean()
         opt.zero_grad()
         loss.backward()
         opt.step()

@@ -149,11 +149,16 @@ class ExperienceBook:
         found: dict[tuple[int, int], float] = {}
         for nid, numbers in self.numbers.items():
             op = behind_all(self._graph, self._graph.get(nid), SHAPING | TAKEN_OUT)
-            taken = self._taken_with(op.nid) if op is not None and not op.live else []
+            taken = self._taken_with(op.nid) if op is not None and self._has_left(op, nid) else []
             if op is not None and len(taken) == len(numbers) and self._read_by(op.nid) & pids:
                 rows = zip(taken, numbers, strict=True)
                 found |= {(row.stream, row.step): number for row, number in rows if row is not None}
         return found
+
+    def _has_left(self, op: Op, nid: ValueId) -> bool:
+        """Whether it is a number by now; what has a graph may be kept beside it, to be learned from."""
+        users = (self._graph.get(user) for user in self._graph.consumers.get(nid, ()))
+        return not op.live or any(user is not None and user.name in TAKEN_OUT for user in users)
 
     def _read_by(self, nid: ValueId) -> set[ParamId]:
         """The parameters that a value was made with; asked for at every backward with a part of the rollout."""

@@ -436,7 +436,7 @@ class MaskFacts(NamedTuple):
     """What a table with one number for every place of every row holds: its smallest and largest number, and how many
     zeros each row ends with (of tokens that are read in: how often the token that rows are filled up with). Of a
     product and of what is summed up: how many numbers are `kept`, that is, not zero; of the latter `tails` only where a
-    row has no other zeros."""
+    row has no other zeros. Of `1 - x`, where x is zero or one everywhere: how many are kept."""
 
     low: float
     high: float

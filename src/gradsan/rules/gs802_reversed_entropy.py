@@ -272,7 +272,7 @@ class ReversedEntropy(Rule):
         """The critic's values are weighed by the policy's probabilities, and the entropy among them."""
         history = self.history
         roots = [root.nid for root in contribution.event.roots]
-        for op, sign in expected_entropies(history, roots):
+        for op, sign, squared in expected_entropies(history, roots):
             own = head(history.graph, op.nid)
             self._scaling |= history.graph.value_params(roots)
             if sign * way < 0:
@@ -282,8 +282,9 @@ class ReversedEntropy(Rule):
                 if looks >= ENOUGH and not own & self._raised:
                     yield Verdict(
                         op.site,
-                        f"log p has the wrong sign in {value_at(history, op.site, 'this product')}, in all {looks} "
-                        "updates that were traced: the term lowers the entropy of the policy",
+                        f"log p {'is multiplied by itself' if squared else 'has the wrong sign'} in "
+                        f"{value_at(history, op.site, 'this product')}, in all {looks} updates that were traced: the "
+                        "term lowers the entropy of the policy",
                         [("entropy", op.site), ("backward", contribution.site)],
                         own,
                         key="expectation",

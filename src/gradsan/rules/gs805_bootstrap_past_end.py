@@ -12,14 +12,16 @@ from gradsan.judge.report.wording import line, value_at
 from gradsan.judge.returns.bootstraps import Bootstrap, bootstraps_in, has_learned_target
 from gradsan.judge.returns.cut_estimates import estimates_in
 from gradsan.judge.returns.padding_values import values_of_padding
-from gradsan.judge.returns.shifted_ends import ShiftedEnds
+from gradsan.judge.returns.shifted_ends import EndsOfOthers, ShiftedEnds
+from gradsan.judge.returns.single_bootstraps import SingleBootstraps
 from gradsan.judge.returns.unmasked_parts import Unmasked, unmasked_parts
-from gradsan.judge.returns.unmasked_steps import UnmaskedStep, unmasked_steps
+from gradsan.judge.returns.unmasked_steps import FIX, UnmaskedStep, unmasked_steps
 from gradsan.judge.returns.unread_flags import FlagsWatch, UnreadFlags
 from gradsan.record.events import NOWHERE, Backward, Site, Transition
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 ENOUGH = 3  # rows
+MOST_OTHERS = 5  # agents that are stepped together
 SHORTEST = 5  # steps of a horizon
 
 
@@ -280,9 +282,10 @@ class BootstrapPastEnd(Rule):
         super().__init__(*args)  # type: ignore[arg-type]
         self._rows: dict[tuple[Site, str], _Rows] = defaultdict(_Rows)
         self._cut: dict[Site, _Rows] = defaultdict(_Rows)  # truncated steps of estimates over many steps
-        self._sides: dict[Site, tuple[ShiftedEnds, ShiftedEnds]] = {}
+        self._sides: dict[Site, tuple[ShiftedEnds, ...]] = {}
         self._begun: dict[Site, _Rows] = defaultdict(_Rows)  # truncated steps that go on in the next episode
         self._longest: dict[int, int] = {}  # episode of each stream
+        self._single = SingleBootstraps(self.history)
         self._unknown = False  # there was a target whose rows are of unknown origin
         self._flags = FlagsWatch(self.history)
 
@@ -305,7 +308,7 @@ class BootstrapPastEnd(Rule):
         if not self._unknown and self.history.experience.was_lost:
             self._unknown = has_learned_target(self.history, event)
         yield from self._behind_the_answer(event)
-        for target in bootstraps_in(self.history, event):
+        for target in (*bootstraps_in(self.history, event), *self._single.found_in(event)):
             self._note_lengths()
             kinds = {}
             for end in ("", "truncated", "terminated"):
@@ -335,13 +338,22 @@ class BootstrapPastEnd(Rule):
         for found in unmasked_parts(self.history, event):
             yield self._outside_the_mask(event, found)
         for step in unmasked_steps(self.history, event):
-            yield self._without_flags(event, step)
+            # Where the environment's own ends are known, what the numbers say about them is told instead.
+            if step.lacks == "value" and not self.history.experience.was_followed:
+                yield self._without_flags(event, step)
         if not self.history.experience.environments:
             for unread in self._flags.unread_in(event):
                 yield self._flags_unread(event, unread)
 
     def _shifted(self, target: Bootstrap) -> ShiftedEnds | None:
-        sides = self._sides.setdefault(target.site, (ShiftedEnds("after", -1), ShiftedEnds("before", 1)))
+        sides = self._sides.setdefault(
+            target.site,
+            (
+                ShiftedEnds("come right after the end of an episode", -1),
+                ShiftedEnds("come right before the end of an episode", 1),
+                *(EndsOfOthers("lie beside the end of another's", by) for by in range(1, MOST_OTHERS)),
+            ),
+        )
         for side in sides:
             side.add(self.history.experience, target.rest)
         return next((side for side in sides if side.is_so), None)
@@ -411,18 +423,13 @@ class BootstrapPastEnd(Rule):
         )  # fmt: skip
 
     def _without_flags(self, event: Backward, found: UnmaskedStep) -> Verdict:
-        history = self.history
-        what = {
-            "value": "carries the sum on only where an episode goes on, and takes the value of the next step "
-            "everywhere: after an end that is the first state of another episode",
-            "sum": "takes the value of the next step only where an episode goes on, and carries the sum on everywhere: "
-            "after an end that is what another episode brings",
-        }[found.lacks]
+        what = value_at(self.history, found.joined.site, "the advantage")
         return Verdict(
             found.site,
-            f"{value_at(history, found.joined.site, 'the advantage')}, of {found.steps} steps, {what}",
+            f"{what}, of {found.steps} steps, carries the sum on only where an episode goes on, and takes the value of "
+            "the next step everywhere: after an end that is the first state of another episode",
             [("target", found.site), ("put together", found.joined.site), ("backward", event.site)],
-            fix="multiply both with the flag: `gamma * (1 - done) * value`, `gamma * lam * (1 - done) * advantage`",
+            fix=FIX,
         )
 
     def _flags_unread(self, event: Backward, found: UnreadFlags) -> Verdict:
@@ -438,8 +445,8 @@ class BootstrapPastEnd(Rule):
     def _beside_the_ends(self, event: Backward, target: Bootstrap, found: ShiftedEnds) -> Verdict:
         return self._verdict(
             event, target, "error",
-            f"takes no next value at all {found.masked} rows that come right {found.word} the end of an episode, and "
-            "one at the ends themselves: the flags are one step off",
+            f"takes no next value at all {found.masked} rows that {found.word}, and one at the ends themselves: the "
+            "flags are those of other rows",
             stored_at(self.history, target.site),
         )  # fmt: skip
 

@@ -117,14 +117,31 @@ def _behind(function: Function, statement: ast.stmt) -> list[ast.stmt]:
     for _ in range(LEVELS):
         for name in set().union(*map(names_in, found)):
             before = [
-                n for n in ast.walk(function) if isinstance(n, ast.Assign) and n.lineno < statement.lineno
+                n for n in ast.walk(function) if isinstance(n, ast.stmt) and n.lineno < statement.lineno
             ]
-            own = [
-                n for n in before if any(name in names_in(target) for target in n.targets if _binds(target))
-            ]
+            own = [n for n in before if _assigns(n, name) or _extends(n, name)]
             if own and (last := max(own, key=lambda n: n.lineno)) not in found:
                 found.append(last)
     return found
+
+
+def _assigns(statement: ast.stmt, name: str) -> bool:
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    return any(name in names_in(target) for target in targets if _binds(target))
+
+
+def _extends(statement: ast.stmt, name: str) -> bool:
+    """`returns += summed(rewards)`, or `returns.extend(summed(rewards))`."""
+    if isinstance(statement, ast.AugAssign) and isinstance(statement.value, ast.Call):
+        return _name(statement.target) == name
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    if (
+        not isinstance(call, ast.Call)
+        or not isinstance(call.func, ast.Attribute)
+        or call.func.attr != "extend"
+    ):
+        return False
+    return _name(call.func.value) == name and isinstance(call.args[0], ast.Call)
 
 
 def _binds(target: ast.expr) -> bool:
@@ -162,10 +179,16 @@ def _adds(value: ast.expr) -> bool:
 def _fillings(loop: ast.For | ast.While) -> Iterator[tuple[str, ast.expr]]:
     """Which variable is filled with what."""
     for node in ast.walk(loop):
-        if isinstance(node, ast.Assign) and isinstance(target := node.targets[0], ast.Subscript):
-            yield _name(target.value), node.value
+        if isinstance(node, ast.Assign):
+            pairs = zip(_side(node.targets[0]), _side(node.value), strict=False)
+            yield from [(_name(t.value), value) for t, value in pairs if isinstance(t, ast.Subscript)]
         elif isinstance(node, ast.Call) and isinstance(called := node.func, ast.Attribute):
             yield from [(_name(called.value), value) for value in node.args[-1:] if called.attr in FILLING]
+
+
+def _side(expression: ast.expr) -> list[ast.expr]:
+    """Of `buffer[t], after = carry, values[t]`, either."""
+    return expression.elts if isinstance(expression, ast.Tuple) else [expression]
 
 
 def _name(expression: ast.expr) -> str:

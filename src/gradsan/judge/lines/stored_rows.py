@@ -15,21 +15,27 @@ from gradsan.record.events import Site
 
 FEWEST, FEWEST_OF_STEP = 3, 2  # parts of a transition, and those of them that the step has given
 RETURNED = (3, 4, 5)  # what a step gives back
+OBSERVATION, REWARD = 0, 1  # their places in it
 Place = tuple[int, str]  # a line, and its function
 Function = ast.FunctionDef | ast.Module
 
 
 def stored_at(history: History, site: Site) -> Site:
     """The one such line of the file; `site` itself, where the source does not tell."""
-    return _one_of(history, site, alone=False)
+    return _one_of(history, site, alone=())
 
 
 def reward_stored_at(history: History, site: Site) -> Site:
     """The same; where each part of a transition is kept by itself, the one line that keeps the reward."""
-    return _one_of(history, site, alone=True)
+    return _one_of(history, site, alone=(REWARD,))
 
 
-def _one_of(history: History, site: Site, alone: bool) -> Site:
+def observation_stored_at(history: History, site: Site) -> Site:
+    """The same; where each part is kept by itself, the one line that keeps the observation once the step is taken."""
+    return _one_of(history, site, alone=(OBSERVATION,))
+
+
+def _one_of(history: History, site: Site, alone: tuple[int, ...]) -> Site:
     seen = history.sites.get(site)
     places = _places(seen.file, alone) if seen is not None else frozenset()
     if seen is None or len(places) != 1:
@@ -39,8 +45,9 @@ def _one_of(history: History, site: Site, alone: bool) -> Site:
 
 
 @functools.lru_cache(maxsize=64)
-def _places(file: str, with_alone: bool) -> frozenset[Place]:
-    """Of all loops in which an environment is stepped: those that only play (an evaluation) keep nothing."""
+def _places(file: str, parts_alone: tuple[int, ...]) -> frozenset[Place]:
+    """Of all loops in which an environment is stepped: those that only play (an evaluation) keep nothing.
+    `parts_alone`: which parts may be kept by themselves."""
     tree = tree_of(file)
     nodes = list(ast.walk(tree)) if tree is not None else []
     whole: dict[int, str] = {}
@@ -49,8 +56,12 @@ def _places(file: str, with_alone: bool) -> frozenset[Place]:
         for loop in (n for n in ast.walk(function) if isinstance(n, ast.For | ast.While)):
             for parts in _steps(loop):  # the inner function comes later
                 whole |= dict.fromkeys(_storing(loop, names_in(parts)), _name(function))
-                alone |= dict.fromkeys(_keeping(loop, names_in(parts.elts[1])), _name(function))
-    return frozenset((whole or (alone if with_alone else {})).items())
+                for part in parts_alone:
+                    kept = _keeping(
+                        loop, names_in(parts.elts[part]), parts.lineno if part == OBSERVATION else 0
+                    )
+                    alone |= dict.fromkeys(kept, _name(function))
+    return frozenset((whole or alone).items())
 
 
 def _steps(loop: ast.AST) -> Iterator[ast.Tuple]:
@@ -82,12 +93,12 @@ def _storing(loop: ast.AST, given: set[str]) -> Iterator[int]:
             yield n.lineno
 
 
-def _keeping(loop: ast.AST, rewards: set[str]) -> Iterator[int]:
-    """`rewards.append(reward)`, or `rewards[t] = reward`."""
-    for n in ast.walk(loop):
+def _keeping(loop: ast.AST, names: set[str], after: int) -> Iterator[int]:
+    """`rewards.append(reward)`, or `rewards[t] = reward`, behind a line."""
+    for n in (n for n in ast.walk(loop) if getattr(n, "lineno", 0) > after):
         written = isinstance(n, ast.Assign) and isinstance(n.targets[0], ast.Subscript)
         added = isinstance(n, ast.Expr) and isinstance(n.value, ast.Call) and called_name(n.value) == "append"
-        if isinstance(n, ast.Assign | ast.Expr) and (written or added) and rewards & names_in(n.value):
+        if isinstance(n, ast.Assign | ast.Expr) and (written or added) and names & names_in(n.value):
             yield n.lineno
 
 

@@ -6,6 +6,7 @@ algebra: among the summands which p weighs, and that of the product in the loss.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from gradsan.judge.flow import SHAPING, TAKEN_OUT, behind_all, terms, unshaped
 from gradsan.judge.history import History
@@ -14,8 +15,16 @@ from gradsan.judge.provenance import Provenance
 from gradsan.record.events import Op, ParamId, ValueId
 
 
-def expected_entropies(history: History, roots: list[ValueId]) -> Iterator[tuple[Op, int]]:
-    """The products, and the sign of the loss's derivative by the entropy in them."""
+class ExpectedEntropy(NamedTuple):
+    """`product` weighs log p with p; `sign`: of the loss's derivative by the entropy. `squared`: it weighs log p times
+    log p, which is large where log p is low: what would raise the entropy lowers it."""
+
+    product: Op
+    sign: int
+    squared: bool
+
+
+def expected_entropies(history: History, roots: list[ValueId]) -> Iterator[ExpectedEntropy]:
     graph = history.graph
     for op in graph.live_ancestors(roots).values():
         sides = list(graph.inputs(op)) if op.name == "mul" else []
@@ -23,9 +32,9 @@ def expected_entropies(history: History, roots: list[ValueId]) -> Iterator[tuple
             continue
         for policy, weighed in (sides, sides[::-1]):
             logits = _logits(graph, policy)
-            sign = _sign_of_log(history, weighed, logits) if logits else 0
-            if sign:
-                yield op, -sign * sign_in_loss(history, op.nid, roots)
+            for squared in (False, True) if logits else ():
+                if logits and (sign := _sign_of_log(history, weighed, logits, squared)):
+                    yield ExpectedEntropy(op, -sign * sign_in_loss(history, op.nid, roots), squared)
 
 
 def expected_values(
@@ -67,15 +76,30 @@ def _logits(graph: Provenance, op: Op | None) -> ValueId | None:
     return op.inputs[0] if op is not None and op.name == "softmax" else None
 
 
-def _sign_of_log(history: History, weighed: Op, logits: ValueId) -> int:
-    """Of log p among summands that a critic's values are among, too: what is weighed by all actions' probabilities."""
+def _sign_of_log(history: History, weighed: Op, logits: ValueId, squared: bool) -> int:
+    """Of log p (or of its square, turned round) among summands that a critic's values are among, too: what is weighed
+    by all actions' probabilities."""
     graph, signs, judged = history.graph, set[int](), False
     for term in terms(graph, weighed, reshape=False):
         if not term.op.live:
             judged = judged or bool(graph.value_params([term.op.nid]))
-        elif _is_log_of(graph, term.op, logits):
-            signs.add(term.sign)
+        elif (
+            sign := _sign_of_square(graph, term.op, logits) if squared else _is_log_of(graph, term.op, logits)
+        ):
+            signs.add(-term.sign * sign if squared else term.sign)
     return signs.pop() if judged and len(signs) == 1 else 0
+
+
+def _sign_of_square(graph: Provenance, op: Op, logits: ValueId) -> int:
+    """Of `alpha * log p * log p`; 0 where it is something else."""
+    sides = list(graph.inputs(op))
+    if op.name == "square" or (op.name == "pow" and op.facts.scalars == (2.0,)):
+        sides *= 2
+    elif op.name != "mul":
+        return 0
+    factors = [terms(graph, side, reshape=False) for side in sides]
+    logs = [own[0] for own in factors if len(own) == 1 and _is_log_of(graph, own[0].op, logits)]
+    return logs[0].sign * logs[1].sign if len(sides) == len(logs) == 2 else 0
 
 
 def _is_log_of(graph: Provenance, op: Op, logits: ValueId) -> bool:

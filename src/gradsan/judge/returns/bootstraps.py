@@ -9,8 +9,16 @@ from typing import NamedTuple
 from gradsan.judge.experience import Row
 from gradsan.judge.flow import SHAPING, TAKEN_OUT
 from gradsan.judge.history import History
-from gradsan.judge.objective.weighed import DIFFERENCES, Met, met_in, origin
-from gradsan.judge.returns.numpy_targets import next_starts, successors, takes_next_values
+from gradsan.judge.objective.weighed import DIFFERENCES, WRITTEN, Met, met_in, origin
+from gradsan.judge.returns.numpy_targets import (
+    Outside,
+    beside_rewards,
+    next_starts,
+    successors,
+    takes_next_values,
+)
+from gradsan.judge.returns.one_by_one import summed_at
+from gradsan.judge.returns.one_column import one_column
 from gradsan.judge.returns.windows import Window, discount_of, windows_behind
 from gradsan.record.events import Backward, Op, Site, Transition, ValueId
 
@@ -48,8 +56,9 @@ def bootstraps_in(history: History, event: Backward) -> Iterator[Bootstrap]:
             or _adds_other_values(history, met.constant)
         ):
             continue
-        for rows in book.readings_behind(met.live, len(met.numbers)):
-            if (found := _bootstrap(history, met, met.constant, rows)) is not None:
+        learned = one_column(history, met)
+        for rows in book.readings_behind(met.live, len(learned.numbers)):
+            if (found := _bootstrap(history, learned, met.constant, rows)) is not None:
                 yield found
                 break
 
@@ -58,8 +67,9 @@ def _bootstrap(history: History, met: Met, target: Op, rows: list[Row]) -> Boots
     if (found := summed_rewards(history, met)) is None:
         if (summands := _summed_data(history, met)) is not None:
             return _beside_other_data(history, met, rows, summands)
-        if takes_next_values(history, met, rows):
-            return Bootstrap(met, origin(history, target), _rest_outside(met, rows))
+        if (outside := takes_next_values(history, met, rows)) is not None:
+            site = summed_at(history, rows, beside_rewards(met, rows, rows), outside.discount)
+            return Bootstrap(met, site or origin(history, target), _rest_outside(met, rows, outside))
         return None
     op, rewards = found
     if windows := windows_behind(history, target, rows):
@@ -68,7 +78,7 @@ def _bootstrap(history: History, met: Met, target: Op, rows: list[Row]) -> Boots
     rest, pairs = [], []
     for i, (row, reward, number, next_row) in enumerate(zip(rows, rewards, met.numbers, after, strict=False)):
         if row is not None and row.end != "reset":
-            rest.append(Rest(row, _difference(number, reward), next_row == row, i in starts))
+            rest.append(Rest(row, difference(number, reward), next_row == row, i in starts))
             pairs += [] if row.end else [(row.reward, reward)]
     return Bootstrap(met, op.site, rest) if are_rewards(pairs) else None
 
@@ -114,13 +124,20 @@ def _over_several_steps(
         return None
     rows = zip(windows, met.numbers, rewards, strict=True)
     whole = [(w, number, reward) for w, number, reward in rows if w is not None and w.is_whole]
-    return Bootstrap(met, op.site, [Rest(w.last, _difference(n, r), True) for w, n, r in whole])
+    return Bootstrap(met, op.site, [Rest(w.last, difference(n, r), True) for w, n, r in whole])
 
 
-def _rest_outside(met: Met, rows: list[Row]) -> list[Rest]:
-    found = zip(rows, met.numbers, strict=True)
-    known = [(row, number) for row, number in found if row is not None and row.end != "reset"]
-    return [Rest(row, _difference(number, row.reward), True) for row, number in known]
+def _rest_outside(met: Met, rows: list[Row], outside: Outside) -> list[Rest]:
+    """At an end the script may give a reward of its own: what is neither that of the environment nor a next value is
+    left alone."""
+    found = list[Rest]()
+    for at, (row, number) in enumerate(zip(rows, met.numbers, strict=True)):
+        if row is None or row.end == "reset":
+            continue
+        rest = difference(number, row.reward)
+        if not row.end or rest == 0.0 or outside.holds(at, rest):
+            found.append(Rest(row, rest, True))
+    return found
 
 
 def has_learned_target(history: History, event: Backward) -> bool:
@@ -144,6 +161,8 @@ def _sums_in(history: History, target: Op) -> Iterator[tuple[Op, list[Op], list[
             stack += [source for source, is_learned in zip(inputs, learned, strict=True) if is_learned]
         elif op.name in SAME_ROWS:
             stack += inputs
+        elif op.name in WRITTEN:
+            stack += inputs[1:2]  # what was written into it, one number for each row
 
 
 def _adds_other_values(history: History, target: Op) -> bool:
@@ -190,7 +209,7 @@ def are_rewards(pairs: list[tuple[float, float]]) -> bool:
     return varied and scale > 0.0 and all(_is_near(scale * given, used) for given, used in pairs)
 
 
-def _difference(number: float, reward: float) -> float:
+def difference(number: float, reward: float) -> float:
     return 0.0 if _is_near(number, reward) else number - reward
 
 

@@ -9,13 +9,35 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from gradsan.judge.flow import SHAPING, TAKEN_OUT
+from gradsan.judge.history import History
 from gradsan.judge.provenance import Provenance
-from gradsan.record.events import Op, ValueId
+from gradsan.judge.report.wording import value_at
+from gradsan.judge.returns.misaligned import Memory, Misaligned
+from gradsan.record.events import Backward, Op, ValueId
 
 FEWEST = 8  # steps
 DEEPEST = 24  # operations that one step takes
 ZEROS = {"zeros", "zeros_like", "new_zeros"}
 ARITHMETIC = {"add", "sub", "rsub", "mul", "div", "neg"}
+
+
+class CarriedFromItself:
+    def __init__(self, history: History, memory: Memory) -> None:
+        self._history, self._memory = history, memory
+
+    def found_in(self, event: Backward) -> Iterator[Misaligned]:
+        graph = self._history.graph
+        within = graph.ancestors(root.nid for root in event.roots)
+        for write, steps in carried_from_themselves(graph, within):
+            if self._memory.is_enough(write.nid, write.site):
+                yield Misaligned(
+                    write.site,
+                    f"at each of {steps} steps, {value_at(self._history, write.site, 'the return')} goes on from its "
+                    "own entry, which is still zero, not from the one of the next step: nothing that comes later "
+                    "than one step is in it",
+                    [("return", write.site), ("backward", event.site)],
+                    fix="go on from the step behind: `adv[t] = delta + gamma * lam * adv[t + 1]`",
+                )
 
 
 def carried_from_themselves(graph: Provenance, within: dict[ValueId, Op]) -> Iterator[tuple[Op, int]]:

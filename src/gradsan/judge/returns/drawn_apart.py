@@ -6,15 +6,36 @@ values that were summed, as long as its weights are those that predicted them: i
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from gradsan.judge.history import History
-from gradsan.judge.objective.weighed import Met
+from gradsan.judge.objective.weighed import Met, met_in
+from gradsan.judge.returns.misaligned import ENOUGH_UPDATES, Memory, Misaligned, return_that
 from gradsan.judge.returns.rollout_sums import places_of, single, sum_behind
-from gradsan.record.events import Op
+from gradsan.record.events import Backward, Op
 
 FEWEST = 8  # rows that are found again, in both
 NEAR = 1e-5  # of the range of the values
+TEXT = "meets, at each of {rows} rows, the prediction for another row: they were not drawn together"
+
+
+class DrawnApart:
+    def __init__(self, history: History, memory: Memory) -> None:
+        self._history, self._memory = history, memory
+
+    def found_in(self, event: Backward) -> Iterator[Misaligned]:
+        for met in met_in(self._history, event):
+            if met.op.name == "mul" or met.constant is None:
+                continue
+            if (found := drawn_apart(self._history, met)) is None:
+                continue
+            seen = self._memory.at(met.constant.site, met)
+            seen.drawn_apart += 1
+            if seen.drawn_apart >= ENOUGH_UPDATES:
+                yield return_that(
+                    self._history, event, met, found[0].site, TEXT.format(rows=found[1]), met.constant.site,
+                    fix="take observations and returns with the same indices",
+                )  # fmt: skip
 
 
 def drawn_apart(history: History, met: Met) -> tuple[Op, int] | None:

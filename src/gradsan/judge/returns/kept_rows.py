@@ -10,6 +10,8 @@ from gradsan.judge import flow
 from gradsan.judge.leaks.own_weights import goes_both_ways
 from gradsan.judge.objective import scores
 from gradsan.judge.objective.weighed import is_score
+from gradsan.judge.report.wording import line, value_at
+from gradsan.judge.returns.misaligned import Memory, Misaligned
 from gradsan.record.events import Backward, Op, ParamId, Site, ValueId
 
 if TYPE_CHECKING:
@@ -40,12 +42,24 @@ class KeptRows:
     """Told of losses that only the policy of the moment may feed: ratios that are clipped around one, and
     log-probabilities that are weighed both up and down. Imitation and replay may keep what they like."""
 
-    def __init__(self, history: History) -> None:
+    def __init__(self, history: History, memory: Memory) -> None:
         self._history = history
         # By where it is weighed, and whose log-probabilities they are.
         self._last: dict[tuple[Site, frozenset[ParamId]], _Batch] = {}
 
-    def kept_in(self, event: Backward) -> Iterator[KeptBatch]:
+    def found_in(self, event: Backward) -> Iterator[Misaligned]:
+        for batch in self._kept_in(event) if event.call == "backward" else ():
+            site, weighed = batch.joined.site, batch.weighed.site
+            yield Misaligned(
+                site,
+                f"{value_at(self._history, site, 'the batch')} has {batch.now} rows, and the first {batch.before} are "
+                f"those of the update before; so it was {batch.times} times in a row: the policy on "
+                f"{line(self._history, weighed)} learns again and again from what older ones did",
+                [("put together", site), ("loss", weighed), ("backward", event.site)],
+                fix="empty the rollout after each update (`memory.clear()`), before the next episode is put in",
+            )
+
+    def _kept_in(self, event: Backward) -> Iterator[KeptBatch]:
         for joined, weighed in self._learned_from(event):
             parts, rows = self._parts(joined), joined.shape[0] if joined.shape else 0
             key = (weighed.site, frozenset(self._history.graph.live_params([weighed.nid])))

@@ -10,15 +10,55 @@ from typing import Literal, NamedTuple
 
 from gradsan.judge.experience import ExperienceBook, Row
 from gradsan.judge.history import History
+from gradsan.judge.lines.stored_rows import observation_stored_at, stored_at
 from gradsan.judge.objective.weighed import DIFFERENCES, Met, is_score, met_in
+from gradsan.judge.report.wording import value_at
 from gradsan.judge.returns.bootstraps import summed_rewards
+from gradsan.judge.returns.misaligned import ENOUGH_UPDATES, Memory, Misaligned
 from gradsan.judge.returns.misplaced_rewards import FEWEST, FEWEST_APART, known_rows, neighbour
-from gradsan.record.events import Backward, Op, Transition, ValueId
+from gradsan.record.events import Backward, Op, Site, Transition, ValueId
 
 PICKING = ("gather", "take_along_dim", "getitem", "sub", "rsub")
 NEAR = 1e-5
 Whose = Literal["", "own", "before", "after", "elsewhere"]
 Action = tuple[float, ...]
+TEXTS = {
+    "before": "the action that `step` was given one step before the one that its observation is about",
+    "after": "the action that `step` was given one step after the one that its observation is about",
+    "elsewhere": "an action that `step` was given for another of its observations: they are in another order",
+}
+
+
+class ActionsOfOthers:
+    def __init__(self, history: History, memory: Memory) -> None:
+        self._history, self._memory = history, memory
+
+    def found_in(self, event: Backward) -> Iterator[Misaligned]:
+        self._memory.late = False
+        for found in actions_in(self._history, event):
+            self._memory.late = self._memory.late or found.whose == "before"
+            seen = self._memory.at(found.scored.site, found.met)
+            seen.own_actions += found.whose == "own"
+            seen.other_actions += found.whose != "own"
+            if found.whose != "own" and seen.other_actions >= ENOUGH_UPDATES and not seen.own_actions:
+                yield self._misaligned(event, found)
+
+    def _misaligned(self, event: Backward, found: MisplacedActions) -> Misaligned:
+        site = found.scored.site
+        what = value_at(self._history, site, "the score")
+        return Misaligned(
+            self._line_of(found),
+            f"{what} asks, at each of {found.rows} rows, about {TEXTS[found.whose]}",
+            [("scored", site), ("loss", found.met.op.site), ("backward", event.site)],
+            fix="keep an observation and the action that was chosen for it in one row",
+        )
+
+    def _line_of(self, found: MisplacedActions) -> Site:
+        """An action of the step before means that its observation was kept too late."""
+        if found.whose == "elsewhere":
+            return found.scored.site
+        line_of = observation_stored_at if found.whose == "before" else stored_at
+        return line_of(self._history, found.scored.site)
 
 
 class MisplacedActions(NamedTuple):

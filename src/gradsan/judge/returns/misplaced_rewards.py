@@ -64,12 +64,12 @@ def _outside(history: History, met: Met, readings: Sequence[list[Row]]) -> Itera
         return
     for rows in readings:
         known = sum(row is not None for row in rows)
-        if takes_next_values(history, met, rows):
+        if takes_next_values(history, met, rows) is not None:
             yield MisplacedRewards(met, arrived, "own", known, False)
         for by, whose in NEIGHBOURS:
             given = [neighbour(history.experience, row, by) if row is not None else None for row in rows]
             both = [(row.reward, paid.reward) for row, paid in zip(rows, given, strict=True) if row and paid]
-            if _are_apart(both, FEWEST) and takes_next_values(history, met, rows, given):
+            if _are_apart(both, FEWEST) and takes_next_values(history, met, rows, given) is not None:
                 yield MisplacedRewards(met, arrived, whose, known, False)
 
 

@@ -6,28 +6,51 @@ the one into the other at every row that goes on, `target = reward + discount * 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from gradsan.judge.experience import Row
 from gradsan.judge.history import History
 from gradsan.judge.lines.arrival_lines import ARRIVING
 from gradsan.judge.objective.weighed import Met
+from gradsan.judge.returns.one_by_one import is_discounted, next_values
 from gradsan.record.events import Op
 
 LEAVING = ("numpy", "array", "tolist")
 FEWEST, MOST_ACTIONS = 4, 64
-PRECISION = 1e-4  # of a value: single precision, and a discount that is found by division
 SLOWEST, FASTEST = 1.0 + 1e-4, 0.3  # discounts
 
 
-def takes_next_values(history: History, met: Met, rows: list[Row], given: list[Row] | None = None) -> bool:
+class Outside(NamedTuple):
+    """`target = reward + discount * next value`, computed where nobody saw it; `values`: those of each row, as far as
+    they are known."""
+
+    discount: float
+    values: list[tuple[float, ...]]
+
+    def holds(self, row: int, rest: float) -> bool:
+        """Whether this is what a next value of the row makes of it."""
+        return any(is_discounted(value, self.discount, rest) for value in self.values[row])
+
+
+def takes_next_values(
+    history: History, met: Met, rows: list[Row], given: list[Row] | None = None
+) -> Outside | None:
     """`given`: the steps whose rewards the targets hold, where these are others."""
     if met.constant is None or arrival(history, met.constant) is None:
-        return False
-    rest = [
+        return None
+    rest = beside_rewards(met, rows, given or rows)
+    for values in _next_values(history, rows):
+        if discount := turns_into(values, rest):
+            return Outside(discount, values)
+    return None
+
+
+def beside_rewards(met: Met, rows: list[Row], given: list[Row]) -> list[float | None]:
+    """What each target holds that goes on."""
+    return [
         None if row is None or row.end or paid is None else number - paid.reward
-        for row, paid, number in zip(rows, given or rows, met.numbers, strict=True)
+        for row, paid, number in zip(rows, given, met.numbers, strict=True)
     ]
-    return any(_turns_into(values, rest) for values in _next_values(history, rows))
 
 
 def successors(history: History, target: Op, rows: list[Row]) -> tuple[Row, ...]:
@@ -67,6 +90,8 @@ def arrival(history: History, op: Op) -> Op | None:
 
 def _next_values(history: History, rows: list[Row]) -> Iterator[list[tuple[float, ...]]]:
     """Of every value that has left torch and was computed from where these rows lead: its numbers, row by row."""
+    if found := next_values(history, rows):
+        yield found
     graph, numbers = history.graph, history.experience.numbers
     for nid, flat in numbers.items():
         op, width = graph.get(nid), len(flat) // len(rows)
@@ -79,15 +104,18 @@ def _next_values(history: History, rows: list[Row]) -> Iterator[list[tuple[float
             yield [flat[at : at + width] for at in range(0, len(flat), width)]
 
 
-def _turns_into(values: list[tuple[float, ...]], rest: list[float | None]) -> bool:
-    """Whether one discount makes of one of the values of each row what the target holds beside its reward."""
-    known = [(row, number) for row, number in zip(values, rest, strict=True) if number]
+def turns_into(values: list[tuple[float, ...]], rest: list[float | None]) -> float:
+    """The discount that makes of one of the values of each row what the target holds beside its reward; 0 where none
+    does."""
+    known = [(row, number) for row, number in zip(values, rest, strict=True) if number and row]
     if len(known) < FEWEST:
-        return False
+        return 0.0
     first, number = known[0]
     discounts = {number / value for value in first if value}
-    return any(
-        FASTEST < discount < SLOWEST
-        and all(any(abs(discount * v - n) <= PRECISION * max(1e-2, abs(n)) for v in row) for row, n in known)
+    fitting = (
+        discount
         for discount in discounts
+        if FASTEST < discount < SLOWEST
+        and all(any(is_discounted(value, discount, n) for value in row) for row, n in known)
     )
+    return next(fitting, 0.0)

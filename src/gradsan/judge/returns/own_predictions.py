@@ -9,6 +9,8 @@ from typing import NamedTuple
 from gradsan.judge.flow import SELECTING, SHAPING, TAKEN_OUT, behind_all
 from gradsan.judge.history import History
 from gradsan.judge.objective.weighed import DIFFERENCES
+from gradsan.judge.report.wording import line, value_at
+from gradsan.judge.returns.misaligned import Memory, Misaligned
 from gradsan.record.events import Backward, Op
 
 ZEROS = {"zeros", "zeros_like", "new_zeros"}
@@ -20,6 +22,21 @@ class OwnPrediction(NamedTuple):
 
     total: Op
     error: Op
+
+
+class OwnPredictions:
+    def __init__(self, history: History, memory: Memory) -> None:
+        self._history, self._memory = history, memory
+
+    def found_in(self, event: Backward) -> Iterator[Misaligned]:
+        for total, error in own_predictions(self._history, event):
+            if self._memory.is_enough(total.nid, total.site):
+                yield Misaligned(
+                    total.site,
+                    f"{value_at(self._history, total.site, 'the return')} is what the value learns on "
+                    f"{line(self._history, error.site)} and is its own predictions plus zeros: no reward is in it",
+                    [("return", total.site), ("loss", error.site), ("backward", event.site)],
+                )
 
 
 def own_predictions(history: History, event: Backward) -> Iterator[OwnPrediction]:

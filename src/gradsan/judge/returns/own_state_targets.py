@@ -11,9 +11,11 @@ from gradsan.judge.flow import JOINING, SELECTING, terms
 from gradsan.judge.history import History
 from gradsan.judge.objective.weighed import DIFFERENCES, Met, met_in
 from gradsan.judge.returns.bootstraps import are_rewards, summed_rewards
+from gradsan.judge.returns.misaligned import ENOUGH_UPDATES, Memory, Misaligned, return_that
 from gradsan.record.events import Backward, Op, ParamId, Site, ValueId
 
 FEWEST = 8  # rows that go on
+OWN_STATE = "takes, at each of {steps} steps, the value of its own state where that of the next one belongs"
 # What may give a row what another row was computed from.
 MIXING = (JOINING | SELECTING | {"flip", "repeat", "tile", "cumsum", "sort", "argsort"}) - {"gather", "where"}
 
@@ -22,6 +24,19 @@ class OwnState(NamedTuple):
     met: Met
     site: Site
     rows: int
+
+
+class OwnStateTargets:
+    def __init__(self, history: History, memory: Memory) -> None:
+        self._history, self._memory = history, memory
+
+    def found_in(self, event: Backward) -> Iterator[Misaligned]:
+        for found in own_states_in(self._history, event):
+            seen = self._memory.at(found.site, found.met)
+            seen.from_itself += 1
+            if seen.from_itself >= ENOUGH_UPDATES:
+                text = OWN_STATE.format(steps=found.rows)
+                yield return_that(self._history, event, found.met, found.site, text)
 
 
 def own_states_in(history: History, event: Backward) -> Iterator[OwnState]:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from gradsan.judge.flow import SELECTING, SHAPING, TAKEN_OUT
 from gradsan.judge.history import History
 from gradsan.judge.objective.weighed import Met
+from gradsan.judge.returns.newest_rollouts import newest_rollouts
 from gradsan.judge.returns.return_laws import ReturnRow
 from gradsan.record.events import Op
 
@@ -23,10 +24,14 @@ Layout = Callable[
 def rollouts(history: History, met: Met, seen: Sequence[ReturnRow]) -> Iterator[tuple[Op, list[ReturnRow]]]:
     """The sum, and its rows with either summand for the prediction: one of them is."""
     found = sum_behind(history, met)
-    if found is None or len(seen) < FEWEST:
+    if found is None:
         return
     op, left, right = found
     total = [single(a + b) for a, b in zip(left, right, strict=True)]
+    if len(seen) < FEWEST:
+        for values in (left, right):
+            yield from ((op, rows) for rows in newest_rollouts(history.experience, op, total, values))
+        return
     streams = sorted({entry.transition.stream for entry in seen})
     where = places_of(total, [entry.number for entry in seen])
     for layout in _layouts(len(total), len(streams)):

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 from gradsan.judge.experience import ExperienceBook
 from gradsan.judge.returns.bootstraps import Rest
+from gradsan.record.events import Transition
 
 ENOUGH = 3  # rows
+MOST_COPIES = 64  # of one environment that are followed
 UNCLEAR = ("reset", "truncated", "ended")  # a flag may say so, or not
 
 
@@ -34,3 +36,36 @@ class ShiftedEnds:
     @property
     def is_so(self) -> bool:
         return self.masked >= ENOUGH and not self.others
+
+
+@dataclass(slots=True)
+class EndsOfOthers(ShiftedEnds):
+    """The same of what another agent, or another copy, said at the same step: `by` places further among those that
+    are stepped together. Only where one of the two has ended alone it tells."""
+
+    taken: int = 0
+
+    def add(self, book: ExperienceBook, rest: list[Rest]) -> None:
+        for transition, number, *_ in rest:
+            beside = self._other(book, transition)
+            if beside is None or {beside.end, transition.end} & {"reset", "truncated"}:
+                continue
+            mine, theirs = transition.end == "terminated", beside.end == "terminated"
+            if mine != theirs:
+                self.masked += theirs and number == 0.0
+                self.taken += mine and number != 0.0
+                self.others += mine == (number == 0.0)
+
+    def _other(self, book: ExperienceBook, row: Transition) -> Transition | None:
+        first = 1  # streams are counted as environments are met
+        for environment in book.environments:
+            copies = min(environment.copies, MOST_COPIES)
+            if first <= row.stream < first + copies:
+                other = first + (row.stream - first + self.by) % copies
+                return book.transitions.get((other, row.step)) if other != row.stream else None
+            first += copies
+        return None
+
+    @property
+    def is_so(self) -> bool:
+        return min(self.masked, self.taken) >= ENOUGH and not self.others

@@ -29,7 +29,7 @@ class SingleSteps:
         for met in met_in(history, event):
             if met.op.name not in DIFFERENCES or met.constant is None or len(met.numbers) != 1:
                 continue
-            row, found = self._row_behind(met), added_number(history, met.constant)
+            row, found = row_behind(history, met), added_number(history, met.constant)
             if row is None or found is None:
                 continue
             added, reward = found
@@ -40,15 +40,13 @@ class SingleSteps:
                 if whose := _whose_of_one(book, list(rows), list(rows.values())):
                     yield MisplacedRewards(met, added, whose, len(rows), False)
 
-    def _row_behind(self, met: Met) -> Row:
-        """By the one observation that it was computed from: nobody knows when it was."""
-        book, graph = self._history.experience, self._history.graph
-        found = {
-            rows[0]
-            for nid in graph.ancestors([met.live.nid])
-            if len(rows := book.observations.get(nid, ())) == 1
-        }
-        return found.pop() if len(found) == 1 else None
+
+def row_behind(history: History, met: Met) -> Row:
+    """By the one observation that it was computed from: nobody knows when it was."""
+    book = history.experience
+    behind = history.graph.ancestors([met.live.nid])
+    found = {rows[0] for nid in behind if len(rows := book.observations.get(nid, ())) == 1}
+    return found.pop() if len(found) == 1 else None
 
 
 def added_number(history: History, target: Op) -> tuple[Op, float] | None:

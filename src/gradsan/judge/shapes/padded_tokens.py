@@ -42,7 +42,8 @@ class PaddedTokens:
         """Rows whose last place is picked though it is padding."""
         graph = self._history.graph
         for op in graph.named(graph.live_ancestors(root.nid for root in event.roots), {"getitem"}):
-            if op.facts.padded >= max(ROWS, MOST_ROWS * op.shape[0]) and self._is_known(op.site):
+            rows = op.shape[0] if op.shape else 0
+            if op.facts.padded >= max(ROWS, MOST_ROWS * rows) and self._is_known(op.site):
                 behind = graph.live_ancestors([op.nid])
                 if any(source.name == "embedding" for source in behind.values()):
                     yield op

@@ -67,6 +67,8 @@ def facts(
     if (name == "div" or name == "mul") and len(inputs) == 2 and outputs and outputs[0].requires_grad:
         mask = mask_facts.of_product(inputs) if name == "mul" and inputs[0].dim() == 2 else None
         return OpFacts(scalars, alpha, saturated, bad, settings, operand=_single_number(inputs), mask=mask)
+    if (name == "rsub" or name == "sub") and scalars == (1.0,):
+        return OpFacts(scalars, alpha, saturated, bad, settings, mask=mask_facts.of_flags(inputs))
     return OpFacts(
         scalars, alpha, saturated, bad, settings, flat_units=_flat_units(inputs, outputs) if saturated else 0
     )

@@ -9,6 +9,7 @@ from gradsan.observe.unseen import is_dense
 from gradsan.record.events import MaskFacts
 
 MOST, MOST_ROWS, FEWEST_ROWS, FEWEST_PLACES = 1 << 16, 256, 3, 4
+MOST_FLAGS = 4_096
 
 
 def of_product(inputs: list[Tensor]) -> MaskFacts | None:
@@ -40,6 +41,15 @@ def of_sum(inputs: list[Tensor]) -> MaskFacts | None:
         if sum(tails) == int((~kept).sum()):
             return MaskFacts(float(kept.all()), 1.0, tails, int(kept.sum()))
     return MaskFacts(0.0, 1.0, (), int(kept.sum()))
+
+
+def of_flags(inputs: list[Tensor]) -> MaskFacts | None:
+    """Of `1 - x`, where x holds zeros and ones only: how many of them are zero."""
+    flags = inputs[0].detach() if len(inputs) == 1 and not inputs[0].requires_grad else None
+    if flags is None or flags.numel() > MOST_FLAGS or not is_dense(flags) or flags.dtype.is_complex:
+        return None
+    zeros = int((flags == 0).sum())
+    return MaskFacts(0.0, 1.0, (), zeros) if zeros + int((flags == 1).sum()) == flags.numel() else None
 
 
 def of_tokens(inputs: list[Tensor]) -> MaskFacts | None:

@@ -124,8 +124,8 @@ class EnvironmentTap:
 
     def _looks_like_one(self, kind: type) -> bool:
         return (
-            type(of_class(kind, "step")) is types.FunctionType
-            and type(of_class(kind, "reset")) is types.FunctionType
+            type(of_class(kind, "step")) in METHODS
+            and type(of_class(kind, "reset")) in METHODS
             and not issubclass(kind, NO_ENVIRONMENTS)
         )
 
@@ -210,6 +210,10 @@ class _Method:
     @property
     def __isabstractmethod__(self) -> bool:
         return getattr(self._original, "__isabstractmethod__", False)
+
+
+# One that a class inherits may have been replaced in its base already.
+METHODS = (types.FunctionType, _Method)
 
 
 def _family(base: Any) -> Iterator[type]:

@@ -20,7 +20,7 @@ TAKING_BATCHES = {"linear", "matmul", "mm", "cat", "sub", "div", "mul"}
 MEETING = {"mul", "add", "sub", "rsub", "mse_loss", "smooth_l1_loss", "huber_loss", "l1_loss"}
 PICKING = {"gather", "take_along_dim", "getitem"}
 LOOKED_AT = TAKING_BATCHES | MEETING | PICKING
-MOST_NUMBERS, MOST_VALUES, MOST_STEPS, MOST_BATCHES = 12_288, 2_048, 4_096, 16  # in one look
+MOST_NUMBERS, MOST_VALUES, MOST_STEPS, MOST_BATCHES, MOST_ALONE = 12_288, 2_048, 4_096, 16, 128  # in one look
 FEWEST_REWARDS = 8  # that are worth looking for
 LONGEST_WINDOW = 32  # steps that one target spans
 FIRST_LOOKS, THEN_EVERY, MOST_LOOKS = 24, 16, 48  # at a backward
@@ -31,6 +31,7 @@ class ExperienceTap:
         self._rollouts = rollouts
         self._emit = emit
         self._batches: dict[ValueId, Tensor] = {}
+        self._alone: dict[ValueId, Tensor] = {}  # of one row each
         self._constants: dict[ValueId, Tensor] = {}
         self._size = 0
         self._backwards = self._looks = 0
@@ -62,13 +63,16 @@ class ExperienceTap:
             self._keep(tensor, number)
 
     def _batch(self, batch: Tensor, number: ValueId) -> None:
-        if not batch.dim() or batch.requires_grad or number in self._batches:
+        if not batch.dim() or batch.requires_grad or number in self._batches or number in self._alone:
             return
         width = self._width(batch)
         if width and batch.numel() // width <= MOST_NUMBERS and batch.device.type == "cpu":
-            self._batches[number] = batch.detach().reshape(-1, width).clone()
-            if len(self._batches) > MOST_BATCHES:  # the newest ones count: acting comes before learning
-                del self._batches[next(iter(self._batches))]
+            kept, most = (
+                (self._alone, MOST_ALONE) if batch.numel() == width else (self._batches, MOST_BATCHES)
+            )
+            kept[number] = batch.detach().reshape(-1, width).clone()
+            if len(kept) > most:  # the newest ones count: acting comes before learning
+                del kept[next(iter(kept))]
 
     def _width(self, batch: Tensor) -> int:
         """How many numbers of it are an observation: those of the last axis, or of several (an agent each, a grid) that
@@ -105,11 +109,13 @@ class ExperienceTap:
 
     def forget(self) -> None:
         self._batches.clear()
+        self._alone.clear()
         self._constants.clear()
         self._size = 0
 
     def _experience(self) -> Experience | None:
-        batches = {number: digests_of_rows(batch) for number, batch in self._batches.items()}
+        kept = (*self._alone.items(), *self._batches.items())
+        batches = {number: digests_of_rows(batch) for number, batch in kept}
         self._rollouts.look_for(set().union(*batches.values()))
         found: dict[TransitionKey, int] = {}
         rows: list[Rows] = []
