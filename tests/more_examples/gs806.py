@@ -2023,4 +2023,47 @@ GOOD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    # Many rows: the predictions of later parts lie near some value of the rollout by chance.
+    import numpy, torch
+
+    class Walks:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=(8, 3)).astype("float32")
+            return self.x.copy()
+
+        def step(self, actions):
+            self.x = (self.x + self.random.normal(0.0, 0.5, size=(8, 3))).astype("float32")
+            over = abs(self.x).max(1) > 2
+            rewards = self.x[:, 0].copy()
+            self.x[over] = self.random.normal(size=(int(over.sum()), 3))
+            return self.x.copy(), rewards, over, {}
+
+    torch.manual_seed(0)
+    envs, critic = Walks(), torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    obs = envs.reset()
+    for _ in range(2):
+        seen, values, rewards, ends = torch.zeros(128, 8, 3), *(torch.zeros(128, 8) for _ in range(3))
+        for t in range(128):
+            seen[t] = torch.tensor(obs)
+            with torch.no_grad():
+                values[t] = critic(seen[t]).squeeze(-1)
+            obs, reward, over, _ = envs.step(numpy.ones(8))
+            rewards[t], ends[t] = torch.tensor(reward), torch.tensor(over)
+        after, carry, gains = critic(torch.tensor(obs)).squeeze(-1).detach(), 0.0, torch.zeros(128, 8)
+        for t in reversed(range(128)):
+            carry = rewards[t] + (1 - ends[t]) * (0.9 * after + 0.8 * carry) - values[t]
+            gains[t], after = carry, values[t]
+        returns = (gains + values).flatten()
+        for _ in range(2):
+            for rows in torch.randperm(1024).split(256):
+                loss = (critic(seen.flatten(0, 1)[rows]).squeeze(-1) - returns[rows]).pow(2).mean()
+                opt.zero_grad()
+                loss.backward()
+                opt.step()
+    """,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import NamedTuple
 
 from gradsan.judge.history import History
@@ -47,9 +47,9 @@ def carried_sums(history: History, event: Backward) -> list[CarriedSum]:
 
 def _sums(graph: Provenance, within: dict[ValueId, Op]) -> Iterator[CarriedSum]:
     for joined, parts in ((joined, parts[:MOST_STEPS]) for joined, parts in _series(graph, within)):
-        carried = [_carried(graph, now, after) for now, after in pairwise(parts)]
-        known = [op for op in carried if op is not None]
-        if len(known) < len(carried) or len({(op.name, op.site) for op in known}) != 1:
+        carried = (_carried(graph, now, after) for now, after in pairwise(parts))
+        known = [op for op in takewhile(lambda op: op is not None, carried) if op is not None]
+        if len(known) < len(parts) - 1 or len({(op.name, op.site) for op in known}) != 1:
             continue
         stops = [*(frozenset({op.nid}) for op in known), frozenset[ValueId]()]
         given = [_given(graph, part, stop) for part, stop in zip(parts, stops, strict=True)]

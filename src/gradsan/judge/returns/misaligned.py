@@ -55,6 +55,7 @@ class Tally:
     drawn_apart: int = 0
     twice: int = 0
     permuted: int = 0
+    in_some_order: int = 0  # updates in which that was looked for
     right: int = 0
 
 

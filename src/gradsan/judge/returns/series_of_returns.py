@@ -25,6 +25,7 @@ from gradsan.judge.returns.whole_rollouts import WholeRollouts
 from gradsan.judge.returns.window_ends import WindowEnds
 from gradsan.record.events import Backward, Site
 
+MOST_TRIES = 3  # updates without any law in which their order is looked for
 MOST_UPDATES = 8  # of a few steps each that are looked at together
 
 TWICE = (
@@ -121,13 +122,15 @@ class SeriesOfReturns:
             if seen.twice >= ENOUGH_UPDATES and not seen.right:
                 text = TWICE.format(steps=len(series.pairs), discount=discount)
                 yield return_that(history, event, met, culprit, text, carried_on_at(history, culprit))
-        elif are_permuted(series):
+        elif seen.in_some_order < MOST_TRIES and are_permuted(series):
             seen.permuted += 1
             arrived = arrival(history, met.constant) if met.constant is not None else None
             if seen.permuted >= ENOUGH_UPDATES and not seen.right:
                 where = shuffled_at(history, arrived, culprit) if arrived is not None else culprit
                 text = PERMUTED.format(steps=len(series.entries))
                 yield return_that(history, event, met, culprit, text, where, fix=ONE_ORDER)
+        else:
+            seen.in_some_order += 1
 
     def _judge_law(self, event: Backward, met: Met, culprit: Site, series: Series) -> Iterator[Misaligned]:
         if (law := law_of(series)) is not None:

@@ -67,9 +67,8 @@ class _FlaggedWay(NamedTuple):
 def unmasked_steps(history: History, event: Backward) -> Iterator[UnmaskedStep]:
     graph = history.graph
     for joined, steps, _ in carried_sums(history, event):
-        ways = [_ways(graph, step) for step in steps]
-        known = [way for way in ways if way is not None]
-        if len(known) < len(ways):
+        known = list(_one_sided(graph, steps))
+        if len(known) < len(steps):
             continue
         lacks: Literal["value", "sum"]
         for lacks, has, other in (("value", 0, 1), ("sum", 1, 0)):
@@ -77,6 +76,15 @@ def unmasked_steps(history: History, event: Backward) -> Iterator[UnmaskedStep]:
             one_sided = all(way.flags for way in flagged) and not any(way.flags for way in plain)
             if one_sided and _are_flags(graph, flagged):
                 yield UnmaskedStep(joined, lacks, plain[0].site, len(steps) + 1)
+
+
+def _one_sided(graph: Provenance, steps: list[CarriedStep]) -> Iterator[tuple[_FlaggedWay, _FlaggedWay]]:
+    """As far as one of the ways has flags, and the other none."""
+    for step in steps:
+        ways = _ways(graph, step)
+        if ways is None or bool(ways[0].flags) == bool(ways[1].flags):
+            return
+        yield ways
 
 
 def _ways(graph: Provenance, step: CarriedStep) -> tuple[_FlaggedWay, _FlaggedWay] | None:
