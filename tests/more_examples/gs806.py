@@ -2,6 +2,45 @@
 
 BAD: tuple[str, ...] = (
     """
+    # Equal rewards, normalised returns, and the list is never turned round.
+    import gymnasium, torch
+
+    class Endurance(gymnasium.Env):
+        observation_space = gymnasium.spaces.Box(-9, 9, (3,))
+        action_space = gymnasium.spaces.Discrete(2)
+        def reset(self, *, seed=None, options=None):
+            super().reset(seed=seed)
+            self.x = self.np_random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+        def step(self, action):
+            self.x = (self.x + self.np_random.normal(0.0, 0.3, size=3)).astype("float32")
+            return self.x.copy(), 1.0, bool(abs(self.x).max() > 2.5), False, {}
+
+    env, policy = Endurance(), torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+    for episode in range(10):
+        obs, _ = env.reset(seed=episode)
+        scores, rewards, done = [], [], False
+        while not done and len(rewards) < 60:
+            dist = torch.distributions.Categorical(logits=policy(torch.from_numpy(obs)))
+            action = dist.sample()
+            scores.append(dist.log_prob(action))
+            obs, reward, done, _, _ = env.step(int(action))
+            rewards.append(reward)
+        if len(rewards) < 6:
+            continue
+        running, returns = 0.0, []
+        for reward in reversed(rewards):
+            running = reward + 0.97 * running
+            returns.append(running)  # BUG
+        returns = torch.tensor(returns)
+        weights = (returns - returns.mean()) / (returns.std() + 1e-6)
+        loss = -(torch.stack(scores) * weights).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
     # The sum stops at an end, and the error before it takes the value of the next start.
     import numpy, torch
 
@@ -1018,6 +1057,84 @@ BAD: tuple[str, ...] = (
 )
 
 GOOD: tuple[str, ...] = (
+    """
+    # Equal rewards, normalised returns, in the order of time.
+    import gymnasium, torch
+
+    class Endurance(gymnasium.Env):
+        observation_space = gymnasium.spaces.Box(-9, 9, (3,))
+        action_space = gymnasium.spaces.Discrete(2)
+        def reset(self, *, seed=None, options=None):
+            super().reset(seed=seed)
+            self.x = self.np_random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+        def step(self, action):
+            self.x = (self.x + self.np_random.normal(0.0, 0.3, size=3)).astype("float32")
+            return self.x.copy(), 1.0, bool(abs(self.x).max() > 2.5), False, {}
+
+    env, policy = Endurance(), torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+    for episode in range(10):
+        obs, _ = env.reset(seed=episode)
+        scores, rewards, done = [], [], False
+        while not done and len(rewards) < 60:
+            dist = torch.distributions.Categorical(logits=policy(torch.from_numpy(obs)))
+            action = dist.sample()
+            scores.append(dist.log_prob(action))
+            obs, reward, done, _, _ = env.step(int(action))
+            rewards.append(reward)
+        if len(rewards) < 6:
+            continue
+        running, returns = 0.0, []
+        for reward in reversed(rewards):
+            running = reward + 0.97 * running
+            returns.insert(0, running)
+        returns = torch.tensor(returns)
+        weights = (returns - returns.mean()) / (returns.std() + 1e-6)
+        loss = -(torch.stack(scores) * weights).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The same with a discount for the time that has passed.
+    import gymnasium, torch
+
+    class Endurance(gymnasium.Env):
+        observation_space = gymnasium.spaces.Box(-9, 9, (3,))
+        action_space = gymnasium.spaces.Discrete(2)
+        def reset(self, *, seed=None, options=None):
+            super().reset(seed=seed)
+            self.x = self.np_random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+        def step(self, action):
+            self.x = (self.x + self.np_random.normal(0.0, 0.3, size=3)).astype("float32")
+            return self.x.copy(), 1.0, bool(abs(self.x).max() > 2.5), False, {}
+
+    env, policy = Endurance(), torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+    for episode in range(10):
+        obs, _ = env.reset(seed=episode)
+        scores, rewards, done = [], [], False
+        while not done and len(rewards) < 60:
+            dist = torch.distributions.Categorical(logits=policy(torch.from_numpy(obs)))
+            action = dist.sample()
+            scores.append(dist.log_prob(action))
+            obs, reward, done, _, _ = env.step(int(action))
+            rewards.append(reward)
+        if len(rewards) < 6:
+            continue
+        running, returns = 0.0, []
+        for reward in reversed(rewards):
+            running = reward + 0.97 * running
+            returns.insert(0, running)
+        returns = torch.tensor([0.97**t * sum(rewards) for t in range(len(rewards))])
+        weights = (returns - returns.mean()) / (returns.std() + 1e-6)
+        loss = -(torch.stack(scores) * weights).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
     """
     # A bonus for the own state beside the value of the next one (Munchausen).
     import numpy, torch

@@ -29,6 +29,25 @@ def filled_at(history: History, site: Site) -> Site:
     return _one_line(history, site, filling=True)
 
 
+def piled_up_at(history: History, site: Site) -> Site:
+    """The line that is wrong where each sum holds what came before it: the one that carries on, or, where its loop
+    begins with the last step, the one that leaves the sums in that order."""
+    carrying = carried_on_at(history, site)
+    seen = history.sites.get(carrying)
+    return (
+        filled_at(history, site) if seen is not None and _runs_backwards(seen.file, seen.line) else carrying
+    )
+
+
+def _runs_backwards(file: str, line: int) -> bool:
+    """`for reward in reversed(rewards)`, `rewards[::-1]`, `range(n - 1, -1, -1)`."""
+    tree = tree_of(file)
+    loops = [n for n in ast.walk(tree) if isinstance(n, ast.For)] if tree is not None else []
+    inside = [n for n in loops if n.lineno <= line <= (n.end_lineno or n.lineno)]
+    words = ast.unparse(inside[-1].iter) if inside else ""
+    return any(word in words for word in ("reversed(", "::-1", ", -1)"))
+
+
 def _one_line(history: History, site: Site, filling: bool) -> Site:
     seen = history.sites.get(site)
     found = _carrying(seen.file, seen.line, filling) if seen is not None else None

@@ -207,13 +207,24 @@ class Series:
     def looks_back(self, begins: Callable[[Transition], bool]) -> bool:
         """Whether each number is the sum of what came before it."""
         law = self.forward_law()
-        if not law.exact or not 0.05 < law.next < 1.0 + 1e-4 or not self.adds_up_to_reward(law):
+        if not law.exact or not 0.05 < law.next < 1.0 + 1e-4:
             return False
+        if not self.adds_up_to_reward(law):
+            return self._piles_up(law)
         if self.varied_rewards:
             return not self.backward_law(False).exact
         firsts = [e for e in self.entries.values() if begins(e.transition)]
         own = [abs(e.number - e.transition.reward) <= self.tolerance for e in firsts]
         return law.next < SLOWEST and bool(own) and all(own)
+
+    def _piles_up(self, law: Law) -> bool:
+        """Of equal rewards, and normalised: what is still to come gets less with every step, what has been gets more.
+        (A discount of the time that has passed gets less, too.)"""
+        if self.varied_rewards or not law.next < SLOWEST:
+            return False
+        reward = next(iter(self.entries.values())).transition.reward
+        more = [(later.number - entry.number) * reward for entry, later in self.pairs]
+        return bool(more) and min(more) > 0.0
 
     def adds_up_to_reward(self, law: Law) -> bool:
         if self.varied_rewards:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from gradsan.judge.history import History
 from gradsan.judge.lines.helper_lines import helper_line
-from gradsan.judge.lines.running_sums import carried_on_at
+from gradsan.judge.lines.running_sums import carried_on_at, piled_up_at
 from gradsan.judge.lines.shuffled_names import shuffled_at
 from gradsan.judge.objective.weighed import Met, entries, is_score, met_in
 from gradsan.judge.returns.across_ends import AcrossEnds, cut_beside, law_of
@@ -152,7 +152,7 @@ class SeriesOfReturns:
 
     def _sums_of_the_past(self, event: Backward, met: Met, culprit: Site, steps: int) -> Misaligned:
         text = f"is the sum of the rewards up to each of {steps} steps, not of those that follow it"
-        return return_that(self._history, event, met, culprit, text, carried_on_at(self._history, culprit))
+        return return_that(self._history, event, met, culprit, text, piled_up_at(self._history, culprit))
 
     def _only_discounted(self, event: Backward, met: Met, culprit: Site, steps: int) -> Misaligned:
         text = f"is, at each of {steps} steps, the discounted reward of that step alone: none that follow"
