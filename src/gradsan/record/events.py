@@ -478,7 +478,6 @@ class OpFacts(NamedTuple):
     numbers: tuple[float, ...] = ()  # a single number that left torch, or a list of them that came in
     cut_off: float = 0.0  # of the size of all numbers, the share that a cast to whole ones has cut off
     in_place: bool = False  # the result is the first operand itself, written anew
-    padded: int = 0  # the last place of every row was picked, and in so many rows it is padding
 
 
 PLAIN = OpFacts()

@@ -216,8 +216,6 @@ class OperationTap(StackedMode):
                 facts = facts._replace(apart=between)
         if name == "embedding" or name in COMPARING:
             self.paddings.note(name, args, kwargs, inputs)
-        elif name == "getitem" and outputs and outputs[0].requires_grad:
-            facts = facts._replace(padded=self.paddings.rows_read_at(args, inputs[0]))
         if name in CLIPPING:
             facts = self._of_gradient(facts, inputs, outputs, frame)
         written = _changed(inputs, before)
