@@ -258,6 +258,7 @@ class DrawnPlaces(NamedTuple):
     both_signs: bool = False
     apart: tuple[float, ...] = ()
     column: int = -1  # the first that has one which nobody drew
+    others_too: bool = False  # those that nobody drew are raised and lowered, too
 
 
 class PaddedPlaces(NamedTuple):

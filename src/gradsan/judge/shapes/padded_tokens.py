@@ -34,7 +34,7 @@ class PaddedTokens:
                 continue
             if self._is_known(scored.site):
                 within = graph.live_ancestors(root.nid for root in event.roots)
-                site = line_of_the_mask(graph, scored, within, -1)
+                site, _ = line_of_the_mask(graph, scored, within, -1)
                 yield LearnedPadding(site, scored, found.trained, found.padding)
 
     def _is_known(self, site: Site) -> bool:

@@ -254,7 +254,7 @@ class OperationTap(StackedMode):
         if self.draws.active:
             mark = self.marks.of(numbers[0])
             is_log = mark is not None and mark.meaning == "log-policy"
-            self.draws.score(name, inputs, result, nid, is_log)
+            self.draws.score(name, (args, kwargs), inputs, result, nid, is_log)
 
     def _of_gradient(
         self, facts: OpFacts, inputs: list[Tensor], outputs: list[Tensor], frame: FrameType

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from gradsan.observe.ops.draws import SURPRISING, WHOLE
+from gradsan.observe.ops.draws import WHOLE, ignored_label
 from gradsan.observe.ops.values import Tensor
 from gradsan.observe.unseen import is_dense
 from gradsan.record.events import ValueId
@@ -53,10 +53,12 @@ class Paddings:
         pads = _behind_the_first(tokens, self._called) if tokens is not None else None
         if tokens is None or pads is None:
             return
+        ignored = ignored_label(name, args, kwargs)
         if out.numel() == labels.numel():
-            self.scored[nid] = ScoredPadding(pads, None)
-        elif name in SURPRISING and out.dim() == 0:
-            ignored = kwargs.get("ignore_index", args[4] if len(args) > 4 else -100)
+            self.scored[nid] = ScoredPadding(
+                pads & (tokens != ignored) if ignored is not None else pads, None
+            )
+        elif ignored is not None and out.dim() == 0:
             self.scored[nid] = ScoredPadding(pads, tokens != ignored)
 
     def _table(self, labels: Tensor) -> Tensor | None:
