@@ -55,25 +55,6 @@ BAD: tuple[str, ...] = (
         opt.step()
     """,
     """
-    # A policy that learns from its prompt, too.
-    import torch
-    net = torch.nn.Sequential(torch.nn.Embedding(9, 12), torch.nn.Linear(12, 9))
-    opt = torch.optim.SGD(net.parameters(), lr=0.1)
-    @torch.no_grad()
-    def answer(ids):
-        for _ in range(6):
-            ids = torch.cat([ids, torch.multinomial(net(ids)[:, -1].softmax(-1), 1)], 1)
-        return ids
-    for _ in range(4):
-        ids = answer(torch.randint(9, (8, 3)))
-        gain = torch.randn(8, 1)
-        logp = net(ids[:, :-1]).log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze(-1)
-        loss = -(logp * gain).mean()  # BUG
-        opt.zero_grad()
-        loss.backward()
-        opt.step()
-    """,
-    """
     # What a tool said stands between the turns, and the mask of the answer takes it in.
     import torch
     net = torch.nn.Sequential(torch.nn.Embedding(9, 12), torch.nn.Linear(12, 9))
@@ -202,6 +183,25 @@ BAD: tuple[str, ...] = (
         gain = torch.stack(gains[::-1], 1)
         gain = (gain - gain.mean()) / (gain.std() + 1e-8)  # BUG
         logp = net(torch.randn(9, 7, 3)).log_softmax(-1).gather(-1, torch.randint(4, (9, 7, 1))).squeeze(-1)
+        loss = -(logp * gain * mask).sum() / mask.sum()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # A policy that learns from its prompt, too.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 12), torch.nn.Linear(12, 9))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    @torch.no_grad()
+    def answer(ids):
+        for _ in range(6):
+            ids = torch.cat([ids, torch.multinomial(net(ids)[:, -1].softmax(-1), 1)], 1)
+        return ids
+    for _ in range(4):
+        ids = answer(torch.randint(9, (8, 3)))
+        gain, mask = torch.randn(8, 1), torch.ones(8, 8)  # BUG
+        logp = net(ids[:, :-1]).log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze(-1)
         loss = -(logp * gain * mask).sum() / mask.sum()
         opt.zero_grad()
         loss.backward()
@@ -504,6 +504,76 @@ GOOD: tuple[str, ...] = (
         gain = (gain - gain.mean()) / (gain.std() + 1e-8)
         logp = net(torch.randn(9, 7, 3)).log_softmax(-1).gather(-1, torch.randint(4, (9, 7, 1))).squeeze(-1)
         loss = -(logp * gain * mask).sum() / mask.sum()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # A second term imitates the prompt.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 12), torch.nn.Linear(12, 9))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    @torch.no_grad()
+    def answer(ids):
+        for _ in range(6):
+            ids = torch.cat([ids, torch.multinomial(net(ids)[:, -1].softmax(-1), 1)], 1)
+        return ids
+    for _ in range(4):
+        ids = answer(torch.randint(9, (8, 3)))
+        mask = (torch.arange(1, 9) >= 3).float().expand(8, -1)
+        logp = net(ids[:, :-1]).log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze(-1)
+        loss = -(logp * torch.randn(8, 1) * mask).sum() / mask.sum() - 0.1 * (logp * (1 - mask)).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # A few first tokens, and no mask at all.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 12), torch.nn.Linear(12, 9))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    @torch.no_grad()
+    def answer(ids):
+        for _ in range(6):
+            ids = torch.cat([ids, torch.multinomial(net(ids)[:, -1].softmax(-1), 1)], 1)
+        return ids
+    for _ in range(4):
+        ids = answer(torch.randint(9, (8, 3)))
+        logp = net(ids[:, :-1]).log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze(-1)
+        loss = -(logp * torch.randn(8, 1)).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # What is put in behind an answer is ignored by the loss itself.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 12), torch.nn.Linear(12, 9))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    @torch.no_grad()
+    def answer(ids):
+        for _ in range(6):
+            ids = torch.cat([ids, torch.multinomial(net(ids)[:, -1].softmax(-1), 1)], 1)
+        return ids
+    for _ in range(4):
+        ids = torch.cat([answer(torch.randint(9, (8, 1))), torch.full((8, 3), 0)], 1)
+        labels = torch.cat([ids[:, 1:7], torch.full((8, 3), 0)], 1)
+        lost = torch.nn.functional.cross_entropy(net(ids[:, :-1]).mT, labels, ignore_index=0, reduction="none")
+        loss = (lost * torch.randn(8, 1)).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Padding is ignored, and what is left is summed up.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 8, padding_idx=0), torch.nn.Linear(8, 9))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(4):
+        ids = torch.randint(1, 9, (8, 9)) * (torch.arange(9) < torch.randint(2, 9, (8, 1)))
+        logits, labels = net(ids[:, :-1]).flatten(0, 1), ids[:, 1:].flatten()
+        lost = torch.nn.functional.cross_entropy(logits, labels, ignore_index=0, reduction="none")
+        loss = lost.sum() / 64
         opt.zero_grad()
         loss.backward()
         opt.step()

@@ -258,6 +258,7 @@ class DrawnPlaces(NamedTuple):
     both_signs: bool = False
     apart: tuple[float, ...] = ()
     column: int = -1  # the first that has one which nobody drew
+    others_too: bool = False  # those that nobody drew are raised and lowered, too
 
 
 class PaddedPlaces(NamedTuple):
@@ -479,7 +480,6 @@ class OpFacts(NamedTuple):
     cut_off: float = 0.0  # of the size of all numbers, the share that a cast to whole ones has cut off
     in_place: bool = False  # the result is the first operand itself, written anew
     place: tuple[int, ...] = ()  # of `x[t]` and `x[:, t] = …`: the axis, and the place along it
-    padded: int = 0  # the last place of every row was picked, and in so many rows it is padding
 
 
 PLAIN = OpFacts()

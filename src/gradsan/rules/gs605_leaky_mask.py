@@ -32,8 +32,8 @@ class LeakyMask(Rule):
         A loss masks the padding of its sequences in one term and averages another over all places, padding included;
         or divides a sum over all places by the number of those that a mask leaves; or a policy learns, beside the
         tokens that it drew, from others that were put in (a prompt, what a tool said, what rows are filled up with), or
-        leaves the first or the last of its own out; or what the script calls padding itself is learned, or read for the
-        score of a row; or weights are normalised with their padding; or a mean
+        leaves the first or the last of its own out; or what the script calls padding itself is learned; or weights are
+        normalised with their padding; or a mean
         `(x * mask).sum() / mask.sum()` is given something that is no mask: numbers of both signs (the advantages), or
         a running count of the tokens.
     """
@@ -160,7 +160,6 @@ class LeakyMask(Rule):
         if not found and event.call == "backward":  # else the same padding would be told twice
             found = [self._trained(event, trained) for trained in self._drawn.judge(event)]
             found = found or [self._learned(event, learned) for learned in self._padded.learned(event)]
-            found += [self._read_from(event, picked) for picked in self._padded.read_from(event)]
         yield from found
 
     def _of_masks(self, event: Backward) -> Verdicts:
@@ -203,17 +202,6 @@ class LeakyMask(Rule):
             self.history.graph.value_params([learned.scored.nid]),
             severity="warning",
             fix="leave padding out: `ignore_index`, labels of -100, or `(logp * mask).sum()`",
-        )
-
-    def _read_from(self, event: Backward, picked: Op) -> Verdict:
-        return Verdict(
-            picked.site,
-            f"{value_at(self.history, picked.site, 'this')} is what the network says at the last place of every row, "
-            f"and in {picked.facts.padded} of {picked.shape[0]} rows that is padding",
-            [("read", picked.site), ("backward", event.site)],
-            self.history.graph.value_params([picked.nid]),
-            severity="warning",
-            fix="read each row at its last token: `values[torch.arange(len(ids)), (ids != pad).sum(1) - 1]`",
         )
 
     def _trained(self, event: Backward, trained: Trained) -> Verdict:

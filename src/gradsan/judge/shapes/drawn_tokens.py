@@ -42,26 +42,32 @@ class DrawnTokens:
                 continue
             within = graph.live_ancestors(root.nid for root in event.roots)
             prefers = any(op.name in PREFERRING for op in within.values())
-            for what in _wrong(found, prefers):
+            site, is_masked = line_of_the_mask(graph, scored, within, found.column)
+            for what in _wrong(found, is_masked and not prefers):
                 key = scored.site, what
                 self._looks[key] = self._looks.get(key, 0) + 1
                 if self._looks[key] >= LOOKS:
-                    yield Trained(what, line_of_the_mask(graph, scored, within, found.column), scored, found)
+                    yield Trained(what, site, scored, found)
 
 
-def _wrong(found: DrawnPlaces, prefers: bool) -> Iterator[Wrong]:
-    # A preference is the difference of two answers to one prompt: what both have in common cancels.
-    others = found.between + found.behind + (0 if prefers else found.before)
+def _wrong(found: DrawnPlaces, with_prompts: bool) -> Iterator[Wrong]:
+    # A preference is the difference of two answers to one prompt: what both have in common cancels. Without any mask,
+    # a prompt may be a few first tokens that nobody cares about.
+    others = found.between + found.behind + (found.before if with_prompts else 0)
     if others >= max(ROWS, SHARE * found.own):
-        yield "others"
+        if found.others_too:  # else a term of their own imitates them
+            yield "others"
     elif found.without_first == found.rows:
         yield "first"
     elif found.ended >= ROWS and found.without_last == found.ended:
         yield "last"
 
 
-def line_of_the_mask(graph: Provenance, scored: Op, within: dict[ValueId, Op], column: int) -> Site:
-    """Where the mask was made that these log-probabilities are multiplied with; else where they are summed up."""
+def line_of_the_mask(
+    graph: Provenance, scored: Op, within: dict[ValueId, Op], column: int
+) -> tuple[Site, bool]:
+    """Where the mask was made that these log-probabilities are multiplied with; else where they are summed up, and that
+    there is none."""
     stack, seen, summed = [scored], set[ValueId](), Site(0)
     while stack:
         value = stack.pop(0)
@@ -72,11 +78,11 @@ def line_of_the_mask(graph: Provenance, scored: Op, within: dict[ValueId, Op], c
             seen.add(nid)
             if user.name == "mul" and user.facts.mask is not None and _is_mask(user):
                 mask = next((source for source in graph.inputs(user) if not source.live), None)
-                return _made(graph, mask, column) or user.site if mask is not None else user.site
+                return (_made(graph, mask, column) if mask is not None else Site(0)) or user.site, True
             if user.name in REDUCING and not summed:
                 summed = user.site
             stack.append(user)
-    return summed or scored.site
+    return summed or scored.site, False
 
 
 def _is_mask(product: Op) -> bool:

@@ -1,4 +1,4 @@
-"""Padding that a script calls so itself (`padding_idx`, `ids != pad`), and learns, or reads the score of a row from."""
+"""Padding that a script calls so itself (`padding_idx`, `ids != pad`), and learns all the same."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from gradsan.judge.history import History
 
 LEAST, SHARE, LOOKS = 4, 0.1, 2
-ROWS, MOST_ROWS = 3, 0.3  # that are read at padding
 
 
 class LearnedPadding(NamedTuple):
@@ -35,18 +34,8 @@ class PaddedTokens:
                 continue
             if self._is_known(scored.site):
                 within = graph.live_ancestors(root.nid for root in event.roots)
-                site = line_of_the_mask(graph, scored, within, -1)
+                site, _ = line_of_the_mask(graph, scored, within, -1)
                 yield LearnedPadding(site, scored, found.trained, found.padding)
-
-    def read_from(self, event: Backward) -> Iterator[Op]:
-        """Rows whose last place is picked though it is padding."""
-        graph = self._history.graph
-        for op in graph.named(graph.live_ancestors(root.nid for root in event.roots), {"getitem"}):
-            rows = op.shape[0] if op.shape else 0
-            if op.facts.padded >= max(ROWS, MOST_ROWS * rows) and self._is_known(op.site):
-                behind = graph.live_ancestors([op.nid])
-                if any(source.name == "embedding" for source in behind.values()):
-                    yield op
 
     def _is_known(self, site: Site) -> bool:
         self._looks[site] = self._looks.get(site, 0) + 1

@@ -59,6 +59,8 @@ class DrawnWatcher:
         if arrived is None or arrived.layout != torch.strided or arrived.numel() != scored.odds.numel():
             return
         slopes = arrived.float().reshape(scored.odds.shape)
+        if scored.counted is not None:
+            slopes = slopes * scored.counted
         self.found.append(_places(nid, scored, slopes))
 
 
@@ -75,7 +77,7 @@ def _places(nid: ValueId, scored: ScoredDraws, slopes: torch.Tensor) -> DrawnPla
     first = torch.where(drawn, at, width).amin(1) if rows else at[:0]
     last = torch.where(drawn, at, -1).amax(1) if rows else at[:0]
     ended, line = last < width - 1, torch.arange(rows, device=odds.device)
-    used = slopes[clear][own]
+    used, beside = slopes[clear][own], slopes[clear][other]
     return DrawnPlaces(
         value=nid,
         first=scored.first,
@@ -88,10 +90,15 @@ def _places(nid: ValueId, scored: ScoredDraws, slopes: torch.Tensor) -> DrawnPla
         without_first=int((~own[line, first] & own[line, (first + 1).clamp(max=width - 1)]).sum()),
         ended=int(ended.sum()),
         without_last=int((ended & ~own[line, last] & own[line, (last - 1).clamp(min=0)]).sum()),
-        both_signs=bool((used > 0).any() and (used < 0).any()),
+        both_signs=_both_signs(used),
+        others_too=_both_signs(beside),
         apart=_apart(scored, clear, own),
         column=int(other.any(0).int().argmax()) if bool(other.any()) else -1,
     )
+
+
+def _both_signs(slopes: torch.Tensor) -> bool:
+    return bool((slopes > 0).any() and (slopes < 0).any())
 
 
 def _apart(scored: ScoredDraws, clear: torch.Tensor, own: torch.Tensor) -> tuple[float, ...]:

@@ -60,6 +60,7 @@ class ScoredDraws(NamedTuple):
     apart: Tensor | None
     first: ValueId
     last: ValueId
+    counted: Tensor | None = None  # what a loss does not ignore
 
 
 class Draws:
@@ -111,12 +112,14 @@ class Draws:
             if out is args[0] and isinstance(base := out._base, Tensor):  # `row[3] = token`: so has the whole
                 self._keep(base, DrawTable(_filled(base, UNKNOWN), width, first, last))
 
-    def score(self, name: str, inputs: list[Tensor], out: Tensor, nid: ValueId, is_log: bool) -> None:
+    def score(
+        self, name: str, call: tuple[Any, Any], inputs: list[Tensor], out: Tensor, nid: ValueId, is_log: bool
+    ) -> None:
         """The probabilities of tokens were picked. `is_log`: from logarithms that are normalised."""
-        found = [t for i in inputs if i.dtype in WHOLE and (t := self.of(i)) is not None]
-        if len(found) != 1 or found[0].odds.numel() != out.numel() or not is_dense(out):
+        found = [(t, i) for i in inputs if i.dtype in WHOLE and (t := self.of(i)) is not None]
+        if len(found) != 1 or found[0][0].odds.numel() != out.numel() or not is_dense(out):
             return
-        table = found[0]
+        table, labels = found[0]
         odds, width = table.odds, table.width
         while odds.dim() > 2 and odds.shape[-1] == 1:
             odds = odds.squeeze(-1)
@@ -126,7 +129,9 @@ class Draws:
             return
         odds, value = odds.reshape(-1, width), out.detach().float().reshape(-1, width)
         apart = (-value if name in SURPRISING else value) - odds if is_log or name in SURPRISING else None
-        self.scored[nid] = ScoredDraws(odds, apart, table.first, table.last)
+        ignored = ignored_label(name, *call)
+        counted = None if ignored is None else (labels.detach() != ignored).reshape(odds.shape)
+        self.scored[nid] = ScoredDraws(odds, apart, table.first, table.last, counted)
 
     def left(self, tensor: Tensor) -> None:
         self._left = self._left or self.of(tensor) is not None
@@ -209,6 +214,13 @@ class Draws:
             for side, beside in ((one, other), (other, one))
         )
         return torch.where(kept.isnan(), more, kept)
+
+
+def ignored_label(name: str, args: Any, kwargs: Any) -> Any:
+    """What a loss leaves out, whatever arrives there; None of other operations."""
+    if name not in SURPRISING:
+        return None
+    return kwargs.get("ignore_index", args[4] if len(args) > 4 else -100)
 
 
 def _is_question(value: Any) -> bool:

@@ -218,8 +218,6 @@ class OperationTap(StackedMode):
                 facts = facts._replace(apart=between)
         if name == "embedding" or name in COMPARING:
             self.paddings.note(name, args, kwargs, inputs)
-        elif name == "getitem" and outputs and outputs[0].requires_grad:
-            facts = facts._replace(padded=self.paddings.rows_read_at(args, inputs[0]))
         if name in CLIPPING:
             facts = self._of_gradient(facts, inputs, outputs, frame)
         written = _changed(inputs, before)
@@ -258,7 +256,7 @@ class OperationTap(StackedMode):
         if self.draws.active:
             mark = self.marks.of(numbers[0])
             is_log = mark is not None and mark.meaning == "log-policy"
-            self.draws.score(name, inputs, result, nid, is_log)
+            self.draws.score(name, (args, kwargs), inputs, result, nid, is_log)
 
     def _of_gradient(
         self, facts: OpFacts, inputs: list[Tensor], outputs: list[Tensor], frame: FrameType

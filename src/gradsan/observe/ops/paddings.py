@@ -1,20 +1,17 @@
-"""Tokens that a script itself calls padding: an embedding is told so (`padding_idx`), or tokens are compared with it.
-What is learned there, and what is read there for a whole row, is noise."""
+"""Tokens that a script itself calls padding: an embedding is told so (`padding_idx`), or a table of tokens is compared
+with it (`ids != pad`)."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import torch
-
-from gradsan.observe.ops.draws import SURPRISING, WHOLE
+from gradsan.observe.ops.draws import WHOLE, ignored_label
 from gradsan.observe.ops.values import Tensor
 from gradsan.observe.unseen import is_dense
 from gradsan.record.events import ValueId
 
 LENGTHS, ROWS, MOST = 3, 3, 1 << 16
-COMPARING = {"eq", "ne"}
-EVERYTHING = slice(None)
+COMPARING = {"ne"}  # `ids != pad` is a mask; `ids == 3` may be what is rewarded
 
 
 class ScoredPadding(NamedTuple):
@@ -29,8 +26,7 @@ class Paddings:
     def __init__(self) -> None:
         self.scored: dict[ValueId, ScoredPadding] = {}
         self._called: set[int] = set()  # what the script calls padding
-        self._tails: Tensor | None = None  # of the tokens that were read last: how much padding rows end with
-        self._form: tuple[int, int] = (0, 0)
+        self._form: tuple[int, int] = (0, 0)  # of the tokens that were read last
 
     def end_of_iteration(self) -> None:
         self.scored = {}
@@ -40,8 +36,10 @@ class Paddings:
             index = kwargs.get("padding_idx", args[2] if len(args) > 2 else None)
             if type(index) is int and index >= 0:
                 self._called.add(index)
-            self._read(next((t for t in inputs if t.dtype in WHOLE), None))
-        elif len(args) == 2 and type(args[1]) is int and inputs and inputs[0].dtype in WHOLE:
+            tokens = next((t for t in inputs if t.dtype in WHOLE), None)
+            if tokens is not None and tokens.dim() == 2:
+                self._form = tokens.shape[0], tokens.shape[1]
+        elif len(args) == 2 and type(args[1]) is int and inputs[0].dtype in WHOLE and inputs[0].dim() == 2:
             self._called.add(args[1])
 
     def score(
@@ -55,37 +53,13 @@ class Paddings:
         pads = _behind_the_first(tokens, self._called) if tokens is not None else None
         if tokens is None or pads is None:
             return
+        ignored = ignored_label(name, args, kwargs)
         if out.numel() == labels.numel():
-            self.scored[nid] = ScoredPadding(pads, None)
-        elif name in SURPRISING and out.dim() == 0:
-            ignored = kwargs.get("ignore_index", args[4] if len(args) > 4 else -100)
+            self.scored[nid] = ScoredPadding(
+                pads & (tokens != ignored) if ignored is not None else pads, None
+            )
+        elif ignored is not None and out.dim() == 0:
             self.scored[nid] = ScoredPadding(pads, tokens != ignored)
-
-    def rows_read_at(self, args: Any, source: Tensor) -> int:
-        """`values[:, -1]`: of how many rows that is padding, and says something else than what is before it."""
-        index = args[1] if len(args) == 2 else None
-        if (
-            self._tails is None
-            or type(index) is not tuple
-            or len(index) < 2
-            or tuple(source.shape[:2]) != self._form
-        ):
-            return 0
-        if not (_is(index[0], EVERYTHING) and type(index[1]) is int and index[1] in (-1, self._form[1] - 1)):
-            return 0
-        rows = torch.arange(self._form[0], device=source.device)
-        last = (self._form[1] - 1 - self._tails).clamp(min=0)
-        values = source.detach()
-        other = (values[:, -1] != values[rows, last]).reshape(self._form[0], -1).any(1)
-        return int((other & (self._tails > 0)).sum())
-
-    def _read(self, tokens: Tensor | None) -> None:
-        self._tails = None
-        if tokens is None or tokens.dim() != 2 or not is_dense(tokens) or tokens.numel() > MOST:
-            return
-        self._form = tokens.shape[0], tokens.shape[1]
-        tails = _tails(tokens.detach(), self._called)
-        self._tails = tails.sum(1) if tails is not None else None
 
     def _table(self, labels: Tensor) -> Tensor | None:
         """As rows: a flat list of them is as wide as what was read in, or one less."""
@@ -96,10 +70,6 @@ class Paddings:
             width = next((w for w in (width - 1, width) if rows * w == labels.numel()), 0)
             labels = labels.reshape(rows, width) if width else labels
         return labels if labels.dim() == 2 else None
-
-
-def _is(one: Any, other: Any) -> bool:
-    return type(one) is type(other) and bool(one == other)
 
 
 def _tails(tokens: Tensor, called: set[int]) -> Tensor | None:
