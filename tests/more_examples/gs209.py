@@ -2,6 +2,21 @@
 
 BAD: tuple[str, ...] = (
     """
+    # The weight of the critic is its own size, live (TD3+BC).
+    import torch
+    actor, critic = torch.nn.Linear(3, 1), torch.nn.Linear(4, 1).requires_grad_(False)
+    opt = torch.optim.SGD(actor.parameters(), lr=0.01)
+    for _ in range(6):
+        s, a = torch.randn(8, 3), torch.randn(8, 1)
+        action = torch.tanh(actor(s))
+        q = critic(torch.cat([s, action], 1))
+        weight = 2.5 / q.abs().mean()  # BUG
+        loss = -weight * q.mean() + (action - a).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
     # The encoder learns from its commitment to the codes, and nothing from the decoder.
     import torch
     encoder, decoder, codes = torch.nn.Linear(3, 2), torch.nn.Linear(2, 3), torch.nn.Embedding(8, 2)
@@ -141,6 +156,33 @@ BAD: tuple[str, ...] = (
 )
 
 GOOD: tuple[str, ...] = (
+    """
+    # The weight of the critic is its own size, as a number (TD3+BC).
+    import torch
+    actor, critic = torch.nn.Linear(3, 1), torch.nn.Linear(4, 1).requires_grad_(False)
+    opt = torch.optim.SGD(actor.parameters(), lr=0.01)
+    for _ in range(6):
+        s, a = torch.randn(8, 3), torch.randn(8, 1)
+        action = torch.tanh(actor(s))
+        q = critic(torch.cat([s, action], 1))
+        weight = 2.5 / q.abs().mean().detach()
+        loss = -weight * q.mean() + (action - a).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # A direction is compared with another: normalising it is the point.
+    import torch
+    net = torch.nn.Linear(3, 4)
+    opt = torch.optim.SGD(net.parameters(), lr=0.01)
+    for _ in range(6):
+        x = net(torch.randn(3))
+        loss = -((x / x.norm()) * torch.ones(4)).sum() + (x - 1.0).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
     """
     import torch
     encoder, decoder, codes = torch.nn.Linear(3, 2), torch.nn.Linear(2, 3), torch.nn.Embedding(8, 2)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gradsan.judge import flow
 from gradsan.judge.effect import from_outside, share_through
 from gradsan.judge.leaks.dual_terms import dual_terms
+from gradsan.judge.leaks.living_sizes import living_sizes
 from gradsan.judge.leaks.own_weights import is_plain
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.lines.callers import helpers_behind
@@ -138,6 +139,7 @@ class CancellingGradient(Rule):
         live = graph.live_ancestors(roots)
         numbers = value_numbers(graph, self.history.param_nodes)
         differences = _differences(live)
+        yield from self._divided(event, live, consumed)
         tiny = {pid for pid, norm in event.facts.norms if norm < TINY}
         told: set[tuple[ValueId, ValueId]] = set()
         for op in sorted(graph.named(live, SUMS)):
@@ -164,6 +166,23 @@ class CancellingGradient(Rule):
             elif pids and kept is twin and self._is_one_expression(op, live):
                 what = f"no gradient comes back to {networks(self.history, pids)} through it"
                 yield self._verdict(event, op, op.site, pids, twin, what)
+
+    def _divided(self, event: Backward, live: dict[ValueId, Op], consumed: set[ParamId]) -> Verdicts:
+        history = self.history
+        for found in living_sizes(history.graph, live):
+            pids = history.graph.live_params([found.value.nid]) & consumed
+            if pids:
+                size = value_at(history, found.size.site, "the size")
+                yield Verdict(
+                    found.size.site,
+                    f"{size} is made of the very value that {line(history, found.product.site)} divides by it, and "
+                    f"gradient flows through both: they cancel, and {networks(history, pids)} is not taught to make "
+                    "that value larger",
+                    [("should be constant", found.size.site), ("cancels", found.product.site),
+                     ("backward", event.site)],
+                    pids,
+                    fix="take the size as a number: `alpha / q.abs().mean().detach()`",
+                )  # fmt: skip
 
     def _cancelling(self, op: Op, numbers: ValueNumbers) -> tuple[Op, Op] | None:
         """Two summands of one value, equal, live, of opposite sign and unscaled."""
