@@ -109,4 +109,15 @@ GOOD: tuple[str, ...] = (
                 opt.zero_grad()
         seen += 14
     """,
+    """
+    # Sums are divided by the four rows of the whole batch, however they are packed.
+    import torch
+    net = torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for step in range(8):
+        opt.zero_grad()
+        for rows in torch.randn(4, 3).split((1, 1, 1, 1) if step % 2 else (2, 2)):
+            (net(rows).pow(2).sum() / 4).backward()
+        opt.step()
+    """,
 )

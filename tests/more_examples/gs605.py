@@ -578,4 +578,21 @@ GOOD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    # Padding weighs nothing; words are looked up by hand.
+    import torch
+    words, head = torch.randn(9, 8, requires_grad=True), torch.nn.Linear(8, 9)
+    opt = torch.optim.SGD([words, *head.parameters()], lr=0.1)
+    weight = torch.ones(9)
+    weight[0] = 0.0
+    for _ in range(4):
+        ids = torch.randint(1, 9, (8, 9)) * (torch.arange(9) < torch.randint(2, 9, (8, 1)))
+        length = (ids != 0).sum(1)
+        read = words[ids[:, :-1]].cumsum(1) / length[:, None, None]
+        lost = torch.nn.functional.cross_entropy(head(read).mT, ids[:, 1:], weight, reduction="none")
+        loss = lost.sum() / 64
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
 )

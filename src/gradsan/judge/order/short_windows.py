@@ -11,6 +11,7 @@ from gradsan.judge.provenance import Provenance
 from gradsan.record.events import Site
 
 LEAST = 2  # micro-batches
+MEANS = {"mean", "cross_entropy", "nll_loss", "mse_loss", "smooth_l1_loss", "huber_loss", "l1_loss"}
 FULL, SHORT = 2, 2  # windows: the last of a run may be cut short by its end
 
 
@@ -43,8 +44,9 @@ class ShortWindows:
 
 
 def _divisors(graph: Provenance, part: Contribution) -> set[tuple[Site, int]]:
-    """The whole numbers that a loss is divided by last of all, and where."""
-    op, found = graph.get(part.event.roots[0].nid), set[tuple[Site, int]]()
+    """The whole numbers that a mean is divided by last of all, and where. A sum may be divided by the number of rows in
+    all micro-batches, however many these are."""
+    op, found, is_mean = graph.get(part.event.roots[0].nid), set[tuple[Site, int]](), False
     while op is not None and op.name in SHAPING | {"mul", "div", "neg"}:
         live = [source for source in graph.inputs(op) if source.live]
         if len(live) != 1:
@@ -53,5 +55,7 @@ def _divisors(graph: Provenance, part: Contribution) -> set[tuple[Site, int]]:
         number = 1.0 / number if op.name == "mul" and number else number
         if is_count(number) and number >= LEAST:
             found.add((op.site, round(number)))
+        is_mean = is_mean or (op.name == "div" and len(op.inputs) == 2)  # by a count
         op = live[0]
-    return found
+    is_mean = is_mean or (op is not None and op.name in MEANS and op.facts.valid >= 0)
+    return found if is_mean else set()

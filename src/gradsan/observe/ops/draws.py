@@ -119,6 +119,10 @@ class Draws:
         found = [(t, i) for i in inputs if i.dtype in WHOLE and (t := self.of(i)) is not None]
         if len(found) != 1 or found[0][0].odds.numel() != out.numel() or not is_dense(out):
             return
+        if (
+            len([i for i in inputs if i.dtype.is_floating_point]) > 1
+        ):  # classes have weights, which may be zero
+            return
         table, labels = found[0]
         odds, width = table.odds, table.width
         while odds.dim() > 2 and odds.shape[-1] == 1:

@@ -252,10 +252,11 @@ class OperationTap(StackedMode):
         nid = self.values.find(result) if isinstance(result, Tensor) and result.requires_grad else None
         if nid is None:
             return
-        self.paddings.score(name, args, kwargs, inputs, result, nid)
-        if self.draws.active:
-            mark = self.marks.of(numbers[0])
-            is_log = mark is not None and mark.meaning == "log-policy"
+        mark = self.marks.of(numbers[0])
+        is_log = mark is not None and mark.meaning == "log-policy"
+        if is_log or name in SURPRISING:  # else it may be an embedding: `words[ids]`
+            self.paddings.score(name, args, kwargs, inputs, result, nid)
+        if self.draws.active and (is_log or name != "getitem"):
             self.draws.score(name, (args, kwargs), inputs, result, nid, is_log)
 
     def _of_gradient(

@@ -47,7 +47,10 @@ class Paddings:
     ) -> None:
         """The probabilities of tokens were picked."""
         labels = next((t for t in reversed(inputs) if t.dtype in WHOLE), None) if self._called else None
-        if labels is None or not is_dense(labels) or labels.numel() > MOST:
+        weighed = (
+            len([t for t in inputs if t.dtype.is_floating_point]) > 1
+        )  # classes have weights, which may be zero
+        if labels is None or weighed or not is_dense(labels) or labels.numel() > MOST:
             return
         tokens = self._table(labels.detach())
         pads = _behind_the_first(tokens, self._called) if tokens is not None else None
