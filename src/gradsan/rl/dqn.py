@@ -133,11 +133,11 @@ class DQN(Agent):
 
     def update(self, obs: Tensor, action: Tensor, y: Tensor) -> None:
         """One step on ½ (y − Q(s, a))², or on Huber's loss of it; `action` and `y` are columns [B, 1]."""
+        self.optimizer.zero_grad()  # first: the memory of the old gradients serves the new values
         q = self.q(obs).gather(1, action)
         huber = self.config.loss == "huber"
         loss = functional.huber_loss(q, y) if huber else 0.5 * functional.mse_loss(q, y)
         self.check_contract("td", loss)
-        self.optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         nn.utils.clip_grad_norm_(self.parameters, self.config.max_grad_norm, foreach=True)
         self.optimizer.step()
@@ -156,7 +156,7 @@ class DQN(Agent):
 
     @torch.no_grad()
     def choose(self, obs: NDArray[Any], network: nn.Module) -> NDArray[np.int64]:
-        best: NDArray[np.int64] = network(self.tensor(obs)).argmax(dim=1).cpu().numpy()
+        best: NDArray[np.int64] = network(self.tensor(obs)).cpu().numpy().argmax(axis=1)
         return best
 
     def act(self, obs: NDArray[Any]) -> NDArray[Any]:

@@ -24,6 +24,7 @@ from gradsan.rl.normalize import Scales
 Array = NDArray[Any]
 Flags = NDArray[np.bool_]
 VectorEnv = gym.vector.VectorEnv[Any, Any, Any]
+LARGEST = float(np.finfo(np.float32).max)
 FAULTS = (Exception, SystemExit)  # what an environment may raise
 LOOPED = (gym.vector.SyncVectorEnv, gym.vector.AsyncVectorEnv)
 
@@ -58,6 +59,7 @@ class Envs:
         self._lengths = np.zeros(self.num_envs, dtype=np.int64)
         self._lost_a_worker = False
         self._everywhere = np.ones(self.num_envs, dtype=bool)
+        self._one_each = np.ones(self.num_envs, dtype=np.int64)
 
     @property
     def running(self) -> Flags:
@@ -84,7 +86,7 @@ class Envs:
             obs, reward, terminated, truncated, info = self.vector.step(action)
         except FAULTS as error:
             raise self._raised(error) from error
-        reward = as_single(reward)
+        exact, reward = reward, as_single(reward)
         if not all(map(math.isfinite, reward.tolist())):
             raise EnvironmentFault(f"{self.name} returned a reward that is not finite: {reward.tolist()}.")
         # A copy: environments may reuse their observation buffer for the next step.
@@ -94,7 +96,7 @@ class Envs:
         # Only NEXT_STEP leaves an end to be seen here: that copy has spent its step on a reset.
         valid = self.running if np.count_nonzero(self._ended) else self._everywhere
         ended = terminated | truncated
-        earned: Any = info.get(SCORE, reward)
+        earned: Any = info.get(SCORE, exact)
         self._count(earned, valid, ended)
         if self.mode is AutoresetMode.NEXT_STEP:
             self._ended = ended
@@ -120,9 +122,10 @@ class Envs:
         return np.array(obs, order="C")
 
     def _count(self, reward: Array, valid: Flags, ended: Flags) -> None:
-        # Mostly all of them are valid: then nothing need be masked.
-        self._returns += reward if valid is self._everywhere else reward * valid
-        self._lengths += 1 if valid is self._everywhere else valid
+        # Mostly all of them are valid: then nothing need be masked. Numbers of one type are added without a detour.
+        earned = reward.astype(np.float64, copy=False)
+        self._returns += earned if valid is self._everywhere else earned * valid
+        self._lengths += self._one_each if valid is self._everywhere else valid
         if np.count_nonzero(ended):  # several times cheaper than any()
             for index in np.flatnonzero(ended):
                 self.finished.append((float(self._returns[index]), int(self._lengths[index])))
@@ -167,11 +170,18 @@ def as_single(reward: Array) -> NDArray[np.float32]:
     """A copy in single precision: environments may reuse their array of rewards, too."""
     if reward.dtype == np.float32:
         return reward.copy()
-    with np.errstate(over="ignore"):  # what does not fit is infinite then, and said to be
+    if max(map(abs, reward.tolist()), default=0.0) <= LARGEST:
+        return reward.astype(np.float32)
+    with np.errstate(
+        over="ignore"
+    ):  # what does not fit is infinite then, and said to be; this costs more than the rest
         return reward.astype(np.float32)
 
 
 def require_finite(name: str, obs: Array, where: str = "") -> None:
+    if obs.dtype.kind != "f":
+        return
     # The sum of squares is finite only if every number is: cheaper than a flag per element.
-    if obs.dtype.kind == "f" and not math.isfinite(np.vdot(obs, obs)) and not np.isfinite(obs).all():
+    numbers = obs.ravel()
+    if not math.isfinite(numbers.dot(numbers)) and not np.isfinite(obs).all():
         raise EnvironmentFault(f"{name} returned an observation that is not finite{where}.")

@@ -9,13 +9,19 @@ from torch import Tensor
 
 from gradsan.rl.errors import GraphError, ShapeError
 
+MOST_REMEMBERED = 1_000
+_FITTING: set[tuple[tuple[torch.Size, str], ...]] = set()
+
 
 def shapes(function: str, **arguments: tuple[Tensor, str]) -> None:
     """Bind letters to sizes over all arguments: `shapes("td", q=(q, "B A"), target=(target, "B"))`."""
+    # This runs before every loss, and must cost less than the smallest kernel: mostly it was asked the same before.
+    asked = tuple([(tensor.shape, spec) for tensor, spec in arguments.values()])
+    if asked in _FITTING:
+        return
     bound: dict[str, int] = {}
     for name, (tensor, spec) in arguments.items():
         letters, sizes = _letters(spec), tensor.shape
-        # A plain loop: this runs before every loss, and must cost less than the smallest kernel.
         fits = len(letters) == len(sizes)
         for letter, size in zip(letters, sizes, strict=False):
             fits = fits and bound.setdefault(letter, size) == size
@@ -23,6 +29,8 @@ def shapes(function: str, **arguments: tuple[Tensor, str]) -> None:
             raise ShapeError(_shape_message(function, name, tensor, letters, bound))
     if 0 in bound.values():
         raise ShapeError(f"{function}: the batch is empty, and the mean over nothing is NaN.")
+    if len(_FITTING) < MOST_REMEMBERED:
+        _FITTING.add(asked)
 
 
 @cache
@@ -59,6 +67,8 @@ def scalar(function: str, **arguments: Tensor) -> None:
 
 def integer(function: str, action: Tensor) -> Tensor:
     """As an index. PyTorch's own functions each take other kinds of integers."""
+    if action.dtype is torch.int64:
+        return action
     if action.is_floating_point() or action.is_complex() or action.dtype == torch.bool:
         raise ShapeError(f"{function}: action must hold integers, not {action.dtype}.")
     return action.long()
