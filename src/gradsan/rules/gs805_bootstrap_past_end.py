@@ -337,9 +337,10 @@ class BootstrapPastEnd(Rule):
         yield from self._estimates(event)
         for found in unmasked_parts(self.history, event):
             yield self._outside_the_mask(event, found)
-        for step in unmasked_steps(self.history, event):
-            # Where the environment's own ends are known, what the numbers say about them is told instead.
-            if step.lacks == "value" and not self.history.experience.was_followed:
+        book = self.history.experience
+        is_known = book.environments and not book.was_lost  # then the numbers tell, and GS806 does
+        for step in unmasked_steps(self.history, event) if not is_known else ():
+            if step.lacks == "value":
                 yield self._without_flags(event, step)
         if not self.history.experience.environments:
             for unread in self._flags.unread_in(event):
