@@ -141,18 +141,6 @@ BAD: tuple[str, ...] = (
         opt.step()
     """,
     """
-    # The embedding knows the padding, the labels do not.
-    import torch
-    net = torch.nn.Sequential(torch.nn.Embedding(9, 8, padding_idx=0), torch.nn.Linear(8, 9))
-    opt = torch.optim.SGD(net.parameters(), lr=0.1)
-    for _ in range(4):
-        ids = torch.randint(1, 9, (8, 9)) * (torch.arange(9) < torch.randint(2, 9, (8, 1)))
-        loss = torch.nn.functional.cross_entropy(net(ids[:, :-1]).flatten(0, 1), ids[:, 1:].flatten())  # BUG
-        opt.zero_grad()
-        loss.backward()
-        opt.step()
-    """,
-    """
     # Padding is known where lengths are counted, and summed up all the same.
     import torch
     net = torch.nn.Sequential(torch.nn.Embedding(9, 8), torch.nn.Linear(8, 9))
@@ -591,6 +579,18 @@ GOOD: tuple[str, ...] = (
         read = words[ids[:, :-1]].cumsum(1) / length[:, None, None]
         lost = torch.nn.functional.cross_entropy(head(read).mT, ids[:, 1:], weight, reduction="none")
         loss = lost.sum() / 64
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The embedding knows the padding, and the loss does not care.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 8, padding_idx=0), torch.nn.Linear(8, 9))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(4):
+        ids = torch.randint(1, 9, (8, 9)) * (torch.arange(9) < torch.randint(2, 9, (8, 1)))
+        loss = torch.nn.functional.cross_entropy(net(ids[:, :-1]).flatten(0, 1), ids[:, 1:].flatten())
         opt.zero_grad()
         loss.backward()
         opt.step()

@@ -32,8 +32,8 @@ class LeakyMask(Rule):
         A loss masks the padding of its sequences in one term and averages another over all places, padding included;
         or divides a sum over all places by the number of those that a mask leaves; or a policy learns, beside the
         tokens that it drew, from others that were put in (a prompt, what a tool said, what rows are filled up with), or
-        leaves the first or the last of its own out; or what the script calls padding itself is learned; or weights are
-        normalised with their padding; or a mean
+        leaves the first or the last of its own out; or padding is learned that the loss masks in another
+        place (attention, lengths); or weights are normalised with their padding; or a mean
         `(x * mask).sum() / mask.sum()` is given something that is no mask: numbers of both signs (the advantages), or
         a running count of the tokens.
     """

@@ -1,4 +1,5 @@
-"""Padding that a script calls so itself (`padding_idx`, `ids != pad`), and learns all the same."""
+"""Padding that a loss knows of (`ids != pad` has a part in it: in an attention mask, in a length), and learns all the
+same. A loss that knows of none may mean what it does."""
 
 from __future__ import annotations
 
@@ -32,10 +33,15 @@ class PaddedTokens:
             scored = graph.get(found.value)
             if scored is None or found.padding < max(LEAST, SHARE * found.trained):
                 continue
-            if self._is_known(scored.site):
+            if self._is_masked_somewhere(event) and self._is_known(scored.site):
                 within = graph.live_ancestors(root.nid for root in event.roots)
                 site, _ = line_of_the_mask(graph, scored, within, -1)
                 yield LearnedPadding(site, scored, found.trained, found.padding)
+
+    def _is_masked_somewhere(self, event: Backward) -> bool:
+        graph = self._history.graph
+        behind = graph.ancestors(root.nid for root in event.roots)
+        return any(len(op.shape) == 2 and not op.floating for op in graph.named(behind, {"ne"}))
 
     def _is_known(self, site: Site) -> bool:
         self._looks[site] = self._looks.get(site, 0) + 1

@@ -217,7 +217,7 @@ class OperationTap(StackedMode):
             if between := apart(name, inputs, numbers, outputs[0], self.marks, log_target):
                 facts = facts._replace(apart=between)
         if name == "embedding" or name in COMPARING:
-            self.paddings.note(name, args, kwargs, inputs)
+            self.paddings.note(name, args, inputs)
         if name in CLIPPING:
             facts = self._of_gradient(facts, inputs, outputs, frame)
         written = _changed(inputs, before)

@@ -1,5 +1,5 @@
-"""Tokens that a script itself calls padding: an embedding is told so (`padding_idx`), or a table of tokens is compared
-with it (`ids != pad`)."""
+"""Tokens that a script itself calls padding: a table of tokens is compared with it (`ids != pad`). What an embedding is
+told (`padding_idx`) says nothing about a loss, and is most often a library's."""
 
 from __future__ import annotations
 
@@ -31,11 +31,8 @@ class Paddings:
     def end_of_iteration(self) -> None:
         self.scored = {}
 
-    def note(self, name: str, args: Any, kwargs: Any, inputs: list[Tensor]) -> None:
+    def note(self, name: str, args: Any, inputs: list[Tensor]) -> None:
         if name == "embedding":
-            index = kwargs.get("padding_idx", args[2] if len(args) > 2 else None)
-            if type(index) is int and index >= 0:
-                self._called.add(index)
             tokens = next((t for t in inputs if t.dtype in WHOLE), None)
             if tokens is not None and tokens.dim() == 2:
                 self._form = tokens.shape[0], tokens.shape[1]
