@@ -21,22 +21,22 @@ BAD: tuple[str, ...] = (
             (losses.mean() / len(packs)).backward()  # BUG
         opt.step()
     """,
+)
+
+GOOD: tuple[str, ...] = (
     """
-    # The last window of an epoch has two micro-batches.
+    # The last window of an epoch has two micro-batches: weighed less than the others, and mostly meant so.
     import torch
     net = torch.nn.Linear(3, 1)
     opt, data = torch.optim.SGD(net.parameters(), lr=0.1), torch.randn(14, 4, 3)
     for _ in range(3):
         for i, x in enumerate(data):
             loss = net(x).pow(2).mean()
-            (loss / 4).backward()  # BUG
+            (loss / 4).backward()
             if (i + 1) % 4 == 0 or i == 13:
                 opt.step()
                 opt.zero_grad()
     """,
-)
-
-GOOD: tuple[str, ...] = (
     """
     # Rows are packed by their lengths, and every row counts alike.
     import torch

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from gradsan.judge.history import History
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.order.packed_rows import PackedRows
-from gradsan.judge.order.short_windows import ShortWindows
 from gradsan.judge.order.token_weights import (
     Divisor,
     Share,
@@ -35,8 +34,7 @@ class WindowDependentGradient(Rule):
         Several backwards feed one step, and each loss is divided by its own count of valid tokens (a mask's sum, the
         targets that are not ignored); or what was divided by the count of the whole window is divided once more by the
         number of micro-batches. Or a batch is packed into micro-batches of other sizes each time, and all their means
-        count alike. Or every loss is divided by the number of micro-batches in a window, and the last window of each
-        epoch has fewer.
+        count alike.
     """
     why = """
         The mean over a batch is the sum over its tokens divided by their number. Cut into micro-batches, the mean of
@@ -146,35 +144,15 @@ class WindowDependentGradient(Rule):
     def __init__(self, history: History) -> None:
         super().__init__(history)
         self._packed = PackedRows()
-        self._short = ShortWindows()
         self._totals: dict[Site, float] = {}  # what the sums on a line were divided by in an earlier window
 
     def on_step(self, event: Step) -> Verdicts:
         for parts in self._windows(event):
-            yield from self._cut_short(parts, event)
-            if len(parts) == 1:
-                continue
             yield from self._weighed_alike(parts, event)
             for window in self._sums(parts):
                 pids = set(parts[0].event.fed).intersection(event.held)
                 yield from self._own_counts(parts, window, event, pids)
                 yield from self._divided_again(parts, window, event, pids)
-
-    def _cut_short(self, parts: list[Contribution], event: Step) -> Verdicts:
-        """The last window of an epoch, most often."""
-        found = self._short.window(self.history.graph, parts)
-        if found is None:
-            return
-        pids = set(parts[0].event.fed).intersection(event.held)
-        yield Verdict(
-            found.site,
-            f"every loss is divided by {found.divisor}, the number of those that feed a step, but only {found.parts} "
-            f"feed the one on {line(self.history, event.site)}, and not for the first time: its gradient for "
-            f"{networks(self.history, pids)} is {found.parts}/{found.divisor} of what it should be",
-            [("division", found.site), ("backward", parts[0].site), ("step", event.site)],
-            pids,
-            fix="divide by the number of micro-batches that the window really has, or leave an incomplete window out",
-        )
 
     def _weighed_alike(self, parts: list[Contribution], event: Step) -> Verdicts:
         found = self._packed.window(self.history.graph, parts)
@@ -193,7 +171,7 @@ class WindowDependentGradient(Rule):
         )
 
     def _windows(self, event: Step) -> Iterator[list[Contribution]]:
-        """The backwards of one line that this step is going to consume."""
+        """The backwards of one line that this step is going to consume together."""
         ledger, by_line = self.history.ledger, dict[Site, dict[int, Contribution]]()
         owned = frozenset(event.held)
         for pid in event.held:
@@ -204,7 +182,7 @@ class WindowDependentGradient(Rule):
             # Tasks and agents with parameters of their own are no micro-batches of one another. Inputs that were made
             # to require grad are others every time.
             same = len({frozenset(part.event.fed) & owned for part in parts.values()}) == 1
-            if same and len(parts) <= MOST:
+            if same and 2 <= len(parts) <= MOST:
                 yield list(parts.values())
 
     def _sums(self, parts: list[Contribution]) -> Iterator[list[Share]]:
