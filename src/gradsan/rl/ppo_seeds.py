@@ -96,8 +96,8 @@ class SeedsPPO:
         old_log_prob = old.log_prob(samples.action)
         losses = entropy
         for batch, old_batch in self.minibatches(samples, old_log_prob):
-            self.optimizer.zero_grad()
             losses = self.losses(batch, old_batch, epsilon=config.clip * left)
+            self.optimizer.zero_grad()
             losses.sum().backward()  # type: ignore[no-untyped-call]
             clip_each_norm_(self.parameters, config.max_grad_norm)
             self.optimizer.step()
