@@ -80,6 +80,7 @@ class A2C(Agent):
         if not len(samples.value):  # all steps were spent on resets
             return
         config = self.config
+        self.optimizer.zero_grad()
         policy, value = self.networks(samples.obs)
         policy_loss = -(policy.log_prob(samples.action) * samples.advantage).mean()
         value_loss = functional.mse_loss(value, samples.returns)
@@ -89,7 +90,6 @@ class A2C(Agent):
             loss = loss - config.entropy_bonus * entropy
             self.metrics["entropy"] = entropy.detach()
         self.check_contract("a2c", loss)
-        self.optimizer.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(self.parameters, config.max_grad_norm, foreach=True)
         self.optimizer.step()

@@ -99,9 +99,9 @@ class PPO(Agent):
         old = self.networks.policy(samples.obs)
         self.metrics["entropy"] = old.entropy().mean()
         for batch, old_log_prob in self.minibatches(samples, old.log_prob(samples.action)):
+            self.optimizer.zero_grad()
             loss = self.loss(batch, old_log_prob, epsilon=config.clip * left)
             self.check_contract("ppo", loss)
-            self.optimizer.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
             nn.utils.clip_grad_norm_(self.parameters, config.max_grad_norm, foreach=True)
             self.optimizer.step()

@@ -104,12 +104,12 @@ class Reinforce(Agent):
             advantage = target - self.baseline(states).squeeze(1)
             # Scaled to unit deviation, so that the learning rate fits rewards of any size.
             advantage = advantage / (advantage.square().mean().sqrt() + 1e-8)
+        self.optimizer.zero_grad()
         policy = self.policy(states)
         log_prob = policy.log_prob(torch.from_numpy(action).to(self.device))
         entropy = policy.entropy().mean()
         loss = -(log_prob * advantage).mean() - self.config.entropy_bonus * entropy
         self.check_contract("policy", loss)
-        self.optimizer.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(self.policy.parameters(), self.config.max_grad_norm)
         self.optimizer.step()
@@ -119,9 +119,9 @@ class Reinforce(Agent):
         self.updates += 1
 
     def fit_baseline(self, states: Tensor, returns: Tensor) -> None:
+        self.baseline_optimizer.zero_grad()
         loss = 0.5 * functional.mse_loss(self.baseline(states).squeeze(1), returns)
         self.check_contract("baseline", loss)
-        self.baseline_optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         self.baseline_optimizer.step()
 

@@ -168,30 +168,30 @@ class SAC(Agent):
             next_q = torch.min(*self.target.network(batch.next_obs, next_action))
             next_value = next_q - temperature * next_log_prob
             y = torch.where(batch.terminated, batch.reward, batch.reward + batch.discount * next_value)
+        self.critic_optimizer.zero_grad()
         q1, q2 = self.critic(batch.obs, batch.action)
         loss = 0.5 * (functional.mse_loss(q1, y) + functional.mse_loss(q2, y))
         self.check_contract("critic", loss)
-        self.critic_optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         self.critic_optimizer.step()
 
     def update_actor(self, obs: Tensor, temperature: Tensor) -> Tensor:
         """α log π(a | s) − min Qᵢ(s, a). The gradient flows through the critic into the action."""
+        self.actor_optimizer.zero_grad()
         action, log_prob = self.actor.sample(obs, self.noise)
         with without_gradient(self.critic.parameters()):
             q = torch.min(*self.critic(obs, action))
         loss = (temperature * log_prob - q).mean()
         self.check_contract("actor", loss)
-        self.actor_optimizer.zero_grad()
         loss.backward()
         self.actor_optimizer.step()
         return log_prob.detach()
 
     def update_temperature(self, log_prob: Tensor) -> None:
         """−log α · (log π(a | s) + H̄): raises α while the entropy is below its target H̄."""
+        self.temperature_optimizer.zero_grad()
         loss = -(self.temperature.log * (log_prob + self.target_entropy)).mean()
         self.check_contract("temperature", loss)
-        self.temperature_optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         self.temperature_optimizer.step()
 

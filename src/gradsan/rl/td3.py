@@ -126,21 +126,21 @@ class TD3(Agent):
             next_action = torch.clamp(self.target_actor.network(batch.next_obs) + noise, -1, 1)
             next_q = torch.min(*self.target_critic.network(batch.next_obs, next_action))
             y = torch.where(batch.terminated, batch.reward, batch.reward + batch.discount * next_q)
+        self.critic_optimizer.zero_grad()
         q1, q2 = self.critic(batch.obs, batch.action)
         loss = 0.5 * (functional.mse_loss(q1, y) + functional.mse_loss(q2, y))
         self.check_contract("critic", loss)
-        self.critic_optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         self.critic_optimizer.step()
 
     def update_actor(self, obs: Tensor) -> None:
         """−Q₁(s, π(s)): the gradient flows through the first critic into the action."""
+        self.actor_optimizer.zero_grad()
         action = self.actor(obs)
         with without_gradient(self.critic.q1.parameters()):
             q = self.critic.q1(torch.cat((obs, action), dim=1))
         loss = -q.mean()
         self.check_contract("actor", loss)
-        self.actor_optimizer.zero_grad()
         loss.backward()
         self.actor_optimizer.step()
 
