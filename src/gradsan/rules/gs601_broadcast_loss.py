@@ -193,10 +193,12 @@ class BroadcastLoss(Rule):
     def _made(self, pair: tuple[Op, Op], op: Op) -> list[tuple[str, Site]]:
         """The lines that gave the two their forms, up to the function in which they met: either may be wrong."""
         there, (column, row) = way_of(self.history, op), pair
-        made = (column, axis_made_by(self.history.graph, column), row)
-        paths = [way_of(self.history, o) for o in made]
-        known = [site for path in paths for site in path[: meeting_of(self.history, path, there) + 1]]
-        return [("made", site) for site in dict.fromkeys(known) if site != op.site]
+        made: dict[Site, str] = {}
+        for o in (column, axis_made_by(self.history.graph, column), row):
+            path = way_of(self.history, o)
+            for site in path[: meeting_of(self.history, path, there) + 1]:
+                made.setdefault(site, "other side" if o is row else "made")
+        return [(role, site) for site, role in made.items() if site != op.site]
 
     def _verdict(self, event: Backward, meeting: Meeting, what: str, fix: str) -> Verdict:
         shapes = [_shape(o.shape) for o in (meeting.one, meeting.other)]

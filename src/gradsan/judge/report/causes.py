@@ -9,6 +9,7 @@ from gradsan.judge.report.findings import SEVERITIES, Finding, Location
 # Where a finding shows, not what makes it: every finding about one update has these lines in its story.
 OCCASIONS = {
     "backward", "own backward", "other backward", "loss", "step", "steps", "clip", "zero_grad", "optimizer", "caller",
+    "other side",
 }  # fmt: skip
 
 # A story that ends here tells what came of it; one that ends before tells what to mend.
