@@ -15,7 +15,7 @@ BAD: tuple[str, ...] = (
     import torch
     net = torch.nn.Linear(3, 2)
     gates = torch.sigmoid(net(torch.randn(8, 3)))
-    dist = torch.distributions.Bernoulli(logits=gates)  # BUG
+    dist = torch.distributions.Bernoulli(logits=gates, validate_args=True)  # BUG
     log_prob = dist.log_prob(torch.ones(8, 2)).sum(-1)
     (-log_prob.mean()).backward()
     """,

@@ -7,10 +7,10 @@ opt = torch.optim.Adam([*net.parameters(), *head.parameters()], lr=1e-2)
 state = None
 for _ in range(30):
     x = torch.randn(5, 4, 3)
-    out, state = net(x, state)
+    out, state = net(x, state)  # BUG
     loss = (head(out).squeeze(2) - x.sum(2)).pow(2).mean()
     opt.zero_grad()
-    loss.backward()  # BUG
+    loss.backward()
     opt.step()
     state = tuple(s.detach() for s in state)
     #!
