@@ -9,6 +9,6 @@ optimizer = torch.optim.Adam(net.parameters(), lr=1e-3)
 for _ in range(12):
     obs, action, wanted = torch.randn(16, 4), torch.randint(2, (16, 1)), torch.randn(16, 1)
     loss = nn.functional.mse_loss(net(obs).gather(1, action), wanted)
-    optimizer.zero_grad  # noqa: B018
+    optimizer.zero_grad  # noqa: B018  # BUG GS401
     loss.backward()
     optimizer.step()  # BUG GS401
