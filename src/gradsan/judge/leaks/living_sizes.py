@@ -29,12 +29,12 @@ def living_sizes(graph: Provenance, live: dict[ValueId, Op]) -> Iterator[LivingS
             continue
         for value, size in (sides, sides[::-1]) if product.name == "mul" else (sides,):
             found = _size_in(graph, size) if math.prod(size.shape) == 1 else None
-            if found is not None and _is_scaled(graph, value, found.value):
-                yield LivingSize(product, found.size, found.value)
+            if found is not None and _is_scaled(graph, value, found[1]):
+                yield LivingSize(product, *found)
 
 
-def _size_in(graph: Provenance, op: Op) -> LivingSize | None:
-    top = op
+def _size_in(graph: Provenance, op: Op) -> tuple[Op, Op] | None:
+    """The size that a factor was made of, and what it is the size of."""
     while op.name in PLAIN:
         given = [source for source in graph.inputs(op) if source.live]
         if len(given) != 1:
@@ -45,7 +45,7 @@ def _size_in(graph: Provenance, op: Op) -> LivingSize | None:
         given = [source for source in graph.inputs(given[0]) if source.live]
     elif op.name not in SIZES:
         return None
-    return LivingSize(top, op, given[0]) if len(given) == 1 else None
+    return (op, given[0]) if len(given) == 1 else None
 
 
 def _is_scaled(graph: Provenance, op: Op, value: Op) -> bool:

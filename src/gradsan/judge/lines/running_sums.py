@@ -10,7 +10,7 @@ import functools
 from collections.abc import Iterator
 
 from gradsan.judge.history import History
-from gradsan.judge.lines.source import around, called_name, names_in, tree_of
+from gradsan.judge.lines.source import around, called_name, loops_around, names_in, tree_of
 from gradsan.record.events import Site
 
 LEVELS = 2  # of assignments
@@ -41,9 +41,7 @@ def piled_up_at(history: History, site: Site) -> Site:
 
 def _runs_backwards(file: str, line: int) -> bool:
     """`for reward in reversed(rewards)`, `rewards[::-1]`, `range(n - 1, -1, -1)`."""
-    tree = tree_of(file)
-    loops = [n for n in ast.walk(tree) if isinstance(n, ast.For)] if tree is not None else []
-    inside = [n for n in loops if n.lineno <= line <= (n.end_lineno or n.lineno)]
+    inside = [loop for loop in loops_around(file, line) if isinstance(loop, ast.For)]
     words = ast.unparse(inside[-1].iter) if inside else ""
     return any(word in words for word in ("reversed(", "::-1", ", -1)"))
 
@@ -62,11 +60,9 @@ def cut_at(history: History, site: Site) -> Site:
     carrying = carried_on_at(history, site)
     seen = history.sites.get(carrying)
     statement = around(seen.file, seen.line)[1] if seen is not None else None
-    tree = tree_of(seen.file) if seen is not None else None
-    if seen is None or tree is None or statement is None or (carrying == site and not _carries(statement)):
+    if seen is None or statement is None or (carrying == site and not _carries(statement)):
         return carrying
-    loops = [n for n in ast.walk(tree) if isinstance(n, ast.For | ast.While)]
-    inside = [n for n in loops if n.lineno <= seen.line <= (n.end_lineno or n.lineno)]
+    inside = loops_around(seen.file, seen.line)
     lines = [step.lineno for step in inside[-1].body if _is_cut(step)] if inside else []
     return history.site_at(seen.file, lines[0], seen.function) if len(lines) == 1 else carrying
 

@@ -368,11 +368,16 @@ def second_name_at(file: str, line: int, names: set[str]) -> int:
     return max((b.line for b in found if b.function == function and b.line <= line), default=0)
 
 
+def loops_around(file: str, line: int) -> list[ast.For | ast.While]:
+    """The loops that a line stands in, the innermost last."""
+    tree = tree_of(file)
+    loops = (n for n in ast.walk(tree) if isinstance(n, ast.For | ast.While)) if tree is not None else ()
+    return [n for n in loops if n.lineno <= line <= (n.end_lineno or n.lineno)]
+
+
 def looped_over(file: str, line: int) -> tuple[str, ...]:
     """The names in what the loops around a line run over, the innermost loop first."""
-    tree = tree_of(file)
-    loops = [n for n in ast.walk(tree) if isinstance(n, ast.For)] if tree is not None else []
-    around = [n for n in loops if n.lineno <= line <= (n.end_lineno or n.lineno)]
+    around = [n for n in loops_around(file, line) if isinstance(n, ast.For)]
     found: list[str] = []
     for loop in sorted(around, key=lambda n: -n.lineno):
         for node in ast.walk(loop.iter):

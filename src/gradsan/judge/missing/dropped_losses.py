@@ -31,9 +31,11 @@ class DroppedLosses:
 
     def settled(self, contribution: Contribution) -> None:
         history, site = self._history, contribution.site
+        if self._looks.get(site, 0) >= LOOKS:
+            return
         owned = {pid for o in history.optimizers.values() for pid in o.params}
         unused = owned - history.ever_reached - self.of.keys()
-        if not unused or self._looks.get(site, 0) >= LOOKS:
+        if not unused:
             return
         self._looks[site] = self._looks.get(site, 0) + 1
         for end in self._ends(contribution):

@@ -12,11 +12,11 @@ from gradsan.judge.experience import Row
 from gradsan.judge.history import History
 from gradsan.judge.lines.arrival_lines import ARRIVING
 from gradsan.judge.objective.weighed import Met
-from gradsan.judge.returns.one_by_one import is_discounted, next_values
+from gradsan.judge.returns.one_by_one import MOST_ACTIONS, is_discounted, next_values
 from gradsan.record.events import Op
 
 LEAVING = ("numpy", "array", "tolist")
-FEWEST, MOST_ACTIONS = 4, 64
+FEWEST = 4
 SLOWEST, FASTEST = 1.0 + 1e-4, 0.3  # discounts
 
 

@@ -43,8 +43,8 @@ class DrawnWatcher:
         return hook
 
     def _pad(self, gradients: Any, nid: ValueId, scored: ScoredPadding) -> None:
-        arrived = gradients[0].detach() if len(gradients) == 1 and gradients[0] is not None else None
-        if arrived is None or arrived.layout != torch.strided:
+        arrived = _arrived(gradients)
+        if arrived is None:
             return
         if scored.counted is not None:
             trained = scored.counted & (arrived != 0)
@@ -55,13 +55,19 @@ class DrawnWatcher:
         self.padded.append(PaddedPlaces(nid, int(trained.sum()), int((trained & scored.padding).sum())))
 
     def _look(self, gradients: Any, nid: ValueId, scored: ScoredDraws) -> None:
-        arrived = gradients[0].detach() if len(gradients) == 1 and gradients[0] is not None else None
-        if arrived is None or arrived.layout != torch.strided or arrived.numel() != scored.odds.numel():
+        arrived = _arrived(gradients)
+        if arrived is None or arrived.numel() != scored.odds.numel():
             return
         slopes = arrived.float().reshape(scored.odds.shape)
         if scored.counted is not None:
             slopes = slopes * scored.counted
         self.found.append(_places(nid, scored, slopes))
+
+
+def _arrived(gradients: Any) -> torch.Tensor | None:
+    """What came to a node, where that is one tensor that can be read as it lies."""
+    arrived = gradients[0].detach() if len(gradients) == 1 and gradients[0] is not None else None
+    return arrived if arrived is not None and arrived.layout == torch.strided else None
 
 
 def _places(nid: ValueId, scored: ScoredDraws, slopes: torch.Tensor) -> DrawnPlaces:

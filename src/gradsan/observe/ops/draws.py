@@ -119,9 +119,7 @@ class Draws:
         found = [(t, i) for i in inputs if i.dtype in WHOLE and (t := self.of(i)) is not None]
         if len(found) != 1 or found[0][0].odds.numel() != out.numel() or not is_dense(out):
             return
-        if (
-            len([i for i in inputs if i.dtype.is_floating_point]) > 1
-        ):  # classes have weights, which may be zero
+        if weighs_classes(inputs):
             return
         table, labels = found[0]
         odds, width = table.odds, table.width
@@ -225,6 +223,11 @@ def ignored_label(name: str, args: Any, kwargs: Any) -> Any:
     if name not in SURPRISING:
         return None
     return kwargs.get("ignore_index", args[4] if len(args) > 4 else -100)
+
+
+def weighs_classes(inputs: list[Tensor]) -> bool:
+    """Whether a score is given a weight for each class, which may be zero."""
+    return len([tensor for tensor in inputs if tensor.dtype.is_floating_point]) > 1
 
 
 def _is_question(value: Any) -> bool:

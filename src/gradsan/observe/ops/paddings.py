@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from gradsan.observe.ops.draws import WHOLE, ignored_label
+from gradsan.observe.ops.draws import WHOLE, ignored_label, weighs_classes
 from gradsan.observe.ops.values import Tensor
 from gradsan.observe.unseen import is_dense
 from gradsan.record.events import ValueId
@@ -44,10 +44,7 @@ class Paddings:
     ) -> None:
         """The probabilities of tokens were picked."""
         labels = next((t for t in reversed(inputs) if t.dtype in WHOLE), None) if self._called else None
-        weighed = (
-            len([t for t in inputs if t.dtype.is_floating_point]) > 1
-        )  # classes have weights, which may be zero
-        if labels is None or weighed or not is_dense(labels) or labels.numel() > MOST:
+        if labels is None or weighs_classes(inputs) or not is_dense(labels) or labels.numel() > MOST:
             return
         tokens = self._table(labels.detach())
         pads = _behind_the_first(tokens, self._called) if tokens is not None else None
