@@ -114,6 +114,7 @@ def sizes(session: Session, training: Iterator[None]) -> dict[str, list[int]]:
 def small_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     """Limits low enough to be reached in a test."""
     monkeypatch.setattr(writes, "KEEP_OPERATIONS", 500)
+    monkeypatch.setattr(writes, "KEEP_ADDRESSES", 64)
     monkeypatch.setattr(provenance, "KEEP", 1_000)
     monkeypatch.setattr(registry, "MANY", 64)
     monkeypatch.setattr(fast_path, "MEMORY", 500)

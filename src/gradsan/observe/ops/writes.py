@@ -13,6 +13,7 @@ from gradsan.observe.unseen import is_dense
 from gradsan.record.events import ParamId, Site, ValueId
 
 KEEP_OPERATIONS, KEEP_BETWEEN_LOOKS = 20_000, 500
+KEEP_ADDRESSES = 20_000  # of memory that may be gone: how fast they add up is the allocator's choice
 EVERY_ITERATION, SOME = 32, 8  # contents are compared in the first iterations, then in every eighth
 
 
@@ -143,7 +144,7 @@ class Writes:
             if len(log) > 64:
                 self.log[storage] = log[-32:]
         for table in (self.log, self._gradients, self._owners):
-            if len(table) > KEEP_OPERATIONS:
+            if len(table) > KEEP_ADDRESSES:
                 table.clear()
 
     def forget_old(self) -> None:
