@@ -28,32 +28,32 @@ from gradsan.rl.make import make_env
 from gradsan.rl.runs import Run, read_table
 from gradsan.rl.training import train
 
-POINTS, EPISODES = 4, 3
+POINTS, EPISODES = 10, 3
 
 
 class Curve(NamedTuple):
     algorithm: str
     env: str
     steps: int
-    """As many as a few minutes of one core allow; a real training has a hundred times as many."""
+    """As many as some ten minutes of one core allow; a real training has ten to a hundred times as many."""
 
 
 ROBOTS = {"hopper": "Hopper-v5", "halfcheetah": "HalfCheetah-v5"}
-LENGTHS = {"ppo": 12_288, "sac": 1_600, "td3": 1_600}
+LENGTHS = {"ppo": 102_400, "sac": 20_000, "td3": 20_000}
 TASKS = {
     f"{algorithm}-{name}": Curve(algorithm, env, steps)
     for name, env in ROBOTS.items()
     for algorithm, steps in LENGTHS.items()
 }
 TASKS |= {
-    "ppo-boxing": Curve("ppo", "ALE/Boxing-v5", 4_096),
-    "dqn-boxing": Curve("dqn", "ALE/Boxing-v5", 2_000),
+    "ppo-boxing": Curve("ppo", "ALE/Boxing-v5", 32_768),
+    "dqn-boxing": Curve("dqn", "ALE/Boxing-v5", 16_000),
 }
 # Short runs begin to learn at once, on both sides.
 EARLY = {
-    "sac": {"learning_starts": 400},
-    "td3": {"learning_starts": 400},
-    "dqn": {"learning_starts": 400},
+    "sac": {"learning_starts": 1_000},
+    "td3": {"learning_starts": 1_000},
+    "dqn": {"learning_starts": 1_000},
 }
 SMALL_REPLAY = {"sac": 50_000, "td3": 50_000, "dqn": 20_000}
 
