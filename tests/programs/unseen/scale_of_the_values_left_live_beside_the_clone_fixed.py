@@ -69,7 +69,7 @@ class OfflineTD3:
 
 
 def dataset(size):
-    state = torch.randn(size, 4)
+    state = torch.randn(size, 4).clamp(-2.4, 2.4)
     action = torch.tanh(-0.5 * state[:, :2] + 0.4 * torch.randn(size, 2))
     next_state = 0.9 * state + 0.2 * torch.cat([action, -action], 1) + 0.05 * torch.randn(size, 4)
     reward = 1 - next_state.pow(2).mean(1, keepdim=True)

@@ -31,7 +31,7 @@ class WorldModel(nn.Module):
 
 
 def collect(count):
-    state, action = 1.2 * torch.randn(count, 3), 2 * torch.rand(count, 1) - 1
+    state, action = 1.9 * (2 * torch.rand(count, 3) - 1), 2 * torch.rand(count, 1) - 1
     pull = torch.cat([action, -action, 0.5 * action], -1)
     after = state + 0.3 * torch.tanh(pull - 0.2 * state)
     return state, action, after, 1 - after.abs().mean(-1), (after.abs().max(-1).values < 2.0).float()
