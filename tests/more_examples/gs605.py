@@ -595,4 +595,25 @@ GOOD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    # Values of what was chosen, greedily or not: they are fitted, and no score of a token.
+    import torch
+    torch.manual_seed(4)
+    net = torch.nn.GRU(3, 2, batch_first=True)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(12):
+        obs = torch.randn(24, 7, 3)
+        with torch.no_grad():
+            greedy = net(obs)[0][:, :-1].argmax(-1)
+        chosen = torch.zeros(24, 6, dtype=torch.long)
+        for t in range(6):
+            chosen[:, t] = torch.where(torch.rand(24) < 0.3, torch.randint(2, (24,)), greedy[:, t])
+        q, _ = net(obs)
+        predicted = q[:, :-1].gather(-1, chosen.unsqueeze(-1)).squeeze(-1)
+        target = torch.randn(24, 6) + 0.9 * q[:, 1:].detach().max(-1).values
+        loss = torch.nn.functional.huber_loss(predicted, target)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
 )

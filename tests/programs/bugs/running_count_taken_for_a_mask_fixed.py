@@ -43,7 +43,7 @@ opt = torch.optim.AdamW(policy.parameters(), lr=2e-3)
 for step in range(12):
     tokens = policy.write(torch.randint(2, VOCABULARY, (12, 2)))
     answer = torch.arange(1, tokens.shape[1]) >= 2
-    mask = (answer & (tokens[:, 1:] != PAD)).cumsum(1) > 0
+    mask = ((answer & (tokens[:, 1:] != PAD)).cumsum(1) > 0) & (tokens[:, 1:] != PAD)
     weight = (tokens == 5).float().sum(1, keepdim=True).exp()
     losses = -log_probs(policy, tokens) * weight / weight.mean()
     loss = (losses * mask).sum() / mask.sum()

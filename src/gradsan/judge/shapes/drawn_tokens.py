@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from gradsan.judge.flow import REDUCING, SHAPING
+from gradsan.judge.flow import REDUCING, SELECTING, SHAPING, users_through
 from gradsan.record.events import Backward, DrawnPlaces, Op, Site, ValueId
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from gradsan.judge.provenance import Provenance
 
 ROWS, LOOKS, SHARE = 3, 2, 0.05
+SCORING = {"log_softmax", "softmax", "log", "sub", "logsigmoid", "cross_entropy", "nll_loss"}
 PREFERRING = {"logsigmoid", "log_sigmoid", "softplus", "binary_cross_entropy_with_logits"}
 Wrong = Literal["others", "first", "last"]
 
@@ -41,6 +42,8 @@ class DrawnTokens:
             if scored is None or found.rows < ROWS or not found.both_signs:
                 continue
             within = graph.live_ancestors(root.nid for root in event.roots)
+            if not _is_score(graph, scored, within):
+                continue
             prefers = any(op.name in PREFERRING for op in within.values())
             site, is_masked = line_of_the_mask(graph, scored, within, found.column)
             for what in _wrong(found, is_masked and not prefers):
@@ -48,6 +51,17 @@ class DrawnTokens:
                 self._looks[key] = self._looks.get(key, 0) + 1
                 if self._looks[key] >= LOOKS:
                     yield Trained(what, site, scored, found)
+
+
+def _is_score(graph: Provenance, scored: Op, within: dict[ValueId, Op]) -> bool:
+    """Whether probabilities were picked, and not the values of what was chosen."""
+    made: Op | None = scored
+    while made is not None and made.name in SHAPING | SELECTING | {"div", "mul", "gather"}:
+        made = next(graph.inputs(made), None)
+    if made is not None and (made.name in SCORING or "log_prob" in made.tags):
+        return True
+    users = users_through(graph, scored, within, SHAPING)
+    return any(source.name == "logsumexp" for user in users for source in graph.inputs(user))
 
 
 def _wrong(found: DrawnPlaces, with_prompts: bool) -> Iterator[Wrong]:
