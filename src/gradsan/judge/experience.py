@@ -26,9 +26,11 @@ class ExperienceBook:
         self.observations: dict[ValueId, tuple[Row, ...]] = {}
         self.successors: dict[ValueId, tuple[Row, ...]] = {}
         self.rewards: dict[ValueId, tuple[Row, ...]] = {}
+        self.alike: dict[ValueId, tuple[Row, ...]] = {}
         self.of_other_agents: dict[tuple[ValueId, str], list[tuple[Row, ...]]] = {}
         self._tables = {
             "observation": self.observations, "next observation": self.successors, "reward": self.rewards,
+            "alike": self.alike,
         }  # fmt: skip
         self._at_clock: dict[int, dict[int, tuple[int, int]]] = {}
         self._clocks: list[int] = []
@@ -74,7 +76,7 @@ class ExperienceBook:
         for memory, limit in (
             (self.transitions, KEPT_TRANSITIONS), (self._at_clock, KEPT_TRANSITIONS), (self.numbers, KEPT_VALUES),
             (self.observations, KEPT_VALUES), (self.successors, KEPT_VALUES), (self.of_other_agents, KEPT_VALUES),
-            (self.rewards, KEPT_VALUES),
+            (self.rewards, KEPT_VALUES), (self.alike, KEPT_VALUES),
         ):  # fmt: skip
             _shorten(memory, limit)
 

@@ -581,10 +581,11 @@ class Transition(NamedTuple):
 
 class Rows(NamedTuple):
     """The rows of this value are observations, or rewards that nothing else was given: each of that transition (an
-    index; -1: of none that is known)."""
+    index; -1: of none that is known). "alike": places that recur, each with one of the steps that led there; all of
+    these gave the same reward, and all of them ended an episode or none did."""
 
     value: ValueId
-    part: Literal["observation", "next observation", "reward"]
+    part: Literal["observation", "next observation", "reward", "alike"]
     at: tuple[int, ...]
 
 

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
 from gradsan.judge.lines.stored_rows import stored_at
 from gradsan.judge.report import reasons
 from gradsan.judge.report.wording import line, value_at
-from gradsan.judge.returns.bootstraps import Bootstrap, bootstraps_in, has_learned_target
+from gradsan.judge.returns.bootstraps import (
+    Bootstrap,
+    bootstraps_in,
+    bootstraps_of_recurring_places,
+    has_learned_target,
+)
 from gradsan.judge.returns.cut_estimates import estimates_in
 from gradsan.judge.returns.padding_values import values_of_padding
 from gradsan.judge.returns.shifted_ends import EndsOfOthers, ShiftedEnds
@@ -308,7 +314,7 @@ class BootstrapPastEnd(Rule):
         if not self._unknown and self.history.experience.was_lost:
             self._unknown = has_learned_target(self.history, event)
         yield from self._behind_the_answer(event)
-        for target in (*bootstraps_in(self.history, event), *self._single.found_in(event)):
+        for target in self._targets_in(event):
             self._note_lengths()
             kinds = {}
             for end in ("", "truncated", "terminated"):
@@ -346,7 +352,14 @@ class BootstrapPastEnd(Rule):
             for unread in self._flags.unread_in(event):
                 yield self._flags_unread(event, unread)
 
+    def _targets_in(self, event: Backward) -> Iterator[Bootstrap]:
+        yield from bootstraps_in(self.history, event)
+        yield from bootstraps_of_recurring_places(self.history, event)
+        yield from self._single.found_in(event)
+
     def _shifted(self, target: Bootstrap) -> ShiftedEnds | None:
+        if target.alike:  # what came before and after is not known
+            return None
         sides = self._sides.setdefault(
             target.site,
             (
@@ -414,7 +427,8 @@ class BootstrapPastEnd(Rule):
         )
 
     def could_not_look(self) -> str:
-        return reasons.NOT_FOLLOWED if self._unknown and self.history.experience.was_lost else ""
+        book = self.history.experience
+        return reasons.NOT_FOLLOWED if self._unknown and book.was_lost and not book.alike else ""
 
     def _past_end(self, event: Backward, target: Bootstrap, rows: int) -> Verdict:
         return self._verdict(

@@ -43,6 +43,7 @@ class Bootstrap:
     met: Met
     site: Site
     rest: list[Rest]
+    alike: bool = False  # of places that recur: a row's step is one of several that led there
 
 
 def bootstraps_in(history: History, event: Backward) -> Iterator[Bootstrap]:
@@ -61,6 +62,30 @@ def bootstraps_in(history: History, event: Backward) -> Iterator[Bootstrap]:
             if (found := _bootstrap(history, learned, met.constant, rows)) is not None:
                 yield found
                 break
+
+
+def bootstraps_of_recurring_places(history: History, event: Backward) -> Iterator[Bootstrap]:
+    """Where observations recur, and every step that led to one of them says the same."""
+    alike = history.experience.alike
+    if history.experience.successors or not alike:
+        return
+    for met in met_in(history, event):
+        if (
+            met.op.name not in DIFFERENCES
+            or met.constant is None
+            or _adds_other_values(history, met.constant)
+        ):
+            continue
+        learned, behind = one_column(history, met), history.graph.ancestors([met.constant.nid])
+        places = {alike[nid] for nid in behind if nid in alike and len(alike[nid]) == len(learned.numbers)}
+        summed = summed_rewards(history, learned)
+        if len(places) != 1 or summed is None:
+            continue
+        rows = zip(places.pop(), summed[1], learned.numbers, strict=True)
+        known = [(row, reward, number) for row, reward, number in rows if row is not None]
+        if are_rewards([(row.reward, reward) for row, reward, _ in known if not row.end]):
+            rest = [Rest(row, difference(number, reward), True) for row, reward, number in known]
+            yield Bootstrap(learned, summed[0].site, rest, alike=True)
 
 
 def _bootstrap(history: History, met: Met, target: Op, rows: list[Row]) -> Bootstrap | None:

@@ -22,6 +22,7 @@ PICKING = {"gather", "take_along_dim", "getitem"}
 LOOKED_AT = TAKING_BATCHES | MEETING | PICKING
 MOST_NUMBERS, MOST_VALUES, MOST_STEPS, MOST_BATCHES, MOST_ALONE = 12_288, 2_048, 4_096, 16, 128  # in one look
 FEWEST_REWARDS = 8  # that are worth looking for
+FEWEST_ALIKE = 8  # rows of a batch
 LONGEST_WINDOW = 32  # steps that one target spans
 FIRST_LOOKS, THEN_EVERY, MOST_LOOKS = 24, 16, 48  # at a backward
 
@@ -128,6 +129,8 @@ class ExperienceTap:
                     rows.append(Rows(number, "next observation" if leads_there else "observation", at))
         if found:
             rows += self._rewards(found)
+        else:
+            rows += self._alike(batches, found)
         self._add_between(rows, found)
         self._add_neighbours(found)
         self._add_recent(found)
@@ -150,6 +153,14 @@ class ExperienceTap:
             members = max(len(own) for own in teams.members.values())
             for at in range(members):
                 yield [teams.place_of_member(place, at) for place in places]
+
+    def _alike(self, batches: dict[ValueId, list[int]], found: dict[TransitionKey, int]) -> Iterator[Rows]:
+        """Where no batch is found again because places recur, as in a grid."""
+        for number, digests in batches.items():
+            steps = self._rollouts.index.find_alike(digests)
+            if 2 * sum(step is not None for step in steps) > len(steps) >= FEWEST_ALIKE:
+                at = tuple([-1 if s is None else found.setdefault(s, len(found)) for s in steps])
+                yield Rows(number, "alike", at)
 
     def _add_between(self, rows: list[Rows], found: dict[TransitionKey, int]) -> None:
         """The steps that lie between a row's own and the one that it takes its next value from."""

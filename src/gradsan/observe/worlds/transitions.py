@@ -154,17 +154,20 @@ class Stream:
 
 class Index:
     """Finds transitions by the observation they start from, or lead to. One that was met twice finds nothing, unless
-    the whole batch is what was seen last, in its order."""
+    the whole batch is what was seen last, in its order. In a grid, `find_alike` finds steps that led to the same place
+    for the same reward."""
 
     def __init__(self, streams: dict[int, Stream]) -> None:
         self._streams = streams
         self._from: dict[int, TransitionKey | None] = {}
         self._to: dict[int, TransitionKey | None] = {}
+        self._arrivals: dict[int, list[TransitionKey]] = {}
 
     def look_for(self, digests: set[int]) -> None:
         """Those that will be asked for now: looks are rare, and a table of all would have to grow with every step."""
         self._from.clear()
         self._to.clear()
+        self._arrivals.clear()
         wanted = (digests - {UNKNOWN}).__contains__
         for stream in self._streams.values():
             steps = range(len(stream.ends))
@@ -172,12 +175,37 @@ class Index:
                 _add(self._from, stream.observed[at], (stream.number, stream.first + at))
             for at in compress(steps, map(wanted, stream.led_to)):
                 if stream.ends[at] != RESET:
-                    _add(self._to, stream.led_to[at], (stream.number, stream.first + at))
+                    place = stream.number, stream.first + at
+                    _add(self._to, stream.led_to[at], place)
+                    self._arrivals.setdefault(stream.led_to[at], []).append(place)
 
     def find(self, digests: list[int], leads_there: bool) -> list[TransitionKey | None]:
         table = self._to if leads_there else self._from
         found = [table.get(digest) for digest in digests]
         return (None in found and self._newest_in_order(digests, leads_there)) or found
+
+    def find_alike(self, digests: list[int]) -> list[TransitionKey | None]:
+        """For each row a step that led there, and another one for the next row like it. None where these steps were
+        paid differently, or ended an episode at one time only: what the place says about them is not enough."""
+        steps = {digest: self._of_one_kind(self._arrivals.get(digest, ())) for digest in set(digests)}
+        turns: dict[int, int] = {}
+        found: list[TransitionKey | None] = []
+        for digest in digests:
+            own, turn = steps[digest], turns.get(digest, 0)
+            turns[digest] = turn + 1
+            found.append(own[-1 - turn % len(own)] if own else None)
+        return found
+
+    def _of_one_kind(self, places: Sequence[TransitionKey]) -> list[TransitionKey]:
+        ends: dict[int, list[TransitionKey]] = {}
+        rewards = set[float]()
+        for number, step in places:
+            stream = self._streams[number]
+            ends.setdefault(stream.ends[step - stream.first], []).append((number, step))
+            rewards.add(stream.rewards[step - stream.first])
+        if GOES_ON in ends and ends.keys() <= {GOES_ON, TRUNCATED, DONE, ENDED}:  # the clock's, or given up
+            ends = {GOES_ON: ends[GOES_ON]}
+        return next(iter(ends.values())) if len(ends) == len(rewards) == 1 else []
 
     def _newest_in_order(self, digests: list[int], leads_there: bool) -> list[TransitionKey | None]:
         """In a grid world places recur, but not a whole rollout: of one copy, or of all of them, step by step or copy
