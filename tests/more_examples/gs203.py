@@ -18,6 +18,23 @@ BAD: tuple[str, ...] = (
         (loss + 1e-3 * mean.pow(2).mean()).backward()
         opt.step()
     """,
+    """
+    # A soft actor with actions that are counted: what the critic says of one is a constant.
+    import torch
+    policy, critic = torch.nn.Linear(3, 4), torch.nn.Linear(3, 4)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    for _ in range(6):
+        s = torch.randn(16, 3)
+        dist = torch.distributions.Categorical(logits=policy(s))
+        action = dist.sample()  # BUG
+        score = dist.log_prob(action)
+        with torch.no_grad():
+            q = critic(s).gather(1, action[:, None])[:, 0]
+        loss = (0.2 * score - q).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -103,6 +120,40 @@ GOOD: tuple[str, ...] = (
         action = dist.rsample()
         score = dist.log_prob(action).sum(-1)
         loss = (0.2 * score - critic(torch.cat([s, action], -1)).squeeze(-1)).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The critic weighs the score, and the entropy is a sample.
+    import torch
+    policy, critic = torch.nn.Linear(3, 4), torch.nn.Linear(3, 4)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    for _ in range(6):
+        s = torch.randn(16, 3)
+        dist = torch.distributions.Categorical(logits=policy(s))
+        action = dist.sample()
+        score = dist.log_prob(action)
+        with torch.no_grad():
+            q = critic(s).gather(1, action[:, None])[:, 0]
+        loss = -(score * q).mean() + 0.01 * score.mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # What the critic says is only subtracted to be shown beside the loss.
+    import torch
+    policy, critic = torch.nn.Linear(3, 4), torch.nn.Linear(3, 4)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    for _ in range(6):
+        s = torch.randn(16, 3)
+        dist = torch.distributions.Categorical(logits=policy(s))
+        action = dist.sample()
+        score = dist.log_prob(action)
+        with torch.no_grad():
+            q = critic(s).gather(1, action[:, None])[:, 0]
+        loss = -(score * torch.randn(16)).mean() - q.mean()
         opt.zero_grad()
         loss.backward()
         opt.step()

@@ -21,7 +21,7 @@ from gradsan.judge.missing.dead_weights import dead_weights
 from gradsan.judge.missing.exported_values import exported, weighs_numbers
 from gradsan.judge.missing.half_cuts import half_cuts
 from gradsan.judge.missing.half_scores import half_scores
-from gradsan.judge.missing.latents import drawn_latents
+from gradsan.judge.missing.latents import drawn_latents, judged_choices
 from gradsan.judge.missing.preferences import constant_sides
 from gradsan.judge.provenance import SHAPED_LIKE, Provenance, params_of
 from gradsan.judge.residuals import LIBRARY_LOSSES
@@ -192,7 +192,7 @@ class CutFinder:
         drawn = [op for op in graph.named(graph.ancestors(roots), DRAWING) if not op.tags]
         lost = trained - graph.live_params(roots) if drawn else set()
         found = [Cut(op, graph.value_params([op.nid]) & lost, True) for op in drawn]
-        latents = drawn_latents(graph, roots, trained)
+        latents = (*drawn_latents(graph, roots, trained), *judged_choices(graph, roots, trained))
         return [cut for cut in found if cut.pids] or [Cut(op, pids, True) for op, pids in latents]
 
     def halves(self, contribution: Contribution) -> list[Cut]:

@@ -25,11 +25,17 @@ def idle_scores(graph: Provenance, roots: list[ValueId], draw: Op) -> list[Op]:
 
 def _scores(graph: Provenance, score: Op, draw: Op) -> bool:
     """Whether it scores this draw by what it was drawn with; not a later one, which the draw has led to."""
-    drawn_with = {unshaped(graph, i).nid for i in graph.inputs(draw) if i.live}
+    drawn_with = {_scored(graph, unshaped(graph, i)).nid for i in graph.inputs(draw) if i.live}
     if not drawn_with <= graph.live_ancestors([score.nid]).keys():
         return False
     behind = graph.ancestors([score.nid], lambda op, _: not any(map(params_of, graph.inputs(op))))
     return draw.nid in behind
+
+
+def _scored(graph: Provenance, odds: Op) -> Op:
+    """What probabilities were made of, which is what a distribution scores a choice with."""
+    source = next(graph.inputs(odds), None) if odds.name == "softmax" else None
+    return odds if source is None else source
 
 
 def is_judged(graph: Provenance, roots: list[ValueId], draw: Op, drawn_with: set[ParamId]) -> bool:
@@ -41,6 +47,20 @@ def is_judged(graph: Provenance, roots: list[ValueId], draw: Op, drawn_with: set
         judges = graph.live_params([op.nid])
         if judges and judges.isdisjoint(drawn_with):
             return True
+    return False
+
+
+def is_judged_apart(graph: Provenance, roots: list[ValueId], draw: Op, drawn_with: set[ParamId]) -> bool:
+    """Whether what another network says of this draw is added as it is, a constant: a choice is no way to what it was
+    drawn with, and so nothing is to learn from that."""
+    for op in _weighed_alike(graph, roots, draw).values():
+        for side in graph.inputs(op) if _is_summed(graph, op, draw) else ():
+            if side.live or not side.floating or draw.nid not in graph.ancestors([side.nid]):
+                continue
+            apart_from_it = graph.ancestors([side.nid], lambda user, _: user.nid != draw.nid)
+            judges = {pid for value in apart_from_it.values() for pid in params_of(value)}
+            if judges and judges.isdisjoint(drawn_with):
+                return True
     return False
 
 

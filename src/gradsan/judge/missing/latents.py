@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gradsan.judge.flow import is_choice, is_straight_through, terms
-from gradsan.judge.missing.idle_scores import idle_scores, is_judged
+from gradsan.judge.missing.idle_scores import idle_scores, is_judged, is_judged_apart
 from gradsan.judge.provenance import Provenance, params_of
 from gradsan.record.events import NOWHERE, Op, ParamId, ValueId
 
@@ -30,6 +30,19 @@ def drawn_latents(
             yield draw, behind
         elif lost := behind - _taught(graph, draw, roots, idle):
             yield draw, lost
+
+
+def judged_choices(
+    graph: Provenance, roots: list[ValueId], trained: set[ParamId]
+) -> Iterator[tuple[Op, set[ParamId]]]:
+    """Drawn numbers (actions) that a critic judges, `alpha * log_prob(a) - q[a]`: the loss knows what the choice is
+    worth, and all that reaches the policy is a score that teaches nothing on average."""
+    for draw in graph.ancestors(roots).values():
+        if draw.live or draw.floating or not is_choice(graph, draw) or not graph.is_cut(draw):
+            continue
+        behind = graph.live_params([i.nid for i in graph.inputs(draw) if i.live]) & trained
+        if behind and idle_scores(graph, roots, draw) and is_judged_apart(graph, roots, draw, behind):
+            yield draw, behind
 
 
 def _feeds_a_layer(graph: Provenance, draw: Op, within: dict[ValueId, Op]) -> bool:
