@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from gradsan.rl.networks import Target, mlp, seeded
+from gradsan.rl.networks import MANY, Tanh, Target, mlp, seeded
 
 
 @pytest.mark.parametrize("activation", [nn.ReLU, nn.Tanh])
@@ -14,6 +14,25 @@ def test_a_perceptron_is_layers_with_activations_between_them(activation: type[n
     with seeded(0):
         kinds = [[type(layer) for layer in mlp(sizes, activation)] for sizes in ((3, 8, 8, 2), (3, 2))]
     assert kinds == [[nn.Linear, activation, nn.Linear, activation, nn.Linear], [nn.Linear]]
+
+
+@pytest.mark.parametrize("size", [MANY - 1, MANY])
+def test_tanh_and_its_gradient_are_those_of_pytorch(size: int) -> None:
+    own = torch.linspace(-10, 10, size, requires_grad=True)
+    theirs = own.detach().clone().requires_grad_()
+    value, expected = Tanh()(own.clone()), torch.tanh(theirs)
+    # Twice the rounding of a σ near 1: two steps of 2⁻²³. What the gradient 1 − tanh² loses of it is as much again.
+    torch.testing.assert_close(value, expected, rtol=0, atol=2**-22)
+    value.sum().backward()
+    expected.sum().backward()
+    torch.testing.assert_close(own.grad, theirs.grad, rtol=0, atol=2**-21)
+
+
+def test_tanh_of_what_overflows_is_one() -> None:
+    far = torch.full((MANY,), 3e38)
+    assert torch.equal(Tanh()(far.clone()), torch.ones(MANY))
+    assert torch.equal(Tanh()(-far), -torch.ones(MANY))
+    assert Tanh()(far.fill_(torch.nan)).isnan().all()
 
 
 def test_a_target_is_a_copy_that_nothing_trains() -> None:

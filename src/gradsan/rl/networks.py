@@ -18,6 +18,18 @@ from gradsan.rl.spaces import Observations
 
 M = TypeVar("M", bound=nn.Module)
 RELU = partial(nn.ReLU, inplace=True)
+MINUS_ONE = torch.tensor(-1.0)
+MANY = 8_192  # numbers: over fewer, three operations take longer than the one that they stand for
+
+
+class Tanh(nn.Module):
+    """tanh(x) = 2σ(2x) − 1, in place: over the many numbers of a batch PyTorch's kernel for σ is three to eight times
+    as fast on CPUs that MKL does not know, and `tanh` was a sixth of an update. It is as near as 2e-7."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        if x.numel() < MANY or x.device.type != "cpu":
+            return torch.tanh(x)
+        return torch.add(MINUS_ONE, x.mul_(2).sigmoid_(), alpha=2)
 
 
 @contextmanager

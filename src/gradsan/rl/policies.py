@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from gradsan.rl import losses
-from gradsan.rl.networks import network, orthogonal
+from gradsan.rl.networks import Tanh, network, orthogonal
 from gradsan.rl.spaces import Actions, Observations
 
 Array = NDArray[Any]
@@ -106,7 +106,7 @@ class Policy(nn.Module):
 
     def __init__(self, observations: Observations, actions: Actions, hidden: Sequence[int]) -> None:
         super().__init__()
-        self.net = orthogonal(network(observations, hidden, actions.size, nn.Tanh), last_gain=0.01)
+        self.net = orthogonal(network(observations, hidden, actions.size, Tanh), last_gain=0.01)
         self.head = Head(actions)
 
     def forward(self, obs: Tensor) -> Distribution:
@@ -139,4 +139,4 @@ class ActorCritic(nn.Module):
 
 
 def value_network(observations: Observations, hidden: Sequence[int]) -> nn.Module:
-    return orthogonal(network(observations, hidden, 1, nn.Tanh), last_gain=1.0)
+    return orthogonal(network(observations, hidden, 1, Tanh), last_gain=1.0)
