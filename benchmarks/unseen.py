@@ -78,6 +78,8 @@ FIRST_TRIES = (
         "by others, on reports of both kinds, without a look at those mends; counted after them",
         "13 of 20",
     ),
+    ("28", "26", "by others, on what reports tell most often, after all of these", "24 of 26"),
+    ("29", "26", "by others, on public issues and rarer slips, after all of these", "16 of 26"),
 )
 VERDICTS = ("code and line", "line only", "code only", "other finding", "silent")
 HEAD = ("class", "pairs", *VERDICTS, "twins with an alarm")
