@@ -153,6 +153,20 @@ BAD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    # A quotient of probabilities with both sides live.
+    import torch
+    policy = torch.nn.Sequential(torch.nn.Linear(3, 2), torch.nn.Softmax(-1))
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    for _ in range(5):
+        s, a, advantage = torch.randn(8, 3), torch.randint(2, (8, 1)), torch.randn(8, 1)
+        old = policy(s).gather(1, a)  # BUG
+        ratio = policy(s).gather(1, a) / old
+        loss = -(ratio * advantage).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (

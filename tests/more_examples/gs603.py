@@ -111,6 +111,40 @@ BAD: tuple[str, ...] = (
             loss.backward()
             opt.step()
     """,
+    """
+    # Written out without its constants; the ratio has a column for every joint.
+    import torch
+    mean, log_std = torch.nn.Linear(4, 2), torch.nn.Parameter(torch.zeros(2))
+    opt = torch.optim.SGD([*mean.parameters(), log_std], lr=0.01)
+    def score(s, a):
+        return -((a - mean(s)) ** 2) / (2 * torch.exp(log_std) ** 2) - log_std  # BUG
+    for _ in range(3):
+        s, a, advantage = torch.randn(8, 4), torch.randn(8, 2), torch.randn(8, 1)
+        old = score(s, a).detach()
+        for _ in range(2):
+            ratio = torch.exp(score(s, a) - old)
+            loss = -torch.min(ratio * advantage, torch.clamp(ratio, 0.8, 1.2) * advantage).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+    """,
+    """
+    # With the logarithm of what it is divided by.
+    import torch
+    net, wide = torch.nn.Linear(4, 2), torch.nn.Linear(4, 2)
+    opt = torch.optim.SGD([*net.parameters(), *wide.parameters()], lr=0.01)
+    for _ in range(3):
+        s, advantage = torch.randn(8, 4), torch.randn(8, 1)
+        mu, std = net(s), torch.nn.functional.softplus(wide(s)) + 0.1
+        a = (mu + std * torch.randn_like(mu)).detach()
+        logp = -((a - mu) / std).pow(2) / 2 - torch.log(std)  # BUG
+        old = logp.detach()
+        ratio = (logp - old).exp()
+        loss = -(ratio * advantage).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -230,5 +264,20 @@ GOOD: tuple[str, ...] = (
             opt.zero_grad()
             loss.backward()
             opt.step()
+    """,
+    """
+    # The likelihood of what a model predicts, summed late, with a weight for every sample; and summed in time.
+    import torch
+    mean, log_std = torch.nn.Linear(4, 2), torch.nn.Parameter(torch.zeros(2))
+    opt = torch.optim.SGD([*mean.parameters(), log_std], lr=0.01)
+    for _ in range(3):
+        s, a, weight = torch.randn(8, 4), torch.randn(8, 2), torch.rand(8, 1)
+        each = -((a - mean(s)) ** 2) / (2 * torch.exp(log_std) ** 2) - log_std
+        joint = each.sum(-1, keepdim=True)
+        ratio = (joint - joint.detach()).exp()
+        loss = -(ratio * weight).mean() - (each * weight).sum(-1).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
     """,
 )

@@ -231,6 +231,65 @@ BAD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    # A quotient of exponentials; what is drawn is drawn warm.
+    import torch
+    policy = torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    for _ in range(3):
+        s, advantage = torch.randn(8, 3), torch.randn(8)
+        with torch.no_grad():
+            dist = torch.distributions.Categorical(logits=policy(s) / 2.0)
+            a = dist.sample()
+            old = dist.log_prob(a)  # BUG
+        new = torch.distributions.Categorical(logits=policy(s)).log_prob(a)
+        ratio = torch.exp(new) / torch.exp(old)
+        loss = -torch.min(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Observations, actions and probabilities go through lists of numbers.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    env, policy = Walk(), torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+    obs, _ = env.reset()
+    for _ in range(4):
+        seen, actions, old, rewards = [], [], [], []
+        for _ in range(40):
+            with torch.no_grad():
+                probs = (policy(torch.from_numpy(obs)) / 3.0).softmax(-1)  # BUG
+            action = torch.multinomial(probs, 1).item()
+            seen.append(obs)
+            actions.append(action)
+            old.append(probs[action].item())
+            obs, reward, terminated, _, _ = env.step(action)
+            rewards.append(reward)
+            if terminated:
+                obs, _ = env.reset()
+        s, a, gain = torch.tensor(numpy.array(seen)), torch.tensor(actions), torch.tensor(rewards)
+        kept = torch.tensor(old)
+        for _ in range(2):
+            ratio = policy(s).softmax(-1).gather(1, a.unsqueeze(1)).squeeze(1) / kept
+            loss = -torch.min(ratio * gain, ratio.clamp(0.8, 1.2) * gain).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -489,5 +548,88 @@ GOOD: tuple[str, ...] = (
         opt.zero_grad()
         loss.backward()
         opt.step()
+    """,
+    """
+    # The same, with the probabilities that the action was drawn with.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    env, policy = Walk(), torch.nn.Sequential(torch.nn.Linear(3, 2), torch.nn.Softmax(-1))
+    opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+    obs, _ = env.reset()
+    for _ in range(4):
+        seen, actions, old, rewards = [], [], [], []
+        for _ in range(40):
+            with torch.no_grad():
+                probs = policy(torch.from_numpy(obs))
+            action = torch.multinomial(probs, 1).item()
+            seen.append(obs)
+            actions.append(action)
+            old.append(probs[action].item())
+            obs, reward, terminated, _, _ = env.step(action)
+            rewards.append(reward)
+            if terminated:
+                obs, _ = env.reset()
+        s, a, gain = torch.tensor(numpy.array(seen)), torch.tensor(actions), torch.tensor(rewards)
+        kept = torch.tensor(old)
+        for _ in range(2):
+            ratio = policy(s).gather(1, a.unsqueeze(1)).squeeze(1) / kept
+            loss = -torch.min(ratio * gain, ratio.clamp(0.8, 1.2) * gain).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+    """,
+    """
+    # What another policy would have done with the same observations is corrected for.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    env, policy = Walk(), torch.nn.Sequential(torch.nn.Linear(3, 2), torch.nn.Softmax(-1))
+    opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+    other = torch.nn.Sequential(torch.nn.Linear(3, 2), torch.nn.Softmax(-1)).requires_grad_(False)
+    obs, _ = env.reset()
+    for _ in range(4):
+        seen, actions, old, rewards = [], [], [], []
+        for _ in range(40):
+            with torch.no_grad():
+                probs = other(torch.from_numpy(obs))
+            action = torch.multinomial(probs, 1).item()
+            seen.append(obs)
+            actions.append(action)
+            old.append(probs[action].item())
+            obs, reward, terminated, _, _ = env.step(action)
+            rewards.append(reward)
+            if terminated:
+                obs, _ = env.reset()
+        s, a, gain = torch.tensor(numpy.array(seen)), torch.tensor(actions), torch.tensor(rewards)
+        kept = torch.tensor(old)
+        for _ in range(2):
+            ratio = policy(s).gather(1, a.unsqueeze(1)).squeeze(1) / kept
+            loss = -torch.min(ratio * gain, ratio.clamp(0.8, 1.2) * gain).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
     """,
 )

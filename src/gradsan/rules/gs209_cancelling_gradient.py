@@ -16,8 +16,8 @@ from gradsan.judge.report.wording import line, networks, value_at
 from gradsan.record.events import Backward, Op, ParamId, Site, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
-TURNING = {"sub", "rsub", "neg"}
-SUMS = {"sub", "add", "rsub"}
+TURNING = {"sub", "rsub", "neg", "div"}
+SUMS = {"sub", "add", "rsub", "div"}
 TINY = 1e-7  # float32 rounding of terms of order one that should have cancelled exactly
 
 
@@ -186,12 +186,14 @@ class CancellingGradient(Rule):
 
     def _cancelling(self, op: Op, numbers: ValueNumbers) -> tuple[Op, Op] | None:
         """Two summands of one value, equal, live, of opposite sign and unscaled."""
-        sides = list(self.history.graph.inputs(op)) if op.name in ("sub", "rsub") else []
+        sides = list(self.history.graph.inputs(op)) if op.name in ("sub", "rsub", "div") else []
         whole = len(sides) == 2 and op.facts.alpha == 1 and all(side.live and side.inputs for side in sides)
         if whole and numbers.of(sides[0]) == numbers.of(sides[1]):  # however its own summands are scaled
             first, second = sorted(sides, key=lambda o: o.nid)
             return second, first
         seen: dict[int, flow.Term] = {}
+        if op.name == "div":
+            return self._scored_alike(op)
         for term in flow.terms(self.history.graph, op, limit=60, reshape=False):
             if not term.op.live or term.scaled or not term.op.inputs:
                 continue

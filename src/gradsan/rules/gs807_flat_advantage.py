@@ -173,6 +173,8 @@ class FlatAdvantage(Rule):
 
     def _zeros(self, event: Backward) -> Verdicts:
         for found in zero_weights(self.history, event):
+            if any(map(self._runs_over_nothing, self._normalisations(found.weight))):
+                continue  # that line is told
             seen = self._seen[found.site].iterations
             seen.add(self.history.iteration)
             if len(seen) >= ENOUGH:

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from gradsan.judge.flow import REDUCING, SHAPING, first_scalar
 from gradsan.judge.history import History
 from gradsan.judge.lines.source import around, bindings, names_in
-from gradsan.judge.objective.scores import SURPRISES, clipped_ratio
+from gradsan.judge.objective.ratios import clipped_ratio
+from gradsan.judge.objective.scores import SURPRISES
 from gradsan.judge.provenance import Provenance
 from gradsan.record.events import Op, Site, ValueId
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from gradsan.judge import flow
 from gradsan.judge.numbering import MAKING
 from gradsan.judge.objective import scores
+from gradsan.judge.objective.same_steps import are_of_the_same_steps
 from gradsan.judge.objective.scores import Difference
 from gradsan.judge.provenance import Provenance
 from gradsan.record.events import Op, ParamId, ValueId
@@ -35,7 +36,8 @@ def is_of_the_same(history: History, difference: Difference) -> bool:
     if any(graph.get(nid) is None for op in old_region.values() for nid in op.inputs):
         return False  # not all of it was seen
     behind = graph.ancestors([difference.live.nid])
-    return all(nid in behind for nid in given(old_region))
+    lost = [graph.ops[nid] for nid in given(old_region) if nid not in behind]
+    return not lost or are_of_the_same_steps(history, lost, old_region, behind)
 
 
 def have_the_same_weights(history: History, old: dict[ValueId, Op], new: dict[ValueId, Op]) -> bool:

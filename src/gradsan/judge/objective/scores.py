@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from gradsan.judge import flow
 from gradsan.judge.history import History
 from gradsan.judge.lines.callers import used_in, way_of
+from gradsan.judge.objective import ratios
 from gradsan.judge.provenance import Provenance, params_of
 from gradsan.record.events import Op, ParamId, Site, ValueId
 
@@ -16,6 +17,8 @@ DROPPING = {"dropout", "alpha_dropout", "feature_dropout"}
 PASSED_ON = flow.SHAPING | flow.SELECTING | flow.JOINING | flow.REDUCING | flow.TAKEN_OUT
 PASSED_ON = PASSED_ON | {"tensor", "as_tensor", "from_numpy", "clamp"}
 SURPRISES = {"cross_entropy", "nll_loss"}
+COMPARING = ("sub", "kl_div")
+MEASURED = ("div", "clamp")  # a quotient of probabilities, and what is clipped around one
 SCORING = SURPRISES | {"gather", "getitem", "log_softmax"}
 
 
@@ -38,12 +41,15 @@ class Difference:
     @property
     def forward(self) -> bool:
         """Whether the constant is subtracted from the learned one; of what has a minus, the other way round."""
+        if self.op.name == "div":  # of probabilities, or of their exponentials
+            return True
         return self.op.name == "sub" and (self.op.inputs[0] == self.live.nid) != self.turned
 
 
 def differences(graph: Provenance, roots: list[ValueId]) -> Iterator[Difference]:
     within = graph.live_ancestors(roots)
-    for op in within.values():
+    yield from quotients(graph, within)
+    for op in graph.named(within, COMPARING):
         sides = [graph.get(nid) for nid in op.inputs[:2]] if len(op.facts.apart) == 3 else []
         live = next((s for s in sides if s is not None and s.live), None)
         constant = next((s for s in sides if s is not None and not s.live), None)
@@ -52,6 +58,22 @@ def differences(graph: Provenance, roots: list[ValueId]) -> Iterator[Difference]
             difference = Difference(op, live, constant, low, high, mean, _is_surprise(graph, live))
             if not difference.turned or ratio_of(graph, difference, within) is not None:
                 yield difference
+
+
+def quotients(graph: Provenance, within: dict[ValueId, Op]) -> Iterator[Difference]:
+    """Ratios that no difference of known log-probabilities tells: of probabilities, or of densities written by hand."""
+    told = set[ValueId]()
+    for op in graph.named(within, MEASURED):
+        parts = ratios.parts_of(graph, op) if len(op.facts.apart) == 3 else None
+        if (
+            parts is None
+            or parts.op.nid in told
+            or (parts.op.name == "sub" and len(parts.op.facts.apart) == 3)
+        ):
+            continue
+        told.add(parts.op.nid)
+        low, high, mean = op.facts.apart
+        yield Difference(parts.op, parts.live, parts.constant, low, high, mean)
 
 
 def _is_surprise(graph: Provenance, op: Op) -> bool:
@@ -86,6 +108,8 @@ def ratio_of(graph: Provenance, difference: Difference, within: dict[ValueId, Op
     """The importance ratio that is made of it."""
     if not difference.forward:
         return None
+    if difference.op.name == "div":
+        return difference.op
     users = flow.users_through(graph, difference.op, within, flow.SHAPING | flow.REDUCING | {"clamp"})
     return next((user for user in users if user.name == "exp"), None)
 
@@ -93,45 +117,9 @@ def ratio_of(graph: Provenance, difference: Difference, within: dict[ValueId, Op
 def is_clipped_around_one(graph: Provenance, ratio: Op, within: dict[ValueId, Op]) -> bool:
     """As in PPO: what is cut on both sides is expected to be near one. A weight that corrects for another policy is
     cut above only."""
-    users = [within[nid] for nid in graph.consumers.get(ratio.nid, ()) if nid in within]
+    users = flow.users_through(graph, ratio, within, flow.SHAPING)
     bounds = [sorted(u.facts.scalars) for u in users if u.name == "clamp"]
     return any(len(b) == 2 and b[0] < 1.0 < b[1] for b in bounds)
-
-
-def clipped_ratio(graph: Provenance, bound: Op) -> Op | None:
-    """The ratio of a surrogate: of the two values that the bound is taken of, made with the same ratio, one has it
-    clipped."""
-    sides = [graph.live_ancestors([i.nid]) for i in graph.inputs(bound) if i.live]
-    if len(sides) != 2:
-        return None
-    shared = [o for nid, o in sides[0].items() if nid in sides[1] and o.name in ("exp", "div")]
-    newest = max((o.nid for o in shared), default=0)
-    clipped = [any(o.name == "clamp" and o.nid > newest for o in side.values()) for side in sides]
-    return max(shared, key=lambda o: o.nid) if shared and clipped.count(True) == 1 else None
-
-
-def sides_apart(graph: Provenance, bound: Op, ratio: Op) -> Op | None:
-    """The side of a surrogate's bound on which a minus was lost: both weigh the ratio with the same, and one turns its
-    sign."""
-    ways = [way for i in graph.inputs(bound) if (way := _weighed(graph, i, ratio)) is not None]
-    if len(ways) != 2 or ways[0][1] != ways[1][1] or ways[0][0] == ways[1][0]:
-        return None
-    return next(i for i, way in zip(graph.inputs(bound), ways, strict=True) if not way[0])
-
-
-def _weighed(graph: Provenance, op: Op, ratio: Op) -> tuple[bool, frozenset[ValueId]] | None:
-    """Whether the sign is turned between the ratio and this value, and what the ratio is multiplied with."""
-    turned, weights = False, set[ValueId]()
-    while op.nid != ratio.nid:
-        live = [i for i in graph.inputs(op) if i.live]
-        if len(live) != 1 or op.name not in ("neg", "mul", "clamp"):
-            return None
-        if op.name == "mul" and len(op.inputs) != 2:
-            return None
-        turned ^= op.name == "neg"
-        weights |= {nid for nid in op.inputs if nid != live[0].nid}
-        op = live[0]
-    return turned, frozenset(weights)
 
 
 def scoring(graph: Provenance, op: Op) -> dict[ValueId, Op]:

@@ -17,6 +17,7 @@ FEWEST = 8  # steps whose rewards are known
 
 class ZeroWeights(NamedTuple):
     product: Op
+    weight: Op
     site: Site  # of the line that made them
     steps: int
 
@@ -37,5 +38,8 @@ def zero_weights(history: History, event: Backward) -> Iterator[ZeroWeights]:
             came = arrival(history, met.constant)
             made = origin(history, met.constant)
             yield ZeroWeights(
-                met.op, helper_line(history, came, made) if came is not None else made, len(rewards)
+                met.op,
+                met.constant,
+                helper_line(history, came, made) if came is not None else made,
+                len(rewards),
             )

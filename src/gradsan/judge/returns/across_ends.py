@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gradsan.judge.history import History
+from gradsan.judge.lines.callers import used_in
 from gradsan.judge.lines.running_sums import added_at, carried_on_at, cut_at
+from gradsan.judge.objective.scores import newest_use
 from gradsan.judge.objective.weighed import Met
 from gradsan.judge.returns.misaligned import ENOUGH_BORDERS, Memory, Misaligned, return_that
 from gradsan.judge.returns.return_laws import SLOWEST, Law, Series
-from gradsan.record.events import Backward, Site
+from gradsan.record.events import NOWHERE, Backward, Site
 
 
 class AcrossEnds:
@@ -24,6 +26,7 @@ class AcrossEnds:
         seen = self._memory.at(culprit, met)
         seen.right += 1
         yield from self._values_past_ends(event, met, culprit, series, law)
+        yield from self._last_values(event, met, culprit, series, law)
         crossed, stopped = series.crossings(law)
         seen.crossed += crossed
         seen.stopped += stopped
@@ -61,12 +64,37 @@ class AcrossEnds:
                 added_at(self._history, culprit),
             )  # fmt: skip
 
+    def _last_values(
+        self, event: Backward, met: Met, culprit: Site, series: Series, law: Law
+    ) -> Iterator[Misaligned]:
+        seen = self._memory.at(culprit, met)
+        own, following = series.lasts_from_themselves(law)
+        seen.last_from_itself += own
+        seen.last_from_next += following
+        if own and seen.last_from_itself >= ENOUGH_BORDERS and not seen.last_from_next:
+            where = asked_last(self._history, met)
+            yield return_that(
+                self._history, event, met, culprit,
+                f"goes on, at the end of each of {seen.last_from_itself} rollouts, from the value of its last state, "
+                "not from that of the state that the last step has led to",
+                where,
+                fix="ask the critic about the observation after the last step: what `step` gave back last",
+            )  # fmt: skip
+
     def _ends_that_cut(self) -> tuple[str, ...]:
         """The ends at which the next start is no state that follows. Copies that start anew by themselves say only
         that they have: where the sum is cut there, the value has to be."""
         environments = self._history.experience.environments
         by_themselves = all(e.copies > 1 or e.together for e in environments)
         return ("terminated", "done", "ended") if by_themselves else ("terminated", "done")
+
+
+def asked_last(history: History, met: Met) -> Site:
+    """Where the newest value that a return was made of was asked for; nowhere, where the graph does not tell."""
+    graph, made = history.graph, met.constant
+    behind = graph.ancestors([made.nid]) if made is not None else {}
+    asked = graph.get(newest_use(graph, behind))
+    return used_in(history, asked, made) if asked is not None and made is not None else NOWHERE
 
 
 def law_of(series: Series) -> Law | None:
@@ -88,6 +116,15 @@ def cut_beside(series: Series) -> tuple[int, int] | None:
             if ends := series.cut_beside_the_ends(by, with_predictions):
                 return by, ends
     return None
+
+
+def cut_at_resets(series: Series) -> tuple[int, int] | None:
+    """As `cut_beside`, of copies that start anew in a step of its own: the law may hold at all other steps."""
+    return (
+        found
+        if series.is_cut_at_resets() and (found := cut_beside(series)) is not None and found[0] > 0
+        else None
+    )
 
 
 def _across(law: Law, ends: int) -> str:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gradsan.judge.returns.return_laws import FEWEST_PAIRS, SLOWEST, Column, ReturnRow, Series, solve
+from gradsan.judge.returns.least_squares import Column, solve
+from gradsan.judge.returns.return_laws import FEWEST_PAIRS, SLOWEST, ReturnRow, Series
 from gradsan.record.events import Transition
 
 Pair = tuple[ReturnRow, ReturnRow]

@@ -46,6 +46,8 @@ class Tally:
     beside: int = 0
     values_alone: int = 0
     from_itself: int = 0
+    last_from_itself: int = 0
+    last_from_next: int = 0
     disordered: int = 0
     own_actions: int = 0
     other_actions: int = 0

@@ -9,7 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from gradsan.judge.returns.return_laws import FEWEST_PAIRS, Column, ReturnRow, Series, solve
+from gradsan.judge.returns.least_squares import Column, solve
+from gradsan.judge.returns.return_laws import FEWEST_PAIRS, ReturnRow, Series
 from gradsan.record.events import Transition
 
 Disorder = Literal[

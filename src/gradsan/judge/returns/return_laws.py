@@ -5,17 +5,15 @@ the precision of the numbers, or not at all."""
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
+from gradsan.judge.returns.least_squares import Column, solve
 from gradsan.record.events import Transition
 
 FEWEST_PAIRS = 12
 EXACT = 1e-4  # of the range of the values: single precision, after a normalisation or two
 SLOWEST = 0.9999  # a discount above this may be none
-
-Column = Sequence[float]
 
 
 @dataclass(slots=True)
@@ -55,9 +53,13 @@ class Series:
         self.borders: list[
             tuple[ReturnRow, ReturnRow]
         ] = []  # the last of an episode and the first of the next
+        self.resets: list[
+            tuple[ReturnRow, ReturnRow]
+        ] = []  # a step that only starts anew, and the one after it
         for (stream, step), entry in self.entries.items():
             following = self.entries.get((stream, step + 1))
             if following is None or entry.transition.end == "reset":
+                self.resets += [] if following is None else [(entry, following)]
                 continue
             (self.borders if entry.transition.end else self.pairs).append((entry, following))
         numbers = [e.number for e in self.entries.values()] or [0.0]
@@ -72,6 +74,7 @@ class Series:
         found = cls([entry for part in parts for entry in part.entries.values()])
         found.pairs = [pair for part in parts for pair in part.pairs]
         found.borders = [pair for part in parts for pair in part.borders]
+        found.resets = [pair for part in parts for pair in part.resets]
         return found
 
     @property
@@ -127,17 +130,18 @@ class Series:
 
     def crossings(self, law: Law) -> tuple[int, int]:
         """At how many borders the law goes on into the next episode, and at how many it does not."""
-        crossed = sum(self._crosses(law, entry, following) for entry, following in self.borders)
-        return crossed, len(self.borders) - crossed
+        told = [self._crosses(law, entry, following) for entry, following in self.borders]
+        return told.count(True), told.count(False)
 
-    def _crosses(self, law: Law, entry: ReturnRow, following: ReturnRow) -> bool:
+    def _crosses(self, law: Law, entry: ReturnRow, following: ReturnRow) -> bool | None:
+        """None where nothing tells."""
         whole = law.at(entry, following)
         # The bootstrapped value may be masked where the sum of what follows is not.
         own = whole - law.next * following.number - law.value * (following.prediction or 0.0)
         part = own + law.next * (following.number - (following.prediction or 0.0))
         candidates = [whole, part] if law.value else [whole]
         if min(abs(candidate - own) for candidate in candidates) <= 10 * self.tolerance:
-            return False  # there is nothing to tell them apart by
+            return None if abs(entry.number - own) <= 10 * self.tolerance else False
         return any(abs(candidate - entry.number) <= self.tolerance for candidate in candidates)
 
     def values_past_ends(self, law: Law, ends: Collection[str]) -> tuple[int, int]:
@@ -154,6 +158,24 @@ class Series:
                 taken += abs(valued - entry.number) <= self.tolerance
                 left_out += abs(valued - entry.number) > self.tolerance
         return taken, left_out
+
+    def lasts_from_themselves(self, law: Law) -> tuple[int, int]:
+        """At how many of the last steps, one of each copy, the value of the step's own state stands where that of the
+        next belongs; and at how many it does not."""
+        own = other = 0
+        known = [(e.prediction, f.prediction) for e, f in self.pairs if e.prediction is not None]
+        if not known or 2 * sum(before == after for before, after in known) > len(known):
+            return 0, 0  # states that come again and again
+        for (stream, step), entry in self.entries.items():
+            whole = all((stream, step - back) in self.entries for back in range(FEWEST_PAIRS))
+            if (stream, step + 1) in self.entries or not whole:
+                continue  # a few rows, of which none need be the last of its rollout
+            if entry.transition.end or entry.prediction is None:
+                continue
+            from_itself = law.at(entry, ReturnRow(entry.transition, entry.prediction, entry.prediction))
+            is_own = abs(from_itself - entry.number) <= self.tolerance
+            own, other = own + is_own, other + (not is_own)
+        return own, other
 
     # -- what is no return ---------------------------------------------------------------------------------
 
@@ -188,13 +210,18 @@ class Series:
         cuts = {(stream, step + by) for stream, step in ends}
         consecutive = self.pairs + self.borders
         going_on = [pair for pair in consecutive if _key(pair[0]) not in cuts]
-        cut = [pair for pair in consecutive if _key(pair[0]) in cuts]
+        # Copies that start anew by themselves do so in a step of its own, after the end.
+        cut = [pair for pair in consecutive + self.resets if _key(pair[0]) in cuts]
         if len(going_on) < FEWEST_PAIRS or not cut:
             return 0
         law = self._law(going_on, with_predictions)
         if not law.exact or not self.adds_up(law) or not law.value > -1e-4:
             return 0
         return len(cut) if all(self._ends_with(law, *pair) for pair in cut) else 0
+
+    def is_cut_at_resets(self) -> bool:
+        """Whether an episode is over for it only at the step that starts the next one."""
+        return bool(self.resets) and any(e.transition.end in ("terminated", "done") for e, _ in self.borders)
 
     def _ends_with(self, law: Law, entry: ReturnRow, following: ReturnRow) -> bool:
         """Whether a number is what its own step has brought, and that can be told from what would follow."""
@@ -250,41 +277,3 @@ class Series:
 
 def _key(entry: ReturnRow) -> tuple[int, int]:
     return entry.transition.stream, entry.transition.step
-
-
-def solve(columns: Sequence[Column], wanted: Column) -> list[float]:
-    """Least squares, by making the columns orthogonal one after the other; one that the others span gets nothing."""
-    basis: list[Column] = []
-    norms: list[float] = []
-    parts: list[list[float]] = []  # of each column, how much of each basis vector it holds
-    for column in columns:
-        rest, shares = column, []
-        for vector, norm in zip(basis, norms, strict=True):
-            share = _dot(rest, vector) / norm if norm else 0.0
-            rest = _without(rest, share, vector)
-            shares.append(share)
-        left = _dot(rest, rest)
-        spanned = left <= 1e-12 * _dot(column, column)
-        basis.append([0.0] * len(rest) if spanned else rest)
-        norms.append(0.0 if spanned else left)
-        parts.append(shares)
-    residual, weights = wanted, []
-    for vector, norm in zip(basis, norms, strict=True):
-        weight = _dot(residual, vector) / norm if norm else 0.0
-        residual = _without(residual, weight, vector)
-        weights.append(weight)
-    for number in reversed(range(len(columns))):
-        if norms[number] == 0.0:
-            weights[number] = 0.0
-        for earlier, share in enumerate(parts[number]):
-            weights[earlier] -= share * weights[number]
-    return weights
-
-
-def _without(column: Column, share: float, vector: Column) -> Column:
-    return [r - share * v for r, v in zip(column, vector, strict=True)] if share else column
-
-
-def _dot(a: Column, b: Column) -> float:
-    total: float = sum(map(operator.mul, a, b))
-    return total

@@ -10,7 +10,7 @@ from gradsan.judge.lines.helper_lines import helper_line
 from gradsan.judge.lines.running_sums import carried_on_at, piled_up_at
 from gradsan.judge.lines.shuffled_names import shuffled_at
 from gradsan.judge.objective.weighed import Met, entries, is_score, met_in
-from gradsan.judge.returns.across_ends import AcrossEnds, cut_beside, law_of
+from gradsan.judge.returns.across_ends import AcrossEnds, cut_at_resets, cut_beside, law_of
 from gradsan.judge.returns.discounted_in_place import are_discounted_in_place
 from gradsan.judge.returns.discounted_twice import discounted_twice
 from gradsan.judge.returns.misaligned import ENOUGH_UPDATES, Memory, Misaligned, return_that, summed_at
@@ -96,7 +96,9 @@ class SeriesOfReturns:
     def _judge_order(
         self, event: Backward, met: Met, culprit: Site, series: Series, parts: list[Series]
     ) -> Iterator[Misaligned]:
-        if (law := law_of(series)) is not None:
+        if (late := cut_at_resets(series)) is not None:
+            yield from self._ends.beside(event, met, culprit, late)
+        elif (law := law_of(series)) is not None:
             # Predictions of weights that have been stepped since are not those that the targets were made of.
             if met.op.name == "mul" or self._parts[met.op.site].begins:
                 yield from self._ends.judge(event, met, culprit, series, law)
@@ -133,7 +135,9 @@ class SeriesOfReturns:
             seen.in_some_order += 1
 
     def _judge_law(self, event: Backward, met: Met, culprit: Site, series: Series) -> Iterator[Misaligned]:
-        if (law := law_of(series)) is not None:
+        if (late := cut_at_resets(series)) is not None:
+            yield from self._ends.beside(event, met, culprit, late)
+        elif (law := law_of(series)) is not None:
             yield from self._ends.judge(event, met, culprit, series, law)
         elif (found := cut_beside(series)) is not None:
             yield from self._ends.beside(event, met, culprit, found)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from gradsan.judge.history import History
 from gradsan.judge.objective.weighed import Met
-from gradsan.judge.returns.across_ends import AcrossEnds, cut_beside, law_of
+from gradsan.judge.returns.across_ends import AcrossEnds, cut_at_resets, cut_beside, law_of
 from gradsan.judge.returns.misaligned import ENOUGH_UPDATES, Memory, Misaligned, return_that
 from gradsan.judge.returns.other_orders import OtherOrders
 from gradsan.judge.returns.reordered import disorder_of_advantages
@@ -31,7 +31,10 @@ class WholeRollouts:
             series = Series(entries)
             if op.nid in read or not series.is_large_enough():
                 continue
-            if (law := law_of(series)) is not None:
+            if (late := cut_at_resets(series)) is not None:
+                read.add(op.nid)
+                yield from self._ends.beside(event, met, op.site, late)
+            elif (law := law_of(series)) is not None:
                 read.add(op.nid)
                 yield from self._ends.judge(event, met, op.site, series, law)
             elif (found := cut_beside(series)) is not None:

@@ -72,6 +72,7 @@ NOTEWORTHY = (
 )
 OF_CHOICES = {"log-prob", "masked log-prob"}
 SCORES = {"log-prob", "log-policy", "log-ratio", "corrected", "masked log-prob"}
+PROBABILITIES = {"prob"}
 CORRECTED = {"log-prob", "corrected"}  # what a squashing does to a density is subtracted, or added
 OPEN_ENDED = {"sum", "stack", "cat", "hstack", "vstack"}
 
@@ -207,12 +208,24 @@ def apart(
         return ()
     # `(old - new).exp()` of what was stored with a minus is a ratio, too.
     turned = name == "sub" and not inputs[0].requires_grad and meanings == {"surprise"}
-    if not found or not (turned or meanings <= SCORES):
+    if not found or not (turned or meanings <= (PROBABILITIES if name == "div" else SCORES)):
         return ()
+    if name == "div":
+        return _spread(out.detach().log()) if live[0] else ()
     if name == "kl_div":
         target = inputs[1].detach() if log_target else inputs[1].detach().log()
         out = inputs[0].detach() - target
-    difference = out.detach()
+    return _spread(out.detach())
+
+
+def around_one(inputs: list[Tensor], bounds: tuple[float, ...]) -> tuple[float, ...]:
+    """How far a live ratio lies from one, as a logarithm. What is clipped around one is a ratio."""
+    if len(inputs) != 1 or len(bounds) != 2 or not 0.0 < min(bounds) < 1.0 < max(bounds):
+        return ()
+    return _spread(inputs[0].detach().log()) if inputs[0].requires_grad else ()
+
+
+def _spread(difference: Tensor) -> tuple[float, ...]:
     if not difference.numel() or not difference.dtype.is_floating_point:
         return ()
     difference = difference.float()

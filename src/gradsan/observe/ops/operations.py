@@ -19,7 +19,7 @@ from gradsan.observe.last_resort import attempt
 from gradsan.observe.ops import fused_scores, inspect_op
 from gradsan.observe.ops.axes import WITH_AXES, WITH_PLACES, axes_of, place_of
 from gradsan.observe.ops.draws import PICKING, SURPRISING, Draws
-from gradsan.observe.ops.meaning import NOTEWORTHY, Marks, apart
+from gradsan.observe.ops.meaning import NOTEWORTHY, Marks, apart, around_one
 from gradsan.observe.ops.mode_stack import StackedMode
 from gradsan.observe.ops.opnames import CLIPPING, IGNORE, OPERATION, classify
 from gradsan.observe.ops.paddings import COMPARING, Paddings
@@ -49,7 +49,7 @@ from gradsan.record.events import (
     ValueId,
 )
 
-DIFFERENCES = {"sub", "kl_div"}
+DIFFERENCES = {"sub", "kl_div", "div"}
 Read = tuple[list[Tensor], tuple[ValueId, ...], list[int]]  # the inputs, their numbers, their versions
 IGNORED = (IGNORE, "")
 INSIDE = 256  # operations in the forward of a custom function
@@ -216,6 +216,8 @@ class OperationTap(StackedMode):
             log_target = bool(kwargs.get("log_target"))
             if between := apart(name, inputs, numbers, outputs[0], self.marks, log_target):
                 facts = facts._replace(apart=between)
+        elif name == "clamp" and (around := around_one(inputs, facts.scalars)):
+            facts = facts._replace(apart=around)
         if name == "embedding" or name in COMPARING:
             self.paddings.note(name, args, inputs)
         if name in CLIPPING:
