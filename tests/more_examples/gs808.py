@@ -567,4 +567,36 @@ GOOD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    # Two rounds, each with an optimizer of its own, stay near one and the same beginning.
+    import copy
+    import torch
+    from torch.nn import functional as F
+    policy = torch.nn.Sequential(torch.nn.Embedding(9, 8), torch.nn.Linear(8, 9))
+    reference = copy.deepcopy(policy).requires_grad_(False)
+    def first(opt):
+        tokens = torch.randint(9, (8, 5))
+        logp, ref = policy(tokens).log_softmax(-1), reference(tokens).log_softmax(-1)
+        kept = F.kl_div(logp, ref, log_target=True, reduction="batchmean")
+        loss = F.cross_entropy(policy(tokens[:, :-1]).mT, tokens[:, 1:]) + 0.1 * kept
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    def second(opt):
+        tokens, gain = torch.randint(9, (8, 5)), torch.randn(8, 1)
+        logp = policy(tokens[:, :-1]).log_softmax(-1).gather(-1, tokens[:, 1:, None]).squeeze(-1)
+        with torch.no_grad():
+            ref = reference(tokens[:, :-1]).log_softmax(-1).gather(-1, tokens[:, 1:, None]).squeeze(-1)
+        kl = (ref - logp).exp() - (ref - logp) - 1
+        loss = (-logp * gain + 0.1 * kl).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    opt = torch.optim.Adam(policy.parameters(), lr=0.02)
+    for _ in range(16):
+        first(opt)
+    opt = torch.optim.Adam(policy.parameters(), lr=0.02)
+    for _ in range(8):
+        second(opt)
+    """,
 )

@@ -172,6 +172,7 @@ class ReferenceDrifts(Rule):
         super().__init__(history)
         self._same: dict[Site, set[int]] = {}  # after which steps there was no divergence
         self._apart: set[Site] = set()
+        self._asked: dict[ParamId, int] = {}  # when a parameter first had a part in a loss, live or not
         self._twice: dict[
             Site, dict[ValueId, int]
         ] = {}  # references that were computed again, after which steps
@@ -181,6 +182,8 @@ class ReferenceDrifts(Rule):
         roots = [root.nid for root in event.roots]
         if event.call != "backward" or event.create_graph:
             return
+        for pid in scores.reads(self.history, graph.ancestors(roots)):
+            self._asked.setdefault(pid, self.history.iteration)
         yield from self._named_twice(event, roots)
         yield from (self._reversed(event, found) for found in reversed_references(self.history, roots))
         for difference in scores.differences(graph, roots):
@@ -253,7 +256,8 @@ class ReferenceDrifts(Rule):
             return
         if difference.largest >= scores.SAME:
             self._apart.add(site)
-            if references.is_from_before(history, region, learned):
+            asked = min(self._asked[pid] for pid in scores.reads(history, region))
+            if asked == history.iteration and references.is_from_before(history, region, learned):
                 yield self._from_before(event, difference, learned, region)
             yield from self._disagreement(event, difference, learned, region)
             return
