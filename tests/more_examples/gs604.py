@@ -335,6 +335,40 @@ BAD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    # The mean of one group is subtracted from rows of others.
+    import torch
+    policy = torch.nn.Linear(3, 4)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    for _ in range(4):
+        s = torch.randn(15, 3)
+        dist = torch.distributions.Categorical(logits=policy(s))
+        a = dist.sample()
+        reward = torch.randn(15)
+        groups = reward.view(5, 3)
+        gain = reward - groups.mean(1).repeat(3)  # BUG
+        loss = -(dist.log_prob(a) * gain).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Group by group, of means that were taken across.
+    import torch
+    policy = torch.nn.Linear(3, 4)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    for _ in range(4):
+        s = torch.randn(15, 3)
+        dist = torch.distributions.Categorical(logits=policy(s))
+        a = dist.sample()
+        reward = torch.randn(15)
+        groups = reward.view(3, 5)
+        gain = reward - groups.mean(0).repeat_interleave(3)  # BUG
+        loss = -(dist.log_prob(a) * gain).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -721,6 +755,40 @@ GOOD: tuple[str, ...] = (
         reward = (rows * torch.rand(20, 3)).mean(1)
         gain = reward - reward.view(4, 5).mean(1).repeat_interleave(5)
         loss = -(logp * gain[:, None]).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Rows of one group lie side by side.
+    import torch
+    policy = torch.nn.Linear(3, 4)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    for _ in range(4):
+        s = torch.randn(15, 3)
+        dist = torch.distributions.Categorical(logits=policy(s))
+        a = dist.sample()
+        reward = torch.randn(15)
+        groups = reward.view(5, 3)
+        gain = reward - groups.mean(1).repeat_interleave(3)
+        loss = -(dist.log_prob(a) * gain).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Rows of one group lie apart.
+    import torch
+    policy = torch.nn.Linear(3, 4)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    for _ in range(4):
+        s = torch.randn(15, 3)
+        dist = torch.distributions.Categorical(logits=policy(s))
+        a = dist.sample()
+        reward = torch.randn(15)
+        groups = reward.view(3, 5)
+        gain = reward - groups.mean(0).repeat(3)
+        loss = -(dist.log_prob(a) * gain).mean()
         opt.zero_grad()
         loss.backward()
         opt.step()

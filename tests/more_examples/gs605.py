@@ -195,6 +195,27 @@ BAD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    # Normalised over the whole table, learned in parts.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 8), torch.nn.Linear(8, 9))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(4):
+        tokens, rewards = torch.randint(1, 9, (16, 8)), torch.randn(16, 8)
+        mask = (torch.arange(8) < torch.randint(2, 9, (16, 1))).float()
+        last, rows = torch.zeros(16), []
+        for t in reversed(range(8)):
+            last = (rewards[:, t] + 0.9 * last) * mask[:, t]
+            rows.append(last)
+        gain = torch.stack(rows[::-1], 1)
+        gain = (gain - gain.mean()) / (gain.std() + 1e-8)  # BUG
+        for part in torch.randperm(16).chunk(2):
+            logp = net(tokens[part]).log_softmax(-1).gather(-1, tokens[part].unsqueeze(-1)).squeeze(-1)
+            loss = -(logp * gain[part] * mask[part]).sum() / mask[part].sum()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -615,5 +636,27 @@ GOOD: tuple[str, ...] = (
         opt.zero_grad()
         loss.backward()
         opt.step()
+    """,
+    """
+    # Normalised over what the mask leaves, learned in parts.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 8), torch.nn.Linear(8, 9))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(4):
+        tokens, rewards = torch.randint(1, 9, (16, 8)), torch.randn(16, 8)
+        mask = (torch.arange(8) < torch.randint(2, 9, (16, 1))).float()
+        last, rows = torch.zeros(16), []
+        for t in reversed(range(8)):
+            last = (rewards[:, t] + 0.9 * last) * mask[:, t]
+            rows.append(last)
+        gain = torch.stack(rows[::-1], 1)
+        mean = (gain * mask).sum() / mask.sum()
+        gain = (gain - mean) * (((gain - mean).pow(2) * mask).sum() / mask.sum() + 1e-8).rsqrt()
+        for part in torch.randperm(16).chunk(2):
+            logp = net(tokens[part]).log_softmax(-1).gather(-1, tokens[part].unsqueeze(-1)).squeeze(-1)
+            loss = -(logp * gain[part] * mask[part]).sum() / mask[part].sum()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
     """,
 )

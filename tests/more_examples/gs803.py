@@ -290,6 +290,45 @@ BAD: tuple[str, ...] = (
             loss.backward()
             opt.step()
     """,
+    """
+    # Drawn from a distribution, and scored where the token itself was read.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 16), torch.nn.Linear(16, 9))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(4):
+        ids = torch.randint(9, (8, 2))
+        with torch.no_grad():
+            for _ in range(5):
+                dist = torch.distributions.Categorical(logits=net(ids)[:, -1])
+                ids = torch.cat([ids, dist.sample()[:, None]], 1)
+        gain = torch.randn(8, 1)
+        logp = net(ids[:, 1:]).log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze(-1)  # BUG
+        loss = -(logp[:, 1:] * gain).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The logits are made on one line and picked in a helper that serves others, too.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 16), torch.nn.Linear(16, 9))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    def pick(logits, ids):
+        logp = logits.log_softmax(-1)
+        return logp.gather(-1, ids.unsqueeze(-1)).squeeze(-1)
+    for _ in range(4):
+        ids = torch.randint(9, (8, 2))
+        with torch.no_grad():
+            for _ in range(5):
+                dist = torch.distributions.Categorical(logits=net(ids)[:, -1] / 0.4)
+                ids = torch.cat([ids, dist.sample()[:, None]], 1)
+        logits = net(ids)[:, :-1]  # BUG
+        logp = pick(logits, ids[:, 1:])
+        loss = -(logp[:, 1:] * torch.randn(8, 1)).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -631,5 +670,41 @@ GOOD: tuple[str, ...] = (
             opt.zero_grad()
             loss.backward()
             opt.step()
+    """,
+    """
+    # Drawn from a distribution, and scored where it was drawn.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 16), torch.nn.Linear(16, 9))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(4):
+        ids = torch.randint(9, (8, 2))
+        with torch.no_grad():
+            for _ in range(5):
+                dist = torch.distributions.Categorical(logits=net(ids)[:, -1])
+                ids = torch.cat([ids, dist.sample()[:, None]], 1)
+        gain = torch.randn(8, 1)
+        logp = net(ids[:, :-1]).log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze(-1)
+        loss = -(logp[:, 1:] * gain).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Explores on purpose: some of the time anything is drawn.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 16), torch.nn.Linear(16, 9))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(4):
+        ids = torch.randint(9, (8, 2))
+        with torch.no_grad():
+            for _ in range(5):
+                dist = torch.distributions.Categorical(probs=0.7 * net(ids)[:, -1].softmax(-1) + 0.3 / 9)
+                ids = torch.cat([ids, dist.sample()[:, None]], 1)
+        gain = torch.randn(8, 1)
+        logp = net(ids[:, :-1]).log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze(-1)
+        loss = -(logp[:, 1:] * gain).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
     """,
 )

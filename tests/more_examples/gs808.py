@@ -150,6 +150,148 @@ BAD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    # Arguments in another order than they are named.
+    import copy
+    import torch
+    from torch.nn import functional as F
+    policy = torch.nn.Sequential(torch.nn.Embedding(9, 8), torch.nn.Linear(8, 9))
+    reference = copy.deepcopy(policy).requires_grad_(False)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    def score(model, tokens):
+        return model(tokens[:, :-1]).log_softmax(-1).gather(-1, tokens[:, 1:, None]).squeeze(-1).sum(-1)
+    def preference(chosen, rejected, ref_chosen, ref_rejected):
+        margin = (chosen - rejected) - (ref_chosen - ref_rejected)
+        return -F.logsigmoid(0.1 * margin).mean()
+    for _ in range(8):
+        better, worse = torch.randint(9, (6, 5)), torch.randint(9, (6, 4))
+        chosen, rejected = score(policy, better), score(policy, worse)
+        with torch.no_grad():
+            ref_chosen, ref_rejected = score(reference, better), score(reference, worse)
+        opt.zero_grad()
+        preference(chosen, rejected, ref_rejected, ref_chosen).backward()  # BUG
+        opt.step()
+    """,
+    """
+    # A plus in front of the reference.
+    import copy
+    import torch
+    from torch.nn import functional as F
+    policy = torch.nn.Sequential(torch.nn.Embedding(9, 8), torch.nn.Linear(8, 9))
+    reference = copy.deepcopy(policy).requires_grad_(False)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    def score(model, tokens):
+        return model(tokens[:, :-1]).log_softmax(-1).gather(-1, tokens[:, 1:, None]).squeeze(-1).sum(-1)
+    def preference(chosen, rejected, ref_chosen, ref_rejected):
+        margin = (chosen - rejected) + (ref_chosen - ref_rejected)  # BUG
+        return -F.logsigmoid(0.1 * margin).mean()
+    for _ in range(8):
+        better, worse = torch.randint(9, (6, 5)), torch.randint(9, (6, 4))
+        chosen, rejected = score(policy, better), score(policy, worse)
+        with torch.no_grad():
+            ref_chosen, ref_rejected = score(reference, better), score(reference, worse)
+        opt.zero_grad()
+        preference(chosen, rejected, ref_chosen, ref_rejected).backward()
+        opt.step()
+    """,
+    """
+    # Each answer against the reference's score of the other.
+    import copy
+    import torch
+    from torch.nn import functional as F
+    policy = torch.nn.Sequential(torch.nn.Embedding(9, 8), torch.nn.Linear(8, 9))
+    reference = copy.deepcopy(policy).requires_grad_(False)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    def score(model, tokens):
+        return model(tokens[:, :-1]).log_softmax(-1).gather(-1, tokens[:, 1:, None]).squeeze(-1).sum(-1)
+    def preference(chosen, rejected, ref_chosen, ref_rejected):
+        margin = 0.1 * (chosen - ref_rejected) - 0.1 * (rejected - ref_chosen)  # BUG
+        return -F.logsigmoid(0.1 * margin).mean()
+    for _ in range(8):
+        better, worse = torch.randint(9, (6, 5)), torch.randint(9, (6, 4))
+        chosen, rejected = score(policy, better), score(policy, worse)
+        with torch.no_grad():
+            ref_chosen, ref_rejected = score(reference, better), score(reference, worse)
+        opt.zero_grad()
+        preference(chosen, rejected, ref_chosen, ref_rejected).backward()
+        opt.step()
+    """,
+    """
+    # Fine-tuned first, and the reference is what it was before.
+    import copy
+    import torch
+    from torch.nn import functional as F
+    policy = torch.nn.Sequential(torch.nn.Embedding(9, 8), torch.nn.Linear(8, 9))
+    reference = copy.deepcopy(policy).requires_grad_(False)  # BUG
+    def score(model, tokens):
+        return model(tokens[:, :-1]).log_softmax(-1).gather(-1, tokens[:, 1:, None]).squeeze(-1).sum(-1)
+    opt = torch.optim.Adam(policy.parameters(), lr=0.05)
+    for _ in range(16):
+        tokens = torch.arange(6).expand(8, 6) + torch.randint(3, (8, 1))
+        loss = -score(policy, tokens).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+
+    opt = torch.optim.Adam(policy.parameters(), lr=0.01)
+    for _ in range(8):
+        better, worse = torch.randint(9, (6, 5)), torch.randint(9, (6, 5))
+        margin = score(policy, better) - score(policy, worse)
+        with torch.no_grad():
+            margin_before = score(reference, better) - score(reference, worse)
+        loss = -F.logsigmoid(0.1 * (margin - margin_before)).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Copied after the fine-tuning, with its dropout on.
+    import copy
+    import torch
+    from torch.nn import functional as F
+    policy = torch.nn.Sequential(torch.nn.Embedding(9, 16), torch.nn.Linear(16, 16), torch.nn.Dropout(0.3),
+                                 torch.nn.Linear(16, 9))
+    def score(model, tokens):
+        return model(tokens[:, :-1]).log_softmax(-1).gather(-1, tokens[:, 1:, None]).squeeze(-1).sum(-1)
+    def train(loss_of, rounds):
+        opt = torch.optim.Adam(policy.parameters(), lr=0.05)
+        for _ in range(rounds):
+            opt.zero_grad()
+            loss_of(torch.randint(9, (8, 5)), torch.randint(9, (8, 5))).backward()
+            opt.step()
+    def imitate(better, worse):
+        return -score(policy, better).mean()
+    def prefer(better, worse):
+        with torch.no_grad():
+            before = score(reference, better) - score(reference, worse)  # BUG
+        return -F.logsigmoid(0.1 * (score(policy, better) - score(policy, worse) - before)).mean()
+    policy.eval()
+    train(imitate, 12)
+    reference = copy.deepcopy(policy).requires_grad_(False).train()
+    train(prefer, 8)
+    """,
+    """
+    # Made anew before every update; both make their masks themselves.
+    import copy
+    import torch
+    policy = torch.nn.Sequential(torch.nn.Embedding(9, 8), torch.nn.Linear(8, 9))
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    def score(model, tokens):
+        logits = model(tokens[:, :-1]) + 0.1 * torch.ones(4, 9)
+        return logits.log_softmax(-1).gather(-1, tokens[:, 1:, None]).squeeze(-1)
+    for _ in range(8):
+        reference = copy.deepcopy(policy)  # BUG
+        tokens, reward = torch.randint(9, (6, 5)), torch.randn(6, 1)
+        with torch.no_grad():
+            old, ref = score(policy, tokens), score(reference, tokens)
+            gain = reward - 0.1 * (old - ref)
+        for _ in range(2):
+            ratio = (score(policy, tokens) - old).exp()
+            loss = -torch.min(ratio * gain, ratio.clamp(0.8, 1.2) * gain).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -352,5 +494,109 @@ GOOD: tuple[str, ...] = (
         opt.zero_grad()
         loss.backward()
         opt.step()
+    """,
+    """
+    # Each answer against the reference's score of it.
+    import copy
+    import torch
+    from torch.nn import functional as F
+    policy = torch.nn.Sequential(torch.nn.Embedding(9, 8), torch.nn.Linear(8, 9))
+    reference = copy.deepcopy(policy).requires_grad_(False)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    def score(model, tokens):
+        return model(tokens[:, :-1]).log_softmax(-1).gather(-1, tokens[:, 1:, None]).squeeze(-1).sum(-1)
+    def preference(chosen, rejected, ref_chosen, ref_rejected):
+        margin = 0.1 * (chosen - ref_chosen) - 0.1 * (rejected - ref_rejected)
+        return -F.logsigmoid(0.1 * margin).mean()
+    for _ in range(8):
+        better, worse = torch.randint(9, (6, 5)), torch.randint(9, (6, 4))
+        chosen, rejected = score(policy, better), score(policy, worse)
+        with torch.no_grad():
+            ref_chosen, ref_rejected = score(reference, better), score(reference, worse)
+        opt.zero_grad()
+        preference(chosen, rejected, ref_chosen, ref_rejected).backward()
+        opt.step()
+    """,
+    """
+    # The margin turned round: labels are wrong now and then.
+    import copy
+    import torch
+    from torch.nn import functional as F
+    policy = torch.nn.Sequential(torch.nn.Embedding(9, 8), torch.nn.Linear(8, 9))
+    reference = copy.deepcopy(policy).requires_grad_(False)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    def score(model, tokens):
+        return model(tokens[:, :-1]).log_softmax(-1).gather(-1, tokens[:, 1:, None]).squeeze(-1).sum(-1)
+    def preference(chosen, rejected, ref_chosen, ref_rejected):
+        margin = (rejected - chosen) - (ref_rejected - ref_chosen)
+        return -0.9 * F.logsigmoid(-0.1 * margin).mean() - 0.1 * F.logsigmoid(0.1 * margin).mean()
+    for _ in range(8):
+        better, worse = torch.randint(9, (6, 5)), torch.randint(9, (6, 4))
+        chosen, rejected = score(policy, better), score(policy, worse)
+        with torch.no_grad():
+            ref_chosen, ref_rejected = score(reference, better), score(reference, worse)
+        opt.zero_grad()
+        preference(chosen, rejected, ref_chosen, ref_rejected).backward()
+        opt.step()
+    """,
+    """
+    # Fine-tuned first, and the reference is what came of it.
+    import copy
+    import torch
+    from torch.nn import functional as F
+    policy = torch.nn.Sequential(torch.nn.Embedding(9, 8), torch.nn.Linear(8, 9))
+
+    def score(model, tokens):
+        return model(tokens[:, :-1]).log_softmax(-1).gather(-1, tokens[:, 1:, None]).squeeze(-1).sum(-1)
+    opt = torch.optim.Adam(policy.parameters(), lr=0.05)
+    for _ in range(16):
+        tokens = torch.arange(6).expand(8, 6) + torch.randint(3, (8, 1))
+        loss = -score(policy, tokens).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    reference = copy.deepcopy(policy).requires_grad_(False)
+    opt = torch.optim.Adam(policy.parameters(), lr=0.01)
+    for _ in range(8):
+        better, worse = torch.randint(9, (6, 5)), torch.randint(9, (6, 5))
+        margin = score(policy, better) - score(policy, worse)
+        with torch.no_grad():
+            margin_before = score(reference, better) - score(reference, worse)
+        loss = -F.logsigmoid(0.1 * (margin - margin_before)).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Two rounds, each with an optimizer of its own, stay near one and the same beginning.
+    import copy
+    import torch
+    from torch.nn import functional as F
+    policy = torch.nn.Sequential(torch.nn.Embedding(9, 8), torch.nn.Linear(8, 9))
+    reference = copy.deepcopy(policy).requires_grad_(False)
+    def first(opt):
+        tokens = torch.randint(9, (8, 5))
+        logp, ref = policy(tokens).log_softmax(-1), reference(tokens).log_softmax(-1)
+        kept = F.kl_div(logp, ref, log_target=True, reduction="batchmean")
+        loss = F.cross_entropy(policy(tokens[:, :-1]).mT, tokens[:, 1:]) + 0.1 * kept
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    def second(opt):
+        tokens, gain = torch.randint(9, (8, 5)), torch.randn(8, 1)
+        logp = policy(tokens[:, :-1]).log_softmax(-1).gather(-1, tokens[:, 1:, None]).squeeze(-1)
+        with torch.no_grad():
+            ref = reference(tokens[:, :-1]).log_softmax(-1).gather(-1, tokens[:, 1:, None]).squeeze(-1)
+        kl = (ref - logp).exp() - (ref - logp) - 1
+        loss = (-logp * gain + 0.1 * kl).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    opt = torch.optim.Adam(policy.parameters(), lr=0.02)
+    for _ in range(16):
+        first(opt)
+    opt = torch.optim.Adam(policy.parameters(), lr=0.02)
+    for _ in range(8):
+        second(opt)
     """,
 )

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from gradsan.judge.history import History
 from gradsan.judge.provenance import Provenance
 from gradsan.judge.report.wording import line
-from gradsan.judge.shapes.answer_groups import MixedGroup, mixed_groups
+from gradsan.judge.shapes.answer_groups import MixedGroup, SpreadOtherwise, mixed_groups, spread_otherwise
 from gradsan.judge.shapes.attention_axes import summed_along_another
 from gradsan.judge.shapes.axes import (
     BY_SIZE,
@@ -123,6 +123,8 @@ class WrongAxis(Rule):
         within = graph.ancestors(root.nid for root in event.roots)
         for mixed in mixed_groups(graph, within):
             yield self._mixed(event, mixed)
+        for spread in spread_otherwise(graph, within):
+            yield self._spread(event, spread)
         for found in along_the_batch(graph, within):
             if found.sure or self._is_always_taken(found.told):
                 yield self._along_the_batch(event, found)
@@ -184,6 +186,20 @@ class WrongAxis(Rule):
             event.reached,
             fix="normalise over what is attended to: `softmax(dim=-1)` for `weights @ values`",
         )
+
+    def _spread(self, event: Backward, found: SpreadOtherwise) -> Verdict:
+        site, (groups, size) = found.spread.site, found.folded.shape
+        right = "repeat_interleave" if found.spread.name != "repeat_interleave" else "repeat"
+        return Verdict(
+            site,
+            f"`{found.spread.name}` lays the means of {[groups, size]} along axis {found.mean.facts.axes[0]} out in "
+            "another order than the rows that they are subtracted from: most rows get the mean of others",
+            [("wrong order", site), ("mean", found.mean.site), ("folded", found.folded.site),
+             ("backward", event.site)],
+            event.reached,
+            fix=f"`{right}` in place of `{found.spread.name}`, or subtract before flattening: "
+            "`(g - g.mean(1, keepdim=True)).flatten()`",
+        )  # fmt: skip
 
     def _mixed(self, event: Backward, mixed: MixedGroup) -> Verdict:
         history, repeated = self.history, mixed.repeated

@@ -183,9 +183,9 @@ class LeakyMask(Rule):
     def _whitened(self, event: Backward, found: Whitened) -> Verdict:
         return Verdict(
             found.mean.site,
-            f"this mean takes in all {found.places} places, also the {found.padding} of padding that the mask on "
-            f"{line(self.history, found.mask.site)} leaves out of the loss: what is made of it depends on how long the "
-            "longest row is",
+            f"this mean takes in all places, also the padding that the mask on {line(self.history, found.mask.site)} "
+            f"leaves out of the loss ({found.padding} of {found.places} there): what is made of it "
+            "depends on how long the longest row is",
             [("mean", found.mean.site), ("mask", found.mask.site), ("backward", event.site)],
             event.reached,
             severity="warning",

@@ -7,7 +7,7 @@ import math
 from gradsan.judge.copies.strangers import Stranger, Strangers
 from gradsan.judge.history import History
 from gradsan.judge.objective import same_policy, scores
-from gradsan.judge.objective.drawn_otherwise import drawn_otherwise
+from gradsan.judge.objective.drawn_otherwise import drawn_otherwise, line_of_the_logits
 from gradsan.judge.objective.scores import Difference
 from gradsan.judge.report.wording import line, networks, value_at
 from gradsan.record.events import NOWHERE, Backward, Op, Site, Sync, ValueId
@@ -206,13 +206,13 @@ class RatioNotOne(Rule):
         for found in event.facts.drawn:
             if (scored := drawn_otherwise(history, event, found)) is None:
                 continue
-            drawn = history.graph.ops[found.last].site
+            drawn, site = history.graph.ops[found.last].site, line_of_the_logits(history, scored)
             yield Verdict(
-                scored.site,
+                site,
                 f"{value_at(history, scored.site, 'the log-probability')} differs by up to "
                 f"{max(-found.apart[0], found.apart[1]):.2g} (by {found.apart[2]:.2g} on average) from what the same "
                 f"weights drew these {found.own} tokens with on {line(history, drawn)}",
-                [("log-prob", scored.site), ("draw", drawn), ("backward", event.site)],
+                [("logits", site), ("log-prob", scored.site), ("draw", drawn), ("backward", event.site)],
                 history.graph.value_params([scored.nid]),
                 severity="warning",
                 fix="score a token with the logits that it was drawn from: those of the place before it, divided by "

@@ -7,13 +7,14 @@ import math
 from gradsan.judge.copies import references
 from gradsan.judge.copies.computed_twice import Twice, scored_twice
 from gradsan.judge.copies.exchanged_parts import exchanged_part
+from gradsan.judge.copies.reversed_references import Reversed, reversed_references
 from gradsan.judge.flow import JOINING, LINEAR
 from gradsan.judge.history import History
 from gradsan.judge.lines.callers import used_in
 from gradsan.judge.objective import scores
 from gradsan.judge.objective.scores import Difference
 from gradsan.judge.report.wording import line, networks, value_at
-from gradsan.record.events import Backward, Op, ParamId, Site, ValueId
+from gradsan.record.events import NOWHERE, Backward, Op, ParamId, Site, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 PENALISING = LINEAR | JOINING | {"exp", "expm1", "clamp", "abs"}
@@ -171,6 +172,7 @@ class ReferenceDrifts(Rule):
         super().__init__(history)
         self._same: dict[Site, set[int]] = {}  # after which steps there was no divergence
         self._apart: set[Site] = set()
+        self._asked: dict[ParamId, int] = {}  # when a parameter first had a part in a loss, live or not
         self._twice: dict[
             Site, dict[ValueId, int]
         ] = {}  # references that were computed again, after which steps
@@ -180,13 +182,28 @@ class ReferenceDrifts(Rule):
         roots = [root.nid for root in event.roots]
         if event.call != "backward" or event.create_graph:
             return
+        for pid in scores.reads(self.history, graph.ancestors(roots)):
+            self._asked.setdefault(pid, self.history.iteration)
         yield from self._named_twice(event, roots)
+        yield from (self._reversed(event, found) for found in reversed_references(self.history, roots))
         for difference in scores.differences(graph, roots):
             within = graph.live_ancestors(roots)
             if scores.is_taken_out(graph, difference) or not self._is_penalty(difference, within):
                 continue
             if scores.ratio_of(graph, difference, within) is None:
                 yield from self._judged(event, difference)
+
+    def _reversed(self, event: Backward, found: Reversed) -> Verdict:
+        history, graph = self.history, self.history.graph
+        made = used_in(history, scores.made(graph, found.reference), found.met)
+        return Verdict(
+            found.site,
+            f"the reference's scores are added to those of {networks(history, found.learned)} for the same answers on "
+            f"{line(history, found.met.site)}, not subtracted from them: the better and the worse one change places",
+            [("met", found.met.site), ("reference", made), ("backward", event.site)],
+            found.learned,
+            fix="`(chosen - rejected) - (ref_chosen - ref_rejected)`",
+        )
 
     def _named_twice(self, event: Backward, roots: list[ValueId]) -> Verdicts:
         """What is subtracted as a reference was computed by the policy, with the weights that its own were."""
@@ -239,6 +256,9 @@ class ReferenceDrifts(Rule):
             return
         if difference.largest >= scores.SAME:
             self._apart.add(site)
+            asked = min(self._asked[pid] for pid in scores.reads(history, region))
+            if asked == history.iteration and references.is_from_before(history, region, learned):
+                yield self._from_before(event, difference, learned, region)
             yield from self._disagreement(event, difference, learned, region)
             return
         followed = {self._follows(pid) for pid in scores.reads(history, region)}
@@ -287,6 +307,23 @@ class ReferenceDrifts(Rule):
             for value in region.values()
             if value.kind == "operation" and not scores.chooses(value)
             for nid in graph.consumers.get(value.nid, ())
+        )
+
+    def _from_before(
+        self, event: Backward, difference: Difference, learned: set[ParamId], region: dict[ValueId, Op]
+    ) -> Verdict:
+        history, copies = self.history, self.history.networks.copies
+        copied = min((copies[pid].site for pid in scores.reads(history, region)), default=NOWHERE)
+        made = scores.line_of(history, difference)
+        return Verdict(
+            copied,
+            f"the reference was copied before {networks(history, learned)} had its first training: now that the second "
+            f"begins, they are {difference.largest:.2g} apart on {line(history, difference.op.site)}, and the "
+            "penalty draws the policy back to where the first began",
+            [("reference", made), ("divergence", difference.op.site), ("backward", event.site)],
+            learned,
+            severity="warning",
+            fix="copy the reference after the fine-tuning, right before the training that is to stay near it",
         )
 
     def _disagreement(

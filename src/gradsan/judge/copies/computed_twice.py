@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from gradsan.judge.flow import CHOOSING
+from gradsan.judge.numbering import MAKING
 from gradsan.judge.objective import scores
 from gradsan.judge.objective.weighed import FROM_LOG_PROB, LOGARITHMS
 from gradsan.judge.provenance import Provenance
@@ -120,4 +121,5 @@ def _are_alike(one: Op, other: Op) -> bool:
         other.facts.scalars,
         other.facts.part,
     )
-    return one.kind == other.kind == "operation" and bool(one.inputs) and not chance and form == theirs
+    known = bool(one.inputs) or one.name in MAKING
+    return one.kind == other.kind == "operation" and known and not chance and form == theirs

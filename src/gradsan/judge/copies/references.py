@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from gradsan.judge import flow
 from gradsan.judge.copies.computed_twice import RANDOM
 from gradsan.judge.objective import scores
-from gradsan.judge.objective.same_policy import given
+from gradsan.judge.objective.same_policy import EXACT, given
 from gradsan.judge.objective.scores import Difference
 from gradsan.record.events import Op, ParamId, ValueId
 
@@ -16,14 +16,44 @@ if TYPE_CHECKING:
     from gradsan.judge.history import History
 
 LAYOUT = (flow.SHAPING | flow.SELECTING | flow.JOINING | flow.TAKEN_OUT) - {"masked_fill", "where"}
+PHASE = 8  # steps that are a training of their own
 NOISY = (RANDOM - flow.CHOOSING) | {"batch_norm", "instance_norm"}
 
 
 def is_fresh_copy(history: History, region: dict[ValueId, Op], learned: set[ParamId]) -> bool:
-    """Everything that the reference reads is a copy of the policy's, and the policy was not stepped yet."""
-    copies = history.networks.copies
-    copied = all(pid in copies and copies[pid].source in learned for pid in scores.reads(history, region))
-    return copied and not any(history.params[pid].epoch for pid in learned)
+    """Everything that the reference reads is a copy of the policy's, and the policy was not stepped since."""
+    copies, read = history.networks.copies, scores.reads(history, region)
+    if not all(pid in copies and copies[pid].source in learned for pid in read):
+        return False
+    never = not any(history.params[pid].epoch for pid in learned)
+    return never or all(_was_made_now(history, pid) for pid in read)
+
+
+def is_from_before(history: History, region: dict[ValueId, Op], learned: set[ParamId]) -> bool:
+    """The reference was copied before the policy's first training, which is over: what is going to train it now takes
+    its first step, and an optimizer that is not used any more has taken many."""
+    copies, read = history.networks.copies, scores.reads(history, region)
+    owners = [optimizer for pid in learned for optimizer in history.owner_of(pid)]
+    if not read or not all(pid in copies and copies[pid].source in learned for pid in read):
+        return False
+    first = any(not o.steps for o in owners) and any(o.steps >= PHASE for o in owners)
+    once = all(copies[pid].times == 1 and pid not in history.networks.moved for pid in read)
+    return first and once and all(_was_trained_since(history, pid) for pid in read)
+
+
+def _was_trained_since(history: History, pid: ParamId) -> bool:
+    """An exact copy of a parameter before its first step. (Steps in iterations that were only counted do not count.)"""
+    copy = history.networks.copies[pid]
+    exact = copy.how in EXACT and not copy.unseen and not copy.after_training and copy.epoch == 0
+    return exact and history.params[copy.source].epoch > 0
+
+
+def _was_made_now(history: History, pid: ParamId) -> bool:
+    copy = history.networks.copies[pid]
+    exact = copy.how in EXACT and not copy.unseen and pid not in history.networks.moved
+    # Of iterations that were only counted, it is not known how many steps they took.
+    now = copy.iteration >= history.iteration and copy.epoch == history.params[copy.source].epoch
+    return exact and now
 
 
 def scored_otherwise(history: History, difference: Difference) -> Op | None:

@@ -5,13 +5,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gradsan.judge.flow import SHAPING
+from gradsan.judge.lines.callers import used_in
 from gradsan.judge.objective import same_policy, scores
-from gradsan.record.events import Backward, DrawnPlaces, Op, ValueId
+from gradsan.record.events import Backward, DrawnPlaces, Op, Site, ValueId
 
 if TYPE_CHECKING:
     from gradsan.judge.history import History
+    from gradsan.judge.provenance import Provenance
 
 PLACES = 16
+PASSING = SHAPING | {"log_softmax", "log", "softmax"}
+MIXING = {"add", "lerp", "where", "addcmul"}
+NORMALISING = {"softmax", "log_softmax", "linear", "matmul", "addmm", "embedding"}
 FAR, ON_AVERAGE = 0.2, 0.04  # an engine of lower precision draws with slightly other ones
 
 
@@ -27,10 +33,36 @@ def drawn_otherwise(history: History, event: Backward, found: DrawnPlaces) -> Op
     new = scores.scoring(graph, scored)
     for draw in (first, last):
         # What it was drawn from, and not what its own prompt was drawn from.
-        old = {nid: op for source in graph.inputs(draw) for nid, op in scores.scoring(graph, source).items()}
-        if not same_policy.have_the_same_weights(history, old, new) or _is_noisy(old):
+        old = {nid: op for source in _given(graph, draw) for nid, op in scores.scoring(graph, source).items()}
+        same = same_policy.have_the_same_weights(history, old, new)
+        if not same or _is_noisy(old) or _is_mixed(graph, draw):
             return None
     return None if _is_noisy(new) or _is_corrected(history, event) else scored
+
+
+def _given(graph: Provenance, draw: Op) -> list[Op]:
+    """What a draw was made from: for a distribution that normalises it while it draws, what was there before."""
+    found, stack = list[Op](), list(graph.inputs(draw))
+    while stack:
+        source = stack.pop()
+        if source.floating and scores.chooses(source):
+            stack += graph.inputs(source)
+        else:
+            found.append(source)
+    return found
+
+
+def _is_mixed(graph: Provenance, draw: Op) -> bool:
+    """Probabilities that were mixed with others on purpose, to explore: something was added to them."""
+    stack, seen = list(graph.inputs(draw)), set[ValueId]()
+    while stack:
+        op = stack.pop()
+        if op.name in MIXING:
+            return True
+        if op.floating and op.nid not in seen and op.name not in NORMALISING:
+            stack += graph.inputs(op)
+        seen.add(op.nid)
+    return False
 
 
 def _is_noisy(region: dict[ValueId, Op]) -> bool:
@@ -45,3 +77,20 @@ def _is_corrected(history: History, event: Backward) -> bool:
         difference.largest > FAR and scores.ratio_of(graph, difference, within) is not None
         for difference in scores.differences(graph, roots)
     )
+
+
+def line_of_the_logits(history: History, scored: Op) -> Site:
+    """What the scores were normalised from, as the line sees it that picked one of them: there a place is one off, or a
+    temperature left out. A helper that only normalises and picks serves others as well."""
+    graph, op = history.graph, scored
+    while (source := next((i for i in graph.inputs(op) if i.floating), None)) is not None:
+        op = source
+        if op.name not in PASSING and not _normalises(graph, op):
+            break
+    return used_in(history, op, scored) if op.kind == "operation" and op.site else scored.site
+
+
+def _normalises(graph: Provenance, op: Op) -> bool:
+    """`logits - logits.logsumexp(-1, keepdim=True)`, as a distribution does it."""
+    sources = list(graph.inputs(op)) if op.name == "sub" else []
+    return len(sources) == 2 and sources[1].name == "logsumexp"

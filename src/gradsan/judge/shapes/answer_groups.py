@@ -48,6 +48,31 @@ def mixed_groups(graph: Provenance, within: dict[ValueId, Op]) -> Iterator[Mixed
             yield MixedGroup(mean, folded, repeated, prompts, answers, folded.shape != form)
 
 
+class SpreadOtherwise(NamedTuple):
+    """The means of groups, `spread` over the rows in another order than these were folded in."""
+
+    spread: Op
+    mean: Op
+    folded: Op
+
+
+def spread_otherwise(graph: Provenance, within: dict[ValueId, Op]) -> Iterator[SpreadOtherwise]:
+    """`r - r.view(n, k).mean(1).repeat(k)`: row i is in group i // k, and gets the mean of group i % n."""
+    for spread in graph.named(within, REPEATING):
+        mean = next(graph.inputs(spread), None)
+        folded = next(graph.inputs(mean), None) if mean is not None and mean.name in AVERAGING else None
+        if mean is None or folded is None or len(folded.shape) != 2 or len(mean.facts.axes) != 1:
+            continue
+        rows, along = folded.shape[0] * folded.shape[1], mean.facts.axes[0] % 2
+        plain = spread.shape == (rows,) and mean.shape == (folded.shape[1 - along],) and min(folded.shape) > 1
+        if not plain or not _is_folded(graph, folded, rows):
+            continue
+        in_turn = spread.name != "repeat_interleave"
+        users = users_through(graph, spread, graph.ops, set())
+        if in_turn == (along == 1) and any(u.name == "sub" and folded.inputs[0] in u.inputs for u in users):
+            yield SpreadOtherwise(spread, mean, folded)
+
+
 def _repeat(graph: Provenance, op: Op) -> tuple[Op, int, int, bool] | None:
     """A batch of which every row was repeated equally often: how many rows there were, how often, and whether in turn
     (all of them, then all of them again)."""

@@ -110,6 +110,9 @@ def _made(graph: Provenance, mask: Op, column: int) -> Site:
         source: Op | None = None
         if mask.name in SHAPING | {"long", "int", "bool"}:
             source = next(graph.inputs(mask), None)
+        elif mask.name in ("getitem", "index_select") and mask.inputs:
+            whole = graph.get(mask.inputs[0])  # of which rows are picked: the columns stay where they are
+            source = whole if whole is not None and whole.shape[1:] == mask.shape[1:] != () else None
         elif mask.name == "cat" and column >= 0:
             source, column = _part(graph, mask, column)
         if source is None or not source.site:

@@ -12,11 +12,12 @@ from gradsan.judge.shapes.masks import Masked
 from gradsan.record.events import Op, ValueId
 
 PUT_TOGETHER = {"stack", "cat", "setitem"}
+PICKING = {"getitem", "index_select"}
 LENGTHS, NEAR = 3, 6
 
 
 class Whitened(NamedTuple):
-    """A mean over all places, `padding` of which count for nothing afterwards."""
+    """A mean over all places. Of `places`, `padding` count for nothing afterwards."""
 
     mean: Op
     mask: Op
@@ -28,7 +29,7 @@ def whitened_padding(
     graph: Provenance, masked: list[Masked], behind: dict[ValueId, Op]
 ) -> Iterator[Whitened]:
     """`behind`: all that a loss was made of, with or without a graph."""
-    fitting = {one.product.shape: one for one in masked if _ends_rows(one.product)}
+    fitting = {shape: one for one in masked if _ends_rows(one.product) for shape in _shapes(graph, one)}
     for op in graph.named(behind, {"sub"}) if fitting else ():
         one = fitting.get(op.shape)
         if op.live or one is None or len(op.inputs) != 2:
@@ -44,7 +45,18 @@ def whitened_padding(
             continue
         if _is_put_together(graph, table) and one.product.facts.mask is not None:
             tails = one.product.facts.mask.tails
-            yield Whitened(mean, one.product, op.shape[0] * op.shape[1], sum(tails))
+            rows, width = one.product.shape
+            yield Whitened(mean, one.product, rows * width, sum(tails))
+
+
+def _shapes(graph: Provenance, one: Masked) -> Iterator[tuple[int, ...]]:
+    """Of what is masked, and of the whole table that its rows were picked from."""
+    yield one.product.shape
+    op: Op | None = one.mask
+    while op is not None and len(op.inputs) > 0 and op.name in PICKING | {"float", "to", "long", "bool"}:
+        op = graph.get(op.inputs[0])
+        if op is not None and op.shape[1:] == one.product.shape[1:] and op.shape[0] > one.product.shape[0]:
+            yield op.shape
 
 
 def _ends_rows(product: Op) -> bool:
