@@ -335,6 +335,60 @@ BAD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    # Two critics' values side by side, with the entropy of the next action taken off.
+    import torch
+    critics = torch.nn.ModuleList(torch.nn.Linear(4, 1) for _ in range(2))
+    frozen = torch.nn.ModuleList(torch.nn.Linear(4, 1) for _ in range(2))
+    frozen.load_state_dict(critics.state_dict())
+    opt = torch.optim.SGD(critics.parameters(), lr=0.01)
+    for _ in range(4):
+        x, x2, r, log_prob = torch.randn(16, 4), torch.randn(16, 4), torch.rand(16, 1), torch.randn(16, 1)
+        with torch.no_grad():
+            smallest = torch.cat([critic(x2) for critic in frozen], 1).min()  # BUG
+            target = r + 0.99 * (smallest - 0.2 * log_prob)
+        loss = sum((critic(x) - target).pow(2).mean() for critic in critics)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        frozen.load_state_dict(critics.state_dict())
+    """,
+    """
+    # Two critics' values side by side, with the entropy of the next action taken off.
+    import torch
+    critics = torch.nn.ModuleList(torch.nn.Linear(4, 1) for _ in range(2))
+    frozen = torch.nn.ModuleList(torch.nn.Linear(4, 1) for _ in range(2))
+    frozen.load_state_dict(critics.state_dict())
+    opt = torch.optim.SGD(critics.parameters(), lr=0.01)
+    for _ in range(4):
+        x, x2, r, log_prob = torch.randn(16, 4), torch.randn(16, 4), torch.rand(16, 1), torch.randn(16, 1)
+        with torch.no_grad():
+            smallest = torch.cat([critic(x2) for critic in frozen], 1).min(0, keepdim=True).values  # BUG
+            target = r + 0.99 * (smallest - 0.2 * log_prob)
+        loss = (torch.cat([critic(x) for critic in critics], 1) - target).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        frozen.load_state_dict(critics.state_dict())
+    """,
+    """
+    # The smallest of all over the stacked critics.
+    import torch
+    critics = torch.nn.ModuleList(torch.nn.Linear(4, 1) for _ in range(3))
+    frozen = torch.nn.ModuleList(torch.nn.Linear(4, 1) for _ in range(3))
+    frozen.load_state_dict(critics.state_dict())
+    opt = torch.optim.SGD(critics.parameters(), lr=0.01)
+    for _ in range(4):
+        x, x2, r = torch.randn(16, 4), torch.randn(16, 4), torch.rand(16)
+        with torch.no_grad():
+            values = torch.stack([critic(x2).squeeze(-1) for critic in frozen])
+            target = r + 0.99 * values.min()  # BUG
+        loss = (torch.stack([critic(x).squeeze(-1) for critic in critics]) - target).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        frozen.load_state_dict(critics.state_dict())
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -721,6 +775,57 @@ GOOD: tuple[str, ...] = (
         reward = (rows * torch.rand(20, 3)).mean(1)
         gain = reward - reward.view(4, 5).mean(1).repeat_interleave(5)
         loss = -(logp * gain[:, None]).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Two critics' values side by side, with the entropy of the next action taken off.
+    import torch
+    critics = torch.nn.ModuleList(torch.nn.Linear(4, 1) for _ in range(2))
+    frozen = torch.nn.ModuleList(torch.nn.Linear(4, 1) for _ in range(2))
+    frozen.load_state_dict(critics.state_dict())
+    opt = torch.optim.SGD(critics.parameters(), lr=0.01)
+    for _ in range(4):
+        x, x2, r, log_prob = torch.randn(16, 4), torch.randn(16, 4), torch.rand(16, 1), torch.randn(16, 1)
+        with torch.no_grad():
+            smallest = torch.cat([critic(x2) for critic in frozen], 1).min(1, keepdim=True).values
+            target = r + 0.99 * (smallest - 0.2 * log_prob)
+        loss = sum((critic(x) - target).pow(2).mean() for critic in critics)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        frozen.load_state_dict(critics.state_dict())
+    """,
+    """
+    # The smallest of each row over the stacked critics.
+    import torch
+    critics = torch.nn.ModuleList(torch.nn.Linear(4, 1) for _ in range(3))
+    frozen = torch.nn.ModuleList(torch.nn.Linear(4, 1) for _ in range(3))
+    frozen.load_state_dict(critics.state_dict())
+    opt = torch.optim.SGD(critics.parameters(), lr=0.01)
+    for _ in range(4):
+        x, x2, r = torch.randn(16, 4), torch.randn(16, 4), torch.rand(16)
+        with torch.no_grad():
+            values = torch.stack([critic(x2).squeeze(-1) for critic in frozen])
+            target = r + 0.99 * values.min(0).values
+        loss = (torch.stack([critic(x).squeeze(-1) for critic in critics]) - target).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        frozen.load_state_dict(critics.state_dict())
+    """,
+    """
+    # How much worse every action is than the best one in the batch, to weigh rows by: a regret, and no target.
+    import torch
+    net = torch.nn.Linear(4, 3)
+    opt = torch.optim.SGD(net.parameters(), lr=0.01)
+    for _ in range(4):
+        x, y = torch.randn(16, 4), torch.randn(16, 3)
+        with torch.no_grad():
+            q = net(x)
+            weight = (q - q.max()).exp() + 0.1 * (q.max() - q)
+        loss = (weight * (net(x) - y).pow(2)).mean()
         opt.zero_grad()
         loss.backward()
         opt.step()
