@@ -12,6 +12,7 @@ from gradsan.judge.report.wording import line, value_at
 from gradsan.judge.returns.bootstraps import Bootstrap, bootstraps_in, has_learned_target
 from gradsan.judge.returns.cut_estimates import estimates_in
 from gradsan.judge.returns.padding_values import values_of_padding
+from gradsan.judge.returns.projected_targets import projected_targets
 from gradsan.judge.returns.shifted_ends import EndsOfOthers, ShiftedEnds
 from gradsan.judge.returns.single_bootstraps import SingleBootstraps
 from gradsan.judge.returns.unmasked_parts import Unmasked, unmasked_parts
@@ -308,7 +309,8 @@ class BootstrapPastEnd(Rule):
         if not self._unknown and self.history.experience.was_lost:
             self._unknown = has_learned_target(self.history, event)
         yield from self._behind_the_answer(event)
-        for target in (*bootstraps_in(self.history, event), *self._single.found_in(event)):
+        whole = (*bootstraps_in(self.history, event), *projected_targets(self.history, event))
+        for target in (*whole, *self._single.found_in(event)):
             self._note_lengths()
             kinds = {}
             for end in ("", "truncated", "terminated"):
