@@ -389,6 +389,46 @@ BAD: tuple[str, ...] = (
         opt.step()
         frozen.load_state_dict(critics.state_dict())
     """,
+    """
+    # The mean of what all actions in all next states are worth.
+    import torch
+    policy, critic, frozen = torch.nn.Linear(4, 3), torch.nn.Linear(4, 3), torch.nn.Linear(4, 3)
+    frozen.load_state_dict(critic.state_dict())
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    for _ in range(6):
+        s, s2, a, r = torch.randn(16, 4), torch.randn(16, 4), torch.randint(3, (16, 1)), torch.rand(16)
+        end = (torch.rand(16) < 0.2).float()
+        with torch.no_grad():
+            log_p = policy(s2).log_softmax(-1)
+            p, q = log_p.exp(), frozen(s2)
+            ahead = (p * (q - 0.2 * log_p)).mean()  # BUG
+            target = r + 0.99 * (1 - end) * ahead
+        loss = (critic(s).gather(1, a).squeeze(1) - target).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        frozen.load_state_dict(critic.state_dict())
+    """,
+    """
+    # The sum, of a target in one column.
+    import torch
+    policy, critic, frozen = torch.nn.Linear(4, 3), torch.nn.Linear(4, 3), torch.nn.Linear(4, 3)
+    frozen.load_state_dict(critic.state_dict())
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    for _ in range(6):
+        s, s2, a, r = torch.randn(16, 4), torch.randn(16, 4), torch.randint(3, (16, 1)), torch.rand(16)
+        end = (torch.rand(16) < 0.2).float()
+        with torch.no_grad():
+            log_p = policy(s2).log_softmax(-1)
+            p, q = log_p.exp(), frozen(s2)
+            ahead = (p * q).sum().reshape(1, 1)  # BUG
+            target = (r.unsqueeze(1) + 0.99 * (1 - end.unsqueeze(1)) * ahead).squeeze(1)
+        loss = (critic(s).gather(1, a).squeeze(1) - target).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        frozen.load_state_dict(critic.state_dict())
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -829,5 +869,105 @@ GOOD: tuple[str, ...] = (
         opt.zero_grad()
         loss.backward()
         opt.step()
+    """,
+    """
+    # Expected for each row.
+    import torch
+    policy, critic, frozen = torch.nn.Linear(4, 3), torch.nn.Linear(4, 3), torch.nn.Linear(4, 3)
+    frozen.load_state_dict(critic.state_dict())
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    for _ in range(6):
+        s, s2, a, r = torch.randn(16, 4), torch.randn(16, 4), torch.randint(3, (16, 1)), torch.rand(16)
+        end = (torch.rand(16) < 0.2).float()
+        with torch.no_grad():
+            log_p = policy(s2).log_softmax(-1)
+            p, q = log_p.exp(), frozen(s2)
+            ahead = (p * (q - 0.2 * log_p)).sum(1)
+            target = r + 0.99 * (1 - end) * ahead
+        loss = (critic(s).gather(1, a).squeeze(1) - target).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        frozen.load_state_dict(critic.state_dict())
+    """,
+    """
+    # An average reward that is taken off, and a bonus for all alike.
+    import torch
+    policy, critic, frozen = torch.nn.Linear(4, 3), torch.nn.Linear(4, 3), torch.nn.Linear(4, 3)
+    frozen.load_state_dict(critic.state_dict())
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    for _ in range(6):
+        s, s2, a, r = torch.randn(16, 4), torch.randn(16, 4), torch.randint(3, (16, 1)), torch.rand(16)
+        end = (torch.rand(16) < 0.2).float()
+        with torch.no_grad():
+            log_p = policy(s2).log_softmax(-1)
+            p, q = log_p.exp(), frozen(s2)
+            ahead, average, bonus = q.max(1).values, q.mean(), -(p * log_p).mean()
+            target = r - 0.1 * average + 0.01 * bonus + 0.99 * (1 - end) * ahead
+        loss = (critic(s).gather(1, a).squeeze(1) - target).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        frozen.load_state_dict(critic.state_dict())
+    """,
+    """
+    # The values are centred with what all are worth on average.
+    import torch
+    policy, critic, frozen = torch.nn.Linear(4, 3), torch.nn.Linear(4, 3), torch.nn.Linear(4, 3)
+    frozen.load_state_dict(critic.state_dict())
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    for _ in range(6):
+        s, s2, a, r = torch.randn(16, 4), torch.randn(16, 4), torch.randint(3, (16, 1)), torch.rand(16)
+        end = (torch.rand(16) < 0.2).float()
+        with torch.no_grad():
+            log_p = policy(s2).log_softmax(-1)
+            p, q = log_p.exp(), frozen(s2)
+            ahead = q.max(1).values - q.mean()
+            target = r + 0.99 * (1 - end) * ahead + q.mean()
+        loss = (critic(s).gather(1, a).squeeze(1) - target).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        frozen.load_state_dict(critic.state_dict())
+    """,
+    """
+    # Divided by their own size.
+    import torch
+    policy, critic, frozen = torch.nn.Linear(4, 3), torch.nn.Linear(4, 3), torch.nn.Linear(4, 3)
+    frozen.load_state_dict(critic.state_dict())
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    for _ in range(6):
+        s, s2, a, r = torch.randn(16, 4), torch.randn(16, 4), torch.randint(3, (16, 1)), torch.rand(16)
+        end = (torch.rand(16) < 0.2).float()
+        with torch.no_grad():
+            log_p = policy(s2).log_softmax(-1)
+            p, q = log_p.exp(), frozen(s2)
+            ahead = q.max(1).values / q.abs().mean()
+            target = r + 0.99 * (1 - end) * ahead
+        loss = (critic(s).gather(1, a).squeeze(1) - target).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        frozen.load_state_dict(critic.state_dict())
+    """,
+    """
+    # Weighed by how sure the policy is, on average.
+    import torch
+    policy, critic, frozen = torch.nn.Linear(4, 3), torch.nn.Linear(4, 3), torch.nn.Linear(4, 3)
+    frozen.load_state_dict(critic.state_dict())
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    for _ in range(6):
+        s, s2, a, r = torch.randn(16, 4), torch.randn(16, 4), torch.randint(3, (16, 1)), torch.rand(16)
+        end = (torch.rand(16) < 0.2).float()
+        with torch.no_grad():
+            log_p = policy(s2).log_softmax(-1)
+            p, q = log_p.exp(), frozen(s2)
+            ahead = q.max(1).values * (p * log_p).exp().mean()
+            target = r + 0.99 * (1 - end) * ahead
+        loss = (critic(s).gather(1, a).squeeze(1) - target).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        frozen.load_state_dict(critic.state_dict())
     """,
 )

@@ -23,6 +23,7 @@ from gradsan.judge.shapes.axes import (
 )
 from gradsan.judge.shapes.flat_orders import OtherOrder, other_orders
 from gradsan.judge.shapes.normalised_otherwise import picked_across, picked_along
+from gradsan.judge.shapes.pooled_targets import POOLING, added_to_every_row
 from gradsan.judge.shapes.pooling import pooled_for_each_row
 from gradsan.judge.shapes.recurrences import ATTENTION, AlongTheBatch, along_the_batch
 from gradsan.judge.shapes.turned_groups import Turned, turned_groups
@@ -142,27 +143,16 @@ class WrongAxis(Rule):
             source = next(graph.inputs(op), None)
             if source is not None and source.nid in known and is_torn(op, source, known[source.nid]):
                 yield self._torn(event, op, source)
-        for op in candidates:
+        pooled = [op for op in within.values() if op.name in POOLING and not op.shape and not op.live]
+        for op in (*candidates, *(op for op in pooled if op not in candidates)):
             source = next(graph.inputs(op), None)
             if source is None or source.nid not in known:
                 continue
             if _runs_over_one_unit(op, source, known) and (op.live or _is_learned(graph, op)):
                 yield self._constant(event, op, source)
-            used = (
-                self._pooled(op, within)
-                or picked_along(self.history, op, within)
-                or picked_across(self.history, op, within)
-            )
-            if (
-                used is None
-                and op.name in SMALLER
-                and _of_joined_columns(self.history.graph, op, source, known)
-            ):
-                used = op if self._becomes_a_summand(op, source, within) else None
-            if used is None and _runs_over_rows_of_members(op, source, known):
-                used = self._smallest_for_all(op, source, within)
-            if used is None and _runs_over_rows(op, source, known):
-                used = self._misused(op, source, within, known)
+            used = added_to_every_row(graph, op, source, within, known) if op.name in POOLING else None
+            if used is None and op.name in CANDIDATES:
+                used = self._used_by(op, source, within, known)
             if used is not None:
                 what = "one of the columns is chosen" if op.name == "logsumexp" else "its result is used"
                 members = _runs_over_rows_of_members(op, source, known)
@@ -176,6 +166,24 @@ class WrongAxis(Rule):
                     [("wrong axis", op.site), ("used", used.site), ("backward", event.site)],
                     event.reached,
                 )
+
+    def _used_by(
+        self, op: Op, source: Op, within: dict[ValueId, Op], known: dict[ValueId, Roles]
+    ) -> Op | None:
+        """Who uses the result along another axis than the one it was made along."""
+        graph = self.history.graph
+        used = (
+            self._pooled(op, within)
+            or picked_along(self.history, op, within)
+            or picked_across(self.history, op, within)
+        )
+        if used is None and op.name in SMALLER and _of_joined_columns(graph, op, source, known):
+            used = op if self._becomes_a_summand(op, source, within) else None
+        if used is None and _runs_over_rows_of_members(op, source, known):
+            used = self._smallest_for_all(op, source, within)
+        if used is None and _runs_over_rows(op, source, known):
+            used = self._misused(op, source, within, known)
+        return used
 
     def _crossed(self, event: Backward, weights: Op, product: Op) -> Verdict:
         axis, last = weights.facts.axes[0], len(weights.shape) - 1
