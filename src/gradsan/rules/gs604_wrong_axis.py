@@ -392,15 +392,16 @@ class WrongAxis(Rule):
                 lessened = user.name == "sub" and user.inputs[0] == value.nid  # `next_q - alpha * log_prob`
                 if user.name == "add" or lessened:
                     others = [i for i in graph.inputs(user) if i.nid != value.nid and has_rows(i)]
-                    if others and not any(i.live or (lessened and self._is_part_of(op, i)) for i in others):
+                    if others and not any(i.live or self._is_part_of(op, i) for i in others):
                         return user
                 elif user.name in {"mul", "detach", "item", "float"} | RESHAPING | SPREADING:
                     stack.append(user)
         return None
 
     def _is_part_of(self, op: Op, other: Op) -> bool:
-        """Whether both were made of the same: `q.max() - q` is a regret, and no target."""
-        return bool(set(op.inputs) & {other.nid, *self.history.graph.ancestors([other.nid])})
+        """Whether both were made of the same: `q.max() - q` is a regret, and no target; nor is what is taken off before
+        an exponential and added again."""
+        return bool({op.nid, *op.inputs} & {other.nid, *self.history.graph.ancestors([other.nid])})
 
 
 def _runs_over_rows(op: Op, source: Op, known: dict[ValueId, Roles]) -> bool:
