@@ -429,6 +429,25 @@ BAD: tuple[str, ...] = (
         opt.step()
         frozen.load_state_dict(critic.state_dict())
     """,
+    """
+    # Two critics, the smaller of both, and then of all rows.
+    import torch
+    critics = torch.nn.ModuleList(torch.nn.Linear(4, 1) for _ in range(2))
+    frozen = torch.nn.ModuleList(torch.nn.Linear(4, 1) for _ in range(2))
+    frozen.load_state_dict(critics.state_dict())
+    opt = torch.optim.SGD(critics.parameters(), lr=0.01)
+    for _ in range(6):
+        x, x2, r, end = torch.randn(16, 4), torch.randn(16, 4), torch.rand(16, 1), (torch.rand(16, 1) < 0.2).float()
+        with torch.no_grad():
+            first, second = (critic(x2) for critic in frozen)
+            ahead = torch.min(torch.min(first, second))  # BUG
+            target = r + 0.99 * (1 - end) * ahead
+        loss = sum((critic(x) - target).pow(2).mean() for critic in critics)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        frozen.load_state_dict(critics.state_dict())
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -993,5 +1012,60 @@ GOOD: tuple[str, ...] = (
         with torch.no_grad():
             for p, tp in zip(qs.parameters(), ts.parameters()):
                 tp.lerp_(p, 0.05)
+    """,
+    """
+    # Two critics, the smaller of both, row by row.
+    import torch
+    critics = torch.nn.ModuleList(torch.nn.Linear(4, 1) for _ in range(2))
+    frozen = torch.nn.ModuleList(torch.nn.Linear(4, 1) for _ in range(2))
+    frozen.load_state_dict(critics.state_dict())
+    opt = torch.optim.SGD(critics.parameters(), lr=0.01)
+    for _ in range(6):
+        x, x2, r, end = torch.randn(16, 4), torch.randn(16, 4), torch.rand(16, 1), (torch.rand(16, 1) < 0.2).float()
+        with torch.no_grad():
+            first, second = (critic(x2) for critic in frozen)
+            ahead = torch.min(first, second)
+            target = r + 0.99 * (1 - end) * ahead
+        loss = sum((critic(x) - target).pow(2).mean() for critic in critics)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        frozen.load_state_dict(critics.state_dict())
+    """,
+    """
+    # Two critics, the smaller of both, less the smallest of all.
+    import torch
+    critics = torch.nn.ModuleList(torch.nn.Linear(4, 1) for _ in range(2))
+    frozen = torch.nn.ModuleList(torch.nn.Linear(4, 1) for _ in range(2))
+    frozen.load_state_dict(critics.state_dict())
+    opt = torch.optim.SGD(critics.parameters(), lr=0.01)
+    for _ in range(6):
+        x, x2, r, end = torch.randn(16, 4), torch.randn(16, 4), torch.rand(16, 1), (torch.rand(16, 1) < 0.2).float()
+        with torch.no_grad():
+            first, second = (critic(x2) for critic in frozen)
+            ahead = torch.min(first, second) - torch.min(first).clamp(max=0.0)
+            target = r + 0.99 * (1 - end) * ahead
+        loss = sum((critic(x) - target).pow(2).mean() for critic in critics)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        frozen.load_state_dict(critics.state_dict())
+    """,
+    """
+    # One state at a time, and the best of several candidate actions.
+    import torch
+    critic, frozen = torch.nn.Linear(4, 1), torch.nn.Linear(4, 1)
+    frozen.load_state_dict(critic.state_dict())
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    for _ in range(8):
+        s, a, s2, r, end = torch.randn(3), torch.rand(1), torch.randn(3), torch.rand(1), torch.zeros(1)
+        with torch.no_grad():
+            candidates = torch.cat([s2.expand(10, 3), torch.rand(10, 1)], 1)
+            target = r + 0.99 * (1 - end) * frozen(candidates).max()
+        loss = (critic(torch.cat([s, a])) - target).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        frozen.load_state_dict(critic.state_dict())
     """,
 )

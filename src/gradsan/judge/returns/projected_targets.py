@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gradsan.judge.history import History
-from gradsan.judge.objective.weighed import Met, is_score, met_in, origin
+from gradsan.judge.objective.weighed import Met, is_score, origin
 from gradsan.judge.returns.bootstraps import Bootstrap, Rest
 from gradsan.judge.returns.numpy_targets import successors
 from gradsan.record.events import Backward, Op, Site
 
+LOSSES = {"kl_div", "cross_entropy"}
 MOVING = {"index_add", "scatter_add", "index_put"}
 JOINING = {"add", "sub", "lerp", "where"}
 FEWEST_VALUES = 5
@@ -25,14 +26,26 @@ EMPTY, WHOLE = 1e-6, 1e-3
 def projected_targets(history: History, event: Backward) -> Iterator[Bootstrap]:
     if not history.experience.successors:
         return
-    for met in met_in(history, event):
-        if met.op.name != "mul" or met.constant is None or len(met.constant.shape) != 2:
-            continue
+    for met in _compared(history, event):
+        assert met.constant is not None
         rows = _distributions(met)
-        known = bool(rows) and is_score(history, met.live) and _was_moved(history, met.constant)
+        known = bool(rows) and _was_moved(history, met.constant)
         found = _bootstrap(history, met, met.constant, rows) if known else None
         if found is not None:
             yield found
+
+
+def _compared(history: History, event: Backward) -> Iterator[Met]:
+    """Constants `[B, N]` that meet log-probabilities, or the logits in a library's loss."""
+    graph, book = history.graph, history.experience
+    for op in graph.named(graph.live_ancestors(root.nid for root in event.roots), {"mul", *LOSSES}):
+        sides = list(graph.inputs(op))
+        live, constant = [s for s in sides if s.live], [s for s in sides if not s.live]
+        if len(live) != 1 or len(constant) != 1 or len(constant[0].shape) != 2:
+            continue
+        numbers = book.numbers.get(constant[0].nid)
+        if numbers is not None and (op.name in LOSSES or is_score(history, live[0])):
+            yield Met(op, live[0], constant[0], numbers)
 
 
 def _distributions(met: Met) -> list[tuple[float, ...]]:

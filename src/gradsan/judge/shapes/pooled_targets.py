@@ -9,18 +9,21 @@ from gradsan.judge.provenance import Provenance
 from gradsan.judge.shapes.axes import RESHAPING, ROWS, SPREADING, UNITS, Roles, onward
 from gradsan.record.events import Op, ValueId
 
-POOLING = {"mean", "sum"}
+SMALLEST = {"min", "max", "amin", "amax"}
+POOLING = {"mean", "sum"} | SMALLEST
 PASSING = {"detach", "float", "to", "neg", "div"} | RESHAPING | SPREADING
 
 
 def added_to_every_row(
     graph: Provenance, op: Op, source: Op, within: dict[ValueId, Op], known: dict[ValueId, Roles]
 ) -> Op | None:
-    """Where the mean or sum over rows and columns becomes the next value of all rows."""
+    """Where the mean or sum over rows and columns, or the smallest of all, becomes the next value of all rows."""
     words, shape = known[source.nid], source.shape
-    if op.name not in POOLING or op.shape or op.live or len(shape) != 2 or min(shape) < 2:
+    if op.name not in POOLING or op.shape or op.live or not shape or shape[0] < 2 or words[0] != ROWS:
         return None
-    if words != (ROWS, UNITS) or not graph.value_params([op.nid]):
+    if op.name not in SMALLEST and (words != (ROWS, UNITS) or shape[1] < 2):
+        return None
+    if len(shape) > 2 or not graph.value_params([op.nid]):
         return None
     stack, seen = [(op, False)], set[ValueId]()
     while stack:
