@@ -50,6 +50,28 @@ BAD: tuple[str, ...] = (
         policy_loss.backward()
         opt.step()
     """,
+    """
+    # Of an ensemble only the last member's loss is sent backward; what the actor's leaves in the others is cleared.
+    import torch
+    critics = torch.nn.ModuleList(torch.nn.Linear(4, 1) for _ in range(3))
+    actor = torch.nn.Linear(3, 1)
+    critic_opt = torch.optim.SGD(critics.parameters(), lr=0.01)
+    actor_opt = torch.optim.SGD(actor.parameters(), lr=0.01)
+    for update in range(24):
+        s, a, y = torch.randn(16, 3), torch.rand(16, 1), torch.randn(16, 1)
+        losses = []
+        for critic in critics:
+            loss = (critic(torch.cat([s, a], 1)) - y).pow(2).mean()
+            losses.append(loss)
+        critic_opt.zero_grad()
+        loss.backward()  # BUG
+        critic_opt.step()
+        x = torch.cat([s, actor(s).tanh()], 1)
+        actor_loss = -torch.cat([critic(x) for critic in critics], 1).mean()
+        actor_opt.zero_grad()
+        actor_loss.backward()
+        actor_opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -69,5 +91,49 @@ GOOD: tuple[str, ...] = (
         (policy_loss - 0.01 * entropy).backward()
         value_loss.backward()
         opt.step()
+    """,
+    """
+    # All members learn.
+    import torch
+    critics = torch.nn.ModuleList(torch.nn.Linear(4, 1) for _ in range(3))
+    actor = torch.nn.Linear(3, 1)
+    critic_opt = torch.optim.SGD(critics.parameters(), lr=0.01)
+    actor_opt = torch.optim.SGD(actor.parameters(), lr=0.01)
+    for update in range(24):
+        s, a, y = torch.randn(16, 3), torch.rand(16, 1), torch.randn(16, 1)
+        losses = []
+        for critic in critics:
+            loss = (critic(torch.cat([s, a], 1)) - y).pow(2).mean()
+            losses.append(loss)
+        critic_opt.zero_grad()
+        sum(losses).backward()
+        critic_opt.step()
+        x = torch.cat([s, actor(s).tanh()], 1)
+        actor_loss = -torch.cat([critic(x) for critic in critics], 1).mean()
+        actor_opt.zero_grad()
+        actor_loss.backward()
+        actor_opt.step()
+    """,
+    """
+    # One member learns at a time; the losses of the others are only logged.
+    import torch
+    critics = torch.nn.ModuleList(torch.nn.Linear(4, 1) for _ in range(3))
+    actor = torch.nn.Linear(3, 1)
+    critic_opt = torch.optim.SGD(critics.parameters(), lr=0.01)
+    actor_opt = torch.optim.SGD(actor.parameters(), lr=0.01)
+    for update in range(24):
+        s, a, y = torch.randn(16, 3), torch.rand(16, 1), torch.randn(16, 1)
+        losses = []
+        for critic in critics:
+            loss = (critic(torch.cat([s, a], 1)) - y).pow(2).mean()
+            losses.append(loss)
+        critic_opt.zero_grad()
+        losses[update % 3].backward()
+        critic_opt.step()
+        x = torch.cat([s, actor(s).tanh()], 1)
+        actor_loss = -torch.cat([critic(x) for critic in critics], 1).mean()
+        actor_opt.zero_grad()
+        actor_loss.backward()
+        actor_opt.step()
     """,
 )

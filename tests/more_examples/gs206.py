@@ -150,6 +150,33 @@ BAD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    # A method that makes the networks is called once more in the middle of the run; the optimizer keeps the first ones.
+    import torch
+
+    class Agent:
+        def __init__(self):
+            self.build()
+            self.opt = torch.optim.SGD(self.net.parameters(), lr=0.1)
+
+        def build(self):
+            self.net = torch.nn.Linear(3, 1)
+
+        def start_over(self):
+            self.build()  # BUG
+
+        def update(self):
+            loss = (self.net(torch.randn(8, 3)) - 1.0).pow(2).mean()
+            self.opt.zero_grad()
+            loss.backward()
+            self.opt.step()
+
+    agent = Agent()
+    for update in range(12):
+        if update == 5:
+            agent.start_over()
+        agent.update()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -196,5 +223,29 @@ GOOD: tuple[str, ...] = (
     train(net, opt)
     child, child_opt = copy.deepcopy((net, opt))
     train(child, child_opt)
+    """,
+    """
+    # Networks and optimizer are made anew together.
+    import torch
+
+    class Agent:
+        def __init__(self):
+            self.build()
+
+        def build(self):
+            self.net = torch.nn.Linear(3, 1)
+            self.opt = torch.optim.SGD(self.net.parameters(), lr=0.1)
+
+        def update(self):
+            loss = (self.net(torch.randn(8, 3)) - 1.0).pow(2).mean()
+            self.opt.zero_grad()
+            loss.backward()
+            self.opt.step()
+
+    agent = Agent()
+    for update in range(12):
+        if update == 5:
+            agent.build()
+        agent.update()
     """,
 )

@@ -107,6 +107,25 @@ BAD: tuple[str, ...] = (
             loss.backward()
             opt.zero_grad()
     """,
+    """
+    # The critic is asked on a line of its own, about stored actions.
+    import torch
+    actor, critic = torch.nn.Linear(3, 1), torch.nn.Linear(4, 1)
+    actor_opt = torch.optim.SGD(actor.parameters(), lr=0.01)
+    critic_opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    for _ in range(8):
+        s, stored, y = torch.randn(16, 3), torch.rand(16, 1), torch.randn(16, 1)
+        critic_loss = (critic(torch.cat([s, stored], 1)) - y).pow(2).mean()
+        critic_opt.zero_grad()
+        critic_loss.backward()
+        critic_opt.step()
+        own = actor(s).tanh()
+        score = critic(torch.cat([s, stored], 1))  # BUG
+        actor_loss = -score.mean()
+        actor_opt.zero_grad()
+        actor_loss.backward()
+        actor_opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -128,5 +147,24 @@ GOOD: tuple[str, ...] = (
         (critic(torch.cat([s, a], -1)) - 1.0).pow(2).mean().backward()
         critic_opt.step()
         critic_opt.zero_grad()
+    """,
+    """
+    # The critic is asked on a line of its own, about the actor's own actions.
+    import torch
+    actor, critic = torch.nn.Linear(3, 1), torch.nn.Linear(4, 1)
+    actor_opt = torch.optim.SGD(actor.parameters(), lr=0.01)
+    critic_opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    for _ in range(8):
+        s, stored, y = torch.randn(16, 3), torch.rand(16, 1), torch.randn(16, 1)
+        critic_loss = (critic(torch.cat([s, stored], 1)) - y).pow(2).mean()
+        critic_opt.zero_grad()
+        critic_loss.backward()
+        critic_opt.step()
+        own = actor(s).tanh()
+        score = critic(torch.cat([s, own], 1))
+        actor_loss = -score.mean()
+        actor_opt.zero_grad()
+        actor_loss.backward()
+        actor_opt.step()
     """,
 )

@@ -369,6 +369,119 @@ BAD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    # Two critics' values side by side, with the entropy of the next action taken off.
+    import torch
+    critics = torch.nn.ModuleList(torch.nn.Linear(4, 1) for _ in range(2))
+    frozen = torch.nn.ModuleList(torch.nn.Linear(4, 1) for _ in range(2))
+    frozen.load_state_dict(critics.state_dict())
+    opt = torch.optim.SGD(critics.parameters(), lr=0.01)
+    for _ in range(4):
+        x, x2, r, log_prob = torch.randn(16, 4), torch.randn(16, 4), torch.rand(16, 1), torch.randn(16, 1)
+        with torch.no_grad():
+            smallest = torch.cat([critic(x2) for critic in frozen], 1).min()  # BUG
+            target = r + 0.99 * (smallest - 0.2 * log_prob)
+        loss = sum((critic(x) - target).pow(2).mean() for critic in critics)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        frozen.load_state_dict(critics.state_dict())
+    """,
+    """
+    # Two critics' values side by side, with the entropy of the next action taken off.
+    import torch
+    critics = torch.nn.ModuleList(torch.nn.Linear(4, 1) for _ in range(2))
+    frozen = torch.nn.ModuleList(torch.nn.Linear(4, 1) for _ in range(2))
+    frozen.load_state_dict(critics.state_dict())
+    opt = torch.optim.SGD(critics.parameters(), lr=0.01)
+    for _ in range(4):
+        x, x2, r, log_prob = torch.randn(16, 4), torch.randn(16, 4), torch.rand(16, 1), torch.randn(16, 1)
+        with torch.no_grad():
+            smallest = torch.cat([critic(x2) for critic in frozen], 1).min(0, keepdim=True).values  # BUG
+            target = r + 0.99 * (smallest - 0.2 * log_prob)
+        loss = (torch.cat([critic(x) for critic in critics], 1) - target).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        frozen.load_state_dict(critics.state_dict())
+    """,
+    """
+    # The smallest of all over the stacked critics.
+    import torch
+    critics = torch.nn.ModuleList(torch.nn.Linear(4, 1) for _ in range(3))
+    frozen = torch.nn.ModuleList(torch.nn.Linear(4, 1) for _ in range(3))
+    frozen.load_state_dict(critics.state_dict())
+    opt = torch.optim.SGD(critics.parameters(), lr=0.01)
+    for _ in range(4):
+        x, x2, r = torch.randn(16, 4), torch.randn(16, 4), torch.rand(16)
+        with torch.no_grad():
+            values = torch.stack([critic(x2).squeeze(-1) for critic in frozen])
+            target = r + 0.99 * values.min()  # BUG
+        loss = (torch.stack([critic(x).squeeze(-1) for critic in critics]) - target).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        frozen.load_state_dict(critics.state_dict())
+    """,
+    """
+    # The mean of what all actions in all next states are worth.
+    import torch
+    policy, critic, frozen = torch.nn.Linear(4, 3), torch.nn.Linear(4, 3), torch.nn.Linear(4, 3)
+    frozen.load_state_dict(critic.state_dict())
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    for _ in range(6):
+        s, s2, a, r = torch.randn(16, 4), torch.randn(16, 4), torch.randint(3, (16, 1)), torch.rand(16)
+        end = (torch.rand(16) < 0.2).float()
+        with torch.no_grad():
+            log_p = policy(s2).log_softmax(-1)
+            p, q = log_p.exp(), frozen(s2)
+            ahead = (p * (q - 0.2 * log_p)).mean()  # BUG
+            target = r + 0.99 * (1 - end) * ahead
+        loss = (critic(s).gather(1, a).squeeze(1) - target).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        frozen.load_state_dict(critic.state_dict())
+    """,
+    """
+    # The sum, of a target in one column.
+    import torch
+    policy, critic, frozen = torch.nn.Linear(4, 3), torch.nn.Linear(4, 3), torch.nn.Linear(4, 3)
+    frozen.load_state_dict(critic.state_dict())
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    for _ in range(6):
+        s, s2, a, r = torch.randn(16, 4), torch.randn(16, 4), torch.randint(3, (16, 1)), torch.rand(16)
+        end = (torch.rand(16) < 0.2).float()
+        with torch.no_grad():
+            log_p = policy(s2).log_softmax(-1)
+            p, q = log_p.exp(), frozen(s2)
+            ahead = (p * q).sum().reshape(1, 1)  # BUG
+            target = (r.unsqueeze(1) + 0.99 * (1 - end.unsqueeze(1)) * ahead).squeeze(1)
+        loss = (critic(s).gather(1, a).squeeze(1) - target).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        frozen.load_state_dict(critic.state_dict())
+    """,
+    """
+    # Two critics, the smaller of both, and then of all rows.
+    import torch
+    critics = torch.nn.ModuleList(torch.nn.Linear(4, 1) for _ in range(2))
+    frozen = torch.nn.ModuleList(torch.nn.Linear(4, 1) for _ in range(2))
+    frozen.load_state_dict(critics.state_dict())
+    opt = torch.optim.SGD(critics.parameters(), lr=0.01)
+    for _ in range(6):
+        x, x2, r, end = torch.randn(16, 4), torch.randn(16, 4), torch.rand(16, 1), (torch.rand(16, 1) < 0.2).float()
+        with torch.no_grad():
+            first, second = (critic(x2) for critic in frozen)
+            ahead = torch.min(torch.min(first, second))  # BUG
+            target = r + 0.99 * (1 - end) * ahead
+        loss = sum((critic(x) - target).pow(2).mean() for critic in critics)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        frozen.load_state_dict(critics.state_dict())
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -792,5 +905,235 @@ GOOD: tuple[str, ...] = (
         opt.zero_grad()
         loss.backward()
         opt.step()
+    """,
+    """
+    # Two critics' values side by side, with the entropy of the next action taken off.
+    import torch
+    critics = torch.nn.ModuleList(torch.nn.Linear(4, 1) for _ in range(2))
+    frozen = torch.nn.ModuleList(torch.nn.Linear(4, 1) for _ in range(2))
+    frozen.load_state_dict(critics.state_dict())
+    opt = torch.optim.SGD(critics.parameters(), lr=0.01)
+    for _ in range(4):
+        x, x2, r, log_prob = torch.randn(16, 4), torch.randn(16, 4), torch.rand(16, 1), torch.randn(16, 1)
+        with torch.no_grad():
+            smallest = torch.cat([critic(x2) for critic in frozen], 1).min(1, keepdim=True).values
+            target = r + 0.99 * (smallest - 0.2 * log_prob)
+        loss = sum((critic(x) - target).pow(2).mean() for critic in critics)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        frozen.load_state_dict(critics.state_dict())
+    """,
+    """
+    # The smallest of each row over the stacked critics.
+    import torch
+    critics = torch.nn.ModuleList(torch.nn.Linear(4, 1) for _ in range(3))
+    frozen = torch.nn.ModuleList(torch.nn.Linear(4, 1) for _ in range(3))
+    frozen.load_state_dict(critics.state_dict())
+    opt = torch.optim.SGD(critics.parameters(), lr=0.01)
+    for _ in range(4):
+        x, x2, r = torch.randn(16, 4), torch.randn(16, 4), torch.rand(16)
+        with torch.no_grad():
+            values = torch.stack([critic(x2).squeeze(-1) for critic in frozen])
+            target = r + 0.99 * values.min(0).values
+        loss = (torch.stack([critic(x).squeeze(-1) for critic in critics]) - target).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        frozen.load_state_dict(critics.state_dict())
+    """,
+    """
+    # How much worse every action is than the best one in the batch, to weigh rows by: a regret, and no target.
+    import torch
+    net = torch.nn.Linear(4, 3)
+    opt = torch.optim.SGD(net.parameters(), lr=0.01)
+    for _ in range(4):
+        x, y = torch.randn(16, 4), torch.randn(16, 3)
+        with torch.no_grad():
+            q = net(x)
+            weight = (q - q.max()).exp() + 0.1 * (q.max() - q)
+        loss = (weight * (net(x) - y).pow(2)).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Expected for each row.
+    import torch
+    policy, critic, frozen = torch.nn.Linear(4, 3), torch.nn.Linear(4, 3), torch.nn.Linear(4, 3)
+    frozen.load_state_dict(critic.state_dict())
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    for _ in range(6):
+        s, s2, a, r = torch.randn(16, 4), torch.randn(16, 4), torch.randint(3, (16, 1)), torch.rand(16)
+        end = (torch.rand(16) < 0.2).float()
+        with torch.no_grad():
+            log_p = policy(s2).log_softmax(-1)
+            p, q = log_p.exp(), frozen(s2)
+            ahead = (p * (q - 0.2 * log_p)).sum(1)
+            target = r + 0.99 * (1 - end) * ahead
+        loss = (critic(s).gather(1, a).squeeze(1) - target).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        frozen.load_state_dict(critic.state_dict())
+    """,
+    """
+    # An average reward that is taken off, and a bonus for all alike.
+    import torch
+    policy, critic, frozen = torch.nn.Linear(4, 3), torch.nn.Linear(4, 3), torch.nn.Linear(4, 3)
+    frozen.load_state_dict(critic.state_dict())
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    for _ in range(6):
+        s, s2, a, r = torch.randn(16, 4), torch.randn(16, 4), torch.randint(3, (16, 1)), torch.rand(16)
+        end = (torch.rand(16) < 0.2).float()
+        with torch.no_grad():
+            log_p = policy(s2).log_softmax(-1)
+            p, q = log_p.exp(), frozen(s2)
+            ahead, average, bonus = q.max(1).values, q.mean(), -(p * log_p).mean()
+            target = r - 0.1 * average + 0.01 * bonus + 0.99 * (1 - end) * ahead
+        loss = (critic(s).gather(1, a).squeeze(1) - target).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        frozen.load_state_dict(critic.state_dict())
+    """,
+    """
+    # The values are centred with what all are worth on average.
+    import torch
+    policy, critic, frozen = torch.nn.Linear(4, 3), torch.nn.Linear(4, 3), torch.nn.Linear(4, 3)
+    frozen.load_state_dict(critic.state_dict())
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    for _ in range(6):
+        s, s2, a, r = torch.randn(16, 4), torch.randn(16, 4), torch.randint(3, (16, 1)), torch.rand(16)
+        end = (torch.rand(16) < 0.2).float()
+        with torch.no_grad():
+            log_p = policy(s2).log_softmax(-1)
+            p, q = log_p.exp(), frozen(s2)
+            ahead = q.max(1).values - q.mean()
+            target = r + 0.99 * (1 - end) * ahead + q.mean()
+        loss = (critic(s).gather(1, a).squeeze(1) - target).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        frozen.load_state_dict(critic.state_dict())
+    """,
+    """
+    # Divided by their own size.
+    import torch
+    policy, critic, frozen = torch.nn.Linear(4, 3), torch.nn.Linear(4, 3), torch.nn.Linear(4, 3)
+    frozen.load_state_dict(critic.state_dict())
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    for _ in range(6):
+        s, s2, a, r = torch.randn(16, 4), torch.randn(16, 4), torch.randint(3, (16, 1)), torch.rand(16)
+        end = (torch.rand(16) < 0.2).float()
+        with torch.no_grad():
+            log_p = policy(s2).log_softmax(-1)
+            p, q = log_p.exp(), frozen(s2)
+            ahead = q.max(1).values / q.abs().mean()
+            target = r + 0.99 * (1 - end) * ahead
+        loss = (critic(s).gather(1, a).squeeze(1) - target).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        frozen.load_state_dict(critic.state_dict())
+    """,
+    """
+    # Weighed by how sure the policy is, on average.
+    import torch
+    policy, critic, frozen = torch.nn.Linear(4, 3), torch.nn.Linear(4, 3), torch.nn.Linear(4, 3)
+    frozen.load_state_dict(critic.state_dict())
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    for _ in range(6):
+        s, s2, a, r = torch.randn(16, 4), torch.randn(16, 4), torch.randint(3, (16, 1)), torch.rand(16)
+        end = (torch.rand(16) < 0.2).float()
+        with torch.no_grad():
+            log_p = policy(s2).log_softmax(-1)
+            p, q = log_p.exp(), frozen(s2)
+            ahead = q.max(1).values * (p * log_p).exp().mean()
+            target = r + 0.99 * (1 - end) * ahead
+        loss = (critic(s).gather(1, a).squeeze(1) - target).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        frozen.load_state_dict(critic.state_dict())
+    """,
+    """
+    # A soft minimum: the largest value is taken off before the exponential, and added again.
+    import torch
+    qs = torch.nn.ModuleList(torch.nn.Linear(4, 1) for _ in range(3))
+    ts = torch.nn.ModuleList(torch.nn.Linear(4, 1) for _ in range(3))
+    ts.load_state_dict(qs.state_dict())
+    opt = torch.optim.Adam(qs.parameters(), 1e-3)
+    for t in range(6):
+        x, x2, r = torch.randn(16, 4), torch.randn(16, 4), torch.rand(16)
+        end = (torch.rand(16) < 0.1).float()
+        with torch.no_grad():
+            v = torch.stack([q(x2).squeeze(-1) for q in ts])
+            m = (-v).max()
+            soft = -(((-v - m).exp().mean(0)).log() + m)
+            c = torch.cat([q(x2) for q in ts], 1)
+            top = c.max()
+            soft2 = (c - top).exp().mean(1).log() + top
+            y = r + 0.99 * (1 - end) * torch.minimum(soft, soft2)
+        loss = sum((q(x).squeeze(-1) - y).pow(2).mean() for q in qs)
+        opt.zero_grad(); loss.backward(); opt.step()
+        with torch.no_grad():
+            for p, tp in zip(qs.parameters(), ts.parameters()):
+                tp.lerp_(p, 0.05)
+    """,
+    """
+    # Two critics, the smaller of both, row by row.
+    import torch
+    critics = torch.nn.ModuleList(torch.nn.Linear(4, 1) for _ in range(2))
+    frozen = torch.nn.ModuleList(torch.nn.Linear(4, 1) for _ in range(2))
+    frozen.load_state_dict(critics.state_dict())
+    opt = torch.optim.SGD(critics.parameters(), lr=0.01)
+    for _ in range(6):
+        x, x2, r, end = torch.randn(16, 4), torch.randn(16, 4), torch.rand(16, 1), (torch.rand(16, 1) < 0.2).float()
+        with torch.no_grad():
+            first, second = (critic(x2) for critic in frozen)
+            ahead = torch.min(first, second)
+            target = r + 0.99 * (1 - end) * ahead
+        loss = sum((critic(x) - target).pow(2).mean() for critic in critics)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        frozen.load_state_dict(critics.state_dict())
+    """,
+    """
+    # Two critics, the smaller of both, less the smallest of all.
+    import torch
+    critics = torch.nn.ModuleList(torch.nn.Linear(4, 1) for _ in range(2))
+    frozen = torch.nn.ModuleList(torch.nn.Linear(4, 1) for _ in range(2))
+    frozen.load_state_dict(critics.state_dict())
+    opt = torch.optim.SGD(critics.parameters(), lr=0.01)
+    for _ in range(6):
+        x, x2, r, end = torch.randn(16, 4), torch.randn(16, 4), torch.rand(16, 1), (torch.rand(16, 1) < 0.2).float()
+        with torch.no_grad():
+            first, second = (critic(x2) for critic in frozen)
+            ahead = torch.min(first, second) - torch.min(first).clamp(max=0.0)
+            target = r + 0.99 * (1 - end) * ahead
+        loss = sum((critic(x) - target).pow(2).mean() for critic in critics)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        frozen.load_state_dict(critics.state_dict())
+    """,
+    """
+    # One state at a time, and the best of several candidate actions.
+    import torch
+    critic, frozen = torch.nn.Linear(4, 1), torch.nn.Linear(4, 1)
+    frozen.load_state_dict(critic.state_dict())
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    for _ in range(8):
+        s, a, s2, r, end = torch.randn(3), torch.rand(1), torch.randn(3), torch.rand(1), torch.zeros(1)
+        with torch.no_grad():
+            candidates = torch.cat([s2.expand(10, 3), torch.rand(10, 1)], 1)
+            target = r + 0.99 * (1 - end) * frozen(candidates).max()
+        loss = (critic(torch.cat([s, a])) - target).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        frozen.load_state_dict(critic.state_dict())
     """,
 )

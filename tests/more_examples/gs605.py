@@ -216,6 +216,20 @@ BAD: tuple[str, ...] = (
             loss.backward()
             opt.step()
     """,
+    """
+    # Episodes of different lengths, a mask with an axis of one element, values of two agents mixed into one.
+    import torch
+    net = torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(4):
+        steps, target = torch.randn(6, 8, 3), torch.randn(6, 8, 1)
+        mask = (torch.arange(8) < torch.randint(2, 8, (6, 1))).float().unsqueeze(-1)
+        error = net(steps) - target
+        loss = error.pow(2).sum() / mask.sum()  # BUG
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -658,5 +672,19 @@ GOOD: tuple[str, ...] = (
             opt.zero_grad()
             loss.backward()
             opt.step()
+    """,
+    """
+    # Episodes of different lengths, a mask with an axis of one element, values of two agents mixed into one.
+    import torch
+    net = torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(4):
+        steps, target = torch.randn(6, 8, 3), torch.randn(6, 8, 1)
+        mask = (torch.arange(8) < torch.randint(2, 8, (6, 1))).float().unsqueeze(-1)
+        error = net(steps) - target
+        loss = (error * mask).pow(2).sum() / mask.sum()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
     """,
 )

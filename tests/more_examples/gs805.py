@@ -488,6 +488,129 @@ BAD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    # A distribution over fixed values (C51).
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    env, critic, frozen = Walk(), torch.nn.Linear(3, 11), torch.nn.Linear(3, 11)
+    frozen.load_state_dict(critic.state_dict())
+    opt, atoms = torch.optim.SGD(critic.parameters(), lr=0.01), torch.linspace(-5, 5, 11)
+    obs, _ = env.reset()
+    for _ in range(6):
+        rows = []
+        for _ in range(32):
+            next_obs, reward, terminated, truncated, _ = env.step(1.0)
+            rows.append((obs, reward, next_obs, float(terminated)))
+            obs = env.reset()[0] if terminated else next_obs
+        s, r, s2, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+        with torch.no_grad():
+            p = frozen(s2).softmax(-1)
+            values = r.unsqueeze(1) + 0.9 * atoms  # BUG
+            place = (values.clamp(-5, 5) + 5) / 1.0
+            low, high = place.floor().clamp(0, 10), (place.floor() + 1).clamp(0, 10)
+            target = torch.zeros(32, 11)
+            target.scatter_add_(1, low.long(), p * (low + 1 - place))
+            target.scatter_add_(1, high.long(), p * (place - low))
+        loss = -(target * critic(s).log_softmax(-1)).sum(1).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        frozen.load_state_dict(critic.state_dict())
+    """,
+    """
+    # A distribution over fixed values (C51).
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    env, critic, frozen = Walk(), torch.nn.Linear(3, 11), torch.nn.Linear(3, 11)
+    frozen.load_state_dict(critic.state_dict())
+    opt, atoms = torch.optim.SGD(critic.parameters(), lr=0.01), torch.linspace(-5, 5, 11)
+    obs, _ = env.reset()
+    for _ in range(6):
+        rows = []
+        for _ in range(32):
+            next_obs, reward, terminated, truncated, _ = env.step(1.0)
+            rows.append((obs, reward, next_obs, float(terminated)))
+            obs = env.reset()[0] if terminated else next_obs
+        s, r, s2, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+        with torch.no_grad():
+            p = frozen(s2).softmax(-1)
+            values = r.unsqueeze(1) + 0.9 * atoms  # BUG
+            place = (values.clamp(-5, 5) + 5) / 1.0
+            low, high = place.floor().clamp(0, 10), (place.floor() + 1).clamp(0, 10)
+            target = torch.zeros(32, 11)
+            target.scatter_add_(1, low.long(), p * (low + 1 - place))
+            target.scatter_add_(1, high.long(), p * (place - low))
+        loss = torch.nn.functional.cross_entropy(critic(s), target)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        frozen.load_state_dict(critic.state_dict())
+    """,
+    """
+    # A distribution over fixed values (C51).
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    env, critic, frozen = Walk(), torch.nn.Linear(3, 11), torch.nn.Linear(3, 11)
+    frozen.load_state_dict(critic.state_dict())
+    opt, atoms = torch.optim.SGD(critic.parameters(), lr=0.01), torch.linspace(-5, 5, 11)
+    obs, _ = env.reset()
+    for _ in range(6):
+        rows = []
+        for _ in range(32):
+            next_obs, reward, terminated, truncated, _ = env.step(1.0)
+            rows.append((obs, reward, next_obs, float(terminated)))
+            obs = env.reset()[0] if terminated else next_obs
+        s, r, s2, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+        with torch.no_grad():
+            p = frozen(s2).softmax(-1)
+            values = r.unsqueeze(1) + 0.9 * atoms  # BUG
+            place = (values.clamp(-5, 5) + 5) / 1.0
+            low, high = place.floor().clamp(0, 10), (place.floor() + 1).clamp(0, 10)
+            target = torch.zeros(32, 11)
+            target.scatter_add_(1, low.long(), p * (low + 1 - place))
+            target.scatter_add_(1, high.long(), p * (place - low))
+        loss = torch.nn.functional.kl_div(critic(s).log_softmax(-1), target, reduction="batchmean")
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        frozen.load_state_dict(critic.state_dict())
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -1160,6 +1283,208 @@ GOOD: tuple[str, ...] = (
         s, a, r, s2, end = (torch.as_tensor(numpy.array(part)) for part in zip(*rows))
         y = r.float() + 0.9 * q(s2).detach().max(1).values
         loss = (q(s).gather(1, a[:, None])[:, 0] - y).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # A distribution over fixed values (C51).
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    env, critic, frozen = Walk(), torch.nn.Linear(3, 11), torch.nn.Linear(3, 11)
+    frozen.load_state_dict(critic.state_dict())
+    opt, atoms = torch.optim.SGD(critic.parameters(), lr=0.01), torch.linspace(-5, 5, 11)
+    obs, _ = env.reset()
+    for _ in range(6):
+        rows = []
+        for _ in range(32):
+            next_obs, reward, terminated, truncated, _ = env.step(1.0)
+            rows.append((obs, reward, next_obs, float(terminated)))
+            obs = env.reset()[0] if terminated else next_obs
+        s, r, s2, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+        with torch.no_grad():
+            p = frozen(s2).softmax(-1)
+            values = r.unsqueeze(1) + 0.9 * (1 - end.unsqueeze(1)) * atoms
+            place = (values.clamp(-5, 5) + 5) / 1.0
+            low, high = place.floor().clamp(0, 10), (place.floor() + 1).clamp(0, 10)
+            target = torch.zeros(32, 11)
+            target.scatter_add_(1, low.long(), p * (low + 1 - place))
+            target.scatter_add_(1, high.long(), p * (place - low))
+        loss = -(target * critic(s).log_softmax(-1)).sum(1).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        frozen.load_state_dict(critic.state_dict())
+    """,
+    """
+    # A distribution over fixed values (C51).
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    env, critic, frozen = Walk(), torch.nn.Linear(3, 11), torch.nn.Linear(3, 11)
+    frozen.load_state_dict(critic.state_dict())
+    opt, atoms = torch.optim.SGD(critic.parameters(), lr=0.01), torch.linspace(-5, 5, 11)
+    obs, _ = env.reset()
+    for _ in range(6):
+        rows = []
+        for _ in range(32):
+            next_obs, reward, terminated, truncated, _ = env.step(1.0)
+            rows.append((obs, reward, next_obs, float(terminated)))
+            obs = env.reset()[0] if terminated else next_obs
+        s, r, s2, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+        with torch.no_grad():
+            p = frozen(s2).softmax(-1)
+            values = r.unsqueeze(1) + 0.9 * (1 - end.unsqueeze(1)) * atoms
+            place = (values.clamp(-5, 5) + 5) / 1.0
+            low, high = place.floor().clamp(0, 10), (place.floor() + 1).clamp(0, 10)
+            target = torch.zeros(32, 11)
+            target.scatter_add_(1, low.long(), p * (low + 1 - place))
+            target.scatter_add_(1, high.long(), p * (place - low))
+        loss = torch.nn.functional.cross_entropy(critic(s), target)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        frozen.load_state_dict(critic.state_dict())
+    """,
+    """
+    # A distribution over fixed values, smoothed.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    env, critic, frozen = Walk(), torch.nn.Linear(3, 11), torch.nn.Linear(3, 11)
+    frozen.load_state_dict(critic.state_dict())
+    opt, atoms = torch.optim.SGD(critic.parameters(), lr=0.01), torch.linspace(-5, 5, 11)
+    obs, _ = env.reset()
+    for _ in range(6):
+        rows = []
+        for _ in range(32):
+            next_obs, reward, terminated, truncated, _ = env.step(1.0)
+            rows.append((obs, reward, next_obs, float(terminated)))
+            obs = env.reset()[0] if terminated else next_obs
+        s, r, s2, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+        with torch.no_grad():
+            p = frozen(s2).softmax(-1)
+            values = r.unsqueeze(1) + 0.9 * (1 - end.unsqueeze(1)) * atoms
+            place = (values.clamp(-5, 5) + 5) / 1.0
+            low, high = place.floor().clamp(0, 10), (place.floor() + 1).clamp(0, 10)
+            target = torch.zeros(32, 11)
+            target.scatter_add_(1, low.long(), p * (low + 1 - place))
+            target.scatter_add_(1, high.long(), p * (place - low))
+            target = 0.95 * target + 0.05 / 11
+        loss = -(target * critic(s).log_softmax(-1)).sum(1).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        frozen.load_state_dict(critic.state_dict())
+    """,
+    """
+    # A distribution over fixed values, mixed with what the network says already.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    env, critic, frozen = Walk(), torch.nn.Linear(3, 11), torch.nn.Linear(3, 11)
+    frozen.load_state_dict(critic.state_dict())
+    opt, atoms = torch.optim.SGD(critic.parameters(), lr=0.01), torch.linspace(-5, 5, 11)
+    obs, _ = env.reset()
+    for _ in range(6):
+        rows = []
+        for _ in range(32):
+            next_obs, reward, terminated, truncated, _ = env.step(1.0)
+            rows.append((obs, reward, next_obs, float(terminated)))
+            obs = env.reset()[0] if terminated else next_obs
+        s, r, s2, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+        with torch.no_grad():
+            p = frozen(s2).softmax(-1)
+            values = r.unsqueeze(1) + 0.9 * (1 - end.unsqueeze(1)) * atoms
+            place = (values.clamp(-5, 5) + 5) / 1.0
+            low, high = place.floor().clamp(0, 10), (place.floor() + 1).clamp(0, 10)
+            target = torch.zeros(32, 11)
+            target.scatter_add_(1, low.long(), p * (low + 1 - place))
+            target.scatter_add_(1, high.long(), p * (place - low))
+            target = 0.9 * target + 0.1 * frozen(s).softmax(-1)
+        loss = -(target * critic(s).log_softmax(-1)).sum(1).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        frozen.load_state_dict(critic.state_dict())
+    """,
+    """
+    # A scalar target spread over bins by a Gaussian (HL-Gauss): at an end, too.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    env, critic = Walk(), torch.nn.Linear(3, 11)
+    opt, edges = torch.optim.SGD(critic.parameters(), lr=0.01), torch.linspace(-5.5, 5.5, 12)
+    obs, _ = env.reset()
+    for _ in range(6):
+        rows = []
+        for _ in range(32):
+            next_obs, reward, terminated, truncated, _ = env.step(1.0)
+            rows.append((obs, reward, next_obs, float(terminated)))
+            obs = env.reset()[0] if terminated else next_obs
+        s, r, s2, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+        with torch.no_grad():
+            ahead = (critic(s2).softmax(-1) * (edges[1:] + edges[:-1]) / 2).sum(1)
+            y = r + 0.9 * (1 - end) * ahead
+            cdf = torch.special.erf((edges - y.unsqueeze(1)) / 1.06)
+            target = (cdf[:, 1:] - cdf[:, :-1]) / (cdf[:, -1:] - cdf[:, :1])
+        loss = -(target * critic(s).log_softmax(-1)).sum(1).mean()
         opt.zero_grad()
         loss.backward()
         opt.step()

@@ -35,6 +35,24 @@ BAD: tuple[str, ...] = (
         if i % 2:
             sync(q, lagged)
     """,
+    """
+    # A mixed state dict is made line by line, and loaded afterwards.
+    import copy, torch
+    net = torch.nn.Linear(4, 2)
+    target = copy.deepcopy(net)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(12):
+        x, r = torch.randn(16, 4), torch.rand(16)
+        y = r + 0.9 * target(x + 1).max(1).values.detach()
+        loss = (net(x)[:, 0] - y).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        own, mixed = net.state_dict(), target.state_dict()
+        for key in mixed:
+            mixed[key] = 0.99 * own[key] + 0.01 * mixed[key]  # BUG
+        target.load_state_dict(mixed)
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -85,5 +103,23 @@ GOOD: tuple[str, ...] = (
             for old, new in zip(slow.parameters(), fast.parameters()):
                 old.data.add_(0.5 * (new.data - old.data))
                 new.data.copy_(old.data)
+    """,
+    """
+    # A mixed state dict is made line by line, and loaded afterwards.
+    import copy, torch
+    net = torch.nn.Linear(4, 2)
+    target = copy.deepcopy(net)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(12):
+        x, r = torch.randn(16, 4), torch.rand(16)
+        y = r + 0.9 * target(x + 1).max(1).values.detach()
+        loss = (net(x)[:, 0] - y).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        own, mixed = net.state_dict(), target.state_dict()
+        for key in mixed:
+            mixed[key] = 0.01 * own[key] + 0.99 * mixed[key]
+        target.load_state_dict(mixed)
     """,
 )

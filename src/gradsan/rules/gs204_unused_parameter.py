@@ -140,7 +140,7 @@ class UnusedParameter(Rule):
             unused = [
                 pid
                 for pid in dict.fromkeys(optimizer.params)
-                if pid not in history.ever_reached
+                if (pid not in history.ever_reached or self._is_left_out(pid))
                 and pid not in history.explained
                 and history.params[pid].requires_grad
                 and not history.params[pid].thawed  # most steps may have been before that
@@ -152,6 +152,10 @@ class UnusedParameter(Rule):
                 by_loss.setdefault(self._dropped.of.get(pid), []).append(pid)
             for dropped, pids in by_loss.items():
                 yield self._left_out(optimizer, pids, dropped) if dropped else self._verdict(optimizer, pids)
+
+    def _is_left_out(self, pid: ParamId) -> bool:
+        """Whether it has a loss that nobody sends backward, and no step has ever taken what others leave there."""
+        return pid in self._dropped.of and pid not in self._dropped.applied
 
     def _verdict(self, optimizer: Optimizer, unused: list[ParamId]) -> Verdict:
         history, constants = self.history, self.history.cuts.constants
@@ -173,7 +177,7 @@ class UnusedParameter(Rule):
         history = self.history
         return Verdict(
             dropped.change,
-            f"none of the losses of {optimizer.steps} steps reaches {networks(history, unused)}: the one that "
+            f"none of the {optimizer.steps} steps has a gradient for {networks(history, unused)}: the loss that "
             f"{line(history, dropped.made)} makes of it is sent backward by nobody",
             [("left out", dropped.change), ("loss", dropped.made), ("optimizer", optimizer.site)],
             unused,

@@ -8,7 +8,7 @@ from gradsan.judge.copies.replaced import fed_since, left_behind
 from gradsan.judge.flow import param_users
 from gradsan.judge.history import History, Optimizer, Param
 from gradsan.judge.ledger import Contribution
-from gradsan.judge.lines.callers import Way, used_in, way
+from gradsan.judge.lines.callers import Way, caller_apart, used_in, way
 from gradsan.judge.lines.source import Binding, bindings, called_on, is_assignment
 from gradsan.judge.networks import MadeOf
 from gradsan.judge.provenance import params_of
@@ -237,7 +237,7 @@ class OrphanedOptimizer(Rule):
         made = self._made_of(ready, optimizer)
         how = "was computed from" if made else "was put in place of"
         what = f"{networks(history, ready)} {how} what {owned}: gradient arrives there, and no step uses it"
-        replaced = made.site if made else self._shared_at(first, step) or self._replaced_at(first, optimizer)
+        replaced = made.site if made else self._put_there(first, optimizer, step)
         if made is not None and not made.were_owned:
             replaced = NOWHERE  # the optimizer came later
         if any(pid in copies and copies[pid].source in ready for pid in old):
@@ -299,6 +299,22 @@ class OrphanedOptimizer(Rule):
         """Whether a variable holds them, and nothing ever gave them a gradient."""
         held = all(self.history.params[pid].name for pid in pids)
         return held and not pids & self.history.ever_fed
+
+    def _put_there(self, pid: ParamId, optimizer: Optimizer, step: Site) -> Site:
+        return (
+            self._shared_at(pid, step)
+            or self._made_again_at(pid, optimizer)
+            or self._replaced_at(pid, optimizer)
+        )
+
+    def _made_again_at(self, pid: ParamId, optimizer: Optimizer) -> Site:
+        """Who called the method once more that had made what the optimizer owns, `self.build()`."""
+        history = self.history
+        param, owned = history.params[pid], (history.params[own] for own in optimizer.params)
+        path = way(history, param.created, param.created_by)
+        before = [way(history, p.created, p.created_by) for p in owned if p.created == param.created]
+        site = caller_apart(history, path, before)
+        return NOWHERE if site == path[0] else site
 
     def _shared_at(self, pid: ParamId, step: Site) -> Site:
         """Where a copy was made and, in the same function, given the optimizer of another."""

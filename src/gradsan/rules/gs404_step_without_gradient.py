@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+from gradsan.judge.flow import REDUCING, SHAPING
 from gradsan.judge.history import History, Optimizer
 from gradsan.judge.ledger import Contribution
-from gradsan.judge.lines.callers import Way, is_one_function, way, way_of
+from gradsan.judge.lines.callers import Way, is_one_function, used_in, way, way_of
+from gradsan.judge.objective.score_functions import sign_of_step
 from gradsan.judge.order.early_steps import EarlySteps
 from gradsan.judge.order.first_steps import FirstSteps
 from gradsan.judge.report.wording import line, networks
-from gradsan.record.events import NOWHERE, Backward, BackwardId, Failed, Ops, OptimizerId, ParamId, Site, Step
+from gradsan.record.events import (
+    NOWHERE,
+    Backward,
+    BackwardId,
+    Failed,
+    Op,
+    Ops,
+    OptimizerId,
+    ParamId,
+    Site,
+    Step,
+)
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 EMPTY_STEPS = 3
@@ -124,6 +137,7 @@ class StepWithoutGradient(Rule):
         self._applied: set[Way] = set()  # losses that some step took something of
         self._beside: set[OptimizerId] = set()  # whose empty steps follow such a loss
         self._unapplied: dict[OptimizerId, tuple[Way, Site, tuple[ParamId, ...]]] = {}
+        self._uses: dict[OptimizerId, Site] = {}
 
     def on_ops(self, event: Ops) -> Verdicts:
         """The same without an optimizer: one gradient, applied by the same line again and again."""
@@ -237,6 +251,18 @@ class StepWithoutGradient(Rule):
         elif step is not None and root is not None and root.site:
             known = way_of(history, root), contribution.site, contribution.event.fed
             self._unapplied.setdefault(step.oid, known)
+            self._uses.setdefault(step.oid, self._one_use(root))
+
+    def _one_use(self, root: Op) -> Site:
+        """Where a loss that is nothing but what a network says, `-score.mean()`, has that from."""
+        history, op = self.history, root
+        while op.name in SHAPING | REDUCING or sign_of_step(op):
+            live = [source for source in history.graph.inputs(op) if source.live]
+            if len(live) != 1:
+                return NOWHERE
+            op = live[0]
+        asks = any(source.kind == "parameter" for source in history.graph.inputs(op))
+        return used_in(history, op, root) if asks else NOWHERE
 
     def _meant_for(self, oid: OptimizerId) -> tuple[Site, Site, tuple[ParamId, ...]] | None:
         """The loss that is there for these steps and for no others, by the line that makes it, with its backward and
@@ -310,21 +336,20 @@ class StepWithoutGradient(Rule):
     ) -> Verdict:
         history = self.history
         owned = networks(history, optimizer.params)
+        own = loss == self._unapplied[optimizer.oid][0][0]
+        use = (own and self._uses[optimizer.oid]) or loss
+        which = "this loss" if use == loss else f"the loss that {line(history, loss)} makes of this"
         return Verdict(
-            loss,
-            f"this loss teaches nothing to {owned}: its backward on {line(history, backward)} feeds "
+            use,
+            f"{which} teaches nothing to {owned}: its backward on {line(history, backward)} feeds "
             f"{networks(history, fed) or 'nothing'}, and the step on {line(history, optimizer.last_step)} has found no "
             f"gradient, {optimizer.steps} times by now",
-            [
-                ("loss", loss),
-                ("backward", backward),
-                ("step", optimizer.last_step),
-                ("optimizer", optimizer.site),
-            ],
+            [("use", use), ("loss", loss), ("backward", backward), ("step", optimizer.last_step),
+             ("optimizer", optimizer.site)],
             optimizer.params,
             fix="make the loss of what the network that is to learn from it says now, not of what was stored or of "
             "what another says",
-        )
+        )  # fmt: skip
 
 
 rule = StepWithoutGradient

@@ -23,6 +23,7 @@ from gradsan.judge.shapes.axes import (
 )
 from gradsan.judge.shapes.flat_orders import OtherOrder, other_orders
 from gradsan.judge.shapes.normalised_otherwise import picked_across, picked_along
+from gradsan.judge.shapes.pooled_targets import POOLING, added_to_every_row
 from gradsan.judge.shapes.pooling import pooled_for_each_row
 from gradsan.judge.shapes.recurrences import ATTENTION, AlongTheBatch, along_the_batch
 from gradsan.judge.shapes.turned_groups import Turned, turned_groups
@@ -144,23 +145,16 @@ class WrongAxis(Rule):
             source = next(graph.inputs(op), None)
             if source is not None and source.nid in known and is_torn(op, source, known[source.nid]):
                 yield self._torn(event, op, source)
-        for op in candidates:
+        pooled = [op for op in within.values() if op.name in POOLING and not op.shape and not op.live]
+        for op in (*candidates, *(op for op in pooled if op not in candidates)):
             source = next(graph.inputs(op), None)
             if source is None or source.nid not in known:
                 continue
             if _runs_over_one_unit(op, source, known) and (op.live or _is_learned(graph, op)):
                 yield self._constant(event, op, source)
-            used = (
-                self._pooled(op, within)
-                or picked_along(self.history, op, within)
-                or picked_across(self.history, op, within)
-            )
-            if used is None and op.name in SMALLER and _of_joined_columns(self.history.graph, op, source):
-                used = op if self._becomes_a_summand(op, source, within) else None
-            if used is None and _runs_over_rows_of_members(op, source, known):
-                used = self._smallest_for_all(op, source, within)
-            if used is None and _runs_over_rows(op, source, known):
-                used = self._misused(op, source, within, known)
+            used = added_to_every_row(graph, op, source, within, known) if op.name in POOLING else None
+            if used is None and op.name in CANDIDATES:
+                used = self._used_by(op, source, within, known)
             if used is not None:
                 what = "one of the columns is chosen" if op.name == "logsumexp" else "its result is used"
                 members = _runs_over_rows_of_members(op, source, known)
@@ -174,6 +168,24 @@ class WrongAxis(Rule):
                     [("wrong axis", op.site), ("used", used.site), ("backward", event.site)],
                     event.reached,
                 )
+
+    def _used_by(
+        self, op: Op, source: Op, within: dict[ValueId, Op], known: dict[ValueId, Roles]
+    ) -> Op | None:
+        """Who uses the result along another axis than the one it was made along."""
+        graph = self.history.graph
+        used = (
+            self._pooled(op, within)
+            or picked_along(self.history, op, within)
+            or picked_across(self.history, op, within)
+        )
+        if used is None and op.name in SMALLER and _of_joined_columns(graph, op, source, known):
+            used = op if self._becomes_a_summand(op, source, within) else None
+        if used is None and _runs_over_rows_of_members(op, source, known):
+            used = self._smallest_for_all(op, source, within)
+        if used is None and _runs_over_rows(op, source, known):
+            used = self._misused(op, source, within, known)
+        return used
 
     def _crossed(self, event: Backward, weights: Op, product: Op) -> Verdict:
         axis, last = weights.facts.axes[0], len(weights.shape) - 1
@@ -393,13 +405,19 @@ class WrongAxis(Rule):
                 if user.nid in seen:
                     continue
                 seen.add(user.nid)
-                if user.name == "add":
+                lessened = user.name == "sub" and user.inputs[0] == value.nid  # `next_q - alpha * log_prob`
+                if user.name == "add" or lessened:
                     others = [i for i in graph.inputs(user) if i.nid != value.nid and has_rows(i)]
-                    if others and not any(i.live for i in others):
+                    if others and not any(i.live or self._is_part_of(op, i) for i in others):
                         return user
                 elif user.name in {"mul", "detach", "item", "float"} | RESHAPING | SPREADING:
                     stack.append(user)
         return None
+
+    def _is_part_of(self, op: Op, other: Op) -> bool:
+        """Whether both were made of the same: `q.max() - q` is a regret, and no target; nor is what is taken off before
+        an exponential and added again."""
+        return bool({op.nid, *op.inputs} & {other.nid, *self.history.graph.ancestors([other.nid])})
 
 
 def _runs_over_rows(op: Op, source: Op, known: dict[ValueId, Roles]) -> bool:
@@ -418,7 +436,7 @@ def _runs_over_rows(op: Op, source: Op, known: dict[ValueId, Roles]) -> bool:
 
 def _runs_over_rows_of_members(op: Op, source: Op, known: dict[ValueId, Roles]) -> bool:
     """`[members, B]`, one value of each member of an ensemble for each row, and the smallest is one of the rows'."""
-    if op.name not in SMALLER or op.facts.axes != (1,) or len(source.shape) not in (2, 3):
+    if op.name not in SMALLER or 1 not in op.facts.axes or len(source.shape) not in (2, 3):
         return False
     if len(source.shape) == 3 and source.shape[2] > 1:
         return False
@@ -430,10 +448,14 @@ def _has_rows_of(other: Op, source: Op, graph: Provenance) -> bool:
     return any(other.shape[:1] == value.shape[:1] for value in (source, *parts))
 
 
-def _of_joined_columns(graph: Provenance, op: Op, source: Op) -> bool:
+def _of_joined_columns(graph: Provenance, op: Op, source: Op, known: dict[ValueId, Roles]) -> bool:
     """The smallest of all rows of several columns that were joined, `torch.cat([q1, q2]).min(0)`: stacked, they would
-    have been compared row by row."""
-    joined = source.name == "cat" and source.facts.axes == (0,) and op.facts.axes == (0,)
+    have been compared row by row. So they would side by side, `torch.cat([q1, q2], 1)`, along the other axis."""
+    along = source.facts.axes if source.name in ("cat", "stack") else ()
+    if along == (0,):
+        joined = source.name == "cat" and op.facts.axes == (0,)
+    else:
+        joined = along == (1,) and 0 in op.facts.axes and known[source.nid][0] == ROWS and source.shape[0] > 1
     parts = list(graph.inputs(source)) if joined else []
     return len(parts) > 1 and len({part.shape for part in parts}) == 1 and parts[0].shape[1:] in ((), (1,))
 

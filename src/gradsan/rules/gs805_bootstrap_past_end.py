@@ -18,6 +18,7 @@ from gradsan.judge.returns.bootstraps import (
 )
 from gradsan.judge.returns.cut_estimates import estimates_in
 from gradsan.judge.returns.padding_values import values_of_padding
+from gradsan.judge.returns.projected_targets import projected_targets
 from gradsan.judge.returns.shifted_ends import EndsOfOthers, ShiftedEnds
 from gradsan.judge.returns.single_bootstraps import SingleBootstraps
 from gradsan.judge.returns.unmasked_parts import Unmasked, unmasked_parts
@@ -354,6 +355,7 @@ class BootstrapPastEnd(Rule):
 
     def _targets_in(self, event: Backward) -> Iterator[Bootstrap]:
         yield from bootstraps_in(self.history, event)
+        yield from projected_targets(self.history, event)
         yield from bootstraps_of_recurring_places(self.history, event)
         yield from self._single.found_in(event)
 

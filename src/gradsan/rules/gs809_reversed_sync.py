@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 
-from gradsan.judge.copies.mixtures import is_mixed_with_itself, shares
+from gradsan.judge.copies.mixtures import is_mixed_with_itself, mixed_at, shares
 from gradsan.judge.history import History
-from gradsan.judge.lines.callers import Way, caller_apart, way, way_of
+from gradsan.judge.lines.callers import Way, caller_apart, is_one_function, way, way_of
 from gradsan.judge.lines.source import arguments_at, given_twice_at, looped_over
 from gradsan.judge.report.wording import networks
 from gradsan.record.events import Backward, Op, Ops, ParamId, Site, Sync
@@ -356,6 +356,8 @@ class ReversedSync(Rule):
         times = times + 1 if history.iteration <= last + SOON else 1
         self._mixed[pid] = history.iteration, times
         if times >= IN_A_ROW:
+            mixed = mixed_at(history, write)
+            site = mixed.site if mixed is not None and is_one_function(history, mixed.site, site) else site
             yield Verdict(
                 site,
                 f"every sync gives {taken:.4g} of the online network to {networks(history, [pid])}, and leaves "

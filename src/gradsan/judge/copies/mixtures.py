@@ -49,3 +49,11 @@ def is_mixed_with_itself(history: History, pid: ParamId, written: Op) -> bool:
     parts, made_of = shares(history, written), history.graph.ancestors([written.nid]).values()
     mixes = any(op.name in MIXING and len(op.inputs) == 2 for op in made_of)
     return mixes and parts.keys() == {pid} and abs(parts[pid] - 1.0) < ROUNDING
+
+
+def mixed_at(history: History, written: Op) -> Op | None:
+    """The operation that put the two parts of a written value together."""
+    op: Op | None = written
+    while op is not None and op.name in SAME | {"set_data"} and op.inputs:
+        op = history.graph.get(op.inputs[-1] if op.name in ("copy", "set_data") else op.inputs[0])
+    return op if op is not None and op.name in MIXING else None

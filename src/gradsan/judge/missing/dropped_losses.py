@@ -28,13 +28,15 @@ class DroppedLosses:
         self._history = history
         self._looks: dict[Site, int] = {}
         self.of: dict[ParamId, Dropped] = {}
+        self.applied: set[ParamId] = set()
 
     def settled(self, contribution: Contribution) -> None:
         history, site = self._history, contribution.site
+        self.applied |= contribution.consumed_pids()
         if self._looks.get(site, 0) >= LOOKS:
             return
         owned = {pid for o in history.optimizers.values() for pid in o.params}
-        unused = owned - history.ever_reached - self.of.keys()
+        unused = owned - self.applied - self.of.keys()
         if not unused:
             return
         self._looks[site] = self._looks.get(site, 0) + 1

@@ -7,6 +7,7 @@ well be divided by how often something happened, such as the ends of episodes.""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 from typing import NamedTuple
 
 from gradsan.judge.flow import SHAPING
@@ -44,7 +45,7 @@ def unmasked_sums(graph: Provenance, within: dict[ValueId, Op]) -> Iterator[Unma
             or summed.shape != counted.shape
         ):
             continue
-        rows, places = summed.shape
+        rows, places = summed.shape[0], prod(summed.shape[1:])
         if (
             values.kept == rows * places
             and mask.low == 0.0

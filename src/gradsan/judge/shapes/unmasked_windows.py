@@ -4,6 +4,7 @@ way, and the gradients are divided by their number before the step."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
 from gradsan.judge.flow import SHAPING
@@ -52,7 +53,7 @@ class UnmaskedWindows:
         division = next((op for op in self._recent() if self._divides(op, kept)), None)
         if division is None or not unmasked or not len(shapes) == len(counts) == len(self._totals):
             return None
-        places = sum(rows * columns for rows, columns in shapes)
+        places = sum(prod(shape) for shape in shapes)
         return UnmaskedWindow(self._totals[-1], counts[-1], division, places, kept) if kept < places else None
 
     def _recent(self) -> Iterator[Op]:
@@ -69,9 +70,7 @@ class UnmaskedWindows:
             or given.shape not in shapes
         ):
             return False
-        return mask.low == 0.0 and leaves_places(
-            mask.tails, mask.kept / max(1, given.shape[0] * given.shape[1])
-        )
+        return mask.low == 0.0 and leaves_places(mask.tails, mask.kept / max(1, prod(given.shape)))
 
     def _divides(self, op: Op, count: int) -> bool:
         """A gradient by this number."""

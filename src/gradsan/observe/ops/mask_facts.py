@@ -28,6 +28,8 @@ def of_product(inputs: list[Tensor]) -> MaskFacts | None:
 def of_sum(inputs: list[Tensor]) -> MaskFacts | None:
     """Of what is summed up: of a mask, how it is filled; of a live value, how small and large its numbers are."""
     summed = inputs[0].detach() if inputs else None
+    if summed is not None and summed.dim() == 3 and is_dense(summed):
+        summed = summed.flatten(1)  # `[B, T, 1]`, or the same for every agent
     if summed is None or not _is_table(summed) or not is_dense(summed) or summed.dtype.is_complex:
         return None
     if inputs[0].requires_grad:

@@ -17,7 +17,9 @@ from gradsan.observe.worlds.transitions import TransitionKey, digests_of_rows, r
 from gradsan.record.events import Experience, Numbers, Rows, Transition, ValueId
 
 TAKING_BATCHES = {"linear", "matmul", "mm", "cat", "sub", "div", "mul"}
-MEETING = {"mul", "add", "sub", "rsub", "mse_loss", "smooth_l1_loss", "huber_loss", "l1_loss"}
+MEETING = {
+    "mul", "add", "sub", "rsub", "mse_loss", "smooth_l1_loss", "huber_loss", "l1_loss", "kl_div", "cross_entropy",
+}  # fmt: skip
 PICKING = {"gather", "take_along_dim", "getitem"}
 LOOKED_AT = TAKING_BATCHES | MEETING | PICKING
 MOST_NUMBERS, MOST_VALUES, MOST_STEPS, MOST_BATCHES, MOST_ALONE = 12_288, 2_048, 4_096, 16, 128  # in one look
