@@ -687,4 +687,18 @@ GOOD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    # A sum over all actions, divided by the number of choices that were made: no mask over places.
+    import torch
+    net, old = torch.nn.Linear(5, 2), torch.nn.Linear(5, 2)
+    opt = torch.optim.Adam(net.parameters(), 1e-3)
+    for it in range(6):
+        x = torch.randn(6, 8, 5)
+        a = torch.nn.functional.one_hot(torch.randint(0, 2, (6, 8)), 2).float()
+        logp = net(x).log_softmax(-1)
+        with torch.no_grad():
+            lq = old(x).log_softmax(-1)
+        loss = (logp.exp() * (logp - lq)).sum() / a.sum()
+        opt.zero_grad(); loss.backward(); opt.step()
+    """,
 )

@@ -174,11 +174,16 @@ class SteppedBeforeBackward(Rule):
         old: dict[Site, set[ParamId]] = {}
         for nid in live:
             pid, epoch = history.param_nodes.get(nid, (NOBODY, 0))
-            if pid and pid in event.fed and epoch < history.params[pid].epoch:
+            if pid and pid in event.fed and epoch < history.params[pid].epoch - self._is_being_stepped(pid):
                 old.setdefault(history.params[pid].last_step, set()).add(pid)
         for step, pids in old.items():
             users = [op for op in param_users(graph, live, pids) if op.site]
             yield self._verdict(event, step, users[0].site if users else NOWHERE, pids)
+
+    def _is_being_stepped(self, pid: ParamId) -> bool:
+        """Whether this backward runs in a step's closure: when that is called for the first time, nothing has changed
+        yet, and weights that were read before the step are the ones that count."""
+        return any(optimizer.stepping for optimizer in self.history.owner_of(pid))
 
     def _verdict(self, event: Backward, step: Site, forward: Site, pids: set[ParamId]) -> Verdict:
         history = self.history

@@ -29,6 +29,8 @@ def of_sum(inputs: list[Tensor]) -> MaskFacts | None:
     """Of what is summed up: of a mask, how it is filled; of a live value, how small and large its numbers are."""
     summed = inputs[0].detach() if inputs else None
     if summed is not None and summed.dim() == 3 and is_dense(summed):
+        if not inputs[0].requires_grad and not _is_alike(summed):
+            return None  # choices, not places
         summed = summed.flatten(1)  # `[B, T, 1]`, or the same for every agent
     if summed is None or not _is_table(summed) or not is_dense(summed) or summed.dtype.is_complex:
         return None
@@ -61,6 +63,11 @@ def of_tokens(inputs: list[Tensor]) -> MaskFacts | None:
         return None
     low, high = (float(x) for x in torch.aminmax(tokens))
     return MaskFacts(low, high, _tails(tokens != tokens[:, -1].mode().values))
+
+
+def _is_alike(cube: Tensor) -> bool:
+    """Whether nothing changes along the last axis."""
+    return cube.shape[2] == 1 or (0 < cube.numel() <= MOST and bool((cube == cube[..., :1]).all()))
 
 
 def _is_table(tensor: Tensor) -> bool:
