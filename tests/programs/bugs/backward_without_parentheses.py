@@ -10,5 +10,5 @@ for _ in range(12):
     obs, action, wanted = torch.randn(16, 4), torch.randint(2, (16, 1)), torch.randn(16, 1)
     loss = nn.functional.mse_loss(net(obs).gather(1, action), wanted)
     optimizer.zero_grad()
-    loss.backward  # noqa: B018
-    optimizer.step()  # BUG GS404
+    loss.backward  # noqa: B018  # BUG GS404
+    optimizer.step()
