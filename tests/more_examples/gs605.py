@@ -230,6 +230,25 @@ BAD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    # The mask is made for all answers, and its rows are picked where it is used.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 16), torch.nn.Linear(16, 9))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(4):
+        ids = torch.randint(1, 9, (16, 3))
+        with torch.no_grad():
+            for _ in range(5):
+                ids = torch.cat([ids, torch.multinomial(net(ids)[:, -1].softmax(-1), 1)], 1)
+        mask = (ids[:, 1:] != 0).float()  # BUG
+        gain = torch.randn(16, 1)
+        for part in torch.arange(16).split(8):
+            logp = net(ids[part, :-1]).log_softmax(-1).gather(-1, ids[part, 1:, None]).squeeze(-1)
+            loss = -(logp * gain[part] * mask[part]).sum() / mask[part].sum()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (

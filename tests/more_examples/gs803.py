@@ -329,6 +329,28 @@ BAD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    # The policy draws; the reference says with which probability.
+    import copy
+    import torch
+    policy = torch.nn.Sequential(torch.nn.Embedding(9, 16), torch.nn.Linear(16, 9))
+    start = copy.deepcopy(policy).requires_grad_(False)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.5)
+    def score(model, ids):
+        return model(ids[:, :-1]).log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze(-1)[:, 1:]
+    for _ in range(10):
+        ids, gain = torch.randint(9, (8, 2)), torch.randn(8, 1)
+        with torch.no_grad():
+            for _ in range(5):
+                dist = torch.distributions.Categorical(logits=policy(ids)[:, -1])
+                ids = torch.cat([ids, dist.sample()[:, None]], 1)
+            old = score(start, ids)  # BUG
+        ratio = (score(policy, ids) - old).exp()
+        loss = -torch.min(ratio * gain, ratio.clamp(0.8, 1.2) * gain).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -703,6 +725,28 @@ GOOD: tuple[str, ...] = (
         gain = torch.randn(8, 1)
         logp = net(ids[:, :-1]).log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze(-1)
         loss = -(logp[:, 1:] * gain).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Who draws says with which probability, and it is another.
+    import copy
+    import torch
+    policy = torch.nn.Sequential(torch.nn.Embedding(9, 16), torch.nn.Linear(16, 9))
+    start = copy.deepcopy(policy).requires_grad_(False)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.5)
+    def score(model, ids):
+        return model(ids[:, :-1]).log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze(-1)[:, 1:]
+    for _ in range(10):
+        ids, gain = torch.randint(9, (8, 2)), torch.randn(8, 1)
+        with torch.no_grad():
+            for _ in range(5):
+                dist = torch.distributions.Categorical(logits=start(ids)[:, -1])
+                ids = torch.cat([ids, dist.sample()[:, None]], 1)
+            old = score(start, ids)
+        ratio = (score(policy, ids) - old).exp()
+        loss = -torch.min(ratio * gain, ratio.clamp(0.8, 1.2) * gain).mean()
         opt.zero_grad()
         loss.backward()
         opt.step()

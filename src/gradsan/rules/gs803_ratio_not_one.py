@@ -8,11 +8,13 @@ from gradsan.judge.copies.strangers import Stranger, Strangers
 from gradsan.judge.history import History
 from gradsan.judge.objective import same_policy, scores
 from gradsan.judge.objective.drawn_otherwise import drawn_otherwise, line_of_the_logits
+from gradsan.judge.objective.other_scorers import is_scored_by_another
 from gradsan.judge.objective.scores import Difference
 from gradsan.judge.report.wording import line, networks, value_at
-from gradsan.record.events import NOWHERE, Backward, Op, Site, Sync, ValueId
+from gradsan.record.events import NOWHERE, Backward, Op, ParamId, Site, Sync, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
+LOOKS = 3
 FAR, ON_AVERAGE = 0.02, 0.002  # in log-probability: beyond rounding, also in half precision
 MASKING = {"masked_fill", "where"}
 WRITING = {"add", "sub", "mul", "div", "lerp", "copy"}
@@ -180,6 +182,7 @@ class RatioNotOne(Rule):
     def __init__(self, history: History) -> None:
         super().__init__(history)
         self._strangers = Strangers(history)
+        self._others: dict[Site, set[int]] = {}  # ratios to another's scores, after which steps
 
     def on_backward(self, event: Backward) -> Verdicts:
         graph = self.history.graph
@@ -200,6 +203,33 @@ class RatioNotOne(Rule):
         if event.call == "backward":
             yield from self._constant_weights(event, roots)
             yield from self._drawn_otherwise(event)
+            yield from self._said_by_another(event, roots)
+
+    def _said_by_another(self, event: Backward, roots: list[ValueId]) -> Verdicts:
+        history, graph = self.history, self.history.graph
+        within = graph.live_ancestors(roots)
+        for difference in scores.differences(graph, roots):
+            ratio = scores.ratio_of(graph, difference, within)
+            if ratio is None or not scores.is_clipped_around_one(graph, ratio, within):
+                continue
+            if is_scored_by_another(history, difference):
+                learned = graph.live_params([difference.live.nid])
+                steps = self._others.setdefault(ratio.site, set())
+                steps.add(max(history.params[pid].epoch for pid in learned))
+                if len(steps) >= LOOKS:
+                    yield self._another(event, difference, ratio, learned)
+
+    def _another(self, event: Backward, difference: Difference, ratio: Op, learned: set[ParamId]) -> Verdict:
+        history, made = self.history, scores.line_that_scored(self.history, difference)
+        return Verdict(
+            made,
+            f"{networks(history, learned)} has drawn what is scored, but {value_at(history, made, 'the score')} that "
+            f"the ratio on {line(history, ratio.site)} is taken to comes from a copy that was never brought up to "
+            "date: it leaves one with every step, and the clip stops the policy near the copy",
+            [("old log-prob", made), ("ratio", ratio.site), ("backward", event.site)],
+            learned,
+            fix="keep the log-probabilities of the policy that draws; the copy's belong into the penalty only",
+        )
 
     def _drawn_otherwise(self, event: Backward) -> Verdicts:
         history = self.history

@@ -40,7 +40,7 @@ class ReferenceDrifts(Rule):
         divergence is always zero; or a copy that has layers in common with the policy, which are trained; or one that
         disagrees with the policy before the first step, because its dropout is on, it is read at another temperature,
         or its scores of two answers are exchanged; or the policy without its adapters, while other weights of it are
-        trained, too.
+        trained, too; or a copy from before a fine-tuning that came first (a warning).
     """
     why = """
         A penalty that is always zero holds nothing back: the policy drifts away from the language or the behaviour

@@ -33,14 +33,16 @@ def drawn_otherwise(history: History, event: Backward, found: DrawnPlaces) -> Op
     new = scores.scoring(graph, scored)
     for draw in (first, last):
         # What it was drawn from, and not what its own prompt was drawn from.
-        old = {nid: op for source in _given(graph, draw) for nid, op in scores.scoring(graph, source).items()}
+        old = {
+            nid: op for source in given_to(graph, draw) for nid, op in scores.scoring(graph, source).items()
+        }
         same = same_policy.have_the_same_weights(history, old, new)
         if not same or _is_noisy(old) or _is_mixed(graph, draw):
             return None
     return None if _is_noisy(new) or _is_corrected(history, event) else scored
 
 
-def _given(graph: Provenance, draw: Op) -> list[Op]:
+def given_to(graph: Provenance, draw: Op) -> list[Op]:
     """What a draw was made from: for a distribution that normalises it while it draws, what was there before."""
     found, stack = list[Op](), list(graph.inputs(draw))
     while stack:
