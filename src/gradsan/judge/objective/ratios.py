@@ -37,12 +37,17 @@ def parts_of(graph: Provenance, measured: Op) -> Parts | None:
     sides = list(graph.inputs(op))
     if len(sides) != 2 or not sides[0].live or sides[1].live or prod(sides[0].shape) != prod(sides[1].shape):
         return None
-    above, below = sides
-    if op.name == "div":
-        above, below = _without_floor(graph, above), _without_floor(graph, below)
-        if above.name == below.name == "exp":  # exp(new) / exp(old)
-            above, below = next(graph.inputs(above)), next(graph.inputs(below))
-    return Parts(op, above, below)
+    return Parts(op, *compared(graph, op))
+
+
+def compared(graph: Provenance, op: Op) -> list[Op]:
+    """The sides of a difference; of a quotient what is compared, be it behind exponentials: `exp(new) / exp(old)`."""
+    sides = list(graph.inputs(op))
+    if op.name == "div" and len(sides) == 2:
+        sides = [_without_floor(graph, side) for side in sides]
+        if sides[0].name == sides[1].name == "exp":
+            sides = [next(graph.inputs(side)) for side in sides]
+    return sides
 
 
 def _weighs_unclipped(graph: Provenance, ratio: Op) -> bool:
