@@ -751,4 +751,19 @@ GOOD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    # A value is weighed by its own size, and limited around one.
+    import torch
+    critic = torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(critic.parameters(), lr=0.1)
+    for _ in range(3):
+        s, target = torch.randn(8, 3), torch.rand(8, 1)
+        with torch.no_grad():
+            size = 1 + critic(s).abs()
+        share = critic(s) / size
+        loss = (critic(s) - target).pow(2).mean() + (share * target).mean() + (share.clamp(0.5, 1.5) * target).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
 )

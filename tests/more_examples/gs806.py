@@ -1054,6 +1054,47 @@ BAD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    # All copies put their steps into one queue.
+    import numpy, torch
+    from collections import deque
+
+    class Walk:
+        def __init__(self, seed):
+            self.random = numpy.random.default_rng(seed)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    walks, critic = [Walk(n) for n in range(4)], torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    seen, queues, rows = [walk.reset()[0] for walk in walks], [deque(maxlen=3)] * 4, []
+    for _ in range(80):
+        for n, walk in enumerate(walks):
+            after, reward, over, _, _ = walk.step(1.0)
+            queues[n].append((seen[n], reward))
+            if len(queues[n]) == 3:
+                total = sum(0.9**k * paid for k, (_, paid) in enumerate(queues[n]))
+                rows.append((queues[n][0][0], total, after, float(over)))
+            seen[n] = after
+            if over:
+                queues[n].clear()
+                seen[n] = walk.reset()[0]
+        if len(rows) >= 32:
+            s, r, s2, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+            with torch.no_grad():
+                target = r + 0.9**3 * critic(s2).squeeze(-1) * (1 - end)  # BUG
+            loss = (critic(s).squeeze(-1) - target).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            rows = []
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -2182,5 +2223,46 @@ GOOD: tuple[str, ...] = (
                 opt.zero_grad()
                 loss.backward()
                 opt.step()
+    """,
+    """
+    # A queue for each copy.
+    import numpy, torch
+    from collections import deque
+
+    class Walk:
+        def __init__(self, seed):
+            self.random = numpy.random.default_rng(seed)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    walks, critic = [Walk(n) for n in range(4)], torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    seen, queues, rows = [walk.reset()[0] for walk in walks], [deque(maxlen=3) for _ in walks], []
+    for _ in range(80):
+        for n, walk in enumerate(walks):
+            after, reward, over, _, _ = walk.step(1.0)
+            queues[n].append((seen[n], reward))
+            if len(queues[n]) == 3:
+                total = sum(0.9**k * paid for k, (_, paid) in enumerate(queues[n]))
+                rows.append((queues[n][0][0], total, after, float(over)))
+            seen[n] = after
+            if over:
+                queues[n].clear()
+                seen[n] = walk.reset()[0]
+        if len(rows) >= 32:
+            s, r, s2, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+            with torch.no_grad():
+                target = r + 0.9**3 * critic(s2).squeeze(-1) * (1 - end)
+            loss = (critic(s).squeeze(-1) - target).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            rows = []
     """,
 )

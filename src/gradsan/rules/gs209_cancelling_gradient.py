@@ -11,6 +11,7 @@ from gradsan.judge.ledger import Contribution
 from gradsan.judge.lines.callers import helpers_behind
 from gradsan.judge.lines.cancelling_lines import line_of_constant
 from gradsan.judge.numbering import ValueNumbers, value_numbers
+from gradsan.judge.objective.ratios import compared
 from gradsan.judge.objective.scores import SAME, made
 from gradsan.judge.report.wording import line, networks, value_at
 from gradsan.record.events import Backward, Op, ParamId, Site, ValueId
@@ -186,7 +187,7 @@ class CancellingGradient(Rule):
 
     def _cancelling(self, op: Op, numbers: ValueNumbers) -> tuple[Op, Op] | None:
         """Two summands of one value, equal, live, of opposite sign and unscaled."""
-        sides = list(self.history.graph.inputs(op)) if op.name in ("sub", "rsub", "div") else []
+        sides = compared(self.history.graph, op) if op.name in ("sub", "rsub", "div") else []
         whole = len(sides) == 2 and op.facts.alpha == 1 and all(side.live and side.inputs for side in sides)
         if whole and numbers.of(sides[0]) == numbers.of(sides[1]):  # however its own summands are scaled
             first, second = sorted(sides, key=lambda o: o.nid)
@@ -209,7 +210,7 @@ class CancellingGradient(Rule):
         """Two live log-probabilities of the same weights, computed in different ways (a batch, and a part of it), and
         equal to the last digits."""
         graph = self.history.graph
-        sides = list(graph.inputs(op)) if len(op.facts.apart) == 3 else []
+        sides = compared(graph, op) if len(op.facts.apart) == 3 else []
         if len(sides) != 2 or not all(side.live and is_plain(graph, side) for side in sides):
             return None  # two differences from a reference are both zero at first
         low, high, _ = op.facts.apart

@@ -16,6 +16,7 @@ from gradsan.judge.returns.put_together import PutTogether
 from gradsan.judge.returns.rewards_of_others import RewardsOfOthers
 from gradsan.judge.returns.same_successors import SameSuccessors
 from gradsan.judge.returns.series_of_returns import SeriesOfReturns
+from gradsan.judge.returns.successors_of_others import SuccessorsOfOthers
 from gradsan.judge.returns.unmasked_steps import SumsPastEnds
 from gradsan.record.events import Backward
 from gradsan.rules.base import Rule, Verdict, Verdicts
@@ -32,6 +33,7 @@ BY_THE_GRAPH: tuple[type[Judgement], ...] = (
 BY_THE_ENVIRONMENT: tuple[type[Judgement], ...] = (
     OwnStateTargets,
     SameSuccessors,
+    SuccessorsOfOthers,
     ActionsOfOthers,
     DrawnApart,
     RewardsOfOthers,

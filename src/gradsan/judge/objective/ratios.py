@@ -1,7 +1,7 @@
 """Importance ratios, and the surrogates made of them.
 
-What is clipped on both sides of one is a ratio, however it was written: a quotient of probabilities, of exponentials,
-or of densities without their constants."""
+What is clipped on both sides of one, beside itself unclipped, is a ratio however it was written: a quotient of
+probabilities, of exponentials, or of densities without their constants."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def parts_of(graph: Provenance, measured: Op) -> Parts | None:
     op = measured
     if op.name == "clamp":
         op = flow.unshaped(graph, next(graph.inputs(op)), flow.SHAPING)
-        if not _weighs_unclipped(graph, op):
+        if not _is_bounded(graph, op):
             return None
     if op.name == "exp":
         op = flow.unshaped(graph, next(graph.inputs(op)), flow.SHAPING | flow.REDUCING)
@@ -37,19 +37,24 @@ def parts_of(graph: Provenance, measured: Op) -> Parts | None:
     sides = list(graph.inputs(op))
     if len(sides) != 2 or not sides[0].live or sides[1].live or prod(sides[0].shape) != prod(sides[1].shape):
         return None
-    above, below = sides
-    if op.name == "div":
-        above, below = _without_floor(graph, above), _without_floor(graph, below)
-        if above.name == below.name == "exp":  # exp(new) / exp(old)
-            above, below = next(graph.inputs(above)), next(graph.inputs(below))
-    return Parts(op, above, below)
+    return Parts(op, *compared(graph, op))
 
 
-def _weighs_unclipped(graph: Provenance, ratio: Op) -> bool:
-    """Whether it is weighed as it is, too, as in a surrogate; a value that is only limited is no ratio."""
-    return any(
-        user.name == "mul" and user.live for user in flow.users_through(graph, ratio, graph.ops, flow.SHAPING)
-    )
+def compared(graph: Provenance, op: Op) -> list[Op]:
+    """The sides of a difference; of a quotient what is compared, be it behind exponentials: `exp(new) / exp(old)`."""
+    sides = list(graph.inputs(op))
+    if op.name == "div" and len(sides) == 2:
+        sides = [_without_floor(graph, side) for side in sides]
+        if sides[0].name == sides[1].name == "exp":
+            sides = [next(graph.inputs(side)) for side in sides]
+    return sides
+
+
+def _is_bounded(graph: Provenance, ratio: Op) -> bool:
+    """Whether it is weighed as it is and as it is clipped, and one of both is taken: a surrogate. A value that is only
+    limited is no ratio."""
+    users = flow.users_through(graph, ratio, graph.ops, flow.SHAPING | {"mul", "neg", "clamp"})
+    return any(user.name in flow.BOUNDING and clipped_ratio(graph, user) is not None for user in users)
 
 
 def _without_floor(graph: Provenance, op: Op) -> Op:

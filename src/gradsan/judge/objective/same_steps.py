@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gradsan.judge.experience import Row
+from gradsan.judge.flow import CHOOSING
 from gradsan.record.events import Op, ValueId
 
 if TYPE_CHECKING:
@@ -29,7 +30,11 @@ def are_of_the_same_steps(
         return False
     covered = history.graph.ancestors(acted_on)
     alike = {(op.name, op.site) for nid, op in covered.items() if not op.inputs}
-    return all(op.nid in covered or not op.floating or (op.name, op.site) in alike for op in lost)
+    return all(_is_choice(op) or op.nid in covered or (op.name, op.site) in alike for op in lost)
+
+
+def _is_choice(op: Op) -> bool:
+    return not op.floating or "sample" in op.tags or op.name in CHOOSING
 
 
 def _step(row: Row) -> tuple[int, int] | None:

@@ -254,7 +254,9 @@ def _parting(graph: Provenance, own: Op, other: Op) -> tuple[Op, Op]:
         seen.add(ours.nid)
         inputs = [[_handed(graph, i) for i in graph.inputs(op)] for op in (ours, theirs)]
         pairs = list(zip(*inputs, strict=False))
-        if len(inputs[0]) != len(inputs[1]) or any(_differ(*pair) for pair in pairs):
+        if len(inputs[0]) != len(inputs[1]) or any(
+            a.kind == b.kind == "operation" and a.name != b.name for a, b in pairs
+        ):
             found.append((ours, theirs))
         else:
             stack += [pair for pair in pairs if graph.value_params([pair[0].nid])]
@@ -264,10 +266,6 @@ def _parting(graph: Provenance, own: Op, other: Op) -> tuple[Op, Op]:
 def _handed(graph: Provenance, op: Op, passing: set[str] = PASSED_ON) -> Op:
     """What was passed on, before it was reshaped, picked or put together."""
     return flow.unshaped(graph, op, passing)
-
-
-def _differ(one: Op, other: Op) -> bool:
-    return one.kind == other.kind == "operation" and one.name != other.name
 
 
 def batches(graph: Provenance, live: Op) -> list[Op]:
