@@ -79,7 +79,18 @@ FIRST_TRIES = (
         "13 of 20",
     ),
     ("28", "26", "by others, on what reports tell most often, after all of these", "24 of 26"),
-    ("29", "26", "by others, on public issues and rarer slips, after all of these", "16 of 26"),
+    (
+        "29",
+        "26",
+        "by others, on public issues and rarer slips, after all of these, before the mends that followed",
+        "16 of 26",
+    ),
+    (
+        "30",
+        "20",
+        "by others, on reports again, without a look at those mends; counted after them",
+        "14 of 20",
+    ),
 )
 VERDICTS = ("code and line", "line only", "code only", "other finding", "silent")
 HEAD = ("class", "pairs", *VERDICTS, "twins with an alarm")

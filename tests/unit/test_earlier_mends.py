@@ -134,3 +134,25 @@ def test_a_gradient_that_grows_is_told_with_its_own_backward() -> None:
         """
     )
     assert {(finding.rule, finding.culprit.line) for finding in report.findings} == {("GS501", 10)}
+
+
+def test_a_view_that_torch_refuses_to_speak_of_may_be_written() -> None:
+    """One that was made under `no_grad`, and whose base got a graph since."""
+    report = run_code("""
+        import torch
+        net = torch.nn.Linear(3, 3)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(4):
+            rows = torch.zeros(4, 3)
+            with torch.no_grad():
+                first = rows[0]
+            rows[1] = net(torch.randn(3))
+            with torch.no_grad():
+                first[0] = 1.0
+            loss = rows[1:].pow(2).sum()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+    """)
+    assert not report.faults, report.faults[0]["traceback"]
+    assert not report.findings

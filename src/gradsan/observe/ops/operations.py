@@ -13,7 +13,7 @@ from gradsan.observe import interruptions
 from gradsan.observe.containment import Containment
 from gradsan.observe.focus.tracing import Tracing
 from gradsan.observe.graphs.function_gradients import backward_site
-from gradsan.observe.graphs.graph import DEEPEST, is_transforming, label
+from gradsan.observe.graphs.graph import DEEPEST, is_transforming, label, node_of
 from gradsan.observe.interruptions import is_the_scripts, waiting
 from gradsan.observe.last_resort import attempt
 from gradsan.observe.ops import fused_scores, inspect_op
@@ -320,7 +320,7 @@ class OperationTap(StackedMode):
             if live and (depth := self.values.carried(nid, numbers)):
                 facts = facts._replace(carried=depth)
             self.record(Op(nid, name, site, numbers, live, shape, floating, (), facts, chain=place.chain))
-            if live and tensor.grad_fn is not None:
+            if live and node_of(tensor) is not None:
                 self.writes.used(nid, [tensor], tensor, label(tensor, nid, site))
         self.values.wrote(tensor, nid)
         self.writes.wrote(tensor, nid, site, name)

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from gradsan.observe.graphs.graph import traced_before, walk
+from gradsan.observe.graphs.graph import node_of, traced_before, walk
 from gradsan.observe.registry import Leaves, shape_of, storage_of
 from gradsan.observe.slots import SEQUENCES, is_array, is_plain_of_numpy, items_of, memory_of
 from gradsan.observe.unseen import is_dense, is_readable
@@ -120,7 +120,7 @@ class Values:
         """Values that are still there and have a graph, with the traced iteration that made them."""
         for ref, nid, _ in list(self._known.values()):
             born, tensor = self._born.get(nid), ref()
-            if born is not None and tensor is not None and tensor.grad_fn is not None:
+            if born is not None and tensor is not None and node_of(tensor) is not None:
                 yield tensor, nid, born[0]
 
     @property
