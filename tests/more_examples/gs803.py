@@ -766,4 +766,22 @@ GOOD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    # Drawn by another policy on purpose, and corrected for by weights that are constants (V-trace).
+    import torch
+    net = torch.nn.Linear(5, 4)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(5):
+        s, gain = torch.randn(12, 8, 5), torch.randn(12, 8)
+        with torch.no_grad():
+            behaviour = torch.distributions.Categorical(logits=net(s) + 0.5 * torch.randn(12, 8, 4))
+            action = behaviour.sample()
+            old = behaviour.log_prob(action)
+        logp = torch.distributions.Categorical(logits=net(s)).log_prob(action)
+        weight = (logp - old).exp().detach().clamp(max=1.0)
+        loss = -(weight * logp * gain).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
 )

@@ -72,12 +72,19 @@ def _is_noisy(region: dict[ValueId, Op]) -> bool:
 
 
 def _is_corrected(history: History, event: Backward) -> bool:
-    """A ratio to what the choices were drawn with: the loss knows that it is another policy."""
+    """A ratio to what the choices were drawn with, live or a constant weight: the loss knows that it is another
+    policy."""
     graph, roots = history.graph, [root.nid for root in event.roots]
     within = graph.live_ancestors(roots)
-    return any(
+    corrected = any(
         difference.largest > FAR and scores.ratio_of(graph, difference, within) is not None
         for difference in scores.differences(graph, roots)
+    )
+    return corrected or any(
+        max(map(abs, difference.facts.apart[:2]), default=0.0) > FAR
+        for op in graph.named(graph.ancestors(roots), ("exp",))
+        for difference in graph.inputs(op)
+        if difference.name == "sub"
     )
 
 
