@@ -37,9 +37,9 @@ def judged_choices(
 ) -> Iterator[tuple[Op, set[ParamId]]]:
     """Drawn numbers (actions) that a critic judges, `alpha * log_prob(a) - q[a]`: the loss knows what the choice is
     worth, and all that reaches the policy is a score that teaches nothing on average."""
-    for draw in graph.ancestors(roots).values():
-        if draw.live or draw.floating or not is_choice(graph, draw) or not graph.is_cut(draw):
-            continue
+    constants = [op for op in graph.ancestors(roots).values() if not (op.live or op.floating)]
+    drawn = {op.site: op for op in constants if is_choice(graph, op) and graph.is_cut(op)}
+    for draw in drawn.values():  # one of each line: the steps of a rollout are alike
         behind = graph.live_params([i.nid for i in graph.inputs(draw) if i.live]) & trained
         if behind and idle_scores(graph, roots, draw) and is_judged_apart(graph, roots, draw, behind):
             yield draw, behind
