@@ -2265,4 +2265,44 @@ GOOD: tuple[str, ...] = (
             opt.step()
             rows = []
     """,
+    """
+    # A world that hardly moves: the value of the next state is nearly that of the last one.
+    import numpy, torch
+
+    class Drift:
+        def reset(self):
+            self.random, self.x = numpy.random.default_rng(0), numpy.zeros(3, dtype="float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0, 1e-4, size=3)).astype("float32")
+            return self.x.copy(), float(self.random.normal(-30, 9)), False, False, {}
+
+    world, policy, critic = Drift(), torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD([*policy.parameters(), *critic.parameters()], lr=1e-5)
+    obs, _ = world.reset()
+    for _ in range(6):
+        states, actions, values, rewards = [], [], [], []
+        for _ in range(48):
+            seen = torch.from_numpy(obs)
+            with torch.no_grad():
+                actions.append(torch.distributions.Categorical(logits=policy(seen)).sample())
+                values.append(critic(seen).item())
+            states.append(seen)
+            obs, reward, _, _, _ = world.step(actions[-1].item())
+            rewards.append(reward)
+        with torch.no_grad():
+            values.append(critic(torch.from_numpy(obs)).item())
+        advantages, carry = numpy.zeros(48, dtype="float32"), 0.0
+        for t in reversed(range(48)):
+            carry = rewards[t] + 0.95 * values[t + 1] - values[t] + 0.95 * 0.9 * carry
+            advantages[t] = carry
+        s, gain = torch.stack(states), torch.from_numpy(advantages)
+        returns = gain + torch.tensor(values[:-1])
+        log_prob = torch.distributions.Categorical(logits=policy(s)).log_prob(torch.stack(actions))
+        loss = (critic(s).squeeze(-1) - returns).pow(2).mean() - (log_prob * gain).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
 )

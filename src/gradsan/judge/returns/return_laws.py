@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from gradsan.judge.returns.least_squares import Column, solve
 from gradsan.record.events import Transition
@@ -173,9 +174,19 @@ class Series:
             if entry.transition.end or entry.prediction is None:
                 continue
             from_itself = law.at(entry, ReturnRow(entry.transition, entry.prediction, entry.prediction))
+            moved = entry.prediction + self._usual_move(stream, step)
+            from_another = law.at(entry, ReturnRow(entry.transition, moved, moved))
+            if abs(from_another - from_itself) <= 10 * self.tolerance:
+                continue  # the value of the next state is too near to be told from it
             is_own = abs(from_itself - entry.number) <= self.tolerance
             own, other = own + is_own, other + (not is_own)
         return own, other
+
+    def _usual_move(self, stream: int, step: int) -> float:
+        """By how much the prediction changes from one step to the next, shortly before this one."""
+        before = (self.entries[stream, step - back].prediction or 0.0 for back in range(FEWEST_PAIRS))
+        moves = sorted(abs(later - earlier) for later, earlier in pairwise(before))
+        return moves[len(moves) // 2]
 
     # -- what is no return ---------------------------------------------------------------------------------
 
