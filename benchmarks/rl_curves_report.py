@@ -20,9 +20,9 @@ evaluation episodes, on one thread, one after the other. Evaluations are greedy;
 running mean of their weights ([why](rl.md#what-plays)). The sanitizer watched gradsan's side (adaptive) and found
 nothing. CPU time is that of the whole run, evaluations included.
 
-The runs are **short**: what a few minutes of one core allow. They show that the agents run on these environments,
-clean under the sanitizer, and begin as Stable-Baselines3's do. Most are too short for either side to have learned
-anything; they do not show who learns better.
+The runs are **short**: what some minutes of one core allow, a tenth of a real training and less. They show that the
+agents run on these environments, clean under the sanitizer, and learn as Stable-Baselines3's do in the beginning. One
+seed each: they do not show who learns better.
 """
 
 
