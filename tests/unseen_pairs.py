@@ -6,12 +6,11 @@ says nothing): no rule had been mended with a pair of that round in sight."""
 from __future__ import annotations
 
 import ast
-import hashlib
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
-SEED = 12277  # cuts every class into halves of the same size, give or take one pair
+OPENED = 30  # pairs of later rounds are held: who mends a rule does not look at them
 FOLDER = Path(__file__).parent / "programs" / "unseen"
 MARK = re.compile(r"# BUG((?: GS\d{3})+)$")
 CLASSES = (
@@ -55,9 +54,9 @@ class Pair:
         return int(found.group(1)) if found else 1
 
     @property
-    def half(self) -> str:
-        """Who mends a rule looks at the open half only; the held one says how far the mend reaches."""
-        return "held" if hashlib.sha256(f"{SEED}:{self.name}".encode()).digest()[0] % 2 else "open"
+    def held(self) -> bool:
+        """What is held says how far mends reach; a round is opened when later ones are there to say so."""
+        return self.round > OPENED
 
     def marks(self) -> dict[int, list[str]]:
         """Line number → codes that are right there."""

@@ -30,7 +30,3 @@ def test_twins_differ_in_more_than_their_marks() -> None:
 def test_every_file_belongs_to_a_pair():
     expected = {path for pair in PAIRS for path in (pair.bug, pair.twin)}
     assert set(FOLDER.glob("*.py")) == expected
-
-
-def test_every_class_has_pairs_in_both_halves():
-    assert {(pair.kind, pair.half) for pair in PAIRS} == {(k, h) for k in CLASSES for h in ("open", "held")}
