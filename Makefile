@@ -153,7 +153,7 @@ benchmark: $(READY) benchmark-peers
 benchmark-full: $(READY) benchmark-peers
 	mkdir -p build
 	$(SCORE) --command "make benchmark-full" --results build/benchmark-full.jsonl --misses build/benchmark-misses.md \
-		--sample 0 --originals 0 --sites 0 --reports 0 --peers all $(BENCHMARK)
+		--sample all --originals all --sites all --reports all --peers all $(BENCHMARK)
 
 # The peers, in an environment of their own that sees the project's torch.
 benchmark-peers: $(READY) .venv-benchmark/.ready

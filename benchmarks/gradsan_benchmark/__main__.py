@@ -26,6 +26,12 @@ BUGS_FOR_SLOW = 2  # of each program
 GRACE = 15.0  # seconds, to write down what was said in time
 
 
+def how_many(word: str) -> int:
+    if word != "all" and not word.isdecimal():
+        raise argparse.ArgumentTypeError(f"{word!r} is neither a number nor all")
+    return sys.maxsize if word == "all" else int(word)
+
+
 def arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="gradsan_benchmark", description=__doc__)
     add = parser.add_argument
@@ -36,12 +42,10 @@ def arguments() -> argparse.ArgumentParser:
         default="pytorch",
         help=f"other tools on the same cases: {' '.join(peers.NAMES)}; or all, none",
     )
-    add("--sample", type=int, default=300, help="how many mutants; 0: all (default: %(default)s)")
-    add("--originals", type=int, default=36, help="of how many programs; 0: all (default: %(default)s)")
-    add(
-        "--sites", type=int, default=1, help="mutants per program and operator; 0: all (default: %(default)s)"
-    )
-    add("--reports", type=int, default=30, help="how many pairs of the reports track; 0: all, -1: none")
+    add("--sample", type=how_many, default=300, help="how many mutants, or all (default: %(default)s)")
+    add("--originals", type=how_many, default=36, help="of how many programs, or all (default: %(default)s)")
+    add("--sites", type=how_many, default=1, help="mutants per program and operator, or all (default: 1)")
+    add("--reports", type=how_many, default=30, help="how many pairs of the reports track, or all (0: none)")
     add("--corpus", type=Path, help="a folder of more pairs, with an index.json")
     add("--seed", type=int, default=0)
     add("--half", choices=(DEVELOPMENT, UNSEEN), default="", help="only the mutants of this half")
@@ -181,7 +185,7 @@ def _ask_slow(
 
 
 def _pairs(options: argparse.Namespace, place: Path) -> list[reports.Pair]:
-    if options.reports < 0:
+    if not options.reports:
         return []
     pairs = [*reports.of_repository(options.root, place)]
     pairs += reports.of_corpus(options.corpus, place) if options.corpus else []

@@ -50,17 +50,16 @@ def read(path: Path) -> tuple[str, Source]:
 
 
 def cases(program: Program, operator: str, sites: int, seed: int) -> list[Case]:
-    """At most `sites` mutants of one program by one operator, drawn by the seed; 0: all."""
+    """At most `sites` mutants of one program by one operator, drawn by the seed."""
     places = []
     for file in program.files:
         found = OPERATORS[operator].places(read(program.folder / file)[1])
         places += [(file, number, change) for number, change in enumerate(found)]
-    if sites:
-        random.Random(f"{seed}:{program.name}:{operator}").shuffle(places)
+    random.Random(f"{seed}:{program.name}:{operator}").shuffle(places)
     made: list[Case] = []
     for file, number, change in places:
         before, source = read(program.folder / file)
-        text = source.apply(change) if not sites or len(made) < sites else None
+        text = source.apply(change) if len(made) < sites else None
         if text is not None:
             where = tuple(sorted(set(change.lines)))
             made.append(Case(program, operator, file, number, text, where, difference(before, text)))
@@ -79,8 +78,8 @@ def every_case(programs: Iterable[Program], sites: int, seed: int) -> list[Case]
 
 
 def some_programs(programs: list[Program], size: int, seed: int) -> list[Program]:
-    """`size` programs (0: all of them), in turns from each origin: a run that is broken off has had some of each."""
-    size = min(size or len(programs), len(programs))
+    """`size` programs, in turns from each origin: a run that is broken off has had some of each."""
+    size = min(size, len(programs))
     by_origin: dict[str, list[Program]] = defaultdict(list)
     for program in programs:
         by_origin[program.origin].append(program)
@@ -95,8 +94,8 @@ def some_programs(programs: list[Program], size: int, seed: int) -> list[Program
 
 
 def sample(found: list[Case], size: int, seed: int) -> list[Case]:
-    """`size` cases, in turns from each operator; 0: all of them."""
-    if not size or size >= len(found):
+    """`size` cases, in turns from each operator."""
+    if size >= len(found):
         return found
     by_operator: dict[str, list[Case]] = defaultdict(list)
     for case in found:

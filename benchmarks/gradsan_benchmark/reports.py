@@ -70,11 +70,9 @@ def of_corpus(corpus: Path, place: Path) -> Iterator[Pair]:
 
 
 def sample(pairs: list[Pair], size: int, seed: int) -> list[Pair]:
-    return (
-        sorted(random.Random(seed).sample(pairs, size), key=lambda p: p.bug.name)
-        if 0 < size < len(pairs)
-        else pairs
-    )
+    if size >= len(pairs):
+        return pairs
+    return sorted(random.Random(seed).sample(pairs, size), key=lambda p: p.bug.name)
 
 
 def work(pairs: Iterable[Pair], tools: list[Tool], known: Iterable[Row]) -> Iterator[Row]:

@@ -9,7 +9,9 @@ from collections import Counter
 from pathlib import Path
 
 import gradsan_benchmark
+import pytest
 from gradsan_benchmark import page, picture, reports, sarif, score
+from gradsan_benchmark.__main__ import arguments
 from gradsan_benchmark.cases import Case, sample
 from gradsan_benchmark.programs import Program
 from gradsan_benchmark.sarif import Finding
@@ -133,3 +135,11 @@ def test_results_are_lines_of_json_and_a_broken_last_line_is_left_out(tmp_path):
         json.dumps({"name": "a", "n": 1}) + "\n" + json.dumps({"name": "a", "n": 2}) + '\n{"name"', "utf-8"
     )
     assert load(path) == [{"name": "a", "n": 2}]
+
+
+def test_how_many_is_a_number_or_all():
+    asked = arguments().parse_args(["--sample", "7", "--reports", "0", "--sites", "all"])
+    assert (asked.sample, asked.reports) == (7, 0)
+    assert len(sample([case("drop-item", n) for n in range(20)], asked.sites, seed=0)) == 20
+    with pytest.raises(SystemExit):
+        arguments().parse_args(["--reports", "-1"])
