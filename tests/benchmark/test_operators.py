@@ -109,6 +109,11 @@ def test_change_that_would_move_a_line_is_not_made():
     assert not OPERATORS["drop-detach"].changes(Source("y = (v(s)\n  .detach())\n"))
 
 
+def test_weights_that_are_exchanged_get_brackets_of_their_own():
+    ((_, text),) = OPERATORS["exchange-soft-weights"].changes(Source("t.copy_((1 - tau) * t + tau * p)\n"))
+    assert text == "t.copy_((tau) * t + (1 - tau) * p)\n"
+
+
 def test_decorator_that_goes_leaves_its_line_empty_and_the_function_whole():
     ((_, text),) = OPERATORS["drop-no-grad-decorator"].changes(
         Source("@torch.no_grad()\ndef f():\n    pass\n")

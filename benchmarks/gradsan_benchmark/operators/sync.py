@@ -108,14 +108,14 @@ def exchange_soft_weights(source: Source) -> Iterator[Change]:
         # The rate of a running mean is a setting.
         if len(call.args) == 2 and over_parameters(source, call):
             weight = call.args[1]
-            yield Change((source.put(weight, f"1 - {source.text(weight)}"),), _around(source, call))
+            yield Change((source.put(weight, f"1 - {source.operand(weight)}"),), _around(source, call))
     for call in method(source, "copy_"):
         mixed = call.args[0] if call.args else None
         if isinstance(mixed, ast.BinOp) and isinstance(mixed.op, ast.Add):
             sides = [s for s in (mixed.left, mixed.right) if isinstance(s, ast.BinOp)]
             if len(sides) == 2 and all(isinstance(s.op, ast.Mult) for s in sides):
                 first, second = sides[0].left, sides[1].left
-                put = source.put(first, source.text(second)), source.put(second, source.text(first))
+                put = source.put(first, source.operand(second)), source.put(second, source.operand(first))
                 yield Change(put, _around(source, call))
 
 
