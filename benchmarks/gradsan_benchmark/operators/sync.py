@@ -16,6 +16,7 @@ from gradsan_benchmark.syntax import (
     forwards,
     lines,
     method,
+    optimizers,
     owner,
     uses,
 )
@@ -43,6 +44,13 @@ def repeated(source: Source, call: ast.Call, given: ast.Call) -> bool:
     return bool(functions) and not new and functions[0].name != "__init__"
 
 
+def is_put_aside(source: Source, name: str) -> bool:
+    """Whether this is a copy that nobody asks: weights to go back to."""
+    last = name.split(".")[-1]
+    copied = any(copy.split(".")[-1] == last for copy, _, _ in copies(source))
+    return copied and not any(dotted(call.func).split(".")[-1] == last for call in source.calls)
+
+
 def target_uses(source: Source, target: str) -> tuple[int, ...]:
     asked = [c for c in forwards(source, live=False) if dotted(c.func) == target]
     return tuple(line for c in asked for line in lines(source.statement(c)))
@@ -61,14 +69,17 @@ def alias_target(source: Source) -> Iterator[Change]:
     "reverse-sync",
     "sync",
     "GS809 GS307",
-    leaves="the copy at the start: both networks are new then; and networks that are loaded from each other, as the "
-    "best so far and the last: the program decides which one is to be kept",
+    leaves="the copy at the start: both networks are new then; networks that are loaded from each other, as the "
+    "best so far and the last, and copies that nobody asks: the program decides which one is to be kept; and the "
+    "states of optimizers",
 )
 def reverse_sync(source: Source) -> Iterator[Change]:
     """The online network is loaded from the target."""
     ways = {(owner(call), owner(given)) for call, given in hard_syncs(source)}
     for call, given in hard_syncs(source):
         if not repeated(source, call, given) or (owner(given), owner(call)) in ways:
+            continue
+        if {owner(call), owner(given)} & set(optimizers(source)) or is_put_aside(source, owner(given)):
             continue
         assert isinstance(call.func, ast.Attribute)
         assert isinstance(given.func, ast.Attribute)
