@@ -47,6 +47,11 @@ class Source:
         start, end = self.span(node)
         return self.raw[start:end].decode()
 
+    def operand(self, node: ast.AST) -> str:
+        """Its text as a factor or a term: an operation loses its brackets when it is moved, and gets new ones."""
+        whole = isinstance(node, ast.Name | ast.Attribute | ast.Call | ast.Constant | ast.Subscript)
+        return self.text(node) if whole else f"({self.text(node)})"
+
     def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
         while node in self.parents:
             node = self.parents[node]

@@ -89,6 +89,19 @@ def test_what_is_no_bug_in_its_context_is_left_alone():
         ("flip-entropy-sign", "excess = -log_prob - target_entropy\n"),  # the target is a setting
         ("drop-loss-mask", "with torch.no_grad():\n    mean = (x * mask).sum()\n"),
         ("keep-growing-list", "rewards.clear()\n"),  # numbers may be kept
+        ("list-round-trip", "b = clamp(ratio, 0.8, 1.2) * a\nloss = torch.min(2, b)\n"),  # as above, by name
+        ("reverse-sync", "def go(self):\n    child.opt.load_state_dict(opt.state_dict())\n" + optimizer),
+        ("reverse-sync", "safe = deepcopy(net)\nfor _ in x:\n    net.load_state_dict(safe.state_dict())\n"),
+        (
+            "clip-other-network",
+            "opt = Adam([{'params': a.parameters()}])\nclip_grad_norm_(b.parameters(), 1)\n",
+        ),
+        ("drop-clone", "def clone(self):\n    return 1\npair = [elite, elite.clone()]\n"),  # another agent
+        ("optimizer-misses-part", "zip(xs, [*a.parameters(), *b.parameters()])\n"),  # what is synced
+        (
+            "decay-weights-live",
+            optimizer + "with autocast():\n    loss = net(x)\nloss.backward()\nopt.step()\n",
+        ),  # the copies stay as they are
         ("decay-weights-live", optimizer + "net(x).mean().backward()\nopt.step()\n"),  # before the forward
     ):
         assert not OPERATORS[name].changes(Source(text)), name
@@ -107,6 +120,11 @@ def test_columns_count_bytes_where_a_line_holds_more_than_ascii():
 
 def test_change_that_would_move_a_line_is_not_made():
     assert not OPERATORS["drop-detach"].changes(Source("y = (v(s)\n  .detach())\n"))
+
+
+def test_weights_that_are_exchanged_get_brackets_of_their_own():
+    ((_, text),) = OPERATORS["exchange-soft-weights"].changes(Source("t.copy_((1 - tau) * t + tau * p)\n"))
+    assert text == "t.copy_((tau) * t + (1 - tau) * p)\n"
 
 
 def test_decorator_that_goes_leaves_its_line_empty_and_the_function_whole():

@@ -2,6 +2,18 @@
 
 BAD: tuple[str, ...] = (
     """
+    # Nobody has learnt yet: the weight of the log-probability is a constant by right.
+    import torch
+    actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+    opts = [torch.optim.SGD(net.parameters(), lr=0.1) for net in (actor, critic)]
+    s, r = torch.randn(8, 3), torch.randn(8)
+    value = critic(s).squeeze(-1)
+    dist = torch.distributions.Normal(actor(s), 0.4)
+    log_prob = dist.log_prob(torch.randn(8, 2)).detach().sum(-1)  # BUG
+    loss = -(log_prob * (r - value).detach()).mean()
+    loss.backward()
+    """,
+    """
     # The other player is detached by right; the own one was frozen where its optimizer was made.
     import torch
     hero, foe = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)

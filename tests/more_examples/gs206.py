@@ -2,6 +2,31 @@
 
 BAD: tuple[str, ...] = (
     """
+    # A helper that is given both, as it should be, asks the wrong one.
+    import copy
+    import torch
+    import torch.nn.functional as F
+
+    def errors(net, slow, s, a, r, after):
+        with torch.no_grad():
+            best = net(after).argmax(1, keepdim=True)
+            goal = r + 0.9 * slow(after).gather(1, best).squeeze(1)
+        chosen = slow(s).gather(1, a).squeeze(1)  # BUG
+        return F.smooth_l1_loss(chosen, goal)
+
+    net = torch.nn.Linear(3, 2)
+    slow = copy.deepcopy(net)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for update in range(8):
+        s, a, r = torch.randn(8, 3), torch.randint(2, (8, 1)), torch.randn(8)
+        loss = errors(net, slow, s, a, r, torch.randn(8, 3))
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        if update % 3 == 2:
+            slow.load_state_dict(net.state_dict())
+    """,
+    """
     # It was given one that acts and never learns.
     import torch
     behaviour, policy = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)

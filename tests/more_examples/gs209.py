@@ -2,6 +2,27 @@
 
 BAD: tuple[str, ...] = (
     """
+    # The returns are made of the values, live: the error is the advantage, whatever the critic says.
+    import torch
+    import torch.nn.functional as F
+    policy, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD([*policy.parameters(), *critic.parameters()], lr=0.1)
+    for _ in range(5):
+        s, a, rewards = torch.randn(8, 3), torch.randint(2, (8, 1)), torch.randn(8)
+        values = critic(s).squeeze(-1)
+        advantages, after = [], 0.0
+        for reward, value in zip(reversed(rewards.tolist()), reversed(values.tolist())):
+            advantages.insert(0, reward + 0.9 * after - value)
+            after = value
+        advantages = torch.tensor(advantages)
+        returns = advantages + values  # BUG
+        log_probs = policy(s).log_softmax(-1).gather(1, a).squeeze(1)
+        loss = F.mse_loss(values, returns) - (log_probs * advantages).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
     # The weight of the critic is its own size, live (TD3+BC).
     import torch
     actor, critic = torch.nn.Linear(3, 1), torch.nn.Linear(4, 1).requires_grad_(False)
@@ -170,6 +191,34 @@ BAD: tuple[str, ...] = (
 )
 
 GOOD: tuple[str, ...] = (
+    """
+    import torch
+    import torch.nn.functional as F
+    critic = torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(critic.parameters(), lr=0.1)
+    for _ in range(5):
+        values, advantages = critic(torch.randn(8, 3)).squeeze(-1), torch.randn(8)
+        returns = advantages + values.detach()
+        loss = F.mse_loss(values, returns)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # What is left of a step when its beginning is taken off; both ends learn from another loss.
+    import torch
+    import torch.nn.functional as F
+    encoder, move, head = torch.nn.Linear(3, 2), torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+    opt = torch.optim.SGD([*encoder.parameters(), *move.parameters(), *head.parameters()], lr=0.1)
+    for _ in range(5):
+        s, y = torch.randn(8, 3), torch.randn(8, 1)
+        z = encoder(s)
+        after = z + move(z)
+        loss = 0.1 * F.mse_loss(after, z) + F.mse_loss(head(after), y) + F.mse_loss(head(z), y)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
     """
     # The weight of the critic is its own size, as a number (TD3+BC).
     import torch

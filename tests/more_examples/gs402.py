@@ -2,6 +2,42 @@
 
 BAD: tuple[str, ...] = (
     """
+    # A recurrent replay keeps the states as they came; sequences start from them.
+    import random
+    import torch
+    cell, head = torch.nn.GRUCell(4, 8), torch.nn.Linear(8, 1)
+    opt = torch.optim.Adam([*cell.parameters(), *head.parameters()], lr=1e-3)
+    memory, hidden = [], torch.zeros(1, 8)
+    for step in range(12):
+        obs = torch.randn(1, 4)
+        memory.append((obs, hidden))  # BUG
+        hidden = cell(obs, hidden.detach())
+        if step >= 4:
+            loss = 0.0
+            for start in random.sample(range(len(memory) - 2), 3):
+                state = memory[start][1]
+                for seen, _ in memory[start : start + 2]:
+                    state = cell(seen, state)
+                    loss = loss + head(state).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+    """,
+    """
+    # Kept as it was, and carried on under its own name: that name is the one to change.
+    import torch
+    cell = torch.nn.GRUCell(4, 8)
+    opt = torch.optim.SGD(cell.parameters(), lr=0.1)
+    seen, hidden = [], torch.zeros(1, 8)
+    for step in range(3):
+        hidden = cell(torch.randn(1, 4), hidden)  # BUG
+        seen.append(hidden)
+        loss = hidden.pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
     # Priorities are kept with the graph of the error that they were made of.
     import torch
     q = torch.nn.Linear(3, 1)
@@ -222,6 +258,27 @@ BAD: tuple[str, ...] = (
 )
 
 GOOD: tuple[str, ...] = (
+    """
+    import random
+    import torch
+    cell, head = torch.nn.GRUCell(4, 8), torch.nn.Linear(8, 1)
+    opt = torch.optim.Adam([*cell.parameters(), *head.parameters()], lr=1e-3)
+    memory, hidden = [], torch.zeros(1, 8)
+    for step in range(12):
+        obs = torch.randn(1, 4)
+        memory.append((obs, hidden.detach()))
+        hidden = cell(obs, hidden.detach())
+        if step >= 4:
+            loss = 0.0
+            for start in random.sample(range(len(memory) - 2), 3):
+                state = memory[start][1]
+                for seen, _ in memory[start : start + 2]:
+                    state = cell(seen, state)
+                    loss = loss + head(state).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+    """,
     """
     # The state as a constant.
     import torch

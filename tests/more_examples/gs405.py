@@ -2,6 +2,20 @@
 
 BAD: tuple[str, ...] = (
     """
+    # A layer begins anew in between: that is no update by hand.
+    import torch
+    body, head = torch.nn.Linear(3, 4), torch.nn.Linear(4, 1)
+    opt = torch.optim.SGD([*body.parameters(), *head.parameters()], lr=0.1)
+    def fit(updates):
+        for _ in range(updates):
+            loss = (head(torch.tanh(body(torch.randn(8, 3)))) - 1.0).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()  # BUG
+    fit(8)
+    torch.nn.init.zeros_(head.weight)
+    fit(8)
+    """,
+    """
     import torch
     net = torch.nn.Linear(3, 1)
     opt = torch.optim.SGD(net.parameters(), lr=0.1)

@@ -16,6 +16,7 @@ from gradsan_benchmark.syntax import (
     lines,
     method,
     says_constants,
+    scope,
     taken_out,
     without_gradient,
 )
@@ -49,11 +50,15 @@ def fed(parent: ast.AST) -> bool:
 
 
 def clamped(source: Source, name: ast.Name) -> bool:
-    """`ratio.clamp(0.8, 1.2)`: beyond the limits nothing flows anyway, and within them the other side of the minimum
-    has the same value. A constant there is as good."""
+    """`ratio.clamp(0.8, 1.2)`, or its name in the minimum: beyond the limits nothing flows anyway, and within them the
+    other side of the minimum has the same value. A constant there is as good."""
     parent = source.parents[name]
     if isinstance(parent, ast.Attribute):
         return parent.attr in LIMITS
+    if isinstance(parent, ast.Call) and called(parent) in {"min", "minimum"} and len(parent.args) == 2:
+        inside = scope(source, name)
+        bound = [s for s in ast.walk(inside) if isinstance(s, ast.Assign) and name.id in assigned(s)]
+        return any(called(n) in LIMITS for s in bound for n in ast.walk(s.value))
     return isinstance(parent, ast.Call) and called(parent) in LIMITS and name in parent.args[:1]
 
 

@@ -83,12 +83,18 @@ def in_place_assignment(source: Source) -> Iterator[Change]:
             yield Change((source.put(statement, text),), lines(statement))
 
 
-@operator("drop-clone", "mutation", MUTATED + " GS306 GS808 GS803 GS304 GS401")
+@operator(
+    "drop-clone",
+    "mutation",
+    MUTATED + " GS306 GS808 GS803 GS304 GS401",
+    leaves="methods of that name which the program itself defines",
+)
 def drop_clone(source: Source) -> Iterator[Change]:
     """`.clone()` or `.copy()` is forgotten: two names for one piece of memory."""
+    own = {n.name for n in source.nodes if isinstance(n, ast.FunctionDef)}
     for call in method(source, "clone", "copy"):
         assert isinstance(call.func, ast.Attribute)
-        if not call.args:
+        if not call.args and call.func.attr not in own:
             yield Change((source.tail(call.func.value, call),), statement_and_uses(source, call))
 
 
@@ -106,11 +112,12 @@ def stepped_next(source: Source, call: ast.Call) -> str:
     "mutation",
     "GS103 GS102 GS101 GS104",
     leaves="networks that are not stepped next: their weights may well be scaled then; and temperatures: their loss is "
-    "linear in them, so that the change is a decay and nothing else",
+    "linear in them, so that the change is a decay and nothing else; so it is under autocast, which keeps copies",
 )
 def decay_weights_live(source: Source) -> Iterator[Change]:
     """Weights are scaled through `.data` between the loss and its backward."""
-    for call in method(source, "backward"):
+    cast = any(called(call) == "autocast" for call in source.calls)
+    for call in () if cast else method(source, "backward"):
         statement, name = source.statement(call), stepped_next(source, call)
         # The loss is there already: `net(x).mean().backward()` would compute it from the new weights.
         lone = any(word in name.lower() for word in ("alpha", "temperature", "multiplier"))

@@ -9,9 +9,13 @@ from collections.abc import Iterator
 from gradsan_benchmark.edits import Change, Source
 from gradsan_benchmark.operators.base import operator
 from gradsan_benchmark.syntax import (
+    OPTIMIZERS,
+    assigned,
+    block_lines,
     called,
     copies,
     dotted,
+    factories,
     forwards,
     lines,
     method,
@@ -43,8 +47,14 @@ def optimize_other(source: Source) -> Iterator[Change]:
 @operator("optimizer-misses-part", "ownership", "GS205")
 def optimizer_misses_part(source: Source) -> Iterator[Change]:
     """One of several networks is forgotten in the list that the optimizer is given."""
+    made = OPTIMIZERS | factories(source)
+    given = [call.args[0] for call in source.calls if called(call) in made and call.args]
+    names = {dotted(node) for part in given for node in ast.walk(part)} - {""}
+    inside = {node for part in given for node in ast.walk(part)}
     lists = [n for n in source.nodes if isinstance(n, ast.List) and len(n.elts) > 1]
     for node in lists:
+        if node not in inside and not names.intersection(assigned(source.statement(node))):
+            continue  # another list of parameters: what is synced, what is clipped
         if all(isinstance(e, ast.Starred) and called(e.value) == "parameters" for e in node.elts):
             start, end = source.span(node.elts[-2])[1], source.span(node.elts[-1])[1]
             statement = source.statement(node)
@@ -131,7 +141,7 @@ def picks_by_flag(source: Source) -> bool:
 @operator(
     "drop-freeze",
     "ownership",
-    "GS302 GS304 GS205 GS808",
+    "GS302 GS304 GS205 GS808 GS103",
     leaves="programs that pick what they train by `requires_grad`: to train all of a network is a setting then",
 )
 def drop_freeze(source: Source) -> Iterator[Change]:
@@ -141,7 +151,10 @@ def drop_freeze(source: Source) -> Iterator[Change]:
         if frozen and isinstance(call.func, ast.Attribute):
             statement = source.statement(call)
             change = source.tail(call.func.value, call)
-            yield Change((change,), (*lines(statement), *uses(source, statement)))
+            read = uses(source, statement)
+            loops = [n for n in source.nodes if isinstance(n, ast.For) and n.lineno in read]
+            written = [line for loop in loops for line in block_lines(loop)]  # a sync with gradients on
+            yield Change((change,), (*lines(statement), *read, *written))
 
 
 @operator(

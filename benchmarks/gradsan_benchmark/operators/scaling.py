@@ -8,17 +8,34 @@ from collections.abc import Iterator
 from gradsan_benchmark.edits import Change, Source
 from gradsan_benchmark.operators.base import operator
 from gradsan_benchmark.operators.order import clips, expressions
-from gradsan_benchmark.syntax import called, dotted, lines, method, networks, owner
+from gradsan_benchmark.syntax import called, dotted, lines, method, networks, optimizers, owner
 
 
-@operator("clip-other-network", "clipping", "GS505 GS504", guard=True)
+def groups(source: Source) -> set[str]:
+    """The networks that are groups of their own in an optimizer: `{"params": net.parameters(), "lr": 1e-3}`."""
+    entries = (
+        zip(n.keys, n.values, strict=True)
+        for made in optimizers(source).values()
+        for n in ast.walk(made)
+        if isinstance(n, ast.Dict)
+    )
+    return {owner(v) for pairs in entries for k, v in pairs if getattr(k, "value", "") == "params"}
+
+
+@operator(
+    "clip-other-network",
+    "clipping",
+    "GS505 GS504",
+    guard=True,
+    leaves="what is a group of its own in the optimizer: groups may well be clipped one by one",
+)
 def clip_other_network(source: Source) -> Iterator[Change]:
     """The parameters of another network are clipped than those that are about to be stepped."""
     for call in clips(source):
         given = call.args[0] if call.args else None
         if given is None or called(given) != "parameters" or not isinstance(given, ast.Call):
             continue
-        others = sorted(networks(source) - {owner(given)})
+        others = sorted(networks(source) - {owner(given)} - groups(source))
         if others and owner(given) and isinstance(given.func, ast.Attribute):
             yield Change((source.put(given.func.value, others[0]),), lines(source.statement(call)))
 

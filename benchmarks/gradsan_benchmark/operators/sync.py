@@ -16,6 +16,7 @@ from gradsan_benchmark.syntax import (
     forwards,
     lines,
     method,
+    optimizers,
     owner,
     uses,
 )
@@ -43,6 +44,13 @@ def repeated(source: Source, call: ast.Call, given: ast.Call) -> bool:
     return bool(functions) and not new and functions[0].name != "__init__"
 
 
+def is_put_aside(source: Source, name: str) -> bool:
+    """Whether this is a copy that nobody asks: weights to go back to."""
+    last = name.split(".")[-1]
+    copied = any(copy.split(".")[-1] == last for copy, _, _ in copies(source))
+    return copied and not any(dotted(call.func).split(".")[-1] == last for call in source.calls)
+
+
 def target_uses(source: Source, target: str) -> tuple[int, ...]:
     asked = [c for c in forwards(source, live=False) if dotted(c.func) == target]
     return tuple(line for c in asked for line in lines(source.statement(c)))
@@ -61,14 +69,17 @@ def alias_target(source: Source) -> Iterator[Change]:
     "reverse-sync",
     "sync",
     "GS809 GS307",
-    leaves="the copy at the start: both networks are new then; and networks that are loaded from each other, as the "
-    "best so far and the last: the program decides which one is to be kept",
+    leaves="the copy at the start: both networks are new then; networks that are loaded from each other, as the "
+    "best so far and the last, and copies that nobody asks: the program decides which one is to be kept; and the "
+    "states of optimizers",
 )
 def reverse_sync(source: Source) -> Iterator[Change]:
     """The online network is loaded from the target."""
     ways = {(owner(call), owner(given)) for call, given in hard_syncs(source)}
     for call, given in hard_syncs(source):
         if not repeated(source, call, given) or (owner(given), owner(call)) in ways:
+            continue
+        if {owner(call), owner(given)} & set(optimizers(source)) or is_put_aside(source, owner(given)):
             continue
         assert isinstance(call.func, ast.Attribute)
         assert isinstance(given.func, ast.Attribute)
@@ -108,14 +119,14 @@ def exchange_soft_weights(source: Source) -> Iterator[Change]:
         # The rate of a running mean is a setting.
         if len(call.args) == 2 and over_parameters(source, call):
             weight = call.args[1]
-            yield Change((source.put(weight, f"1 - {source.text(weight)}"),), _around(source, call))
+            yield Change((source.put(weight, f"1 - {source.operand(weight)}"),), _around(source, call))
     for call in method(source, "copy_"):
         mixed = call.args[0] if call.args else None
         if isinstance(mixed, ast.BinOp) and isinstance(mixed.op, ast.Add):
             sides = [s for s in (mixed.left, mixed.right) if isinstance(s, ast.BinOp)]
             if len(sides) == 2 and all(isinstance(s.op, ast.Mult) for s in sides):
                 first, second = sides[0].left, sides[1].left
-                put = source.put(first, source.text(second)), source.put(second, source.text(first))
+                put = source.put(first, source.operand(second)), source.put(second, source.operand(first))
                 yield Change(put, _around(source, call))
 
 

@@ -114,9 +114,10 @@ class Networks:
         write = history.graph.get(op.inputs[0])
         if write is None:
             return
-        # Initialisation is not training.
+        # Initialisation is not training, be it a second time.
         if (
             pid in history.ever_fed
+            and not self._is_drawn(write)
             and not self._is_rescaled(pid, write)
             and not self._is_restored(pid, write)
         ):

@@ -8,7 +8,7 @@ from gradsan.judge.copies.replaced import fed_since, left_behind
 from gradsan.judge.flow import param_users
 from gradsan.judge.history import History, Optimizer, Param
 from gradsan.judge.ledger import Contribution
-from gradsan.judge.lines.callers import Way, caller_apart, used_in, way
+from gradsan.judge.lines.callers import Way, caller_apart, meeting, parting, way, way_of
 from gradsan.judge.lines.source import Binding, bindings, called_on, is_assignment
 from gradsan.judge.networks import MadeOf
 from gradsan.judge.provenance import params_of
@@ -254,7 +254,7 @@ class OrphanedOptimizer(Rule):
                 "no step uses it"
             )
         both = made is None and self._are_both_held(contribution, ready, old)
-        if both and (used := self._use(contribution, ready)):
+        if both and (used := self._use(contribution, ready, old)):
             replaced, what = (
                 used,
                 f"this asks {networks(history, ready)}, but {owned} {networks(history, old)}: the gradient "
@@ -283,13 +283,19 @@ class OrphanedOptimizer(Rule):
         constant = any(not op.live for op in param_users(graph, behind, ready))
         return constant or bool(param_users(graph, lately, old))
 
-    def _use(self, contribution: Contribution, pids: set[ParamId]) -> Site:
-        """Where the loss has them from, as the code sees it that puts the loss together."""
-        graph = self.history.graph
+    def _use(self, contribution: Contribution, pids: set[ParamId], old: set[ParamId]) -> Site:
+        """Where the loss has them from, as the code sees it that puts the loss together, or in a helper that asks for
+        both: it knows which is which."""
+        history, graph = self.history, self.history.graph
         roots = [op for root in contribution.event.roots if (op := graph.get(root.nid)) is not None]
         found = param_users(graph, graph.live_ancestors(op.nid for op in roots), pids)
         first = min((op for op in found if op.site), key=lambda op: op.nid, default=None)
-        return used_in(self.history, first, roots[0]) if first is not None else NOWHERE
+        if first is None:
+            return NOWHERE
+        path = way_of(history, first)
+        beside = param_users(graph, graph.ancestors(op.nid for op in roots), old)
+        ups = [parting(history, path, way_of(history, op)) for op in beside]
+        return path[min([meeting(history, path, way_of(history, roots[0])), *ups])]
 
     def _was_there(self, optimizer: Optimizer, ready: set[ParamId]) -> bool:
         """Whether the optimizer could have been given these, and never had anything to step since it was made."""

@@ -19,6 +19,7 @@ from gradsan.rules.base import Rule, Verdict, Verdicts
 
 TURNING = {"sub", "rsub", "neg", "div"}
 SUMS = {"sub", "add", "rsub", "div"}
+FITS = {"mse_loss", "smooth_l1_loss", "huber_loss", "l1_loss"}  # they subtract by themselves
 TINY = 1e-7  # float32 rounding of terms of order one that should have cancelled exactly
 
 
@@ -143,8 +144,8 @@ class CancellingGradient(Rule):
         yield from self._divided(event, live, consumed)
         tiny = {pid for pid, norm in event.facts.norms if norm < TINY}
         told: set[tuple[ValueId, ValueId]] = set()
-        for op in sorted(graph.named(live, SUMS)):
-            pair = self._cancelling(op, numbers) if op.nid in differences else None
+        for op in sorted(graph.named(live, SUMS | FITS)):
+            pair = self._cancelling(op, numbers) if op.nid in differences or op.name in FITS else None
             # A larger sum contains the one where they met.
             if pair is None or (pair[0].nid, pair[1].nid) in told:
                 continue
@@ -195,7 +196,7 @@ class CancellingGradient(Rule):
         seen: dict[int, flow.Term] = {}
         if op.name == "div":
             return self._scored_alike(op)
-        for term in flow.terms(self.history.graph, op, limit=60, reshape=False):
+        for term in self._summands(op):
             if not term.op.live or term.scaled or not term.op.inputs:
                 continue
             number = numbers.of(term.op)
@@ -205,6 +206,16 @@ class CancellingGradient(Rule):
                 return second, first
             seen.setdefault(number, term)
         return self._scored_alike(op)
+
+    def _summands(self, op: Op) -> list[flow.Term]:
+        graph = self.history.graph
+        if op.name not in FITS:
+            return flow.terms(graph, op, limit=60, reshape=False)
+        sides = list(graph.inputs(op))[:2]
+        if len(sides) != 2 or sides[0].shape != sides[1].shape:
+            return []
+        mine, theirs = (flow.terms(graph, side, limit=60, reshape=False) for side in sides)
+        return [*mine, *(flow.Term(t.op, -t.sign, t.scaled, t.level) for t in theirs)]
 
     def _scored_alike(self, op: Op) -> tuple[Op, Op] | None:
         """Two live log-probabilities of the same weights, computed in different ways (a batch, and a part of it), and

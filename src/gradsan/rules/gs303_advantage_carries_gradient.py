@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gradsan.judge import flow
 from gradsan.judge.effect import from_outside, share_through
-from gradsan.judge.leaks.expectations import is_fitted, weighs_fitted_values
+from gradsan.judge.leaks.expectations import is_error, is_fitted, weighs_fitted_values
 from gradsan.judge.leaks.fitted_weights import fitted_weights
 from gradsan.judge.leaks.live_ratios import LiveRatio, live_ratios
 from gradsan.judge.leaks.meant_constant import meant_constant
@@ -78,9 +78,10 @@ class AdvantageCarriesGradient(Rule):
             h = torch.tanh(trunk(s))
             log_prob = pi(h).log_softmax(-1).gather(1, a).squeeze(1)
             value = v(h).squeeze(-1)
-            delta = returns - value  # BUG
+            delta = returns - value
             ratio = (log_prob - log_prob.detach()).exp()
-            loss = -torch.min(ratio * delta, ratio.clamp(0.8, 1.2) * delta).mean() + delta.pow(2).mean()
+            surrogate = torch.min(ratio * delta, ratio.clamp(0.8, 1.2) * delta)  # BUG
+            loss = delta.pow(2).mean() - surrogate.mean()
             opt.zero_grad()
             loss.backward()
             opt.step()
@@ -191,9 +192,9 @@ class AdvantageCarriesGradient(Rule):
                 origin = self._origin(weight)
                 if pids and origin.site not in reported:
                     reported.add(origin.site)
-                    is_value = origin.name not in flow.ADDITIVE and is_fitted(graph, origin, live)
-                    wrong = op if is_value else origin
-                    yield self._verdict(op, weight, wrong, pids, contribution)
+                    learned = is_fitted if origin.name not in flow.ADDITIVE else is_error
+                    wrong = op if learned(graph, origin, live) else origin
+                    yield self._verdict(op, weight, origin, wrong, pids, contribution)
 
     def _verdict_of_ratio(self, found: LiveRatio, contribution: Contribution) -> Verdict:
         history, ratio, old = self.history, found.ratio, found.old
@@ -311,16 +312,17 @@ class AdvantageCarriesGradient(Rule):
         return normalised(graph, op) or op
 
     def _verdict(
-        self, op: Op, weight: Op, origin: Op, pids: set[ParamId], contribution: Contribution
+        self, op: Op, weight: Op, origin: Op, wrong: Op, pids: set[ParamId], contribution: Contribution
     ) -> Verdict:
         history = self.history
-        culprit = caller_of(history, origin, lambda other: not other.live)
+        culprit = caller_of(history, wrong, lambda other: not other.live)
+        named = culprit if wrong is origin else origin.site
         scored = history.graph.live_params(nid for nid in op.inputs if nid != weight.nid)
         trained = networks(history, pids)
         trains = f"trains {trained} through it, too" if pids <= scored else f"also trains {trained}"
         return Verdict(
             culprit,
-            f"{value_at(history, culprit, 'the weight')} multiplies a log-probability on {line(history, op.site)} and "
+            f"{value_at(history, named, 'the weight')} multiplies a log-probability on {line(history, op.site)} and "
             f"should be a constant, but gradient flows through it: the policy loss {trains}",
             [
                 ("weight", origin.site),

@@ -6,7 +6,7 @@ from gradsan.judge.flow import unshaped
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.lines.callers import helpers_behind, used_in
 from gradsan.judge.lines.carried_names import carried_by_source
-from gradsan.judge.lines.carriers import carried_by, emptied_in_vain, is_kept
+from gradsan.judge.lines.carriers import carried_by, emptied_in_vain, is_kept, put_away_by
 from gradsan.judge.lines.source import names_bound_at, words_at
 from gradsan.judge.report.wording import line, value_at
 from gradsan.record.events import NOWHERE, Backward, Op, Site, ValueId
@@ -134,9 +134,7 @@ class BackwardTwice(Rule):
         is_carried = old and not mistaken and not second
         made = unshaped(self.history.graph, shared) if taken is not None and in_loop else shared
         carrier = (
-            (stored.site if stored else carried_by(self.history, made))
-            if is_carried
-            else second or event.site
+            (stored.site if stored else self._carrier(made, event)) if is_carried else second or event.site
         )
         if is_carried and not stored and carrier != shared.site:
             sites.insert(0, ("carried over", carrier))
@@ -151,6 +149,15 @@ class BackwardTwice(Rule):
             sites,
             event.reached,
         )
+
+    def _carrier(self, made: Op, event: Backward) -> Site:
+        again, root = self._used_again(made, event), self.history.graph.get(event.roots[0].nid)
+        away = (
+            put_away_by(self.history, made, again, root)
+            if again is not None and root is not None
+            else NOWHERE
+        )
+        return away or carried_by(self.history, made)
 
     def _by_source(self, event: Backward, sites: list[tuple[str, Site]]) -> Verdict:
         """Nobody has traced what this loss was made of."""

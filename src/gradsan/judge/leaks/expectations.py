@@ -10,6 +10,7 @@ from gradsan.judge.residuals import LIBRARY_LOSSES
 from gradsan.record.events import Op, ValueId
 
 BENDING = {"pow", "square", *LIBRARY_LOSSES}
+AS_IT_IS = flow.SHAPING | flow.SELECTING | {"neg"}
 ON_THE_WAY = flow.SHAPING | flow.SELECTING | {"add", "sub", "rsub", "neg"}
 
 
@@ -26,3 +27,12 @@ def weighs_fitted_values(graph: Provenance, score: Op, weight: Op, within: dict[
 def is_fitted(graph: Provenance, value: Op, within: dict[ValueId, Op]) -> bool:
     """Whether the loss learns this value: then it may be live, and only a use of it is wrong."""
     return any(user.name in BENDING for user in flow.users_through(graph, value, within, ON_THE_WAY))
+
+
+def is_error(graph: Provenance, value: Op, within: dict[ValueId, Op]) -> bool:
+    """Whether the loss makes this very value small, as it is or next to constants: an error that a critic learns from
+    has to be live, and only another use of it is wrong."""
+    return any(
+        user.name in BENDING and sum(source.live for source in graph.inputs(user)) == 1
+        for user in flow.users_through(graph, value, within, AS_IT_IS)
+    )

@@ -8,7 +8,7 @@ from gradsan.judge.flow import SELECTING, SHAPING, Term, behind_all, constant_te
 from gradsan.judge.leaks.live_targets import modelled
 from gradsan.judge.provenance import Provenance
 from gradsan.judge.residuals import Residual
-from gradsan.record.events import Op, ParamId
+from gradsan.record.events import Op, ParamId, ValueId
 
 LEAST_DISCOUNT = 0.8
 
@@ -36,9 +36,15 @@ def live_target(graph: Provenance, residual: Residual, consumed: set[ParamId]) -
             return found
     if len({part.sign for d in data for part in constant_terms(graph, d)}) != 1:
         return []
-    sides = dict.fromkeys(_side_of(graph, residual, d) for d in data)
+    sides = dict.fromkeys(_sides_of(graph, residual, data))
+    passes = {t.op.nid: _computed_for(graph, t.op) for t in live}
+
+    def has_own_pass(graph: Provenance, value: Term, predicted: Term) -> bool:
+        apart = passes[value.op.nid].isdisjoint(passes[predicted.op.nid])
+        return apart and _says_something_of_data(graph, value.op)
+
     return next(
-        (found for side in sides if (found := _on_side(graph, live, side, consumed, _has_own_pass))), []
+        (found for side in sides if (found := _on_side(graph, live, side, consumed, has_own_pass))), []
     )
 
 
@@ -61,17 +67,22 @@ def _is_discounted_alone(graph: Provenance, value: Term, predicted: Term) -> boo
     return value.scaled and not predicted.scaled and not _is_another_head(graph, value.op, predicted.op)
 
 
-def _side_of(graph: Provenance, residual: Residual, data: Term) -> int:
-    """The sign of what a number was put together with before, on a line of its own: `q - entropy` is a target, whatever
-    the sign of the entropy."""
+def _sides_of(graph: Provenance, residual: Residual, data: list[Term]) -> list[int]:
+    """The signs of what each number was put together with before, on a line of its own: `q - entropy` is a target,
+    whatever the sign of the entropy."""
     within, live = graph.live_ancestors([residual.op.nid]), residual.live()
     sums = [op for op in graph.named(within, ("add", "sub", "rsub")) if op.site != residual.op.site]
+    found, waiting = dict[ValueId, int](), {d.op.nid for d in data}
     for op in sorted(sums, key=lambda op: op.nid):
+        if not waiting:
+            break
         inside = graph.ancestors([op.nid])
         signs = {t.sign for t in live if t.op.nid in inside}
-        if data.op.nid in inside and len(signs) == 1:
-            return signs.pop()
-    return data.sign
+        if len(signs) == 1:
+            met = {nid for nid in waiting if nid in inside}
+            found.update(dict.fromkeys(met, signs.pop()))
+            waiting -= met
+    return [found.get(d.op.nid, d.sign) for d in data]
 
 
 def plain_rewards(graph: Provenance, residual: Residual) -> list[Term]:
@@ -121,17 +132,17 @@ def _is_log_prob(graph: Provenance, op: Op) -> bool:
     return "log_prob" in op.tags or is_log_softmax(graph, op)
 
 
-def _has_own_pass(graph: Provenance, value: Term, predicted: Term) -> bool:
-    return own_pass(graph, value.op, predicted.op)
-
-
 def own_pass(graph: Provenance, one: Op, other: Op) -> bool:
     return not _share_a_pass(graph, one, other) and _says_something_of_data(graph, one)
 
 
 def _share_a_pass(graph: Provenance, one: Op, other: Op) -> bool:
-    mine, theirs = (graph.live_ancestors([op.nid]) for op in (one, other))
-    return any(mine[nid].inputs for nid in mine.keys() & theirs.keys())
+    return not _computed_for(graph, one).isdisjoint(_computed_for(graph, other))
+
+
+def _computed_for(graph: Provenance, op: Op) -> frozenset[ValueId]:
+    """What was computed on the way to a value; not the parameters."""
+    return frozenset(nid for nid, made in graph.live_ancestors([op.nid]).items() if made.inputs)
 
 
 def _says_something_of_data(graph: Provenance, op: Op) -> bool:

@@ -37,6 +37,14 @@ def meeting(history: History, of: Way, other: Way) -> int:
     return next((up for up, site in enumerate(of) if function_of(history, site) in theirs), 0)
 
 
+def parting(history: History, of: Way, other: Way) -> int:
+    """How many callers up the first way leaves the very call of a function that the other runs through, too; all of
+    them where there is none such."""
+    outside = {(function_of(history, site), other[down + 1 :]) for down, site in enumerate(other)}
+    ups = (up for up, site in enumerate(of) if (function_of(history, site), of[up + 1 :]) in outside)
+    return next(ups, len(of) - 1)
+
+
 def used_in(history: History, use: Op, by: Op) -> Site:
     """The line of a use as the code sees it that made `by`: the call of a network, not a line in its forward."""
     path = way_of(history, use)

@@ -54,7 +54,9 @@ def _carrier(history: History, op: Op, value: Op) -> Op | None:
     graph, found = history.graph, op
     while True:
         sums = [i for i in graph.inputs(found) if i.live and i.name in flow.ADDITIVE and i.nid != value.nid]
-        inside = [i for i in sums if any(t.op.nid == value.nid for t in flow.terms(graph, i, limit=60))]
+        inside = [
+            i for i in sums if any(t.op.nid == value.nid for t in flow.terms(graph, i, 60, reshape=False))
+        ]
         if not inside:
             return None
         found = inside[0]

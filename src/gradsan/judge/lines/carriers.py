@@ -6,8 +6,17 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from gradsan.judge.lines.callers import way_of
-from gradsan.judge.lines.source import STORING, around, bindings, called_name, names_bound_at, tree_of
+from gradsan.judge.lines.callers import used_in, way_of
+from gradsan.judge.lines.source import (
+    STORING,
+    around,
+    bindings,
+    called_name,
+    names_bound_at,
+    stored_at,
+    tree_of,
+    words_at,
+)
 from gradsan.record.events import NOWHERE, Op, Site
 
 if TYPE_CHECKING:
@@ -41,6 +50,19 @@ def carried_by(history: History, op: Op) -> Site:
         if not _is_returned(function, names):
             return site
     return last
+
+
+def put_away_by(history: History, op: Op, use: Op, by: Op) -> Site:
+    """The line that puts the value into a container, where whoever takes it up for `by` does not know it by its name:
+    `memory.append((obs, hidden))`, and later `state = memory[start][1]`."""
+    made = history.sites.get(carried_by(history, op))
+    user = history.sites.get(used_in(history, use, by))
+    if made is None or user is None or made.file != user.file:
+        return NOWHERE
+    names, at = names_bound_at(made.file, made.line), stored_at(made.file, made.line)
+    if not at or not names or names & words_at(user.file, user.line):
+        return NOWHERE
+    return history.site_at(made.file, at, made.function)
 
 
 def _calls(file: str, line: int, function: str) -> bool:

@@ -174,7 +174,7 @@ def uncalled_at(file: str, line: int, method: str) -> int:
 
 def stored_at(file: str, line: int) -> int:
     """Where what this line computes is put away as it is (`losses.append(loss)`, `self.last = loss`), in the same
-    function; 0 where that cannot be told, the line itself where it does so."""
+    function, perhaps in the next round of its loop; 0 where that cannot be told, the line itself where it does so."""
     tree = tree_of(file)
     if tree is None:
         return 0
@@ -186,9 +186,11 @@ def stored_at(file: str, line: int) -> int:
         n.id for s in own for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
     }
     scope = function_around(tree, line)
-    later = [s for s in statements if s.lineno > line and not hasattr(s, "body") and _stores(s, names)]
-    found = [s.lineno for s in later if function_around(tree, s.lineno) == scope]
-    return min(found, default=0)
+    storing = [s.lineno for s in statements if not hasattr(s, "body") and _stores(s, names)]
+    found = [at for at in storing if function_around(tree, at) == scope]
+    loop = min((n.lineno for n in loops_around(file, line)[-1:]), default=line)
+    again = (at for at in found if loop < at < line)
+    return min((at for at in found if at > line), default=min(again, default=0))
 
 
 def _stores(statement: ast.stmt, names: set[str] | None) -> bool:

@@ -77,9 +77,13 @@ class CutFinder:
 
     def in_prediction(self, roots: list[ValueId], wanted: set[ParamId]) -> Cut | None:
         """As `in_loss`, for a loss without any graph: what was cut on its way into a target was so by right, if the
-        same parameters were cut elsewhere, too."""
+        same parameters were cut elsewhere, too; so was what weighs a log-probability."""
         graph, found = self.history.graph, self._between(roots, wanted)
         within = graph.ancestors(roots)
+        for op in filter(None, map(graph.get, roots)):
+            score = self._score(op, wanted)
+            if score is not None and not _is_of_target(graph, score.op, within):
+                return score
         others = [cut for cut in found if not _is_of_target(graph, cut.op, within)]
         best, second = _telling(found), _telling(others)
         return second if best is not None and second is not None and best.pids <= second.pids else best
@@ -116,7 +120,7 @@ class CutFinder:
                 cut = self.in_loss([term.op.nid], wanted) if wanted else None
                 if cut is None or self._is_by_right(term, summands, cut, root.nid):
                     continue
-                score = self._score(term, wanted)
+                score = self._score(term.op, wanted)
                 by_right = score is None or self._is_by_right(term, summands, score, root.nid)
                 found.append(cut if score is None or by_right else score)
         return found
@@ -131,11 +135,11 @@ class CutFinder:
             or weighs_numbers(self.history.graph, term.op, cut.op)
         )
 
-    def _score(self, term: flow.Term, wanted: set[ParamId]) -> Cut | None:
+    def _score(self, term: Op, wanted: set[ParamId]) -> Cut | None:
         """The newest log-probability in a term that is a constant as a whole: what weighs it is one by right. Not one
         that belongs to what was cut as a whole later on."""
         graph = self.history.graph
-        within, cuts = graph.ancestors([term.op.nid]), self._between([term.op.nid], wanted)
+        within, cuts = graph.ancestors([term.nid]), self._between([term.nid], wanted)
         found = [cut for cut in cuts if not cut.choice and _scores_a_choice(graph, cut.op, within)]
         inside = {nid for cut in cuts for nid in graph.ancestors([cut.op.nid]) if nid != cut.op.nid}
         best = _telling([cut for cut in found if cut.op.nid not in inside])
