@@ -263,6 +263,14 @@ BAD: tuple[str, ...] = (
     for _ in range(4):
         agent.update(torch.randn(8, 4), torch.randint(3, (8, 1)), torch.randn(8), torch.randn(8, 4))
     """,
+    """
+    import torch
+    pi = torch.nn.Linear(3, 2)
+    s, a, advantage = torch.randn(8, 3), torch.randint(2, (8,)), torch.randn(8)
+    log_prob = pi(s).log_softmax(-1)[:, a][:, 0]  # BUG
+    loss = -(log_prob * advantage).mean()
+    loss.backward()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -511,5 +519,14 @@ GOOD: tuple[str, ...] = (
     agent = Agent()
     for _ in range(4):
         agent.update(torch.randn(8, 4), torch.randint(3, (8, 1)), torch.randn(8), torch.randn(8, 4))
+    """,
+    """
+    # The first of the columns that were asked for, for every row.
+    import torch
+    pi = torch.nn.Linear(3, 4)
+    s, order, advantage = torch.randn(8, 3), torch.tensor([2, 0, 1]), torch.randn(8)
+    log_prob = pi(s).log_softmax(-1)[:, order][:, 0]
+    loss = -(log_prob * advantage).mean()
+    loss.backward()
     """,
 )
