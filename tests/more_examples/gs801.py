@@ -156,6 +156,29 @@ BAD: tuple[str, ...] = (
         (action * slope).sum(1).mean().backward()  # BUG
         actor_opt.step()
     """,
+    """
+    import torch
+    policy, critic = torch.nn.Linear(3, 4), torch.nn.Linear(3, 4)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    critic_opt = torch.optim.SGD(critic.parameters(), lr=0.1)
+    for _ in range(6):
+        s, r, s2 = torch.randn(8, 3), torch.randn(8), torch.randn(8, 3)
+        log_pi = policy(s).log_softmax(-1)
+        a = log_pi.exp().multinomial(1)
+        q = critic(s)
+        taken = q.gather(1, a).squeeze(1)
+        with torch.no_grad():
+            target = r + 0.9 * critic(s2).max(1).values
+        critic_opt.zero_grad()
+        (taken - target).pow(2).mean().backward()
+        critic_opt.step()
+        with torch.no_grad():
+            advantage = (log_pi.exp() * q).sum(1) - taken
+        loss = -(log_pi.gather(1, a).squeeze(1) * advantage).mean()  # BUG
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -325,5 +348,29 @@ GOOD: tuple[str, ...] = (
         actor_opt.zero_grad()
         action.backward(slope / len(s))
         actor_opt.step()
+    """,
+    """
+    # The advantage is that of the others over this choice, and the sign is turned in the loss.
+    import torch
+    policy, critic = torch.nn.Linear(3, 4), torch.nn.Linear(3, 4)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    critic_opt = torch.optim.SGD(critic.parameters(), lr=0.1)
+    for _ in range(6):
+        s, r, s2 = torch.randn(8, 3), torch.randn(8), torch.randn(8, 3)
+        log_pi = policy(s).log_softmax(-1)
+        a = log_pi.exp().multinomial(1)
+        q = critic(s)
+        taken = q.gather(1, a).squeeze(1)
+        with torch.no_grad():
+            target = r + 0.9 * critic(s2).max(1).values
+        critic_opt.zero_grad()
+        (taken - target).pow(2).mean().backward()
+        critic_opt.step()
+        with torch.no_grad():
+            regret = (log_pi.exp() * q).sum(1) - taken
+        loss = (log_pi.gather(1, a).squeeze(1) * regret).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
     """,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gradsan.judge.history import History
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.meaning import ENOUGH, Head, bootstrapped, descends, head, joins, layer, sign_of, uphill
+from gradsan.judge.objective.chosen_values import chosen_values
 from gradsan.judge.objective.expected_entropy import expected_values
 from gradsan.judge.objective.raised_divergences import joined_at, raised_divergences
 from gradsan.judge.objective.ratios import clipped_ratio, sides_apart
@@ -178,6 +179,7 @@ class ReversedObjective(Rule):
         yield from self._values(contribution, way)
         yield from self._slopes(contribution, way)
         yield from self._expectations(contribution, way)
+        yield from self._chosen(contribution, way)
         seen: set[tuple[Head, Head]] = set()  # a value and its sum are probed apart, and tell the same
         for pair in event.facts.probe_pairs:
             graph = self.history.graph
@@ -383,6 +385,24 @@ class ReversedObjective(Rule):
                     [("loss", op.site), ("value", value.site), ("backward", contribution.site)],
                     own,
                     key="expectation",
+                )
+
+    def _chosen(self, contribution: Contribution, way: int) -> Verdicts:
+        """One choice was drawn, and is weighed with what the critic gives to it."""
+        history, roots = self.history, [root.nid for root in contribution.event.roots]
+        found = list(chosen_values(history, roots, self._critics))
+        self._raises_expectation |= any(chosen.sign * way <= 0 for chosen in found)
+        for chosen in found if not self._raises_expectation else ():
+            own, site = head(history.graph, chosen.score.nid), chosen.product.site
+            looks = self._lowers[own] = self._lowers.get(own, 0) + 1
+            if looks >= ENOUGH and own & contribution.consumed_pids():
+                yield Verdict(
+                    site,
+                    f"the log-probability of a choice falls where the critic gives much to that choice "
+                    f"({line(history, chosen.value.site)}), in all {looks} updates that were traced",
+                    [("loss", site), ("value", chosen.value.site), ("backward", contribution.site)],
+                    own,
+                    key="advantage",
                 )
 
     # -- beside a critic -------------------------------------------------------------------------------

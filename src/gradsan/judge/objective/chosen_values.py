@@ -1,0 +1,71 @@
+"""`log_prob(a) * (q[a] - baseline)`: a choice weighed with what a critic gives to that very choice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from gradsan.judge.flow import REDUCING, SHAPING, TAKEN_OUT
+from gradsan.judge.history import History
+from gradsan.judge.objective.score_functions import score_sign, sign_in_loss, sign_of_step
+from gradsan.judge.provenance import Provenance
+from gradsan.judge.shapes.normalised_otherwise import choices_of
+from gradsan.record.events import Op, ParamId, ValueId
+
+PICKING = ("gather", "take_along_dim")
+KEPT = SHAPING | TAKEN_OUT | {"alias"}
+
+
+class ChosenValue(NamedTuple):
+    """The loss rises (`sign` 1) or falls with the log-probability of a choice where its `value` is high."""
+
+    product: Op
+    score: Op
+    value: Op
+    sign: int
+
+
+def chosen_values(history: History, roots: list[ValueId], critics: set[ParamId]) -> Iterator[ChosenValue]:
+    graph = history.graph
+    for op in graph.named(graph.live_ancestors(roots), ("mul",)) if critics else ():
+        sides = list(graph.inputs(op))
+        if len(sides) != 2 or sides[0].live == sides[1].live:
+            continue
+        score, weight = sides if sides[0].live else sides[::-1]
+        choice = next((c for o in _behind(graph, score) if (c := _choice(graph, o)) is not None), None)
+        turned = score_sign(history, score) if choice is not None else 0
+        for value, sign in _summands(graph, weight) if turned else ():
+            if _choice(graph, value) == choice and graph.value_params([value.nid]) & critics:
+                yield ChosenValue(op, score, value, turned * sign * sign_in_loss(history, op.nid, roots))
+
+
+def _choice(graph: Provenance, op: Op) -> ValueId | None:
+    return choices_of(graph, op) if op.name in PICKING else None
+
+
+def _behind(graph: Provenance, op: Op) -> Iterator[Op]:
+    """The value, and what it was before its form or its sign was changed."""
+    while True:
+        yield op
+        sources = list(graph.inputs(op)) if op.name in KEPT | {"neg", "sum"} else []
+        if len(sources) != 1:
+            return
+        op = sources[0]
+
+
+def _summands(graph: Provenance, weight: Op) -> Iterator[tuple[Op, int]]:
+    """Row by row: what was added up, with signs."""
+    stack, seen = [(weight, 1)], set[ValueId]()
+    while stack:
+        op, sign = stack.pop()
+        if op.nid in seen:
+            continue
+        seen.add(op.nid)
+        yield op, sign
+        sources = list(graph.inputs(op))
+        if op.name in ("add", "sub") and len(sources) == 2:
+            stack += [(sources[0], sign), (sources[1], -sign if op.name == "sub" else sign)]
+        elif op.name == "div" and sources:  # by a deviation
+            stack.append((sources[0], sign))
+        elif len(sources) == 1 and op.name not in REDUCING and (step := sign_of_step(op)):
+            stack.append((sources[0], sign * step))
