@@ -179,6 +179,26 @@ BAD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    import torch
+    policy = torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+
+    def surrogate(ratio, advantage):
+        plain = torch.min(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage)
+        return torch.where(advantage < 0, torch.max(plain, 3 * advantage), plain).mean()  # BUG
+
+    for _ in range(3):
+        s, a, advantage = torch.randn(8, 3), torch.randint(2, (8,)), torch.randn(8)
+        with torch.no_grad():
+            old = torch.distributions.Categorical(logits=policy(s)).log_prob(a)
+        for _ in range(2):
+            dist = torch.distributions.Categorical(logits=policy(s))
+            loss = surrogate((dist.log_prob(a) - old).exp(), advantage) - 0.01 * dist.entropy().mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (

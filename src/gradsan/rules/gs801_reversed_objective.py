@@ -163,6 +163,7 @@ class ReversedObjective(Rule):
         self._against_rewards: dict[Head, int] = {}
         self._raises_expectation = False  # some policy's probabilities move to what a critic values
         self._driven_away: dict[Site, int] = {}
+        self._bounded: set[ParamId] = set()  # policies of which a bound has told it already
         self._with_rewards = False  # some policy raises what was rewarded
 
     def on_settled(self, contribution: Contribution) -> Verdicts:
@@ -250,6 +251,7 @@ class ReversedObjective(Rule):
             return
         looks = self._bounds[op.site] = self._bounds.get(op.site, 0) + 1
         if looks >= ENOUGH:
+            self._bounded |= head(history.graph, op.nid)
             word, sign = ("smaller", "positive") if worse > 0 else ("larger", "negative")
             roots = [root.nid for root in contribution.event.roots]
             yield Verdict(
@@ -415,6 +417,7 @@ class ReversedObjective(Rule):
             or policy & critic
             or not critic <= self._critics
             or not (policy | critic) & pids
+            or policy <= self._bounded
         ):
             return
         agreement = pair.agreement * uphill(self.history, policy) * uphill(self.history, critic)

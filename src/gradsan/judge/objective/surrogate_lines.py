@@ -18,15 +18,33 @@ def taken_on_at(history: History, bound: Op, ratio: Op, roots: list[ValueId]) ->
     if _is_turned(graph, bound, ratio):
         return bound.site
     within, last = graph.live_ancestors(roots), bound
-    while True:
-        onward = [within[n] for n in dict.fromkeys(graph.consumers.get(last.nid, ())) if n in within]
-        if len(onward) != 1 or (onward[0].name in ADDING and _has_others(graph, onward[0], last)):
-            return used_in(history, last, bound)
-        last = onward[0]
+    passed = {last.nid}
+    while (following := _where_all_meet(graph, last, within, passed)) is not None:
+        last = following
+    return used_in(history, last, bound)
 
 
-def _has_others(graph: Provenance, op: Op, own: Op) -> bool:
-    return any(source.live and source.nid != own.nid for source in graph.inputs(op))
+def _where_all_meet(
+    graph: Provenance, last: Op, within: dict[ValueId, Op], passed: set[ValueId]
+) -> Op | None:
+    """The next value through which all of this one goes on to the loss (of a dual clip, the `where`), if no other term
+    is added on the way. Values are numbered in the order they were made."""
+    ways = set(_users(graph, last, within))
+    while ways:
+        first = within[min(ways)]
+        if first.name in ADDING and any(s.live and s.nid not in passed for s in graph.inputs(first)):
+            return None
+        passed.add(first.nid)
+        if len(ways) == 1:
+            return first
+        if not (further := _users(graph, first, within)):
+            return None
+        ways = ways - {first.nid} | further
+    return None
+
+
+def _users(graph: Provenance, op: Op, within: dict[ValueId, Op]) -> set[ValueId]:
+    return {n for n in graph.consumers.get(op.nid, ()) if n in within}
 
 
 def _is_turned(graph: Provenance, bound: Op, ratio: Op) -> bool:
