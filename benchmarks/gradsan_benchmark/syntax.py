@@ -214,6 +214,19 @@ def _named_by(source: Source, call: ast.Call) -> str:
     return " ".join(names)
 
 
+def are_flags(source: Source, value: ast.expr) -> bool:
+    """Whether a comparison made it, here or where its name was bound last: nothing is learned through that."""
+    if isinstance(value, ast.Name):
+        bound = [
+            s for s in source.simple
+            if isinstance(s, ast.Assign) and s.lineno < value.lineno and dotted(s.targets[0]) == value.id
+        ]  # fmt: skip
+        value = bound[-1].value if bound else value
+    while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and not value.args:
+        value = value.func.value
+    return isinstance(value, ast.Compare)
+
+
 def bootstraps(source: Source) -> bool:
     """Whether something is discounted, and a network gives values: what it is fitted to is to be large."""
     words = {word for n in source.nodes for word in re.split(r"[._]", dotted(n).lower())}

@@ -271,6 +271,13 @@ BAD: tuple[str, ...] = (
     loss = -(log_prob * advantage).mean()
     loss.backward()
     """,
+    """
+    import torch
+    q = torch.nn.Linear(3, 2)
+    s, a = torch.randn(8, 3), torch.randint(2, (8, 1))
+    loss = (q(s).gather(1, a) - s[:, :1] * (a.squeeze(-1) - 1)).pow(2).mean()  # BUG
+    loss.backward()
+    """,
 )
 
 GOOD: tuple[str, ...] = (

@@ -199,6 +199,27 @@ BAD: tuple[str, ...] = (
             loss.backward()
             opt.step()
     """,
+    """
+    # The critic is fitted in a loss of its own.
+    import torch
+    policy, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    critic_opt = torch.optim.SGD(critic.parameters(), lr=0.1)
+    for _ in range(6):
+        s, r, s2 = torch.randn(8, 3), torch.randn(8), torch.randn(8, 3)
+        dist = torch.distributions.Categorical(logits=policy(s))
+        with torch.no_grad():
+            a, returns = dist.sample(), r + 0.9 * critic(s2).squeeze(-1)
+            advantage = returns - critic(s).squeeze(-1)
+            advantage = (advantage - advantage.mean()) / advantage.std()
+        loss = (dist.log_prob(a) * advantage).mean() - 0.01 * dist.entropy().mean()  # BUG
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        critic_opt.zero_grad()
+        (critic(s).squeeze(-1) - returns).pow(2).mean().backward()
+        critic_opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -392,5 +413,46 @@ GOOD: tuple[str, ...] = (
         opt.zero_grad()
         loss.backward()
         opt.step()
+    """,
+    """
+    # The critic is fitted in a loss of its own, and what it expects of the next state is no baseline.
+    import torch
+    policy, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    critic_opt = torch.optim.SGD(critic.parameters(), lr=0.1)
+    for _ in range(6):
+        s, r, s2 = torch.randn(8, 3), torch.randn(8), torch.randn(8, 3)
+        dist = torch.distributions.Categorical(logits=policy(s))
+        with torch.no_grad():
+            a, returns = dist.sample(), r + 0.9 * critic(s2).squeeze(-1)
+            surprise = critic(s).squeeze(-1) - returns
+        loss = (dist.log_prob(a) * surprise).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        critic_opt.zero_grad()
+        (critic(s).squeeze(-1) - returns).pow(2).mean().backward()
+        critic_opt.step()
+    """,
+    """
+    # Two critics: of rewards, which are to be many, and of costs, which are to be few.
+    import torch
+    policy, critic, costs = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1), torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    critic_opt = torch.optim.SGD([*critic.parameters(), *costs.parameters()], lr=0.1)
+    for _ in range(6):
+        s, r, c, s2 = torch.randn(8, 3), torch.randn(8), torch.rand(8), torch.randn(8, 3)
+        dist = torch.distributions.Categorical(logits=policy(s))
+        with torch.no_grad():
+            a, returns = dist.sample(), r + 0.9 * critic(s2).squeeze(-1)
+            dear = c + 0.9 * costs(s2).squeeze(-1)
+            advantage = returns - critic(s).squeeze(-1) - 0.5 * (dear - costs(s).squeeze(-1))
+        loss = -(dist.log_prob(a) * advantage).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        critic_opt.zero_grad()
+        ((critic(s).squeeze(-1) - returns).pow(2) + (costs(s).squeeze(-1) - dear).pow(2)).mean().backward()
+        critic_opt.step()
     """,
 )

@@ -9,6 +9,7 @@ from gradsan_benchmark.edits import Change, Source
 from gradsan_benchmark.operators.base import operator
 from gradsan_benchmark.operators.leaks import statement_and_uses
 from gradsan_benchmark.syntax import (
+    are_flags,
     bootstraps,
     called,
     dotted,
@@ -139,12 +140,14 @@ def _is_one(node: ast.AST) -> bool:
     "drop-loss-mask",
     "meaning",
     "GS605 GS805 GS806 GS407 GS604",
-    leaves="statistics that are taken without a graph",
+    leaves="statistics that are taken without a graph, and flags that are counted (a reward, an accuracy)",
 )
 def drop_loss_mask(source: Source) -> Iterator[Change]:
     """The mask of padding is forgotten in the loss: padded steps are learnt from."""
     for node in source.nodes:
         if without_gradient(source, node):  # of a statistic, not of the loss
+            continue
+        if isinstance(node, ast.BinOp) and are_flags(source, node.left):
             continue
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) and "mask" in dotted(node.right):
             yield Change((source.tail(node.left, node),), statement_and_uses(source, node))

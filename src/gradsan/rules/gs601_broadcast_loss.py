@@ -239,9 +239,10 @@ class BroadcastLoss(Rule):
 
 
 def _makes_column(graph: Provenance, column: Op) -> bool:
-    """`x[:, None]`; not `x[1:]` of what was a column before."""
+    """`x[:, None]`; not `x[1:]` of what was a column before, nor `x[:, :1]`, which keeps the axes there are."""
     source = next(graph.inputs(column), None)
-    was_one = source is not None and source.shape[-1:] == (1,) and len(source.shape) == len(column.shape)
+    same_axes = source is not None and len(source.shape) == len(column.shape)
+    was_one = same_axes and source is not None and (source.shape[-1:] == (1,) or column.name == "getitem")
     return column.name in MAKES_COLUMN and not was_one
 
 

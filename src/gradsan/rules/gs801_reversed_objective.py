@@ -390,7 +390,7 @@ class ReversedObjective(Rule):
                 )
 
     def _chosen(self, contribution: Contribution, way: int) -> Verdicts:
-        """One choice was drawn, and is weighed with what the critic gives to it."""
+        """One choice was drawn, and is weighed with what the critic gives to it, or to the state."""
         history, roots = self.history, [root.nid for root in contribution.event.roots]
         found = list(chosen_values(history, roots, self._critics))
         self._raises_expectation |= any(chosen.sign * way <= 0 for chosen in found)
@@ -400,8 +400,8 @@ class ReversedObjective(Rule):
             if looks >= ENOUGH and own & contribution.consumed_pids():
                 yield Verdict(
                     site,
-                    f"the log-probability of a choice falls where the critic gives much to that choice "
-                    f"({line(history, chosen.value.site)}), in all {looks} updates that were traced",
+                    f"the log-probability of a choice falls where it is better than expected, as the critic on "
+                    f"{line(history, chosen.value.site)} tells, in all {looks} updates that were traced",
                     [("loss", site), ("value", chosen.value.site), ("backward", contribution.site)],
                     own,
                     key="advantage",

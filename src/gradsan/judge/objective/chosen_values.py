@@ -1,13 +1,17 @@
-"""`log_prob(a) * (q[a] - baseline)`: a choice weighed with what a critic gives to that very choice."""
+"""`log_prob(a) * (q[a] - baseline)`, `log_prob(a) * (returns - v(s))`: a choice weighed with what a critic gives to it,
+or with what came back less what a critic gives to the state it was made in."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 from typing import NamedTuple
 
 from gradsan.judge.flow import REDUCING, SHAPING, TAKEN_OUT
 from gradsan.judge.history import History
+from gradsan.judge.meaning import layer
 from gradsan.judge.objective.score_functions import score_sign, sign_in_loss, sign_of_step
+from gradsan.judge.objective.scores import batches
 from gradsan.judge.provenance import Provenance
 from gradsan.judge.shapes.normalised_otherwise import choices_of
 from gradsan.record.events import Op, ParamId, ValueId
@@ -17,7 +21,8 @@ KEPT = SHAPING | TAKEN_OUT | {"alias"}
 
 
 class ChosenValue(NamedTuple):
-    """The loss rises (`sign` 1) or falls with the log-probability of a choice where its `value` is high."""
+    """The loss rises (`sign` 1) or falls with the log-probability of a choice where that is better than expected, which
+    a `value` tells."""
 
     product: Op
     score: Op
@@ -32,11 +37,36 @@ def chosen_values(history: History, roots: list[ValueId], critics: set[ParamId])
         if len(sides) != 2 or sides[0].live == sides[1].live:
             continue
         score, weight = sides if sides[0].live else sides[::-1]
+        found = [
+            (value, sign * better)
+            for value, sign in _summands(graph, weight)
+            if (better := _says(graph, score, value, critics))
+        ]
+        turned = score_sign(history, score) * sign_in_loss(history, op.nid, roots) if found else 0
+        for value, sign in found:
+            yield ChosenValue(op, score, value, turned * sign)
+
+
+def _says(graph: Provenance, score: Op, value: Op, critics: set[ParamId]) -> int:
+    """1 for what a critic gives to the choice, -1 for what it gives to the state; 0 for anything else."""
+    if value.name in PICKING:
         choice = next((c for o in _behind(graph, score) if (c := _choice(graph, o)) is not None), None)
-        turned = score_sign(history, score) if choice is not None else 0
-        for value, sign in _summands(graph, weight) if turned else ():
-            if _choice(graph, value) == choice and graph.value_params([value.nid]) & critics:
-                yield ChosenValue(op, score, value, turned * sign * sign_in_loss(history, op.nid, roots))
+        same = choice is not None and _choice(graph, value) == choice
+        return int(same and bool(graph.value_params([value.nid]) & critics))
+    own = layer(graph, value.nid)
+    one = prod(value.shape) == prod(score.shape) and value.shape[-1:] == (1,)
+    if not own or not own <= critics or not one:
+        return 0
+    seen = {batch.nid for batch in batches(graph, score)}
+    return -1 if seen and any(nid in seen for nid in _inputs_of(graph, value)) else 0
+
+
+def _inputs_of(graph: Provenance, value: Op) -> Iterator[ValueId]:
+    """What a network was given, before rows were picked from it."""
+    behind = graph.ancestors([value.nid])
+    for op in behind.values():
+        if not op.live and op.kind != "parameter":
+            yield op.nid
 
 
 def _choice(graph: Provenance, op: Op) -> ValueId | None:
