@@ -278,6 +278,15 @@ BAD: tuple[str, ...] = (
     loss = (q(s).gather(1, a) - s[:, :1] * (a.squeeze(-1) - 1)).pow(2).mean()  # BUG
     loss.backward()
     """,
+    """
+    import torch
+    pi = torch.nn.Linear(3, 4)
+    s, words = torch.randn(6, 5, 3), torch.randint(4, (6, 5))
+    advantage = torch.randn(6, 5).sum(1, keepdim=True)
+    log_prob = pi(s).log_softmax(-1).gather(-1, words[..., None]).squeeze(-1)
+    loss = -(log_prob * advantage[:, None]).mean()  # BUG
+    loss.backward()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -534,6 +543,25 @@ GOOD: tuple[str, ...] = (
     s, order, advantage = torch.randn(8, 3), torch.tensor([2, 0, 1]), torch.randn(8)
     log_prob = pi(s).log_softmax(-1)[:, order][:, 0]
     loss = -(log_prob * advantage).mean()
+    loss.backward()
+    """,
+    """
+    import torch
+    pi = torch.nn.Linear(3, 4)
+    s, words = torch.randn(6, 5, 3), torch.randint(4, (6, 5))
+    advantage = torch.randn(6, 5).sum(1, keepdim=True)
+    log_prob = pi(s).log_softmax(-1).gather(-1, words[..., None])
+    loss = -(log_prob * advantage[:, None]).mean()
+    loss.backward()
+    """,
+    """
+    # Every weight for every row, told apart afterwards.
+    import torch
+    pi = torch.nn.Linear(3, 4)
+    s, words = torch.randn(6, 5, 3), torch.randint(4, (6, 5))
+    weights = torch.rand(6, 1, 1)
+    log_prob = pi(s).log_softmax(-1).gather(-1, words[..., None]).squeeze(-1)
+    loss = -(log_prob * weights).mean((1, 2)).max()
     loss.backward()
     """,
 )

@@ -220,6 +220,22 @@ BAD: tuple[str, ...] = (
         (critic(s).squeeze(-1) - returns).pow(2).mean().backward()
         critic_opt.step()
     """,
+    """
+    import torch
+    policy = torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    for _ in range(3):
+        s, a, advantage = torch.randn(8, 3), torch.randint(2, (8,)), torch.randn(8)
+        with torch.no_grad():
+            old = torch.distributions.Categorical(logits=policy(s)).log_prob(a)
+        for _ in range(2):
+            ratio = (torch.distributions.Categorical(logits=policy(s)).log_prob(a) - old).exp()
+            plain, clipped = advantage * ratio, -advantage * ratio.clamp(0.8, 1.2)  # BUG
+            loss = torch.max(plain, clipped).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (

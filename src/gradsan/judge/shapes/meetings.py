@@ -233,6 +233,18 @@ def spread_both(graph: Provenance, op: Op) -> tuple[Op, Op] | None:
     return (sides[0], sides[1]) if larger else None
 
 
+def rows_laid_behind(graph: Provenance, op: Op, within: dict[ValueId, Op]) -> tuple[Op, Op] | None:
+    """One number for each row with an axis too many, `[B, 1, 1]`, that meets `[B, T]`: every row of every other."""
+    sides = sorted((i for i in graph.inputs(op) if i.floating and i.shape), key=lambda side: len(side.shape))
+    if len(sides) != 2 or len(sides[0].shape) < 2 or len(sides[1].shape) != len(sides[0].shape) + 1:
+        return None
+    steps, column = sides
+    rows = column.shape[0]
+    fits = rows > 1 and prod(column.shape) == rows == steps.shape[0] and op.shape == (rows, *steps.shape)
+    alone = prod(steps.shape) > rows and steps.live and not column.live
+    return (steps, column) if fits and alone and are_pairs_in_vain(graph, op, within) else None
+
+
 def levels_along_targets(graph: Provenance, within: dict[ValueId, Op]) -> Iterator[Meeting]:
     """Quantile levels that vary along the axis of the targets. In `levels - (target - predicted < 0)` of pairs, each
     prediction has a level of its own; laid along the other axis, all predictions have all levels."""
