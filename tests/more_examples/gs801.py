@@ -471,4 +471,26 @@ GOOD: tuple[str, ...] = (
         ((critic(s).squeeze(-1) - returns).pow(2) + (costs(s).squeeze(-1) - dear).pow(2)).mean().backward()
         critic_opt.step()
     """,
+    """
+    # What the critic gives to the action, less what it gives to another one: the weight rises with the first.
+    import torch
+    policy, critic = torch.nn.Linear(3, 2), torch.nn.Linear(5, 1)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    critic_opt = torch.optim.SGD(critic.parameters(), lr=0.1)
+    for _ in range(6):
+        s, a, r, s2 = torch.randn(8, 3), torch.randn(8, 2), torch.randn(8, 1), torch.randn(8, 3)
+        with torch.no_grad():
+            target = r + 0.9 * critic(torch.cat([s2, policy(s2)], -1))
+        critic_opt.zero_grad()
+        (critic(torch.cat([s, a], -1)) - target).pow(2).mean().backward()
+        critic_opt.step()
+        dist = torch.distributions.Independent(torch.distributions.Normal(policy(s), 1.0), 1)
+        with torch.no_grad():
+            advantage = critic(torch.cat([s, a], -1)) - critic(torch.cat([s, dist.sample()], -1))
+            weight = (advantage / 0.5).exp().clamp(max=20.0).squeeze(1)
+        loss = -(weight * dist.log_prob(a)).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
 )

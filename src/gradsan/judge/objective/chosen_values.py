@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from math import prod
 from typing import NamedTuple
 
-from gradsan.judge.flow import REDUCING, SHAPING, TAKEN_OUT
+from gradsan.judge.flow import REDUCING, SELECTING, SHAPING, TAKEN_OUT, unshaped
 from gradsan.judge.history import History
 from gradsan.judge.meaning import layer
 from gradsan.judge.objective.score_functions import score_sign, sign_in_loss, sign_of_step
-from gradsan.judge.objective.scores import batches
+from gradsan.judge.objective.scores import chooses
 from gradsan.judge.provenance import Provenance
 from gradsan.judge.shapes.normalised_otherwise import choices_of
 from gradsan.record.events import Op, ParamId, ValueId
@@ -57,16 +57,17 @@ def _says(graph: Provenance, score: Op, value: Op, critics: set[ParamId]) -> int
     one = prod(value.shape) == prod(score.shape) and value.shape[-1:] == (1,)
     if not own or not own <= critics or not one:
         return 0
-    seen = {batch.nid for batch in batches(graph, score)}
-    return -1 if seen and any(nid in seen for nid in _inputs_of(graph, value)) else 0
+    shown = _shown(graph, score)
+    return -1 if shown and _shown(graph, value) == shown else 0
 
 
-def _inputs_of(graph: Provenance, value: Op) -> Iterator[ValueId]:
-    """What a network was given, before rows were picked from it."""
-    behind = graph.ancestors([value.nid])
-    for op in behind.values():
-        if not op.live and op.kind != "parameter":
-            yield op.nid
+def _shown(graph: Provenance, op: Op) -> set[ValueId]:
+    """What the networks behind a value were given, before rows were picked from it: of a critic that sees the choice,
+    too, these are not the states alone."""
+    behind = graph.ancestors([op.nid], lambda user, _: not chooses(user))
+    layers = [o for o in behind.values() if any(i.kind == "parameter" for i in graph.inputs(o))]
+    given = [i for o in layers for i in graph.inputs(o) if i.kind != "parameter"]
+    return {unshaped(graph, i, SHAPING | SELECTING).nid for i in given if not graph.value_params([i.nid])}
 
 
 def _choice(graph: Provenance, op: Op) -> ValueId | None:
