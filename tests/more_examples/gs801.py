@@ -493,4 +493,25 @@ GOOD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    # One sequence of states, and the critic's value of the next one on the other side.
+    import torch
+    policy, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    critic_opt = torch.optim.SGD(critic.parameters(), lr=0.1)
+    for _ in range(6):
+        states, r = torch.randn(9, 3), torch.randn(8)
+        s, s2 = states[:-1], states[1:]
+        dist = torch.distributions.Categorical(logits=policy(s))
+        with torch.no_grad():
+            a, returns = dist.sample(), r + 0.9 * critic(s2).squeeze(-1)
+            advantage = returns - critic(s).squeeze(-1)
+        loss = -(dist.log_prob(a) * advantage).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        critic_opt.zero_grad()
+        (critic(s).squeeze(-1) - returns).pow(2).mean().backward()
+        critic_opt.step()
+    """,
 )

@@ -162,6 +162,7 @@ class ReversedObjective(Rule):
         self._friends: set[Head] = set()  # policies and critics that were seen to agree with another
         self._against_rewards: dict[Head, int] = {}
         self._raises_expectation = False  # some policy's probabilities move to what a critic values
+        self._raises_choices = False  # and some choices that were drawn
         self._driven_away: dict[Site, int] = {}
         self._bounded: set[ParamId] = set()  # policies of which a bound has told it already
         self._with_rewards = False  # some policy raises what was rewarded
@@ -393,8 +394,8 @@ class ReversedObjective(Rule):
         """One choice was drawn, and is weighed with what the critic gives to it, or to the state."""
         history, roots = self.history, [root.nid for root in contribution.event.roots]
         found = list(chosen_values(history, roots, self._critics))
-        self._raises_expectation |= any(chosen.sign * way <= 0 for chosen in found)
-        for chosen in found if not self._raises_expectation else ():
+        self._raises_choices |= any(chosen.sign * way <= 0 for chosen in found)
+        for chosen in found if not self._raises_choices | self._raises_expectation else ():
             own, site = head(history.graph, chosen.score.nid), chosen.product.site
             looks = self._lowers[own] = self._lowers.get(own, 0) + 1
             if looks >= ENOUGH and own & contribution.consumed_pids():

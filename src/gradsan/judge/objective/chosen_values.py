@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from math import prod
 from typing import NamedTuple
 
-from gradsan.judge.flow import REDUCING, SELECTING, SHAPING, TAKEN_OUT, unshaped
+from gradsan.judge.flow import REDUCING, SHAPING, TAKEN_OUT
 from gradsan.judge.history import History
 from gradsan.judge.meaning import layer
 from gradsan.judge.objective.score_functions import score_sign, sign_in_loss, sign_of_step
@@ -67,7 +67,17 @@ def _shown(graph: Provenance, op: Op) -> set[ValueId]:
     behind = graph.ancestors([op.nid], lambda user, _: not chooses(user))
     layers = [o for o in behind.values() if any(i.kind == "parameter" for i in graph.inputs(o))]
     given = [i for o in layers for i in graph.inputs(o) if i.kind != "parameter"]
-    return {unshaped(graph, i, SHAPING | SELECTING).nid for i in given if not graph.value_params([i.nid])}
+    return {_before_picking(graph, i).nid for i in given if not graph.value_params([i.nid])}
+
+
+def _before_picking(graph: Provenance, op: Op) -> Op:
+    """`obs[rows]` was `obs`; a slice, `obs[1:]`, is about other states."""
+    while op.name in SHAPING or (op.name in ("getitem", "index_select") and len(op.inputs) == 2):
+        source = graph.get(op.inputs[0])
+        if source is None:
+            break
+        op = source
+    return op
 
 
 def _choice(graph: Provenance, op: Op) -> ValueId | None:
