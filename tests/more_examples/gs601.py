@@ -287,6 +287,19 @@ BAD: tuple[str, ...] = (
     loss = -(log_prob * advantage[:, None]).mean()  # BUG
     loss.backward()
     """,
+    """
+    import torch
+    pi = torch.nn.Linear(3, 4)
+    s, words = torch.randn(6, 5, 3), torch.randint(4, (6, 5))
+    advantage = torch.randn(6, 5).mean(1, keepdim=True)
+
+    def score():
+        return pi(s).log_softmax(-1).gather(-1, words[..., None]).squeeze(-1)
+
+    ratio = (score() - score().detach()).exp()
+    weighted = torch.min(ratio * advantage[:, None], ratio.clamp(0.8, 1.2) * advantage[:, None])  # BUG
+    (-weighted.mean()).backward()
+    """,
 )
 
 GOOD: tuple[str, ...] = (

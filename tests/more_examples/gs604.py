@@ -502,6 +502,16 @@ BAD: tuple[str, ...] = (
     penalty = torch.logsumexp(torch.cat([near, far], 1), 0).mean() - taken.mean()  # BUG
     ((taken - target).pow(2).mean() + penalty).backward()
     """,
+    """
+    import torch
+    net = torch.nn.Linear(3, 4)
+    for _ in range(3):
+        loss = torch.zeros(())
+        for step in range(4):
+            log_probs = net(torch.randn(1, 3)).log_softmax(dim=0)  # BUG
+            loss = loss - log_probs[0, step % 4] * torch.rand(())
+        loss.backward()
+    """,
 )
 
 GOOD: tuple[str, ...] = (

@@ -236,6 +236,37 @@ BAD: tuple[str, ...] = (
             loss.backward()
             opt.step()
     """,
+    """
+    import torch
+    policy = torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    s, a, advantage, mask = torch.randn(8, 3), torch.randint(2, (8,)), torch.randn(8), torch.arange(8) < 6
+    with torch.no_grad():
+        old = torch.distributions.Categorical(logits=policy(s)).log_prob(a)
+    for _ in range(2):
+        ratio = (torch.distributions.Categorical(logits=policy(s)).log_prob(a) - old).exp()
+        losses = torch.minimum(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage)
+        loss = losses[mask].mean()  # BUG
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    import torch
+    policy = torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    s, a, advantage = torch.randn(8, 3), torch.randint(2, (8,)), torch.randn(8)
+    with torch.no_grad():
+        old = torch.distributions.Categorical(logits=policy(s)).log_prob(a)
+    for _ in range(2):
+        dist = torch.distributions.Categorical(logits=policy(s))
+        ratio = (dist.log_prob(a) - old).exp()
+        surrogate = torch.min(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage)
+        loss = (surrogate + 0.01 * dist.entropy()).mean()  # BUG
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (

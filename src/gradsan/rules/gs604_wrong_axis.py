@@ -488,6 +488,8 @@ def _picks_one_of_each_row(user: Op, value: Op) -> bool:
     ):
         return True
     one = value.shape[:1] + value.shape[2:]  # of `[B, A, N]` too, a distribution for each action
+    if user.name == "getitem" and len(user.inputs) == 1 and value.shape[0] == 1 and len(value.shape) == 2:
+        return not user.shape  # `x[0, i]` of a single row
     return user.name == "getitem" and len(user.inputs) == 3 and user.shape == one
 
 

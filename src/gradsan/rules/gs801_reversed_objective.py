@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gradsan.judge.flow import SELECTING, SHAPING, unshaped
 from gradsan.judge.history import History
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.meaning import ENOUGH, Head, bootstrapped, descends, head, joins, layer, sign_of, uphill
@@ -17,6 +18,7 @@ from gradsan.judge.report.wording import line, networks, value_at
 from gradsan.record.events import NOWHERE, Op, ParamId, Probe, ProbePair, Site, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
+BOUNDS_ENOUGH = 2  # looks at a bound: what stands before it is no beginning
 AGAINST, NOT_AGAINST, WITH = -0.8, -0.3, 0.5  # correlations
 FEW = 4  # samples at a time: then more looks are needed
 MANY_LOOKS = 10
@@ -239,7 +241,8 @@ class ReversedObjective(Rule):
     # -- the clipped surrogate ------------------------------------------------------------------------
 
     def _surrogate(self, contribution: Contribution, probe: Probe, way: int) -> Verdicts:
-        history, op = self.history, self.history.graph.get(probe.value)
+        history, value = self.history, self.history.graph.get(probe.value)
+        op = unshaped(history.graph, value, SHAPING | SELECTING) if value is not None else None
         worse = 1 if probe.kind == "minimum" else -1
         ratio = clipped_ratio(history.graph, op) if op is not None and sign_of(probe) else None
         if op is None or ratio is None:
@@ -251,12 +254,12 @@ class ReversedObjective(Rule):
             yield from self._upside_down(contribution, op, ratio)
             return
         looks = self._bounds[op.site] = self._bounds.get(op.site, 0) + 1
-        if looks >= ENOUGH:
+        if looks >= BOUNDS_ENOUGH:
             self._bounded |= head(history.graph, op.nid)
             word, sign = ("smaller", "positive") if worse > 0 else ("larger", "negative")
             roots = [root.nid for root in contribution.event.roots]
             yield Verdict(
-                taken_on_at(history, op, ratio, roots),
+                taken_on_at(history, op, ratio, roots, _lowers_entropy(contribution, way)),
                 f"the loss makes the {word} of the clipped and the unclipped surrogate {word} still (its derivative is "
                 f"{sign} in 100 % of {probe.samples} samples): a minus is missing, or was drawn into the {probe.kind}",
                 [
@@ -270,7 +273,7 @@ class ReversedObjective(Rule):
 
     def _half_turned(self, contribution: Contribution, op: Op, side: Op) -> Verdicts:
         looks = self._bounds[side.site] = self._bounds.get(side.site, 0) + 1
-        if looks >= ENOUGH:
+        if looks >= BOUNDS_ENOUGH:
             yield Verdict(
                 side.site,
                 "the clipped and the unclipped surrogate stand in one bound with opposite signs: a minus is missing in "
@@ -461,6 +464,10 @@ class ReversedObjective(Rule):
                     return op.site
                 stack.append(user)
         return NOWHERE
+
+
+def _lowers_entropy(contribution: Contribution, way: int) -> bool:
+    return any(p.kind == "entropy" and sign_of(p) * way > 0 for p in contribution.event.facts.probes)
 
 
 rule = ReversedObjective
