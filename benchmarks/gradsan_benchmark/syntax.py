@@ -196,6 +196,45 @@ def names_environment(source: Source) -> bool:
     return any(re.search(r"(^|[._])(env|envs|rollout\w*)($|[._])", dotted(n)) for n in source.nodes)
 
 
+def makes_its_own_environment(source: Source) -> bool:
+    """Whether what is called so is a plain class of this very file: nothing says then what its numbers are."""
+    plain = {c.name for c in source.nodes if isinstance(c, ast.ClassDef) and not c.bases}
+    made = [call for call in source.calls if dotted(call.func) in plain]
+    return any(re.search(r"(^|\W)envs?($|\W)|Env", _named_by(source, call)) for call in made)
+
+
+def _named_by(source: Source, call: ast.Call) -> str:
+    """The class, and the name that it is bound to."""
+    statement, names = source.statement(call), [dotted(call.func)]
+    for target in statement.targets if isinstance(statement, ast.Assign) else ():
+        pairs: list[tuple[ast.expr, ast.expr]] = [(target, statement.value)]  # type: ignore[attr-defined]
+        if isinstance(target, ast.Tuple) and isinstance(statement.value, ast.Tuple):  # type: ignore[attr-defined]
+            pairs = list(zip(target.elts, statement.value.elts, strict=False))  # type: ignore[attr-defined]
+        names += [dotted(name) for name, value in pairs if value is call]
+    return " ".join(names)
+
+
+def are_flags(source: Source, value: ast.expr) -> bool:
+    """Whether a comparison made it, here or where its name was bound last: nothing is learned through that."""
+    if isinstance(value, ast.Name):
+        bound = [
+            s for s in source.simple
+            if isinstance(s, ast.Assign) and s.lineno < value.lineno and dotted(s.targets[0]) == value.id
+        ]  # fmt: skip
+        value = bound[-1].value if bound else value
+    while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and not value.args:
+        value = value.func.value
+    return isinstance(value, ast.Compare)
+
+
+def bootstraps(source: Source) -> bool:
+    """Whether something is discounted, and a network gives values: what it is fitted to is to be large."""
+    words = {word for n in source.nodes for word in re.split(r"[._]", dotted(n).lower())}
+    return bool(words & {"gamma", "discount"}) and bool(
+        words & {"critic", "value", "values", "vf", "q", "qf", "v"}
+    )
+
+
 def steps(source: Source, optimizer: str = "") -> list[ast.Call]:
     """`optimizer.step()`; with a name, that optimizer's. An environment's step takes an argument."""
     found = [c for c in method(source, "step") if not c.args and not c.keywords]

@@ -65,6 +65,13 @@ def test_what_is_no_bug_in_its_context_is_left_alone():
     optimizer = "opt = torch.optim.Adam(net.parameters())\n"
     for name, text in (
         ("flip-policy-sign", "loss = -(log_prob * cost).mean()\n"),  # reward or cost: nothing tells
+        (
+            "flip-policy-sign",
+            "class World:\n    pass\nenv = World()\nloss = -(log_prob * env.cost()).mean()\n",
+        ),  # nor does a class of the script's own
+        ("drop-action-sum", "loss = -(w * dist.log_prob(a).sum(1, keepdim=True)).mean()\n"),  # a coefficient
+        ("drop-loss-mask", "even = (ids % 2 == 0).float()\nreward = (even * mask).sum(1) / mask.sum(1)\n"),
+        ("flip-policy-sign", "actor_loss = -critic(obs, actor(obs)).mean()\n"),
         ("returns-forward", "for t in reversed(range(9)):\n    x = t\n"),  # nor which way time runs
         ("add-detach-in-loss", "loss = torch.min(2, ratio.clamp(0.8, 1.2))\n"),  # constant where it counts
         ("backward-twice", "net(x).mean().backward()\n"),  # two graphs: twice the gradient

@@ -263,6 +263,43 @@ BAD: tuple[str, ...] = (
     for _ in range(4):
         agent.update(torch.randn(8, 4), torch.randint(3, (8, 1)), torch.randn(8), torch.randn(8, 4))
     """,
+    """
+    import torch
+    pi = torch.nn.Linear(3, 2)
+    s, a, advantage = torch.randn(8, 3), torch.randint(2, (8,)), torch.randn(8)
+    log_prob = pi(s).log_softmax(-1)[:, a][:, 0]  # BUG
+    loss = -(log_prob * advantage).mean()
+    loss.backward()
+    """,
+    """
+    import torch
+    q = torch.nn.Linear(3, 2)
+    s, a = torch.randn(8, 3), torch.randint(2, (8, 1))
+    loss = (q(s).gather(1, a) - s[:, :1] * (a.squeeze(-1) - 1)).pow(2).mean()  # BUG
+    loss.backward()
+    """,
+    """
+    import torch
+    pi = torch.nn.Linear(3, 4)
+    s, words = torch.randn(6, 5, 3), torch.randint(4, (6, 5))
+    advantage = torch.randn(6, 5).sum(1, keepdim=True)
+    log_prob = pi(s).log_softmax(-1).gather(-1, words[..., None]).squeeze(-1)
+    loss = -(log_prob * advantage[:, None]).mean()  # BUG
+    loss.backward()
+    """,
+    """
+    import torch
+    pi = torch.nn.Linear(3, 4)
+    s, words = torch.randn(6, 5, 3), torch.randint(4, (6, 5))
+    advantage = torch.randn(6, 5).mean(1, keepdim=True)
+
+    def score():
+        return pi(s).log_softmax(-1).gather(-1, words[..., None]).squeeze(-1)
+
+    ratio = (score() - score().detach()).exp()
+    weighted = torch.min(ratio * advantage[:, None], ratio.clamp(0.8, 1.2) * advantage[:, None])  # BUG
+    (-weighted.mean()).backward()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -511,5 +548,33 @@ GOOD: tuple[str, ...] = (
     agent = Agent()
     for _ in range(4):
         agent.update(torch.randn(8, 4), torch.randint(3, (8, 1)), torch.randn(8), torch.randn(8, 4))
+    """,
+    """
+    # The first of the columns that were asked for, for every row.
+    import torch
+    pi = torch.nn.Linear(3, 4)
+    s, order, advantage = torch.randn(8, 3), torch.tensor([2, 0, 1]), torch.randn(8)
+    log_prob = pi(s).log_softmax(-1)[:, order][:, 0]
+    loss = -(log_prob * advantage).mean()
+    loss.backward()
+    """,
+    """
+    import torch
+    pi = torch.nn.Linear(3, 4)
+    s, words = torch.randn(6, 5, 3), torch.randint(4, (6, 5))
+    advantage = torch.randn(6, 5).sum(1, keepdim=True)
+    log_prob = pi(s).log_softmax(-1).gather(-1, words[..., None])
+    loss = -(log_prob * advantage[:, None]).mean()
+    loss.backward()
+    """,
+    """
+    # Every weight for every row, told apart afterwards.
+    import torch
+    pi = torch.nn.Linear(3, 4)
+    s, words = torch.randn(6, 5, 3), torch.randint(4, (6, 5))
+    weights = torch.rand(6, 1, 1)
+    log_prob = pi(s).log_softmax(-1).gather(-1, words[..., None]).squeeze(-1)
+    loss = -(log_prob * weights).mean((1, 2)).max()
+    loss.backward()
     """,
 )

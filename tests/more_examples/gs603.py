@@ -145,6 +145,33 @@ BAD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    import torch
+    net = torch.nn.Linear(4, 3)  # a word after the other, and the whole batch as one number
+    reward = torch.randn(8)
+    state, log_probs = torch.randn(8, 4), []
+    for _ in range(5):
+        dist = torch.distributions.Categorical(logits=net(state))
+        word = dist.sample()
+        log_probs.append(dist.log_prob(word))
+        state = state + word[:, None]
+    log_probs = torch.stack(log_probs, 1)
+    loss = -(reward * log_probs.sum()).mean()  # BUG
+    loss.backward()
+    """,
+    """
+    import torch
+    actor = torch.nn.Linear(4, 3)
+    for _ in range(3):
+        s, advantage = torch.randn(8, 4), torch.randn(8)
+        with torch.no_grad():
+            rows = [torch.distributions.Normal(actor(one), 1.0) for one in s]
+            actions = torch.stack([row.sample() for row in rows])
+            old = torch.stack([row.log_prob(a).sum() for row, a in zip(rows, actions)])
+        log_prob = torch.distributions.Normal(actor(s), 1.0).log_prob(actions)
+        ratio = (log_prob.sum() - old).clamp(-5, 5).exp()  # BUG
+        (-(ratio * advantage).mean()).backward()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -279,5 +306,32 @@ GOOD: tuple[str, ...] = (
         opt.zero_grad()
         loss.backward()
         opt.step()
+    """,
+    """
+    # The score of one episode is the sum over its steps, and one return belongs to it.
+    import torch
+    net = torch.nn.Linear(4, 3)
+    log_probs, rewards = [], torch.randn(5)
+    for _ in range(5):
+        dist = torch.distributions.Categorical(logits=net(torch.randn(4)))
+        log_probs.append(dist.log_prob(dist.sample()))
+    loss = -torch.stack(log_probs).sum() * rewards.sum()
+    loss.backward()
+    """,
+    """
+    # All words of an answer count together, and the mean over the answers is subtracted from them.
+    import torch
+    net = torch.nn.Linear(4, 3)
+    reward = torch.randn(8)
+    state, log_probs = torch.randn(8, 4), []
+    for _ in range(5):
+        dist = torch.distributions.Categorical(logits=net(state))
+        word = dist.sample()
+        log_probs.append(dist.log_prob(word))
+        state = state + word[:, None]
+    log_probs = torch.stack(log_probs, 1)
+    surprise = -log_probs.detach().sum() / 8
+    loss = -((reward - 0.01 * surprise) * log_probs.sum(1)).mean()
+    loss.backward()
     """,
 )

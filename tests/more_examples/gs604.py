@@ -482,6 +482,36 @@ BAD: tuple[str, ...] = (
         opt.step()
         frozen.load_state_dict(critics.state_dict())
     """,
+    """
+    import torch
+    net = torch.nn.Linear(3, 4)
+    s, a, advantage = torch.randn(8, 3), torch.randint(4, (8,)), torch.randn(8)
+    log_p = net(s).log_softmax(-1)
+    entropy = -(log_p.exp() * log_p).sum(0).mean()  # BUG
+    loss = -(log_p.gather(1, a[:, None]).squeeze(1) * advantage).mean() - 0.01 * entropy
+    loss.backward()
+    """,
+    """
+    import torch
+    q = torch.nn.Linear(5, 1)
+    s, a, target = torch.randn(8, 3), torch.randn(8, 2), torch.randn(8)
+    wide = s.unsqueeze(1).expand(8, 4, 3)
+    near = q(torch.cat([wide, a.unsqueeze(1) + 0.1 * torch.randn(8, 4, 2)], -1)).squeeze(-1)
+    far = q(torch.cat([wide, torch.rand(8, 4, 2)], -1)).squeeze(-1)
+    taken = q(torch.cat([s, a], -1)).squeeze(-1)
+    penalty = torch.logsumexp(torch.cat([near, far], 1), 0).mean() - taken.mean()  # BUG
+    ((taken - target).pow(2).mean() + penalty).backward()
+    """,
+    """
+    import torch
+    net = torch.nn.Linear(3, 4)
+    for _ in range(3):
+        loss = torch.zeros(())
+        for step in range(4):
+            log_probs = net(torch.randn(1, 3)).log_softmax(dim=0)  # BUG
+            loss = loss - log_probs[0, step % 4] * torch.rand(())
+        loss.backward()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -1135,5 +1165,26 @@ GOOD: tuple[str, ...] = (
         loss.backward()
         opt.step()
         frozen.load_state_dict(critic.state_dict())
+    """,
+    """
+    # What each action adds to the entropy, on average over the rows, and all of that.
+    import torch
+    net = torch.nn.Linear(3, 4)
+    s, a, advantage = torch.randn(8, 3), torch.randint(4, (8,)), torch.randn(8)
+    log_p = net(s).log_softmax(-1)
+    entropy = -(log_p.exp() * log_p).sum(0).div(8).sum()
+    loss = -(log_p.gather(1, a[:, None]).squeeze(1) * advantage).mean() - 0.01 * entropy
+    loss.backward()
+    """,
+    """
+    import torch
+    q = torch.nn.Linear(5, 1)
+    s, a, target = torch.randn(8, 3), torch.randn(8, 2), torch.randn(8)
+    wide = s.unsqueeze(0).expand(4, 8, 3)
+    near = q(torch.cat([wide, a + 0.1 * torch.randn(4, 8, 2)], -1)).squeeze(-1)
+    far = q(torch.cat([wide, torch.rand(4, 8, 2)], -1)).squeeze(-1)
+    taken = q(torch.cat([s, a], -1)).squeeze(-1)
+    penalty = torch.logsumexp(torch.cat([near, far], 0), 0).mean() - taken.mean()
+    ((taken - target).pow(2).mean() + penalty).backward()
     """,
 )

@@ -156,6 +156,117 @@ BAD: tuple[str, ...] = (
         (action * slope).sum(1).mean().backward()  # BUG
         actor_opt.step()
     """,
+    """
+    import torch
+    policy, critic = torch.nn.Linear(3, 4), torch.nn.Linear(3, 4)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    critic_opt = torch.optim.SGD(critic.parameters(), lr=0.1)
+    for _ in range(6):
+        s, r, s2 = torch.randn(8, 3), torch.randn(8), torch.randn(8, 3)
+        log_pi = policy(s).log_softmax(-1)
+        a = log_pi.exp().multinomial(1)
+        q = critic(s)
+        taken = q.gather(1, a).squeeze(1)
+        with torch.no_grad():
+            target = r + 0.9 * critic(s2).max(1).values
+        critic_opt.zero_grad()
+        (taken - target).pow(2).mean().backward()
+        critic_opt.step()
+        with torch.no_grad():
+            advantage = (log_pi.exp() * q).sum(1) - taken
+        loss = -(log_pi.gather(1, a).squeeze(1) * advantage).mean()  # BUG
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    import torch
+    policy = torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+
+    def surrogate(ratio, advantage):
+        plain = torch.min(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage)
+        return torch.where(advantage < 0, torch.max(plain, 3 * advantage), plain).mean()  # BUG
+
+    for _ in range(3):
+        s, a, advantage = torch.randn(8, 3), torch.randint(2, (8,)), torch.randn(8)
+        with torch.no_grad():
+            old = torch.distributions.Categorical(logits=policy(s)).log_prob(a)
+        for _ in range(2):
+            dist = torch.distributions.Categorical(logits=policy(s))
+            loss = surrogate((dist.log_prob(a) - old).exp(), advantage) - 0.01 * dist.entropy().mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+    """,
+    """
+    # The critic is fitted in a loss of its own.
+    import torch
+    policy, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    critic_opt = torch.optim.SGD(critic.parameters(), lr=0.1)
+    for _ in range(6):
+        s, r, s2 = torch.randn(8, 3), torch.randn(8), torch.randn(8, 3)
+        dist = torch.distributions.Categorical(logits=policy(s))
+        with torch.no_grad():
+            a, returns = dist.sample(), r + 0.9 * critic(s2).squeeze(-1)
+            advantage = returns - critic(s).squeeze(-1)
+            advantage = (advantage - advantage.mean()) / advantage.std()
+        loss = (dist.log_prob(a) * advantage).mean() - 0.01 * dist.entropy().mean()  # BUG
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        critic_opt.zero_grad()
+        (critic(s).squeeze(-1) - returns).pow(2).mean().backward()
+        critic_opt.step()
+    """,
+    """
+    import torch
+    policy = torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    for _ in range(3):
+        s, a, advantage = torch.randn(8, 3), torch.randint(2, (8,)), torch.randn(8)
+        with torch.no_grad():
+            old = torch.distributions.Categorical(logits=policy(s)).log_prob(a)
+        for _ in range(2):
+            ratio = (torch.distributions.Categorical(logits=policy(s)).log_prob(a) - old).exp()
+            plain, clipped = advantage * ratio, -advantage * ratio.clamp(0.8, 1.2)  # BUG
+            loss = torch.max(plain, clipped).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+    """,
+    """
+    import torch
+    policy = torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    s, a, advantage, mask = torch.randn(8, 3), torch.randint(2, (8,)), torch.randn(8), torch.arange(8) < 6
+    with torch.no_grad():
+        old = torch.distributions.Categorical(logits=policy(s)).log_prob(a)
+    for _ in range(2):
+        ratio = (torch.distributions.Categorical(logits=policy(s)).log_prob(a) - old).exp()
+        losses = torch.minimum(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage)
+        loss = losses[mask].mean()  # BUG
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    import torch
+    policy = torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    s, a, advantage = torch.randn(8, 3), torch.randint(2, (8,)), torch.randn(8)
+    with torch.no_grad():
+        old = torch.distributions.Categorical(logits=policy(s)).log_prob(a)
+    for _ in range(2):
+        dist = torch.distributions.Categorical(logits=policy(s))
+        ratio = (dist.log_prob(a) - old).exp()
+        surrogate = torch.min(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage)
+        loss = (surrogate + 0.01 * dist.entropy()).mean()  # BUG
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -325,5 +436,113 @@ GOOD: tuple[str, ...] = (
         actor_opt.zero_grad()
         action.backward(slope / len(s))
         actor_opt.step()
+    """,
+    """
+    # The advantage is that of the others over this choice, and the sign is turned in the loss.
+    import torch
+    policy, critic = torch.nn.Linear(3, 4), torch.nn.Linear(3, 4)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    critic_opt = torch.optim.SGD(critic.parameters(), lr=0.1)
+    for _ in range(6):
+        s, r, s2 = torch.randn(8, 3), torch.randn(8), torch.randn(8, 3)
+        log_pi = policy(s).log_softmax(-1)
+        a = log_pi.exp().multinomial(1)
+        q = critic(s)
+        taken = q.gather(1, a).squeeze(1)
+        with torch.no_grad():
+            target = r + 0.9 * critic(s2).max(1).values
+        critic_opt.zero_grad()
+        (taken - target).pow(2).mean().backward()
+        critic_opt.step()
+        with torch.no_grad():
+            regret = (log_pi.exp() * q).sum(1) - taken
+        loss = (log_pi.gather(1, a).squeeze(1) * regret).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The critic is fitted in a loss of its own, and what it expects of the next state is no baseline.
+    import torch
+    policy, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    critic_opt = torch.optim.SGD(critic.parameters(), lr=0.1)
+    for _ in range(6):
+        s, r, s2 = torch.randn(8, 3), torch.randn(8), torch.randn(8, 3)
+        dist = torch.distributions.Categorical(logits=policy(s))
+        with torch.no_grad():
+            a, returns = dist.sample(), r + 0.9 * critic(s2).squeeze(-1)
+            surprise = critic(s).squeeze(-1) - returns
+        loss = (dist.log_prob(a) * surprise).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        critic_opt.zero_grad()
+        (critic(s).squeeze(-1) - returns).pow(2).mean().backward()
+        critic_opt.step()
+    """,
+    """
+    # Two critics: of rewards, which are to be many, and of costs, which are to be few.
+    import torch
+    policy, critic, costs = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1), torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    critic_opt = torch.optim.SGD([*critic.parameters(), *costs.parameters()], lr=0.1)
+    for _ in range(6):
+        s, r, c, s2 = torch.randn(8, 3), torch.randn(8), torch.rand(8), torch.randn(8, 3)
+        dist = torch.distributions.Categorical(logits=policy(s))
+        with torch.no_grad():
+            a, returns = dist.sample(), r + 0.9 * critic(s2).squeeze(-1)
+            dear = c + 0.9 * costs(s2).squeeze(-1)
+            advantage = returns - critic(s).squeeze(-1) - 0.5 * (dear - costs(s).squeeze(-1))
+        loss = -(dist.log_prob(a) * advantage).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        critic_opt.zero_grad()
+        ((critic(s).squeeze(-1) - returns).pow(2) + (costs(s).squeeze(-1) - dear).pow(2)).mean().backward()
+        critic_opt.step()
+    """,
+    """
+    # What the critic gives to the action, less what it gives to another one: the weight rises with the first.
+    import torch
+    policy, critic = torch.nn.Linear(3, 2), torch.nn.Linear(5, 1)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    critic_opt = torch.optim.SGD(critic.parameters(), lr=0.1)
+    for _ in range(6):
+        s, a, r, s2 = torch.randn(8, 3), torch.randn(8, 2), torch.randn(8, 1), torch.randn(8, 3)
+        with torch.no_grad():
+            target = r + 0.9 * critic(torch.cat([s2, policy(s2)], -1))
+        critic_opt.zero_grad()
+        (critic(torch.cat([s, a], -1)) - target).pow(2).mean().backward()
+        critic_opt.step()
+        dist = torch.distributions.Independent(torch.distributions.Normal(policy(s), 1.0), 1)
+        with torch.no_grad():
+            advantage = critic(torch.cat([s, a], -1)) - critic(torch.cat([s, dist.sample()], -1))
+            weight = (advantage / 0.5).exp().clamp(max=20.0).squeeze(1)
+        loss = -(weight * dist.log_prob(a)).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # One sequence of states, and the critic's value of the next one on the other side.
+    import torch
+    policy, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    critic_opt = torch.optim.SGD(critic.parameters(), lr=0.1)
+    for _ in range(6):
+        states, r = torch.randn(9, 3), torch.randn(8)
+        s, s2 = states[:-1], states[1:]
+        dist = torch.distributions.Categorical(logits=policy(s))
+        with torch.no_grad():
+            a, returns = dist.sample(), r + 0.9 * critic(s2).squeeze(-1)
+            advantage = returns - critic(s).squeeze(-1)
+        loss = -(dist.log_prob(a) * advantage).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        critic_opt.zero_grad()
+        (critic(s).squeeze(-1) - returns).pow(2).mean().backward()
+        critic_opt.step()
     """,
 )

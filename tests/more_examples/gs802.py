@@ -195,6 +195,48 @@ BAD: tuple[str, ...] = (
         loss.backward()
         actor_opt.step()
     """,
+    """
+    import torch
+    net, log_alpha = torch.nn.Linear(3, 4), torch.zeros(1, requires_grad=True)
+    critic = torch.nn.Linear(5, 1).requires_grad_(False)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    alpha_opt = torch.optim.SGD([log_alpha], lr=0.1)
+    for _ in range(5):
+        s = torch.randn(8, 3)
+        mean, log_std = net(s).chunk(2, -1)
+        dist = torch.distributions.Normal(mean, log_std.exp())
+        a = dist.rsample()
+        log_prob = dist.log_prob(a).sum(-1)
+        actor_loss = (log_alpha.exp().item() * log_prob - critic(torch.cat([s, a], -1)).squeeze(-1)).mean()
+        alpha_loss = (log_alpha.exp() * (log_prob.detach() - 2.0)).mean()  # BUG
+        opt.zero_grad()
+        alpha_opt.zero_grad()
+        (actor_loss + alpha_loss).backward()
+        opt.step()
+        alpha_opt.step()
+    """,
+    """
+    import torch
+    import torch.nn.functional as F
+    net, critic = torch.nn.Linear(3, 4), torch.nn.Linear(5, 1).requires_grad_(False)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+
+    def act(s):
+        mean, log_std = net(s).chunk(2, -1)
+        dist = torch.distributions.Normal(mean, log_std.exp())
+        raw = dist.rsample()
+        bent = 2 * (0.6931 - raw - F.softplus(-2 * raw))
+        return raw.tanh(), (dist.log_prob(raw) - bent).sum(-1)
+
+    for _ in range(5):
+        s = torch.randn(8, 3)
+        a, log_prob = act(s)
+        q = critic(torch.cat([s, a], -1)).squeeze(-1)
+        loss = -(q + 0.2 * log_prob).mean()  # BUG
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -411,5 +453,25 @@ GOOD: tuple[str, ...] = (
         actor_opt.zero_grad()
         loss.backward()
         actor_opt.step()
+    """,
+    """
+    import torch
+    net, log_alpha = torch.nn.Linear(3, 4), torch.zeros(1, requires_grad=True)
+    critic = torch.nn.Linear(5, 1).requires_grad_(False)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    alpha_opt = torch.optim.SGD([log_alpha], lr=0.1)
+    for _ in range(5):
+        s = torch.randn(8, 3)
+        mean, log_std = net(s).chunk(2, -1)
+        dist = torch.distributions.Normal(mean, log_std.exp())
+        a = dist.rsample()
+        log_prob = dist.log_prob(a).sum(-1)
+        actor_loss = (log_alpha.exp().item() * log_prob - critic(torch.cat([s, a], -1)).squeeze(-1)).mean()
+        alpha_loss = -(log_alpha.exp() * (log_prob.detach() - 2.0)).mean()
+        opt.zero_grad()
+        alpha_opt.zero_grad()
+        (actor_loss + alpha_loss).backward()
+        opt.step()
+        alpha_opt.step()
     """,
 )

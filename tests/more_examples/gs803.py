@@ -351,6 +351,51 @@ BAD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    import torch
+    policy = torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+
+    def score(s, a):
+        return torch.distributions.Categorical(logits=policy(s)).log_prob(a)
+
+    for _ in range(3):
+        s, a, advantage = torch.randn(12, 3), torch.randint(2, (12,)), torch.randn(12)
+        with torch.no_grad():
+            old = score(s, a)
+        order = torch.randperm(12)
+        for start in range(0, 12, 6):
+            rows = order[start : start + 6]
+            ratio = (score(s[rows], a[rows]) - old[start : start + 6]).exp()  # BUG
+            weight = advantage[rows]
+            loss = -torch.min(ratio * weight, ratio.clamp(0.8, 1.2) * weight).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+    """,
+    """
+    import torch
+    mean, log_std = torch.nn.Linear(3, 2), torch.nn.Parameter(torch.zeros(2))
+    opt = torch.optim.SGD([*mean.parameters(), log_std], lr=0.1)
+
+    def score(s, a):
+        return torch.distributions.Normal(mean(s), log_std.exp()).log_prob(a).sum(-1)
+
+    def act(s):
+        drawn = mean(s) + log_std.exp() * torch.randn(12, 2)
+        return drawn.clamp(-1.0, 1.0), score(s, drawn)
+
+    for _ in range(3):
+        s, advantage = torch.randn(12, 3), torch.randn(12)
+        with torch.no_grad():
+            a, old = act(s)
+        for _ in range(2):
+            ratio = (score(s, a) - old).exp()  # BUG
+            loss = -torch.min(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (

@@ -77,6 +77,20 @@ BAD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    import torch
+    policy = torch.nn.Linear(3, 4)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    for _ in range(5):
+        s, reward = torch.randn(8, 3), torch.rand(8)
+        probs = policy(s).softmax(-1)
+        a = torch.multinomial(probs.detach(), 1)
+        chosen = probs.gather(1, a).squeeze(1)
+        loss = -(chosen * (reward - reward.unsqueeze(-1).mean(-1))).mean()  # BUG
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (

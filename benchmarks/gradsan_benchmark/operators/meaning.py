@@ -9,10 +9,13 @@ from gradsan_benchmark.edits import Change, Source
 from gradsan_benchmark.operators.base import operator
 from gradsan_benchmark.operators.leaks import statement_and_uses
 from gradsan_benchmark.syntax import (
+    are_flags,
+    bootstraps,
     called,
     dotted,
     has_environment,
     lines,
+    makes_its_own_environment,
     method,
     names_environment,
     uses,
@@ -39,17 +42,20 @@ def loss_lines(source: Source, statement: ast.stmt) -> tuple[int, ...]:
 
 def is_told_apart(source: Source, term: ast.AST) -> bool:
     """Whether reward and cost can be told apart: a library's environment says which it is, or a pessimistic bound
-    does. A log-probability that is weighed with numbers of its own, or with what a class of the script's own returns,
-    is right with either sign: clean/costs_instead_of_rewards is the mutant of a program that maximises, and no bug."""
+    does, or a critic that bootstraps. What is weighed with numbers of its own, or with what a class of the script's own
+    returns, is right with either sign, and so is an actor whose critic is fitted to such numbers alone:
+    clean/costs_instead_of_rewards is the mutant of a program that maximises, and no bug."""
     bounded = any(called(n) in {"min", "minimum", "clamp", "clip"} for n in ast.walk(term))
-    return bounded or names_environment(source)
+    said = names_environment(source) and not makes_its_own_environment(source)
+    return bounded or said or bootstraps(source)
 
 
 @operator(
     "flip-policy-sign",
     "meaning",
     "GS801 GS802",
-    leaves="weights that come from no environment of a library and have no bound: costs and rewards look the same",
+    leaves="weights and values that come from no environment of a library, have no bound and are not bootstrapped: "
+    "costs and rewards look the same",
 )
 def flip_policy_sign(source: Source) -> Iterator[Change]:
     """The minus in front of the policy's loss is forgotten: what was rewarded becomes less likely."""
@@ -58,7 +64,7 @@ def flip_policy_sign(source: Source) -> Iterator[Change]:
             if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
                 scored = any(called(n) in {"log_prob", "min", "minimum"} or "log_prob" in dotted(n)
                              or "ratio" in dotted(n) for n in ast.walk(node.operand))  # fmt: skip
-                if scored and not is_told_apart(source, node.operand):
+                if not is_told_apart(source, node.operand):
                     continue
                 if scored or any(word in dotted(statement.targets[0]).lower() for word in POLICY):
                     start, end = source.span(node)[0], source.span(node.operand)[0]
@@ -134,12 +140,14 @@ def _is_one(node: ast.AST) -> bool:
     "drop-loss-mask",
     "meaning",
     "GS605 GS805 GS806 GS407 GS604",
-    leaves="statistics that are taken without a graph",
+    leaves="statistics that are taken without a graph, and flags that are counted (a reward, an accuracy)",
 )
 def drop_loss_mask(source: Source) -> Iterator[Change]:
     """The mask of padding is forgotten in the loss: padded steps are learnt from."""
     for node in source.nodes:
         if without_gradient(source, node):  # of a statistic, not of the loss
+            continue
+        if isinstance(node, ast.BinOp) and are_flags(source, node.left):
             continue
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) and "mask" in dotted(node.right):
             yield Change((source.tail(node.left, node),), statement_and_uses(source, node))

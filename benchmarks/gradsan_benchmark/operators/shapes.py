@@ -9,7 +9,7 @@ from gradsan_benchmark.edits import Change, Source
 from gradsan_benchmark.operators.base import operator
 from gradsan_benchmark.operators.cuts import operands
 from gradsan_benchmark.operators.leaks import statement_and_uses
-from gradsan_benchmark.syntax import called, dotted, lines, method, uses
+from gradsan_benchmark.syntax import assigned, called, dotted, lines, method, scope, uses
 
 BROADCAST = "GS601 GS603 GS604"
 
@@ -86,7 +86,8 @@ def _is_number(node: ast.AST) -> bool:
     "drop-action-sum",
     "shape",
     "GS603 GS601",
-    leaves="entropies that are averaged next: a mean over the dimensions, too, is another coefficient, a setting",
+    leaves="entropies and weighed columns that are averaged next: a mean over the dimensions, too, is another "
+    "coefficient, a setting",
 )
 def drop_action_sum(source: Source) -> Iterator[Change]:
     """The log-probabilities of an action's dimensions are not summed."""
@@ -95,8 +96,32 @@ def drop_action_sum(source: Source) -> Iterator[Change]:
         averaged = isinstance(above, ast.Attribute) and above.attr == "mean"
         if averaged and isinstance(call.func, ast.Attribute) and called(call.func.value) == "entropy":
             continue
+        if _stays_a_column(call) and _is_averaged(source, call):
+            continue
         if len(call.args) == 1 and isinstance(call.func, ast.Attribute) and _scores(call.func.value):
-            yield drop_call(source, call)
+            change = drop_call(source, call)
+            yield Change(change.splices, (*change.lines, *_bound_before(source, call)))
+
+
+def _bound_before(source: Source, call: ast.Call) -> tuple[int, ...]:
+    """Where what is summed got its name last: it may be summed there, too."""
+    assert isinstance(call.func, ast.Attribute)
+    name, statement = dotted(call.func.value), source.statement(call)
+    inside = [n for n in ast.walk(scope(source, statement)) if isinstance(n, ast.Assign | ast.AugAssign)]
+    before = [s for s in inside if s.lineno < statement.lineno and name and name in assigned(s)]
+    return lines(max(before, key=lambda s: s.lineno)) if before else ()
+
+
+def _stays_a_column(call: ast.Call) -> bool:
+    return any(keyword.arg == "keepdim" for keyword in call.keywords)
+
+
+def _is_averaged(source: Source, call: ast.Call) -> bool:
+    """`(weight * x).mean()`: nothing but weights and signs comes between."""
+    above = source.parents[call]
+    while isinstance(above, ast.UnaryOp) or (isinstance(above, ast.BinOp) and isinstance(above.op, ast.Mult)):
+        above = source.parents[above]
+    return isinstance(above, ast.Attribute) and above.attr == "mean"
 
 
 @operator("sum-over-batch", "shape", "GS603 GS604 GS601")

@@ -7,7 +7,7 @@ import math
 from gradsan.judge import flow
 from gradsan.judge.history import History
 from gradsan.judge.ledger import Contribution
-from gradsan.judge.provenance import Provenance, params_of
+from gradsan.judge.provenance import PARAMETERS, Provenance, params_of
 from gradsan.judge.residuals import residuals
 from gradsan.record.events import NOWHERE, Op, ParamId, Probe, Site, ValueId
 
@@ -73,7 +73,8 @@ def joins(history: History, nid: ValueId, roots: list[ValueId]) -> Site:
     """The line on which a value, scaled and averaged, is added to the rest of the loss."""
     graph = history.graph
     within = graph.live_ancestors(roots)
-    own = graph.live_ancestors([nid]).keys()
+    own = graph.live_ancestors([nid])
+    drawn = {op.nid for op in own.values() if "rsample" in op.tags}
     op, passed = within.get(nid), set(own)
     while op is not None:
         onward = sorted(n for n in graph.consumers.get(op.nid, ()) if n in within)
@@ -81,11 +82,18 @@ def joins(history: History, nid: ValueId, roots: list[ValueId]) -> Site:
             break
         following = within[onward[0]]
         others = [i for i in graph.inputs(following) if i.live and i.nid not in passed]
+        others = [i for i in others if not _is_of_the_sample(graph, i, drawn)]
         if following.name in ("add", "sub", "rsub") and others and following.site:
             return following.site
         passed.add(following.nid)
         op = following
     return op.site if op is not None else NOWHERE
+
+
+def _is_of_the_sample(graph: Provenance, op: Op, drawn: set[ValueId]) -> bool:
+    """Made of what was drawn and of nothing else: what a squashing takes off a log-probability is a part of it."""
+    behind = graph.ancestors([op.nid], lambda user, _: user.nid not in drawn) if drawn else {}
+    return bool(drawn & behind.keys()) and not any(o.kind in PARAMETERS for o in behind.values())
 
 
 def is_own_sample(graph: Provenance, log_prob: Op) -> bool:

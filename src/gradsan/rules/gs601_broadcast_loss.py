@@ -21,6 +21,7 @@ from gradsan.judge.shapes.meetings import (
     columns_against_all,
     is_only_averaged,
     levels_along_targets,
+    rows_laid_behind,
     spread_both,
 )
 from gradsan.judge.shapes.written_blocks import blocks_written
@@ -144,7 +145,8 @@ class BroadcastLoss(Rule):
             yield self._too_late(event, meeting)
         for op in graph.named(within, MEETING):
             pair = self._pair(op, within)
-            if pair is None and (spread := spread_both(graph, op)) is not None:
+            spread = spread_both(graph, op) or rows_laid_behind(graph, op, within) if pair is None else None
+            if spread is not None:
                 yield self._spread(event, op, spread)
             if pair:
                 shapes = [_shape(s.shape) for s in sorted(pair, key=lambda side: op.inputs.index(side.nid))]
@@ -239,9 +241,10 @@ class BroadcastLoss(Rule):
 
 
 def _makes_column(graph: Provenance, column: Op) -> bool:
-    """`x[:, None]`; not `x[1:]` of what was a column before."""
+    """`x[:, None]`; not `x[1:]` of what was a column before, nor `x[:, :1]`, which keeps the axes there are."""
     source = next(graph.inputs(column), None)
-    was_one = source is not None and source.shape[-1:] == (1,) and len(source.shape) == len(column.shape)
+    same_axes = source is not None and len(source.shape) == len(column.shape)
+    was_one = same_axes and source is not None and (source.shape[-1:] == (1,) or column.name == "getitem")
     return column.name in MAKES_COLUMN and not was_one
 
 

@@ -21,7 +21,9 @@ from gradsan.judge.shapes.axes import (
     onward,
     roles,
 )
+from gradsan.judge.shapes.entropy_axes import entropies_of_the_rows
 from gradsan.judge.shapes.flat_orders import OtherOrder, other_orders
+from gradsan.judge.shapes.joined_columns import of_joined_columns, side_by_side_user
 from gradsan.judge.shapes.normalised_otherwise import picked_across, picked_along
 from gradsan.judge.shapes.pooled_targets import POOLING, added_to_every_row
 from gradsan.judge.shapes.pooling import pooled_for_each_row
@@ -133,6 +135,8 @@ class WrongAxis(Rule):
             yield self._other_order(event, other)
         for turned in turned_groups(graph, within):
             yield self._turned(event, turned)
+        for summed, averaged in entropies_of_the_rows(graph, within):
+            yield self._entropy_of_the_rows(event, summed, averaged)
         candidates = [op for op in within.values() if op.name in CANDIDATES and op.facts.axes]
         reshaped = [op for op in within.values() if op.name in ("view", "reshape") and op.live]
         if not candidates and not reshaped:
@@ -179,8 +183,10 @@ class WrongAxis(Rule):
             or picked_along(self.history, op, within)
             or picked_across(self.history, op, within)
         )
-        if used is None and op.name in SMALLER and _of_joined_columns(graph, op, source, known):
+        if used is None and op.name in SMALLER and of_joined_columns(graph, op, source, known):
             used = op if self._becomes_a_summand(op, source, within) else None
+        if used is None and op.name == "logsumexp":
+            used = side_by_side_user(graph, op, source, within, known)
         if used is None and _runs_over_rows_of_members(op, source, known):
             used = self._smallest_for_all(op, source, within)
         if used is None and _runs_over_rows(op, source, known):
@@ -197,6 +203,17 @@ class WrongAxis(Rule):
             [("wrong axis", weights.site), ("used", product.site), ("backward", event.site)],
             event.reached,
             fix="normalise over what is attended to: `softmax(dim=-1)` for `weights @ values`",
+        )
+
+    def _entropy_of_the_rows(self, event: Backward, summed: Op, averaged: Op) -> Verdict:
+        return Verdict(
+            summed.site,
+            f"p log p is summed over the rows of the batch, and {line(self.history, averaged.site)} averages over the "
+            "actions: the entropy is that of a row times their number, divided by that of the actions, so it grows "
+            "with the batch",
+            [("wrong axis", summed.site), ("averaged", averaged.site), ("backward", event.site)],
+            event.reached,
+            fix="sum over the actions, then average over the rows: `-(p * log_p).sum(-1).mean()`",
         )
 
     def _spread(self, event: Backward, found: SpreadOtherwise) -> Verdict:
@@ -448,18 +465,6 @@ def _has_rows_of(other: Op, source: Op, graph: Provenance) -> bool:
     return any(other.shape[:1] == value.shape[:1] for value in (source, *parts))
 
 
-def _of_joined_columns(graph: Provenance, op: Op, source: Op, known: dict[ValueId, Roles]) -> bool:
-    """The smallest of all rows of several columns that were joined, `torch.cat([q1, q2]).min(0)`: stacked, they would
-    have been compared row by row. So they would side by side, `torch.cat([q1, q2], 1)`, along the other axis."""
-    along = source.facts.axes if source.name in ("cat", "stack") else ()
-    if along == (0,):
-        joined = source.name == "cat" and op.facts.axes == (0,)
-    else:
-        joined = along == (1,) and 0 in op.facts.axes and known[source.nid][0] == ROWS and source.shape[0] > 1
-    parts = list(graph.inputs(source)) if joined else []
-    return len(parts) > 1 and len({part.shape for part in parts}) == 1 and parts[0].shape[1:] in ((), (1,))
-
-
 def _runs_over_one_unit(op: Op, source: Op, known: dict[ValueId, Roles]) -> bool:
     last = len(source.shape) - 1
     alone = last > 0 and source.shape[last] == 1 and known[source.nid][last] == UNITS
@@ -483,6 +488,8 @@ def _picks_one_of_each_row(user: Op, value: Op) -> bool:
     ):
         return True
     one = value.shape[:1] + value.shape[2:]  # of `[B, A, N]` too, a distribution for each action
+    if user.name == "getitem" and len(user.inputs) == 1 and value.shape[0] == 1 and len(value.shape) == 2:
+        return not user.shape  # `x[0, i]` of a single row
     return user.name == "getitem" and len(user.inputs) == 3 and user.shape == one
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from gradsan.judge.flow import SELECTING, SHAPING, unshaped
 from gradsan.judge.history import History
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.meaning import ENOUGH, Head, bootstrapped, descends, head, joins, layer, sign_of, uphill
+from gradsan.judge.objective.chosen_values import chosen_values
 from gradsan.judge.objective.expected_entropy import expected_values
 from gradsan.judge.objective.raised_divergences import joined_at, raised_divergences
 from gradsan.judge.objective.ratios import clipped_ratio, sides_apart
@@ -16,6 +18,7 @@ from gradsan.judge.report.wording import line, networks, value_at
 from gradsan.record.events import NOWHERE, Op, ParamId, Probe, ProbePair, Site, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
+BOUNDS_ENOUGH = 2  # looks at a bound: what stands before it is no beginning
 AGAINST, NOT_AGAINST, WITH = -0.8, -0.3, 0.5  # correlations
 FEW = 4  # samples at a time: then more looks are needed
 MANY_LOOKS = 10
@@ -161,7 +164,9 @@ class ReversedObjective(Rule):
         self._friends: set[Head] = set()  # policies and critics that were seen to agree with another
         self._against_rewards: dict[Head, int] = {}
         self._raises_expectation = False  # some policy's probabilities move to what a critic values
+        self._raises_choices = False  # and some choices that were drawn
         self._driven_away: dict[Site, int] = {}
+        self._bounded: set[ParamId] = set()  # policies of which a bound has told it already
         self._with_rewards = False  # some policy raises what was rewarded
 
     def on_settled(self, contribution: Contribution) -> Verdicts:
@@ -178,6 +183,7 @@ class ReversedObjective(Rule):
         yield from self._values(contribution, way)
         yield from self._slopes(contribution, way)
         yield from self._expectations(contribution, way)
+        yield from self._chosen(contribution, way)
         seen: set[tuple[Head, Head]] = set()  # a value and its sum are probed apart, and tell the same
         for pair in event.facts.probe_pairs:
             graph = self.history.graph
@@ -235,7 +241,8 @@ class ReversedObjective(Rule):
     # -- the clipped surrogate ------------------------------------------------------------------------
 
     def _surrogate(self, contribution: Contribution, probe: Probe, way: int) -> Verdicts:
-        history, op = self.history, self.history.graph.get(probe.value)
+        history, value = self.history, self.history.graph.get(probe.value)
+        op = unshaped(history.graph, value, SHAPING | SELECTING) if value is not None else None
         worse = 1 if probe.kind == "minimum" else -1
         ratio = clipped_ratio(history.graph, op) if op is not None and sign_of(probe) else None
         if op is None or ratio is None:
@@ -247,11 +254,12 @@ class ReversedObjective(Rule):
             yield from self._upside_down(contribution, op, ratio)
             return
         looks = self._bounds[op.site] = self._bounds.get(op.site, 0) + 1
-        if looks >= ENOUGH:
+        if looks >= BOUNDS_ENOUGH:
+            self._bounded |= head(history.graph, op.nid)
             word, sign = ("smaller", "positive") if worse > 0 else ("larger", "negative")
             roots = [root.nid for root in contribution.event.roots]
             yield Verdict(
-                taken_on_at(history, op, ratio, roots),
+                taken_on_at(history, op, ratio, roots, _lowers_entropy(contribution, way)),
                 f"the loss makes the {word} of the clipped and the unclipped surrogate {word} still (its derivative is "
                 f"{sign} in 100 % of {probe.samples} samples): a minus is missing, or was drawn into the {probe.kind}",
                 [
@@ -265,7 +273,7 @@ class ReversedObjective(Rule):
 
     def _half_turned(self, contribution: Contribution, op: Op, side: Op) -> Verdicts:
         looks = self._bounds[side.site] = self._bounds.get(side.site, 0) + 1
-        if looks >= ENOUGH:
+        if looks >= BOUNDS_ENOUGH:
             yield Verdict(
                 side.site,
                 "the clipped and the unclipped surrogate stand in one bound with opposite signs: a minus is missing in "
@@ -385,6 +393,24 @@ class ReversedObjective(Rule):
                     key="expectation",
                 )
 
+    def _chosen(self, contribution: Contribution, way: int) -> Verdicts:
+        """One choice was drawn, and is weighed with what the critic gives to it, or to the state."""
+        history, roots = self.history, [root.nid for root in contribution.event.roots]
+        found = list(chosen_values(history, roots, self._critics))
+        self._raises_choices |= any(chosen.sign * way <= 0 for chosen in found)
+        for chosen in found if not self._raises_choices | self._raises_expectation else ():
+            own, site = head(history.graph, chosen.score.nid), chosen.product.site
+            looks = self._lowers[own] = self._lowers.get(own, 0) + 1
+            if looks >= ENOUGH and own & contribution.consumed_pids():
+                yield Verdict(
+                    site,
+                    f"the log-probability of a choice falls where it is better than expected, as the critic on "
+                    f"{line(history, chosen.value.site)} tells, in all {looks} updates that were traced",
+                    [("loss", site), ("value", chosen.value.site), ("backward", contribution.site)],
+                    own,
+                    key="advantage",
+                )
+
     # -- beside a critic -------------------------------------------------------------------------------
 
     def _pair(self, contribution: Contribution, pair: ProbePair, policy: Head, critic: Head) -> Verdicts:
@@ -395,6 +421,7 @@ class ReversedObjective(Rule):
             or policy & critic
             or not critic <= self._critics
             or not (policy | critic) & pids
+            or policy <= self._bounded
         ):
             return
         agreement = pair.agreement * uphill(self.history, policy) * uphill(self.history, critic)
@@ -437,6 +464,10 @@ class ReversedObjective(Rule):
                     return op.site
                 stack.append(user)
         return NOWHERE
+
+
+def _lowers_entropy(contribution: Contribution, way: int) -> bool:
+    return any(p.kind == "entropy" and sign_of(p) * way > 0 for p in contribution.event.facts.probes)
 
 
 rule = ReversedObjective

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from gradsan.judge.history import History
 from gradsan.judge.ledger import Contribution
@@ -20,27 +19,16 @@ from gradsan.judge.meaning import (
 )
 from gradsan.judge.objective.bent_spreads import bent_spreads
 from gradsan.judge.objective.entropy_targets import target_in
-from gradsan.judge.objective.expected_entropy import expected_entropies, is_negative_entropy, is_probability
+from gradsan.judge.objective.expected_entropy import expected_entropies
 from gradsan.judge.objective.guessed_entropy import guesses, is_of_own_samples, line_of_guess
 from gradsan.judge.objective.multipliers import Weighed, learnt_by_number, weighed_costs
-from gradsan.judge.objective.score_functions import sign_of_step
+from gradsan.judge.objective.temperatures import Product, own_terms, product_with_score
 from gradsan.judge.report.wording import line, value_at
-from gradsan.record.events import Op, ParamId, Probe, Site, ValueId
+from gradsan.record.events import ParamId, Probe, Site
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
-RISING = {"exp", "softplus", "clamp", "relu", "sigmoid"}  # the temperature, made of what is learned
 CONSTANT = 1e-3
 LEAST_BELOW = 0.01  # zero, that a target must be: rounding is not told
-
-
-class _Product(NamedTuple):
-    """`op` multiplies the temperature with a `constant` made of log-probabilities, which enter the derivative with this
-    sign; `weighed` by the probabilities of all actions."""
-
-    op: Op
-    sign: int
-    constant: Op
-    weighed: bool
 
 
 class ReversedEntropy(Rule):
@@ -347,17 +335,17 @@ class ReversedEntropy(Rule):
 
     def _temperature(self, contribution: Contribution, way: int) -> Verdicts:
         """A single number, multiplied with how far the entropy of a policy is from its target."""
-        history, event = self.history, contribution.event
-        reached = set(event.reached)
-        if len(reached) != 1 or len(event.roots) != 1:
-            return
-        (pid,) = reached
-        sizes = set(history.params[pid].shape)
-        if not sizes <= {1} or pid not in self._scaling:
-            return
-        found = self._product(event.roots[0].nid)
-        if found is None:
-            return
+        history, roots = self.history, [root.nid for root in contribution.event.roots]
+        for nid, sign, pid in own_terms(history.graph, roots):
+            if pid not in self._scaling or not set(history.params[pid].shape) <= {1}:
+                continue
+            if (found := product_with_score(history.graph, nid)) is not None:
+                yield from self._weighed_temperature(contribution, found, pid, way * sign)
+
+    def _weighed_temperature(
+        self, contribution: Contribution, found: Product, pid: ParamId, way: int
+    ) -> Verdicts:
+        history = self.history
         if found.sign * way < 0:
             yield from self._unreachable(contribution, found, pid)
             return
@@ -373,7 +361,7 @@ class ReversedEntropy(Rule):
                 key="temperature",
             )
 
-    def _unreachable(self, contribution: Contribution, found: _Product, pid: ParamId) -> Verdicts:
+    def _unreachable(self, contribution: Contribution, found: Product, pid: ParamId) -> Verdicts:
         """The temperature moves as it should, towards an entropy that no choice among actions has."""
         history = self.history
         target = target_in(history, found.constant, found.weighed)
@@ -389,57 +377,6 @@ class ReversedEntropy(Rule):
                 [pid],
                 key="target",
             )
-
-    def _product(self, root: ValueId) -> _Product | None:
-        """The product of the temperature and a constant made of log-probabilities, and the sign with which a
-        log-probability enters the derivative by the temperature."""
-        graph, op, sign, weighed = self.history.graph, self.history.graph.get(root), 1, False
-        while op is not None:
-            sides = list(graph.inputs(op))
-            if op.name == "mul" and len(sides) == 2 and sides[0].live != sides[1].live:
-                live, constant = sides if sides[0].live else sides[::-1]
-                if is_probability(graph, constant):  # an expectation over all actions
-                    op, weighed = live, True
-                    continue
-                parts = self._sign_of_learned(live) * self._sign_of_score(constant, weighed)
-                return _Product(op, sign * parts, constant, weighed) if parts else None
-            if len(sides) != 1 or (step := sign_of_step(op)) == 0:
-                return None
-            op, sign = sides[0], sign * step
-        return None
-
-    def _sign_of_learned(self, op: Op) -> int:
-        sign = 1
-        while op.kind != "parameter":
-            sides = list(self.history.graph.inputs(op))
-            step = 1 if op.name in RISING else sign_of_step(op)
-            if len(sides) != 1 or not step:
-                return 0
-            op, sign = sides[0], sign * step
-        return sign
-
-    def _sign_of_score(self, constant: Op, weighed: bool) -> int:
-        """The one sign with which log-probabilities (an entropy: with the other) stand in this constant."""
-        graph, signs, seen = self.history.graph, set(), set()
-        stack = [(constant, 1)]
-        while stack:
-            op, sign = stack.pop()
-            if op.nid in seen:
-                continue
-            seen.add(op.nid)
-            if "log_prob" in op.tags or (weighed and op.name == "log_softmax"):
-                signs.add(sign)
-            elif "entropy" in op.tags:
-                signs.add(-sign)
-            elif is_negative_entropy(graph, op):
-                signs.add(sign)
-            elif op.name in ("sub", "add", "rsub"):
-                for index, source in enumerate(graph.inputs(op)):
-                    turned = (op.name == "sub" and index == 1) or (op.name == "rsub" and index == 0)
-                    stack.append((source, -sign if turned else sign))
-            elif step := sign_of_step(op):
-                stack.extend((source, sign * step) for source in list(graph.inputs(op))[:1])
-        return signs.pop() if len(signs) == 1 else 0
 
 
 rule = ReversedEntropy

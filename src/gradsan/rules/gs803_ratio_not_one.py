@@ -310,6 +310,8 @@ class RatioNotOne(Rule):
         graph = self.history.graph
         if (order := same_policy.left_in_another_order(graph, difference)) is not None:
             return order[1].site
+        if (cut := same_policy.cut_out_otherwise(graph, difference)) is not None:
+            return cut.site
         written = same_policy.written_once_more(graph, difference)
         return NOWHERE if written is None else written.site
 
@@ -324,6 +326,8 @@ class RatioNotOne(Rule):
                     return f": dropout is on ({line(history, op.site)})", op.site
         if (order := same_policy.left_in_another_order(graph, difference)) is not None:
             return f": its rows were put in another order on {line(history, order[0].site)}", order[0].site
+        if (cut := same_policy.cut_out_otherwise(graph, difference)) is not None:
+            return ": its rows are those in front, and the other side picks its rows by numbers", cut.site
         if (written := same_policy.written_once_more(graph, difference)) is not None:
             return (
                 f": one side was scored after {line(history, written.site)} had written over it",

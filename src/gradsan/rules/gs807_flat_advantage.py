@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from gradsan.judge import flow
 from gradsan.judge.flow import JOINING, REDUCING, SELECTING, SHAPING, TAKEN_OUT
+from gradsan.judge.history import History
 from gradsan.judge.lines.callers import caller_of
 from gradsan.judge.objective.weighed import is_score
 from gradsan.judge.objective.zero_weights import zero_weights
@@ -18,6 +19,7 @@ from gradsan.rules.base import Rule, Verdict, Verdicts
 
 MEANS = {"mean", "nanmean", "median", "sum", "nansum", "std_mean", "var_mean"}
 SCALING = {"div", "mul", "neg", "clamp", "nan_to_num", "expand", "tanh", "alias"}
+PICKING = {"gather", "getitem", "take_along_dim"}
 CASTING = {"to", "long", "int", "short", "type", "type_as"}
 WRITING = {"copy", "setitem", "index_put", "fill", "zero", "scatter", "add", "sub", "mul", "div"}
 MUCH = 0.2  # returns of hundreds lose next to nothing with their fraction
@@ -158,7 +160,7 @@ class FlatAdvantage(Rule):
             yield from self._whole_numbers(event, op, reported)
             sides = list(graph.inputs(op))
             weights = [side for side in sides if not side.live and side.floating]
-            if len(sides) != 2 or len(weights) != 1 or not is_score(self.history, _other(sides, weights[0])):
+            if len(sides) != 2 or len(weights) != 1 or not _is_score(self.history, _other(sides, weights[0])):
                 continue
             yield from self._out_of_step(event, op, _other(sides, weights[0]), weights[0])
             for normalisation in self._normalisations(weights[0]):
@@ -219,7 +221,7 @@ class FlatAdvantage(Rule):
         cast = self._unshaped(weights[0], SHAPING - CASTING | SELECTING | {"neg"})
         if cast.name not in CASTING or cast.facts.cut_off < MUCH or cast.site in reported:
             return
-        if not is_score(self.history, _other(sides, weights[0])):
+        if not _is_score(self.history, _other(sides, weights[0])):
             return
         reported.add(cast.site)
         seen = self._seen[cast.site].iterations
@@ -331,6 +333,16 @@ class FlatAdvantage(Rule):
 
 def _other(sides: list[Op], one: Op) -> Op:
     return sides[0] if sides[1] is one else sides[1]
+
+
+def _is_score(history: History, op: Op) -> bool:
+    """The log-probability of a choice, or its probability, which an expected reward is made of."""
+    return is_score(history, op, also=lambda o: _picks_a_probability(history, o))
+
+
+def _picks_a_probability(history: History, op: Op) -> bool:
+    source = next(history.graph.inputs(op), None) if op.name in PICKING and len(op.inputs) > 1 else None
+    return source is not None and source.name == "softmax"
 
 
 rule = FlatAdvantage

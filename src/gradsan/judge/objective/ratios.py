@@ -95,6 +95,9 @@ def _weighed(graph: Provenance, op: Op, ratio: Op) -> tuple[bool, frozenset[Valu
         if op.name == "mul" and len(op.inputs) != 2:
             return None
         turned ^= op.name == "neg"
-        weights |= {nid for nid in op.inputs if nid != live[0].nid}
+        for weight in (i for i in graph.inputs(op) if i.nid != live[0].nid):
+            turned_too = weight.name == "neg" and len(weight.inputs) == 1
+            turned ^= turned_too
+            weights.add(weight.inputs[0] if turned_too else weight.nid)
         op = live[0]
     return turned, frozenset(weights)

@@ -161,6 +161,21 @@ def left_in_another_order(graph: Provenance, difference: Difference) -> tuple[Op
     return pick, max(joins, key=lambda op: op.nid, default=pick)
 
 
+def cut_out_otherwise(graph: Provenance, difference: Difference) -> Op | None:
+    """`old[start:end]`, where the other side picks its rows by numbers, from as many."""
+    behind, constant = graph.ancestors([difference.constant.nid]), difference.constant
+    picks = [op for op in scores.scoring(graph, difference.live).values() if _picks_rows(graph, op)]
+    forms = {(graph.ops[op.inputs[0]].shape[0], op.shape[0]) for op in picks if op.inputs[1] not in behind}
+    while len(constant.inputs) == 1 and constant.name in CAST | flow.TAKEN_OUT and constant.shape:
+        source = graph.get(constant.inputs[0])
+        if source is None or not source.shape:
+            return None
+        if constant.name in flow.SELECTING and (source.shape[0], constant.shape[0]) in forms:
+            return constant
+        constant = source
+    return None
+
+
 def written_once_more(graph: Provenance, difference: Difference) -> Op | None:
     """What one side's scores were written over with, where they lie, and the other's were not."""
     chains = [_writes(graph, side) for side in (difference.live, difference.constant)]

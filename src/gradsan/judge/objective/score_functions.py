@@ -26,7 +26,9 @@ def weighed_scores(history: History, event: Backward) -> Iterator[tuple[Met, int
     for met in met_in(history, event):
         if met.op.name != "mul" or met.constant is None or not is_score(history, met.live):
             continue
-        signs = _score(history, met.live) * _weight(history, met) * sign_in_loss(history, met.op.nid, roots)
+        signs = (
+            score_sign(history, met.live) * _weight(history, met) * sign_in_loss(history, met.op.nid, roots)
+        )
         if signs:
             yield met, -signs
 
@@ -64,7 +66,7 @@ def sign_of_step(op: Op) -> int:
     return 0
 
 
-def _score(history: History, op: Op) -> int:
+def score_sign(history: History, op: Op) -> int:
     """With which sign the log-probability stands in this value; 0 where that is not known."""
     turns = _turns(history, op)
     return 0 if turns is None else (-1) ** len(turns)

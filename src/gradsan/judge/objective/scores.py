@@ -10,8 +10,10 @@ from gradsan.judge.history import History
 from gradsan.judge.lines.callers import used_in, way_of
 from gradsan.judge.objective import ratios
 from gradsan.judge.provenance import Provenance, params_of
+from gradsan.judge.shapes.written_densities import noise_in
 from gradsan.record.events import Op, ParamId, Site, ValueId
 
+NEAR = 40  # operations between a draw and what is scored in its place
 SAME = 1e-5  # log-probabilities that are computed alike differ by rounding
 DROPPING = {"dropout", "alpha_dropout", "feature_dropout"}
 PASSED_ON = flow.SHAPING | flow.SELECTING | flow.JOINING | flow.REDUCING | flow.TAKEN_OUT
@@ -235,11 +237,19 @@ def _calls_apart(history: History, difference: Difference) -> tuple[Site, Site] 
 
 def changed_choice(graph: Provenance, difference: Difference) -> Op | None:
     """What was done last to a choice before the learned side scored it; the other side scores it as it was drawn."""
-    own, other = _parting(graph, made(graph, difference.constant), made(graph, difference.live))
-    for ours, theirs in zip(graph.inputs(own), graph.inputs(other), strict=False):
-        drawn, scored = _handed(graph, ours), _handed(graph, theirs, PASSED_ON - {"clamp"})
-        if chooses(drawn) and scored.nid != drawn.nid and drawn.nid in graph.ancestors([scored.nid]):
-            return scored
+    both = made(graph, difference.constant), made(graph, difference.live)
+    stack, seen = [both, _parting(graph, *both)], set[ValueId]()
+    while stack:
+        sides = stack.pop()
+        seen.add(sides[0].nid)
+        for ours, theirs in zip(*(graph.inputs(side) for side in sides), strict=False):
+            drawn = _handed(graph, ours)
+            if chooses(drawn) or noise_in(graph, drawn):
+                changed = _made_of(graph, drawn, _all_handed(graph, theirs, PASSED_ON - {"clamp"}))
+                if changed is not None:
+                    return changed
+            if ours.nid not in seen and "log_prob" in ours.tags and "log_prob" in theirs.tags:
+                stack.append((ours, theirs))
     return None
 
 
@@ -266,6 +276,32 @@ def _parting(graph: Provenance, own: Op, other: Op) -> tuple[Op, Op]:
 def _handed(graph: Provenance, op: Op, passing: set[str] = PASSED_ON) -> Op:
     """What was passed on, before it was reshaped, picked or put together."""
     return flow.unshaped(graph, op, passing)
+
+
+def _all_handed(graph: Provenance, op: Op, passing: set[str]) -> set[ValueId]:
+    """As `_handed`, of every part that was put together."""
+    stack, seen, found = [op], set[ValueId](), set[ValueId]()
+    while stack:
+        if (here := stack.pop()).nid in seen:
+            continue
+        seen.add(here.nid)
+        sources = list(graph.inputs(here)) if here.name in passing else []
+        found |= set() if sources else {here.nid}
+        stack += sources
+    return found
+
+
+def _made_of(graph: Provenance, drawn: Op, among: set[ValueId]) -> Op | None:
+    """Which of these was made of what was drawn, in a few operations."""
+    stack, seen = [drawn.nid], {drawn.nid}
+    while stack and len(seen) < NEAR:
+        for nid in graph.consumers.get(stack.pop(0), ()):
+            if nid in among:
+                return graph.get(nid)
+            if nid not in seen:
+                seen.add(nid)
+                stack.append(nid)
+    return None
 
 
 def batches(graph: Provenance, live: Op) -> list[Op]:

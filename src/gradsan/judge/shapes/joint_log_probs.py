@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from gradsan.judge.flow import SHAPING, TAKEN_OUT
+from gradsan.judge.flow import SHAPING, TAKEN_OUT, users_through
 from gradsan.judge.provenance import Provenance
 from gradsan.judge.shapes.axes import LAYERS, RESHAPING, ROWS, Roles, onward
 from gradsan.judge.shapes.written_densities import is_log_prob, noise_in
@@ -60,15 +60,23 @@ def summed_over_rows(
     graph: Provenance, within: dict[ValueId, Op], known: dict[ValueId, Roles]
 ) -> Iterator[SummedOver]:
     """The log-probabilities of a whole batch, as one number that meets something of every sample: a constant that
-    weighs it, or what the very actions were worth that it is the log-probability of."""
+    weighs it, or that it has a ratio to, or what the very actions were worth that it is the log-probability of."""
     for op in within.values():
-        if len(op.shape) < 2 or op.shape[0] < 2 or known[op.nid][0] != ROWS or not is_log_prob(graph, op):
+        if len(op.shape) < 2 or op.shape[0] < 2 or known[op.nid][0] != ROWS:
+            continue
+        if not is_log_prob(graph, op) and not _are_side_by_side(graph, op):
             continue
         drawn = drawn_in(graph, op) or noise_in(graph, op)
         for total in _totals(graph, op, within):
             met = _weight_of_each(graph, total, within, op.shape[0], drawn)
             if met is not None:
                 yield SummedOver(op, total, *met)
+
+
+def _are_side_by_side(graph: Provenance, op: Op) -> bool:
+    """The log-probabilities of several steps, or of several parts of an action, of every row."""
+    parts = list(graph.inputs(op)) if op.name in ("stack", "cat") and 0 not in op.facts.axes else []
+    return len(parts) > 1 and all("log_prob" in part.tags and part.live for part in parts)
 
 
 def _totals(graph: Provenance, log_prob: Op, within: dict[ValueId, Op]) -> Iterator[Op]:
@@ -105,6 +113,11 @@ def drawn_in(graph: Provenance, log_prob: Op, how: frozenset[str] = DRAWING) -> 
     return drawn
 
 
+def _is_a_ratio(graph: Provenance, difference: Op, within: dict[ValueId, Op]) -> bool:
+    users = users_through(graph, difference, within, SHAPING | {"clamp"})
+    return any(user.name == "exp" for user in users)
+
+
 def _weight_of_each(
     graph: Provenance, total: Op, within: dict[ValueId, Op], samples: int, drawn: set[ValueId]
 ) -> tuple[Op, Op] | None:
@@ -123,6 +136,8 @@ def _weight_of_each(
             worth = next((i for i in of_each if drawn & graph.ancestors([i.nid]).keys()), None)
             if user.name in ADDING and worth is not None:
                 return user, worth
+            if user.name in ADDING and value.live and weight is not None and _is_a_ratio(graph, user, within):
+                return user, weight
             if not user.shape and user.name in SCALING:
                 stack.append(user)
     return None

@@ -160,6 +160,8 @@ def are_pairs_in_vain(graph: Provenance, op: Op, within: dict[ValueId, Op]) -> b
         before, here = here, users[0]
         if here.name in BOUNDING:  # `min(x * w, y[:, None] * w)`: the other pairs the same, row by row
             constant = sides[0] if sides[1].live else sides[1]
+            if all(_are_pairs_with(graph, i, before, constant) for i in graph.inputs(here)):
+                continue  # `min(ratio * w, clipped * w)`
             flat = [constant, *(i for i in graph.inputs(constant) if len(i.shape) < len(constant.shape))]
             other = [i for i in graph.inputs(here) if i.nid != before.nid]
             return any(i.shape == c.shape and _is_made_of(graph, i, c) for i in other for c in flat)
@@ -169,6 +171,13 @@ def are_pairs_in_vain(graph: Provenance, op: Op, within: dict[ValueId, Op]) -> b
         others = [i for i in graph.inputs(here) if i.shape and i.shape != here.shape]
         if here.name not in STAYING or others or len([i for i in graph.inputs(here) if i.shape]) > 1:
             return False
+
+
+def _are_pairs_with(graph: Provenance, op: Op, pairs: Op, constant: Op) -> bool:
+    """Whether it is this matrix of pairs, or another with the same constant, which may have been laid out once more."""
+    others = [i for i in graph.inputs(op) if not i.live and i.shape == constant.shape]
+    same = any(i.nid == constant.nid or (i.inputs and i.inputs == constant.inputs) for i in others)
+    return op.nid == pairs.nid or (op.name == pairs.name and op.shape == pairs.shape and same)
 
 
 def _are_weighed_by_rows(graph: Provenance, op: Op, sides: list[Op], within: dict[ValueId, Op]) -> bool:
@@ -231,6 +240,18 @@ def spread_both(graph: Provenance, op: Op) -> tuple[Op, Op] | None:
     full = [max(pair) for pair in zip_longest(*(reversed(s.shape) for s in sides), fillvalue=1)]
     larger = all(prod(full) > prod(s.shape) > 1 for s in sides)
     return (sides[0], sides[1]) if larger else None
+
+
+def rows_laid_behind(graph: Provenance, op: Op, within: dict[ValueId, Op]) -> tuple[Op, Op] | None:
+    """One number for each row with an axis too many, `[B, 1, 1]`, that meets `[B, T]`: every row of every other."""
+    sides = sorted((i for i in graph.inputs(op) if i.floating and i.shape), key=lambda side: len(side.shape))
+    if len(sides) != 2 or len(sides[0].shape) < 2 or len(sides[1].shape) != len(sides[0].shape) + 1:
+        return None
+    steps, column = sides
+    rows = column.shape[0]
+    fits = rows > 1 and prod(column.shape) == rows == steps.shape[0] and op.shape == (rows, *steps.shape)
+    alone = prod(steps.shape) > rows and steps.live and not column.live
+    return (steps, column) if fits and alone and are_pairs_in_vain(graph, op, within) else None
 
 
 def levels_along_targets(graph: Provenance, within: dict[ValueId, Op]) -> Iterator[Meeting]:

@@ -44,12 +44,12 @@ def picked_across(history: History, op: Op, within: dict[ValueId, Op]) -> Op | N
         for other in graph.named(within, ("gather",)):
             source = next(graph.inputs(other), op)
             right = source.name in NORMALISING and source.facts.axes == other.facts.axes == user.facts.axes
-            if right and source.shape == op.shape and _choices(graph, other) == _choices(graph, user):
+            if right and source.shape == op.shape and choices_of(graph, other) == choices_of(graph, user):
                 return user
     return None
 
 
-def _choices(graph: Provenance, op: Op) -> ValueId | None:
+def choices_of(graph: Provenance, op: Op) -> ValueId | None:
     """What a `gather` picks by, before it was given one more axis."""
     index = next((i for i in graph.inputs(op) if not i.floating), None)
     while index is not None and index.name in {"getitem", *SHAPING}:
