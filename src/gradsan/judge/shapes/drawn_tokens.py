@@ -45,7 +45,7 @@ class DrawnTokens:
             if not _is_score(graph, scored, within):
                 continue
             prefers = any(op.name in PREFERRING for op in within.values())
-            site, is_masked = line_of_the_mask(graph, scored, within, found.column)
+            site, is_masked = line_of_the_mask(graph, scored, within, found.column, not _is_off_by_one(found))
             for what in _wrong(found, is_masked and not prefers):
                 key = scored.site, what
                 self._looks[key] = self._looks.get(key, 0) + 1
@@ -77,8 +77,14 @@ def _wrong(found: DrawnPlaces, with_prompts: bool) -> Iterator[Wrong]:
         yield "last"
 
 
+def _is_off_by_one(found: DrawnPlaces) -> bool:
+    """At its beginning, or at both ends: that happens where a mask is cut to length."""
+    too_early = found.before == found.rows and found.without_last == found.ended
+    return found.without_first == found.rows or too_early
+
+
 def line_of_the_mask(
-    graph: Provenance, scored: Op, within: dict[ValueId, Op], column: int
+    graph: Provenance, scored: Op, within: dict[ValueId, Op], column: int, past_slices: bool = False
 ) -> tuple[Site, bool]:
     """Where the mask was made that these log-probabilities are multiplied with; else where they are summed up, and that
     there is none."""
@@ -92,7 +98,8 @@ def line_of_the_mask(
             seen.add(nid)
             if user.name == "mul" and user.facts.mask is not None and _is_mask(user):
                 mask = next((source for source in graph.inputs(user) if not source.live), None)
-                return (_made(graph, mask, column) if mask is not None else Site(0)) or user.site, True
+                made = _made(graph, mask, column, past_slices) if mask is not None else Site(0)
+                return made or user.site, True
             if user.name in REDUCING and not summed:
                 summed = user.site
             stack.append(user)
@@ -104,7 +111,7 @@ def _is_mask(product: Op) -> bool:
     return mask is not None and mask.low in (0.0, 1.0) and mask.high == 1.0
 
 
-def _made(graph: Provenance, mask: Op, column: int) -> Site:
+def _made(graph: Provenance, mask: Op, column: int, past_slices: bool) -> Site:
     """The last line that decided about it at this place: a cast, or another form of it, does not."""
     while True:
         source: Op | None = None
@@ -112,12 +119,20 @@ def _made(graph: Provenance, mask: Op, column: int) -> Site:
             source = next(graph.inputs(mask), None)
         elif mask.name in ("getitem", "index_select") and mask.inputs:
             whole = graph.get(mask.inputs[0])  # of which rows are picked: the columns stay where they are
-            source = whole if whole is not None and whole.shape[1:] == mask.shape[1:] != () else None
+            is_whole = whole is not None and whole.shape[1:] == mask.shape[1:] != ()
+            if not is_whole and past_slices and _is_slice(mask, whole):
+                is_whole, column = True, -1
+            source = whole if is_whole else None
         elif mask.name == "cat" and column >= 0:
             source, column = _part(graph, mask, column)
         if source is None or not source.site:
             return mask.site
         mask = source
+
+
+def _is_slice(cut: Op, whole: Op | None) -> bool:
+    """`mask[:, 1:]`"""
+    return whole is not None and len(cut.inputs) == 1 and len(cut.shape) == len(whole.shape) == 2
 
 
 def _part(graph: Provenance, joined: Op, column: int) -> tuple[Op | None, int]:

@@ -9,7 +9,8 @@ import torch
 
 from gradsan.observe.containment import Containment
 from gradsan.observe.graphs.graph import KEY, Label
-from gradsan.observe.ops.draws import UNKNOWN, Draws, ScoredDraws
+from gradsan.observe.ops.answers import UNKNOWN
+from gradsan.observe.ops.draws import Draws, ScoredDraws
 from gradsan.observe.ops.paddings import Paddings, ScoredPadding
 from gradsan.record.events import DrawnPlaces, PaddedPlaces, ValueId
 

@@ -12,16 +12,12 @@ from typing import Any, NamedTuple
 
 import torch
 
+from gradsan.observe.ops.answers import OTHER, SOMEHOW, UNKNOWN, Answers, padding_of
 from gradsan.observe.ops.values import Tensor, version_of
 from gradsan.observe.slots import SEQUENCES, items_of
 from gradsan.observe.unseen import is_dense
 from gradsan.record.events import NOTHING, ValueId
 
-OTHER, UNKNOWN, SOMEHOW = (
-    float("nan"),
-    float("-inf"),
-    float("inf"),
-)  # not drawn; nobody knows; drawn, but how?
 MOST = 1 << 16  # numbers in a table
 WHOLE = (torch.int64, torch.int32)
 MOVING = {
@@ -71,6 +67,7 @@ class Draws:
         self._tables: dict[int, tuple[weakref.ref[Tensor], DrawTable, int]] = {}
         self._before: dict[int, int] = {}  # versions, before the operation that is being looked at
         self._left = False  # tokens have left for Python: what comes back may be they
+        self._answers = Answers()
 
     def note(
         self, name: str, args: Any, kwargs: Any, inputs: list[Tensor], before: list[int], result: Any,
@@ -79,7 +76,9 @@ class Draws:
         """An operation has been done. `nid`: of its result."""
         if name in DRAWING and inputs and inputs[0].dtype.is_floating_point:
             if isinstance(result, Tensor) and result.dtype in WHOLE and is_dense(inputs[0]):
-                self._keep(result, DrawTable(_odds(name, inputs[0], result), 0, nid, nid))
+                odds = _odds(name, inputs[0], result)
+                self._keep(result, DrawTable(odds, 0, nid, nid))
+                self._answers.drawn(result, odds, nid)
         elif self._tables and name not in COMPUTING and any(id(tensor) in self._tables for tensor in inputs):
             self._before = dict(zip(map(id, inputs), before, strict=True))
             tables = [table for tensor in inputs if (table := self.of(tensor)) is not None]
@@ -103,7 +102,8 @@ class Draws:
         except REFUSED:  # asked in a way that a table of floats cannot be
             made = []
         width = next((t.odds.shape[1] for t in tables if t.odds.dim() == 2), max(t.width for t in tables))
-        first, last = min(t.first for t in tables), max(t.last for t in tables)
+        # Prompts that came back from Python have none.
+        first, last = min((t.first for t in tables if t.first), default=NOTHING), max(t.last for t in tables)
         for at, out in enumerate(outputs):
             odds = made[at] if len(made) > at else None
             if odds is None or odds.shape != out.shape:
@@ -140,7 +140,30 @@ class Draws:
 
     def arrived(self, result: Any) -> None:
         if self._left and isinstance(result, Tensor) and result.dtype in WHOLE and result.numel() <= MOST:
-            self._keep(result, DrawTable(_filled(result, UNKNOWN), 0, NOTHING, NOTHING))
+            self._keep(
+                result, self._recognised(result) or DrawTable(_filled(result, UNKNOWN), 0, NOTHING, NOTHING)
+            )
+
+    def fed(self, inputs: list[Tensor]) -> None:
+        """A network was given words of a table."""
+        for tensor in inputs:
+            if self.active and tensor.dtype in WHOLE and is_dense(tensor):
+                self._answers.fed(tensor)
+
+    def _recognised(self, result: Tensor) -> DrawTable | None:
+        """What comes back from Python, row by row."""
+        if result.dim() not in (1, 2) or result.shape[-1] < 2 or not is_dense(result):
+            return None
+        rows = result.detach().reshape(-1, result.shape[-1]).tolist()
+        pad, unknown = padding_of(rows), ([UNKNOWN] * result.shape[-1], list[ValueId]())
+        found = [self._answers.of(row, pad) or unknown for row in rows]
+        nids = [nid for _, draws in found for nid in draws]
+        if not nids and all(said is unknown for said in found):
+            return None
+        odds = torch.tensor([said[0] for said in found], dtype=torch.float32, device=result.device)
+        return DrawTable(
+            odds.reshape(result.shape), 0, min(nids, default=NOTHING), max(nids, default=NOTHING)
+        )
 
     def of(self, tensor: Tensor) -> DrawTable | None:
         known = self._tables.get(id(tensor))
@@ -155,6 +178,7 @@ class Draws:
         drawn meanwhile would look like what was not."""
         if self._entered:
             self.active, self._tables, self.scored = False, {}, {}
+            self._answers.forget()
         self._entered = True
 
     def end_of_iteration(self) -> None:
