@@ -20,7 +20,7 @@ def drawn(prompt: list[int], answer: list[int], pad_in_front: int = 0) -> Answer
     answers = Answers()
     for at, token in enumerate(answer):
         answers.fed(torch.tensor([[0] * pad_in_front + prompt + answer[:at]]))
-        answers.drawn(torch.tensor([[token]]), torch.tensor([[-1.0]]), ValueId(at + 1))
+        answers.drawn(torch.tensor([[token]]), torch.tensor([[-1.0]]), ValueId(at + 1), False)
     return answers
 
 
@@ -52,7 +52,7 @@ def test_with_a_state_only_the_last_token_is_read_again() -> None:
     answers = Answers()
     for fed, token in zip([PROMPT, [5], [6]], ANSWER, strict=True):
         answers.fed(torch.tensor([fed]))
-        answers.drawn(torch.tensor([token]), torch.tensor([-1.0]), ValueId(1))
+        answers.drawn(torch.tensor([token]), torch.tensor([-1.0]), ValueId(1), False)
     assert look(answers, [*PROMPT, *ANSWER, 0, 0]) == "---ddd--"
 
 
@@ -64,7 +64,7 @@ def test_what_was_written_over_a_draw_ends_the_answer() -> None:
         ([[7, 3, 5, 6], [8, 4, 1, 0]], [1, 9]),
     ):
         answers.fed(torch.tensor(rows))
-        answers.drawn(torch.tensor(tokens), torch.tensor([-1.0, -1.0]), ValueId(1))
+        answers.drawn(torch.tensor(tokens), torch.tensor([-1.0, -1.0]), ValueId(1), False)
     assert look(answers, [7, 3, 5, 6, 1]) == "--ddd"
     assert look(answers, [8, 4, 1, 0, 9]) == "--d??"
 
@@ -73,7 +73,7 @@ def test_the_second_answer_of_a_conversation_follows_the_first() -> None:
     answers = drawn(PROMPT, [5, 6])
     for at, token in enumerate([8, 1]):
         answers.fed(torch.tensor([[*PROMPT, 5, 6, 2, 2, *[8, 1][:at]]]))
-        answers.drawn(torch.tensor([token]), torch.tensor([-1.0]), ValueId(9))
+        answers.drawn(torch.tensor([token]), torch.tensor([-1.0]), ValueId(9), False)
     assert look(answers, [*PROMPT, 5, 6, 2, 2, 8, 1]) == "---dd--dd"
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from gradsan.judge.flow import REDUCING, SELECTING, SHAPING, users_through
+from gradsan.judge.shapes.pooled_draws import PooledDraws
 from gradsan.record.events import Backward, DrawnPlaces, Op, Site, ValueId
 
 if TYPE_CHECKING:
@@ -34,23 +35,33 @@ class DrawnTokens:
     def __init__(self, history: History) -> None:
         self._history = history
         self._looks: dict[tuple[Site, Wrong], int] = {}
+        self._pooled = PooledDraws(ROWS, 1)
+        self._ends: dict[Site, tuple[int, int]] = {}
 
     def judge(self, event: Backward) -> Iterator[Trained]:
         graph = self._history.graph
-        for found in event.facts.drawn:
-            scored = graph.get(found.value)
-            if scored is None or found.rows < ROWS or not found.both_signs:
+        for look in event.facts.drawn:
+            scored = graph.get(look.value)
+            within = graph.live_ancestors(root.nid for root in event.roots) if scored is not None else {}
+            if scored is None or not _is_score(graph, scored, within):
                 continue
-            within = graph.live_ancestors(root.nid for root in event.roots)
-            if not _is_score(graph, scored, within):
+            found = self._pooled.enough(scored.site, look)
+            if found is None:
                 continue
             prefers = any(op.name in PREFERRING for op in within.values())
+            found = self._with_earlier_ends(scored.site, found)
             site, is_masked = line_of_the_mask(graph, scored, within, found.column, not _is_off_by_one(found))
             for what in _wrong(found, is_masked and not prefers):
                 key = scored.site, what
                 self._looks[key] = self._looks.get(key, 0) + 1
                 if self._looks[key] >= LOOKS:
                     yield Trained(what, site, scored, found)
+
+    def _with_earlier_ends(self, site: Site, found: DrawnPlaces) -> DrawnPlaces:
+        """Not many answers of one batch may end early."""
+        ended, without = self._ends.get(site, (0, 0))
+        self._ends[site] = ended, without = ended + found.ended, without + found.without_last
+        return found._replace(ended=ended, without_last=without)
 
 
 def _is_score(graph: Provenance, scored: Op, within: dict[ValueId, Op]) -> bool:
@@ -69,7 +80,7 @@ def _wrong(found: DrawnPlaces, with_prompts: bool) -> Iterator[Wrong]:
     # a prompt may be a few first tokens that nobody cares about.
     others = found.between + found.behind + (found.before if with_prompts else 0)
     if others >= max(ROWS, SHARE * found.own):
-        if found.others_too:  # else a term of their own imitates them
+        if found.others_rise and found.others_fall:  # else a term of their own imitates them
             yield "others"
     elif found.without_first == found.rows:
         yield "first"

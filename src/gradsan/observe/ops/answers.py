@@ -22,6 +22,7 @@ class Draw(NamedTuple):
     node: int  # of the tree, after it
     odds: float
     nid: ValueId
+    cut: bool  # not every token could be drawn
 
 
 class Answers:
@@ -47,7 +48,7 @@ class Answers:
         if 0 < tokens.dim() <= 2 and 0 < tokens.numel() <= MOST:
             self._fed.append(tokens.detach().clone())
 
-    def drawn(self, choice: Tensor, odds: Tensor, nid: ValueId) -> None:
+    def drawn(self, choice: Tensor, odds: Tensor, nid: ValueId, cut: bool) -> None:
         count = choice.numel()
         if count > MOST or choice.dim() > 2 or (choice.dim() == 2 and choice.shape[1] != 1):
             return
@@ -59,25 +60,25 @@ class Answers:
         before = self._stand(rows)
         self._width, self._last, self._at = len(rows[0]), tokens, []
         for node, token, odd in zip(before, tokens, how, strict=True):
-            self._at.append(None if node is None else self._grow(node, token, odd, nid))
+            self._at.append(None if node is None else self._grow(node, token, odd, nid, cut))
         if self._size > MOST:  # of what was drawn until here, nothing will be recognised
             self.forget()
 
-    def of(self, row: list[int], pad: int | None) -> tuple[list[float], list[ValueId]] | None:
+    def of(self, row: list[int], pad: int | None) -> tuple[list[float], list[Draw]] | None:
         """For each token the log-probability that it was drawn with, or a word in its place, and the draws. `pad`:
         what the rows that it came with are filled up with."""
-        odds, nids, end = self._behind_prompts(row)
-        if len(nids) < len(row):
+        odds, draws, end = self._behind_prompts(row)
+        if len(draws) < len(row):
             alone = self._alone(row, pad)
-            if len(alone) > len(nids):
-                odds, nids, end = [draw.odds for draw in alone], [draw.nid for draw in alone], len(alone)
+            if len(alone) > len(draws):
+                odds, draws, end = [draw.odds for draw in alone], alone, len(alone)
         if not end:
             return None
         word = OTHER if _is_filled_up(row[end:], pad) else UNKNOWN
-        return odds[:end] + [word] * (len(row) - end), nids
+        return odds[:end] + [word] * (len(row) - end), draws
 
-    def _behind_prompts(self, row: list[int]) -> tuple[list[float], list[ValueId], int]:
-        odds, nids, end = [OTHER] * len(row), list[ValueId](), 0
+    def _behind_prompts(self, row: list[int]) -> tuple[list[float], list[Draw], int]:
+        odds, draws, end = [OTHER] * len(row), list[Draw](), 0
         for start in range(_run(row) + 1):
             for length in self._lengths:
                 root = self._prompts.get(tuple(row[start : start + length]))
@@ -87,8 +88,8 @@ class Answers:
                 end = max(end, begin)
                 for place, draw in enumerate(self._walk(root, row[begin:]), begin):
                     odds[place], end = draw.odds, max(end, place + 1)
-                    nids.append(draw.nid)
-        return odds, nids, end
+                    draws.append(draw)
+        return odds, draws, end
 
     def _alone(self, row: list[int], pad: int | None) -> list[Draw]:
         """An answer without its prompt. After which it was drawn, more than one prompt may say."""
@@ -156,7 +157,7 @@ class Answers:
         self._roots.add(self._nodes)
         return self._nodes
 
-    def _grow(self, node: int, token: int, odds: float, nid: ValueId) -> int:
+    def _grow(self, node: int, token: int, odds: float, nid: ValueId, cut: bool) -> int:
         known = self._tree.get((node, token))
         if known is None:
             self._nodes += 1
@@ -164,7 +165,7 @@ class Answers:
             if node in self._roots:
                 self._beginnings.setdefault(token, set()).add(node)
         after = known.node if known is not None else self._nodes
-        self._tree[node, token] = Draw(after, odds, nid)
+        self._tree[node, token] = Draw(after, odds, nid, cut)
         return after
 
 
