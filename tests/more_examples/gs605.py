@@ -249,6 +249,84 @@ BAD: tuple[str, ...] = (
             loss.backward()
             opt.step()
     """,
+    """
+    # Token by token into a list: the mask begins where the prompt does.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 12), torch.nn.Linear(12, 9))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    @torch.no_grad()
+    def answer(prompt, most=6):
+        ids = list(prompt)
+        for _ in range(most):
+            ids.append(torch.multinomial(net(torch.tensor([ids]))[0, -1].softmax(-1), 1).item())
+            if ids[-1] == 1:
+                break
+        return ids[len(prompt):]
+    def padded(rows):
+        return torch.tensor([row + [0] * (18 - len(row)) for row in rows])
+    for _ in range(4):
+        prompts = torch.randint(2, 9, (8, 3)).tolist()
+        answers = [answer(p) for p in prompts]
+        mask = torch.zeros(8, 18)
+        for i, (p, a) in enumerate(zip(prompts, answers)):
+            mask[i, : len(p) + len(a)] = 1.0  # BUG
+        ids, gain = padded([p + a for p, a in zip(prompts, answers)]), torch.randn(8, 1)
+        logp = net(ids[:, :-1]).log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze(-1)
+        loss = -(logp * gain * mask[:, 1:]).sum() / mask.sum()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Token by token into a list: the end that was drawn is not learned.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 12), torch.nn.Linear(12, 9))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    @torch.no_grad()
+    def answer(prompt, most=6):
+        ids = list(prompt)
+        for _ in range(most):
+            ids.append(torch.multinomial(net(torch.tensor([ids]))[0, -1].softmax(-1), 1).item())
+            if ids[-1] == 1:
+                break
+        return ids[len(prompt):]
+    def padded(rows):
+        return torch.tensor([row + [0] * (18 - len(row)) for row in rows])
+    for _ in range(4):
+        prompts = torch.randint(2, 9, (8, 3)).tolist()
+        answers = [answer(p) for p in prompts]
+        length = torch.tensor([len(a) for a in answers])
+        mask = (torch.arange(18) >= 3) & (torch.arange(18) < 2 + length[:, None])  # BUG
+        ids, gain = padded([p + a for p, a in zip(prompts, answers)]), torch.randn(8, 1)
+        logp = net(ids[:, :-1]).log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze(-1)
+        loss = -(logp * gain * mask[:, 1:].float()).sum() / mask.sum()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # A clamp that moves nothing that was drawn: prompts are learned.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 12), torch.nn.Linear(12, 9))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    @torch.no_grad()
+    def answer(ids):
+        for _ in range(6):
+            logits = net(ids)[:, -1]
+            logits[:, 0] = -torch.inf
+            ids = torch.cat([ids, torch.multinomial(logits.softmax(-1), 1)], 1)
+        return ids
+    for _ in range(4):
+        ids = answer(torch.randint(1, 9, (8, 3)))
+        gain = torch.randn(8, 1)
+        labels = ids[:, 1:].clamp(min=1)
+        logp = net(ids[:, :-1]).log_softmax(-1).gather(-1, labels.unsqueeze(-1)).squeeze(-1)
+        mask = (torch.arange(1, 9) >= 0).float().expand(8, -1)  # BUG
+        loss = -(logp * gain * mask).sum() / mask.sum()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -719,5 +797,117 @@ GOOD: tuple[str, ...] = (
             lq = old(x).log_softmax(-1)
         loss = (logp.exp() * (logp - lq)).sum() / a.sum()
         opt.zero_grad(); loss.backward(); opt.step()
+    """,
+    """
+    # Token by token into a list, and what was drawn is learned.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 12), torch.nn.Linear(12, 9))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    @torch.no_grad()
+    def answer(prompt, most=6):
+        ids = list(prompt)
+        for _ in range(most):
+            ids.append(torch.multinomial(net(torch.tensor([ids]))[0, -1].softmax(-1), 1).item())
+            if ids[-1] == 1:
+                break
+        return ids[len(prompt):]
+    def padded(rows):
+        return torch.tensor([row + [0] * (18 - len(row)) for row in rows])
+    for _ in range(4):
+        prompts = torch.randint(2, 9, (8, 3)).tolist()
+        answers = [answer(p) for p in prompts]
+        length = torch.tensor([len(a) for a in answers])
+        mask = ((torch.arange(18) >= 3) & (torch.arange(18) < 3 + length[:, None])).float()
+        ids, gain = padded([p + a for p, a in zip(prompts, answers)]), torch.randn(8, 1)
+        logp = net(ids[:, :-1]).log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze(-1)
+        loss = -(logp * gain * mask[:, 1:]).sum() / mask.sum()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Answers of others, of which only the ends came from Python: nobody knows who drew them.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 12), torch.nn.Linear(12, 9))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    @torch.no_grad()
+    def answer(prompt, most=6):
+        ids = list(prompt)
+        for _ in range(most):
+            ids.append(torch.multinomial(net(torch.tensor([ids]))[0, -1].softmax(-1), 1).item())
+            if ids[-1] == 1:
+                break
+        return ids[len(prompt):]
+    def padded(rows):
+        return torch.tensor([row + [0] * (18 - len(row)) for row in rows])
+    for _ in range(4):
+        prompts = torch.randint(2, 9, (8, 3)).tolist()
+        answers = [answer(p) for p in prompts]
+        answers = [torch.randint(2, 9, (5,)).tolist() + a for a in answers]
+        length = torch.tensor([len(a) for a in answers])
+        mask = ((torch.arange(18) >= 3) & (torch.arange(18) < 3 + length[:, None])).float()
+        ids, gain = padded([p + a for p, a in zip(prompts, answers)]), torch.randn(8, 1)
+        logp = net(ids[:, :-1]).log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze(-1)
+        loss = -(logp * gain * mask[:, 1:]).sum() / mask.sum()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # An answer goes on after what a tool has said, and the tool is masked.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 12), torch.nn.Linear(12, 9))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    @torch.no_grad()
+    def answer(prompt, most=6):
+        ids = list(prompt)
+        for _ in range(most):
+            ids.append(torch.multinomial(net(torch.tensor([ids]))[0, -1].softmax(-1), 1).item())
+            if ids[-1] == 1:
+                break
+        return ids[len(prompt):]
+    def padded(rows):
+        return torch.tensor([row + [0] * (18 - len(row)) for row in rows])
+    for _ in range(4):
+        prompts = torch.randint(2, 9, (8, 3)).tolist()
+        answers = [answer(p) for p in prompts]
+        tools = [torch.randint(2, 9, (2,)).tolist() for _ in prompts]
+        again = [answer(p + a + t, 4) for p, a, t in zip(prompts, answers, tools)]
+        mask = torch.zeros(8, 18)
+        for i, (p, a, t, b) in enumerate(zip(prompts, answers, tools, again)):
+            mask[i, 3 : 3 + len(a)] = 1.0
+            mask[i, 3 + len(a) + len(t) : 3 + len(a) + len(t) + len(b)] = 1.0
+        answers = [a + t + b for a, t, b in zip(answers, tools, again)]
+        ids, gain = padded([p + a for p, a in zip(prompts, answers)]), torch.randn(8, 1)
+        logp = net(ids[:, :-1]).log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze(-1)
+        loss = -(logp * gain * mask[:, 1:]).sum() / mask.sum()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # One answer at a time, each sent backward alone.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 12), torch.nn.Linear(12, 9))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    @torch.no_grad()
+    def answer(prompt, most=6):
+        ids = list(prompt)
+        for _ in range(most):
+            ids.append(torch.multinomial(net(torch.tensor([ids]))[0, -1].softmax(-1), 1).item())
+            if ids[-1] == 1:
+                break
+        return ids[len(prompt):]
+    for _ in range(4):
+        opt.zero_grad()
+        for _ in range(8):
+            prompt = torch.randint(2, 9, (3,)).tolist()
+            ids = torch.tensor([prompt + answer(prompt)])
+            mask = (torch.arange(1, ids.shape[1]) >= 3).float()
+            logits = net(ids[:, :-1])
+            logp = logits.log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze(-1)
+            loss = -(logp * torch.randn(()) * mask).sum() / 48
+            loss.backward()
+        opt.step()
     """,
 )

@@ -396,6 +396,108 @@ BAD: tuple[str, ...] = (
             loss.backward()
             opt.step()
     """,
+    """
+    # Token by token into a list: the score of each is read one place too late.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 12), torch.nn.Linear(12, 9))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    @torch.no_grad()
+    def answer(prompt, most=6):
+        ids = list(prompt)
+        for _ in range(most):
+            ids.append(torch.multinomial(net(torch.tensor([ids]))[0, -1].softmax(-1), 1).item())
+            if ids[-1] == 1:
+                break
+        return ids[len(prompt):]
+    def padded(rows):
+        return torch.tensor([row + [0] * (18 - len(row)) for row in rows])
+    for _ in range(4):
+        prompts = torch.randint(2, 9, (8, 3)).tolist()
+        answers = [answer(p) for p in prompts]
+        length = torch.tensor([len(a) for a in answers])
+        mask = ((torch.arange(18) >= 3) & (torch.arange(18) < 3 + length[:, None])).float()
+        ids, gain = padded([p + a for p, a in zip(prompts, answers)]), torch.randn(8, 1)
+        logp = net(ids[:, 1:]).log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze(-1)  # BUG
+        loss = -(logp * gain * mask[:, 1:]).sum() / mask.sum()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Answers come back without their prompts, cooled only where they were drawn.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 12), torch.nn.Linear(12, 9))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    @torch.no_grad()
+    def answer(prompt, most=6):
+        ids = list(prompt)
+        for _ in range(most):
+            ids.append(torch.multinomial(net(torch.tensor([ids]))[0, -1].div(0.5).softmax(-1), 1).item())
+            if ids[-1] == 1:
+                break
+        return ids[len(prompt):]
+    def padded(rows):
+        return torch.tensor([row + [0] * (18 - len(row)) for row in rows])
+    for _ in range(4):
+        prompts = torch.randint(2, 9, (8, 3)).tolist()
+        answers = [answer(p) for p in prompts]
+        texts = padded(answers)
+        mask = (torch.arange(18) < torch.tensor([len(a) for a in answers])[:, None]).float()
+        ids, gain = torch.cat([torch.tensor(prompts), texts], 1), torch.randn(8, 1)
+        logits = net(ids)[:, 2:-1]  # BUG
+        logp = logits.log_softmax(-1).gather(-1, texts.unsqueeze(-1)).squeeze(-1)
+        loss = -(logp * gain * mask).sum() / mask.sum()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # One answer at a time, each sent backward alone, and one place off.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 12), torch.nn.Linear(12, 9))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    @torch.no_grad()
+    def answer(prompt, most=6):
+        ids = list(prompt)
+        for _ in range(most):
+            ids.append(torch.multinomial(net(torch.tensor([ids]))[0, -1].softmax(-1), 1).item())
+            if ids[-1] == 1:
+                break
+        return ids[len(prompt):]
+    for _ in range(4):
+        opt.zero_grad()
+        for _ in range(8):
+            prompt = torch.randint(2, 9, (3,)).tolist()
+            ids = torch.tensor(prompt + answer(prompt))
+            mask = (torch.arange(1, len(ids)) >= 3).float()
+            logits = net(ids[None])[0][1:]  # BUG
+            logp = logits.log_softmax(-1).gather(-1, ids[1:, None]).squeeze(-1)
+            loss = -(logp * torch.randn(()) * mask).sum() / 48
+            loss.backward()
+        opt.step()
+    """,
+    """
+    # A word is forbidden where answers are drawn; they are scored one place off.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 12), torch.nn.Linear(12, 9))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    @torch.no_grad()
+    def answer(ids):
+        for _ in range(6):
+            logits = net(ids)[:, -1] / 0.6
+            logits[:, 0] = -torch.inf
+            ids = torch.cat([ids, torch.multinomial(logits.softmax(-1), 1)], 1)
+        return ids
+    for _ in range(4):
+        ids = answer(torch.randint(1, 9, (8, 3)))
+        gain = torch.randn(8, 1)
+        labels = ids[:, 1:].clamp(min=1)
+        logp = (net(ids[:, 1:]) / 0.6).log_softmax(-1).gather(-1, labels.unsqueeze(-1)).squeeze(-1)  # BUG
+        loss = -(logp * gain)[:, 2:].mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -825,6 +927,115 @@ GOOD: tuple[str, ...] = (
         logp = torch.distributions.Categorical(logits=net(s)).log_prob(action)
         weight = (logp - old).exp().detach().clamp(max=1.0)
         loss = -(weight * logp * gain).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Answers come back without their prompts, cooled where they are scored, too.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 12), torch.nn.Linear(12, 9))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    @torch.no_grad()
+    def answer(prompt, most=6):
+        ids = list(prompt)
+        for _ in range(most):
+            ids.append(torch.multinomial(net(torch.tensor([ids]))[0, -1].div(0.5).softmax(-1), 1).item())
+            if ids[-1] == 1:
+                break
+        return ids[len(prompt):]
+    def padded(rows):
+        return torch.tensor([row + [0] * (18 - len(row)) for row in rows])
+    for _ in range(4):
+        prompts = torch.randint(2, 9, (8, 3)).tolist()
+        answers = [answer(p) for p in prompts]
+        texts = padded(answers)
+        mask = (torch.arange(18) < torch.tensor([len(a) for a in answers])[:, None]).float()
+        ids, gain = torch.cat([torch.tensor(prompts), texts], 1), torch.randn(8, 1)
+        logits = net(ids)[:, 2:-1] / 0.5
+        logp = logits.log_softmax(-1).gather(-1, texts.unsqueeze(-1)).squeeze(-1)
+        loss = -(logp * gain * mask).sum() / mask.sum()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # What helped to draw an answer is left out where it is learned.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 12), torch.nn.Linear(12, 9))
+    class Reader(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.words, self.rnn = net[0], torch.nn.GRU(12, 12, batch_first=True)
+        def forward(self, ids):
+            return self.rnn(self.words(ids))
+    reader = Reader()
+    opt = torch.optim.SGD([*net.parameters(), *reader.rnn.parameters()], lr=0.1)
+    @torch.no_grad()
+    def answer(prompt, most=6):
+        ids = list(prompt)
+        for _ in range(most):
+            logits = reader(torch.tensor([ids]))[0] @ net[1].weight.T
+            ids.append(torch.multinomial(logits[0, -1].softmax(-1), 1).item())
+            if ids[-1] == 1:
+                break
+        return ids[len(prompt):]
+    def padded(rows):
+        return torch.tensor([row + [0] * (18 - len(row)) for row in rows])
+    for _ in range(4):
+        hints = torch.randint(2, 9, (8, 4)).tolist()
+        prompts = [hint[:2] for hint in hints]
+        answers = [answer(hint) for hint in hints]
+        length = torch.tensor([len(a) for a in answers])
+        mask = ((torch.arange(18) >= 2) & (torch.arange(18) < 2 + length[:, None])).float()
+        ids, gain = padded([p + a for p, a in zip(prompts, answers)]), torch.randn(8, 1)
+        logits = reader(ids[:, :-1])[0] @ net[1].weight.T
+        logp = logits.log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze(-1)
+        loss = -(logp * gain * mask[:, 1:]).sum() / mask.sum()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # A word is forbidden where answers are drawn: the others were drawn a little more often.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 12), torch.nn.Linear(12, 9))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    @torch.no_grad()
+    def answer(ids):
+        for _ in range(6):
+            logits = net(ids)[:, -1] / 0.6
+            logits[:, 0] = -torch.inf
+            ids = torch.cat([ids, torch.multinomial(logits.softmax(-1), 1)], 1)
+        return ids
+    for _ in range(4):
+        ids = answer(torch.randint(1, 9, (8, 3)))
+        gain = torch.randn(8, 1)
+        labels = ids[:, 1:].clamp(min=1)
+        logp = (net(ids[:, :-1]) / 0.6).log_softmax(-1).gather(-1, labels.unsqueeze(-1)).squeeze(-1)
+        loss = -(logp * gain)[:, 2:].mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Only the three likeliest words are drawn, and the network's own probabilities are learned.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 12), torch.nn.Linear(12, 9))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    @torch.no_grad()
+    def answer(ids):
+        for _ in range(6):
+            logits = net(ids)[:, -1] / 0.6
+            logits[logits < logits.topk(3, 1).values[:, -1:]] = -torch.inf
+            ids = torch.cat([ids, torch.multinomial(logits.softmax(-1), 1)], 1)
+        return ids
+    for _ in range(4):
+        ids = answer(torch.randint(1, 9, (8, 3)))
+        gain = torch.randn(8, 1)
+        labels = ids[:, 1:]
+        logp = (net(ids[:, :-1]) / 0.6).log_softmax(-1).gather(-1, labels.unsqueeze(-1)).squeeze(-1)
+        loss = -(logp * gain)[:, 2:].mean()
         opt.zero_grad()
         loss.backward()
         opt.step()

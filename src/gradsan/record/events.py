@@ -242,7 +242,9 @@ class DrawnPlaces(NamedTuple):
     """Log-probabilities of tokens, some of which were drawn (`first`, `last`: the draws): in so many `rows`, so many of
     the drawn ones (`own`) have a derivative, and so many that nobody drew, `before` the first of the row, `between` and
     `behind` the last. In how many rows the first drawn one has none, and the last one of the rows that `ended` early.
-    `apart`: how far they lie from what they were drawn with: smallest and largest difference, mean of its size."""
+    `rises`, `falls`: whether the loss rises with some, falls with others, of the drawn ones and of those beside them.
+    `apart`: how far they lie from what they were drawn with: smallest and largest difference, mean of its size. `cut`:
+    some of all tokens could not be drawn at all, so the others were drawn a little more often."""
 
     value: ValueId
     first: ValueId
@@ -255,10 +257,13 @@ class DrawnPlaces(NamedTuple):
     without_first: int = 0
     ended: int = 0
     without_last: int = 0
-    both_signs: bool = False
+    rises: bool = False
+    falls: bool = False
+    others_rise: bool = False
+    others_fall: bool = False
     apart: tuple[float, ...] = ()
     column: int = -1  # the first that has one which nobody drew
-    others_too: bool = False  # those that nobody drew are raised and lowered, too
+    cut: bool = False
 
 
 class PaddedPlaces(NamedTuple):

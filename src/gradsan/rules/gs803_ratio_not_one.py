@@ -7,7 +7,7 @@ import math
 from gradsan.judge.copies.strangers import Stranger, Strangers
 from gradsan.judge.history import History
 from gradsan.judge.objective import same_policy, scores
-from gradsan.judge.objective.drawn_otherwise import drawn_otherwise, line_of_the_logits
+from gradsan.judge.objective.drawn_otherwise import DrawnOtherwise, line_of_the_logits
 from gradsan.judge.objective.other_scorers import is_scored_by_another
 from gradsan.judge.objective.scores import Difference
 from gradsan.judge.report.wording import line, networks, value_at
@@ -181,6 +181,7 @@ class RatioNotOne(Rule):
 
     def __init__(self, history: History) -> None:
         super().__init__(history)
+        self._drawn = DrawnOtherwise(history)
         self._strangers = Strangers(history)
         self._others: dict[Site, set[int]] = {}  # ratios to another's scores, after which steps
 
@@ -233,9 +234,7 @@ class RatioNotOne(Rule):
 
     def _drawn_otherwise(self, event: Backward) -> Verdicts:
         history = self.history
-        for found in event.facts.drawn:
-            if (scored := drawn_otherwise(history, event, found)) is None:
-                continue
+        for scored, found in self._drawn.judge(event):
             drawn, site = history.graph.ops[found.last].site, line_of_the_logits(history, scored)
             yield Verdict(
                 site,

@@ -3,11 +3,13 @@ temperature, or at a place that is one off. A ratio of two scores that are both 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gradsan.judge.flow import SHAPING
 from gradsan.judge.lines.callers import used_in
 from gradsan.judge.objective import same_policy, scores
+from gradsan.judge.shapes.pooled_draws import PooledDraws
 from gradsan.record.events import Backward, DrawnPlaces, Op, Site, ValueId
 
 if TYPE_CHECKING:
@@ -21,15 +23,31 @@ NORMALISING = {"softmax", "log_softmax", "linear", "matmul", "addmm", "embedding
 FAR, ON_AVERAGE = 0.2, 0.04  # an engine of lower precision draws with slightly other ones
 
 
-def drawn_otherwise(history: History, event: Backward, found: DrawnPlaces) -> Op | None:
-    """What scored them, where it must have said the same."""
+class DrawnOtherwise:
+    def __init__(self, history: History) -> None:
+        self._history = history
+        self._pooled = PooledDraws(1, PLACES)
+
+    def judge(self, event: Backward) -> Iterator[tuple[Op, DrawnPlaces]]:
+        for look in event.facts.drawn:
+            scored = self._history.graph.get(look.value)
+            low, high, mean = look.apart if len(look.apart) == 3 else (0.0, 0.0, 0.0)
+            if scored is None or max(-low, high) < FAR or mean < ON_AVERAGE:
+                continue
+            if not _by_the_same_weights(self._history, event, look, scored):
+                continue
+            found = self._pooled.enough(scored.site, look)
+            # Where not all could be drawn, the others were drawn more often; never less often.
+            if found is not None and not (found.cut and min(-found.apart[0], found.apart[1]) < FAR):
+                yield scored, found
+
+
+def _by_the_same_weights(history: History, event: Backward, found: DrawnPlaces, scored: Op) -> bool:
+    """Whether what scored them must have said the same as what they were drawn from."""
     graph = history.graph
-    scored, first, last = (graph.get(nid) for nid in (found.value, found.first, found.last))
-    if scored is None or first is None or last is None or not found.both_signs or found.own < PLACES:
-        return None
-    low, high, mean = found.apart if len(found.apart) == 3 else (0.0, 0.0, 0.0)
-    if max(-low, high) < FAR or mean < ON_AVERAGE:
-        return None
+    first, last = (graph.get(nid) for nid in (found.first, found.last))
+    if first is None or last is None:
+        return False
     new = scores.scoring(graph, scored)
     for draw in (first, last):
         # What it was drawn from, and not what its own prompt was drawn from.
@@ -38,8 +56,8 @@ def drawn_otherwise(history: History, event: Backward, found: DrawnPlaces) -> Op
         }
         same = same_policy.have_the_same_weights(history, old, new)
         if not same or _is_noisy(old) or _is_mixed(graph, draw):
-            return None
-    return None if _is_noisy(new) or _is_corrected(history, event) else scored
+            return False
+    return not _is_noisy(new) and not _is_corrected(history, event)
 
 
 def given_to(graph: Provenance, draw: Op) -> list[Op]:

@@ -9,7 +9,8 @@ import torch
 
 from gradsan.observe.containment import Containment
 from gradsan.observe.graphs.graph import KEY, Label
-from gradsan.observe.ops.draws import UNKNOWN, Draws, ScoredDraws
+from gradsan.observe.ops.answers import UNKNOWN
+from gradsan.observe.ops.draws import Draws, ScoredDraws
 from gradsan.observe.ops.paddings import Paddings, ScoredPadding
 from gradsan.record.events import DrawnPlaces, PaddedPlaces, ValueId
 
@@ -96,15 +97,14 @@ def _places(nid: ValueId, scored: ScoredDraws, slopes: torch.Tensor) -> DrawnPla
         without_first=int((~own[line, first] & own[line, (first + 1).clamp(max=width - 1)]).sum()),
         ended=int(ended.sum()),
         without_last=int((ended & ~own[line, last] & own[line, (last - 1).clamp(min=0)]).sum()),
-        both_signs=_both_signs(used),
-        others_too=_both_signs(beside),
+        rises=bool((used > 0).any()),
+        falls=bool((used < 0).any()),
+        others_rise=bool((beside > 0).any()),
+        others_fall=bool((beside < 0).any()),
         apart=_apart(scored, clear, own),
         column=int(other.any(0).int().argmax()) if bool(other.any()) else -1,
+        cut=scored.cut,
     )
-
-
-def _both_signs(slopes: torch.Tensor) -> bool:
-    return bool((slopes > 0).any() and (slopes < 0).any())
 
 
 def _apart(scored: ScoredDraws, clear: torch.Tensor, own: torch.Tensor) -> tuple[float, ...]:

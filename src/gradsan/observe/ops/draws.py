@@ -12,16 +12,12 @@ from typing import Any, NamedTuple
 
 import torch
 
+from gradsan.observe.ops.answers import OTHER, SOMEHOW, UNKNOWN, Answers, Draw, padding_of
 from gradsan.observe.ops.values import Tensor, version_of
 from gradsan.observe.slots import SEQUENCES, items_of
 from gradsan.observe.unseen import is_dense
 from gradsan.record.events import NOTHING, ValueId
 
-OTHER, UNKNOWN, SOMEHOW = (
-    float("nan"),
-    float("-inf"),
-    float("inf"),
-)  # not drawn; nobody knows; drawn, but how?
 MOST = 1 << 16  # numbers in a table
 WHOLE = (torch.int64, torch.int32)
 MOVING = {
@@ -51,6 +47,7 @@ class DrawTable(NamedTuple):
     width: int
     first: ValueId
     last: ValueId
+    cut: bool = False  # not every token could be drawn
 
 
 class ScoredDraws(NamedTuple):
@@ -61,6 +58,7 @@ class ScoredDraws(NamedTuple):
     first: ValueId
     last: ValueId
     counted: Tensor | None = None  # what a loss does not ignore
+    cut: bool = False
 
 
 class Draws:
@@ -71,6 +69,7 @@ class Draws:
         self._tables: dict[int, tuple[weakref.ref[Tensor], DrawTable, int]] = {}
         self._before: dict[int, int] = {}  # versions, before the operation that is being looked at
         self._left = False  # tokens have left for Python: what comes back may be they
+        self._answers = Answers()
 
     def note(
         self, name: str, args: Any, kwargs: Any, inputs: list[Tensor], before: list[int], result: Any,
@@ -79,7 +78,9 @@ class Draws:
         """An operation has been done. `nid`: of its result."""
         if name in DRAWING and inputs and inputs[0].dtype.is_floating_point:
             if isinstance(result, Tensor) and result.dtype in WHOLE and is_dense(inputs[0]):
-                self._keep(result, DrawTable(_odds(name, inputs[0], result), 0, nid, nid))
+                odds, cut = _odds(name, inputs[0], result), not bool((inputs[0] > 0).all())
+                self._keep(result, DrawTable(odds, 0, nid, nid, cut))
+                self._answers.drawn(result, odds, nid, cut)
         elif self._tables and name not in COMPUTING and any(id(tensor) in self._tables for tensor in inputs):
             self._before = dict(zip(map(id, inputs), before, strict=True))
             tables = [table for tensor in inputs if (table := self.of(tensor)) is not None]
@@ -99,16 +100,18 @@ class Draws:
         if not all(isinstance(out, Tensor) and out.dtype in WHOLE for out in outputs):
             return
         try:
-            made = self._made(name, args, kwargs)
+            made = self._made(name, args, kwargs) if name != "clamp" else self._clamped(args[0], result)
         except REFUSED:  # asked in a way that a table of floats cannot be
             made = []
         width = next((t.odds.shape[1] for t in tables if t.odds.dim() == 2), max(t.width for t in tables))
-        first, last = min(t.first for t in tables), max(t.last for t in tables)
+        # Prompts that came back from Python have none.
+        first, last = min((t.first for t in tables if t.first), default=NOTHING), max(t.last for t in tables)
+        cut = any(table.cut for table in tables)
         for at, out in enumerate(outputs):
             odds = made[at] if len(made) > at else None
             if odds is None or odds.shape != out.shape:
                 odds = _filled(out, UNKNOWN)
-            self._keep(out, DrawTable(odds, width, first, last))
+            self._keep(out, DrawTable(odds, width, first, last, cut))
             if out is args[0] and isinstance(base := out._base, Tensor):  # `row[3] = token`: so has the whole
                 self._keep(base, DrawTable(_filled(base, UNKNOWN), width, first, last))
 
@@ -123,24 +126,48 @@ class Draws:
             return
         table, labels = found[0]
         odds, width = table.odds, table.width
-        while odds.dim() > 2 and odds.shape[-1] == 1:
+        while odds.dim() > 1 and odds.shape[-1] == 1:
             odds = odds.squeeze(-1)
         if odds.dim() == 2:
             width = odds.shape[1]
+        if odds.dim() == 1 and (not width or odds.numel() % width):  # one answer, or a part of it
+            width = odds.numel()
         if odds.dim() > 2 or width < 2 or odds.numel() % width:
             return
         odds, value = odds.reshape(-1, width), out.detach().float().reshape(-1, width)
         apart = (-value if name in SURPRISING else value) - odds if is_log or name in SURPRISING else None
         ignored = ignored_label(name, *call)
         counted = None if ignored is None else (labels.detach() != ignored).reshape(odds.shape)
-        self.scored[nid] = ScoredDraws(odds, apart, table.first, table.last, counted)
+        self.scored[nid] = ScoredDraws(odds, apart, table.first, table.last, counted, table.cut)
 
     def left(self, tensor: Tensor) -> None:
         self._left = self._left or self.of(tensor) is not None
 
     def arrived(self, result: Any) -> None:
         if self._left and isinstance(result, Tensor) and result.dtype in WHOLE and result.numel() <= MOST:
-            self._keep(result, DrawTable(_filled(result, UNKNOWN), 0, NOTHING, NOTHING))
+            self._keep(
+                result, self._recognised(result) or DrawTable(_filled(result, UNKNOWN), 0, NOTHING, NOTHING)
+            )
+
+    def fed(self, inputs: list[Tensor]) -> None:
+        """A network was given words of a table."""
+        for tensor in inputs:
+            if self.active and tensor.dtype in WHOLE and is_dense(tensor):
+                self._answers.fed(tensor)
+
+    def _recognised(self, result: Tensor) -> DrawTable | None:
+        """What comes back from Python, row by row."""
+        if result.dim() not in (1, 2) or result.shape[-1] < 2 or not is_dense(result):
+            return None
+        rows = result.detach().reshape(-1, result.shape[-1]).tolist()
+        pad, unknown = padding_of(rows), ([UNKNOWN] * result.shape[-1], list[Draw]())
+        found = [self._answers.of(row, pad) or unknown for row in rows]
+        draws = [draw for _, row in found for draw in row]
+        if not draws and all(said is unknown for said in found):
+            return None
+        odds = torch.tensor([said[0] for said in found], dtype=torch.float32, device=result.device)
+        first, last = (which((draw.nid for draw in draws), default=NOTHING) for which in (min, max))
+        return DrawTable(odds.reshape(result.shape), 0, first, last, any(draw.cut for draw in draws))
 
     def of(self, tensor: Tensor) -> DrawTable | None:
         known = self._tables.get(id(tensor))
@@ -155,6 +182,7 @@ class Draws:
         drawn meanwhile would look like what was not."""
         if self._entered:
             self.active, self._tables, self.scored = False, {}, {}
+            self._answers.forget()
         self._entered = True
 
     def end_of_iteration(self) -> None:
@@ -182,6 +210,11 @@ class Draws:
         )
         moved = move(odds, *args[1:], **kwargs)
         return [moved] if isinstance(moved, Tensor) else list(moved)
+
+    def _clamped(self, given: Tensor, result: Tensor) -> list[Tensor]:
+        """`ids.clamp(min=eos)`: what was moved was not drawn."""
+        moved = result != given
+        return [] if result is given else [self._odds_of(given).masked_fill(moved, OTHER)]
 
     def _odds_of(self, given: Any) -> Tensor:
         """Of a tensor, or of a number that stands where one could."""
@@ -239,9 +272,9 @@ def _filled(like: Tensor, word: float) -> Tensor:
 
 
 def _odds(name: str, given: Tensor, result: Tensor) -> Tensor:
-    """What a choice was drawn with; of the largest of all, and where choices were left out, nobody asks."""
+    """What a choice was drawn with; of the largest of all, nobody asks."""
     somehow = _filled(result, SOMEHOW)
-    if name != "multinomial" or not bool((given > 0).all()):
+    if name != "multinomial":
         return somehow
     share = given.detach().double()
     odds = (share / share.sum(-1, keepdim=True)).log().gather(-1, result.detach().long())

@@ -220,6 +220,8 @@ class OperationTap(StackedMode):
             facts = facts._replace(apart=around)
         if name == "embedding" or name in COMPARING:
             self.paddings.note(name, args, inputs)
+        if name in ("embedding", "one_hot"):
+            self.draws.fed(inputs)
         if name in CLIPPING:
             facts = self._of_gradient(facts, inputs, outputs, frame)
         written = _changed(inputs, before)
