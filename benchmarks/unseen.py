@@ -97,6 +97,12 @@ FIRST_TRIES = (
         "by others, on reports of all families, without a look at those mends; counted after them",
         "25 of 32",
     ),
+    (
+        "32",
+        "36",
+        "by others, on the reports, after all of these, before the mends that followed",
+        "28 of 36",
+    ),
 )
 VERDICTS = ("code and line", "line only", "code only", "other finding", "silent")
 HEAD = ("class", "pairs", *VERDICTS, "twins with an alarm")
