@@ -1108,7 +1108,8 @@ BAD: tuple[str, ...] = (
         def step(self, action):
             self.x = (0.9 * self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
             self.t += 1
-            return self.x.copy(), float(self.t % 4 == 0) * (1.0 if self.x[0] > 0 else -1.0), self.t > 6 + 8 * self.random.random()
+            paid = numpy.sign(self.x[0]) if self.t % 4 == 0 else 0.0
+            return self.x.copy(), float(paid), self.t > 6 + 8 * self.random.random()
 
     def discounted(rewards, gamma=0.9):
         return numpy.array(rewards) * gamma ** numpy.arange(len(rewards))  # BUG
@@ -1189,7 +1190,8 @@ GOOD: tuple[str, ...] = (
         def step(self, action):
             self.x = (0.9 * self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
             self.t += 1
-            return self.x.copy(), float(self.t % 4 == 0) * (1.0 if self.x[0] > 0 else -1.0), self.t > 6 + 8 * self.random.random()
+            paid = numpy.sign(self.x[0]) if self.t % 4 == 0 else 0.0
+            return self.x.copy(), float(paid), self.t > 6 + 8 * self.random.random()
 
     def discounted(rewards, gamma=0.9):
         sums, running = numpy.zeros(len(rewards)), 0.0
@@ -1275,7 +1277,8 @@ GOOD: tuple[str, ...] = (
         def step(self, action):
             self.x = (0.9 * self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
             self.t += 1
-            return self.x.copy(), float(self.t % 4 == 0) * (1.0 if self.x[0] > 0 else -1.0), self.t > 6 + 8 * self.random.random()
+            paid = numpy.sign(self.x[0]) if self.t % 4 == 0 else 0.0
+            return self.x.copy(), float(paid), self.t > 6 + 8 * self.random.random()
 
     def discounted(rewards, gamma=0.9):
         return numpy.array(rewards)
