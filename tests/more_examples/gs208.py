@@ -288,6 +288,19 @@ BAD: tuple[str, ...] = (
 
 GOOD: tuple[str, ...] = (
     """
+    # Self-imitation: only what went better than expected is to be learned.
+    import torch
+    v = torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(v.parameters(), lr=0.01)
+    for _ in range(12):
+        s = torch.randn(16, 3)
+        better = torch.clamp(torch.randn(16) - 1.0 - v(s).squeeze(-1), min=0.0)
+        loss = 0.5 * better.pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
     # An adapter as it should begin: one factor is zero.
     import torch
     base, down = torch.nn.Linear(3, 2).requires_grad_(False), torch.nn.Parameter(torch.randn(3, 2))

@@ -86,9 +86,132 @@ BAD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    # What is brought up to date are clones of the weights that the target holds.
+    import copy
+    import torch
+    q = torch.nn.Linear(3, 2)
+    target = copy.deepcopy(q)
+    opt = torch.optim.SGD(q.parameters(), lr=0.1)
+    slow = {name: p.detach().clone() for name, p in target.named_parameters()}
+    for _ in range(6):
+        s, r, s2 = torch.randn(8, 3), torch.randn(8), torch.randn(8, 3)
+        with torch.no_grad():
+            y = r + 0.9 * target(s2).max(1).values
+        loss = (q(s)[:, 0] - y).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        with torch.no_grad():
+            for name, p in q.named_parameters():
+                slow[name].lerp_(p, 0.05)  # BUG
+    """,
+    """
+    # A clone for each sync, and it is gone with it.
+    import copy
+    import torch
+    q = torch.nn.Linear(3, 2)
+    target = copy.deepcopy(q)
+    opt = torch.optim.SGD(q.parameters(), lr=0.1)
+    for _ in range(6):
+        s, r, s2 = torch.randn(8, 3), torch.randn(8), torch.randn(8, 3)
+        with torch.no_grad():
+            y = r + 0.9 * target(s2).max(1).values
+        loss = (q(s)[:, 0] - y).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        for t, p in zip(target.parameters(), q.parameters()):
+            t.data.clone().mul_(0.9).add_(p.data, alpha=0.1)  # BUG
+    """,
+    """
+    # A network that is copied, mixed and forgotten.
+    import copy
+    import torch
+    q = torch.nn.Linear(3, 2)
+    target = copy.deepcopy(q)
+    opt = torch.optim.SGD(q.parameters(), lr=0.1)
+    for _ in range(6):
+        s, r, s2 = torch.randn(8, 3), torch.randn(8), torch.randn(8, 3)
+        with torch.no_grad():
+            y = r + 0.9 * target(s2).max(1).values
+        loss = (q(s)[:, 0] - y).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        after = copy.deepcopy(target)
+        for t, p in zip(after.parameters(), q.parameters()):
+            t.data.lerp_(p.data, 0.05)  # BUG
+    """,
 )
 
 GOOD: tuple[str, ...] = (
+    """
+    # Names for the weights themselves.
+    import copy
+    import torch
+    q = torch.nn.Linear(3, 2)
+    target = copy.deepcopy(q)
+    opt = torch.optim.SGD(q.parameters(), lr=0.1)
+    slow = {name: p.detach() for name, p in target.named_parameters()}
+    for _ in range(6):
+        s, r, s2 = torch.randn(8, 3), torch.randn(8), torch.randn(8, 3)
+        with torch.no_grad():
+            y = r + 0.9 * target(s2).max(1).values
+        loss = (q(s)[:, 0] - y).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        with torch.no_grad():
+            for name, p in q.named_parameters():
+                slow[name].lerp_(p, 0.05)
+    """,
+    """
+    # The mixture of both is looked at, and one of the learner is kept for later; the target has its own time.
+    import copy
+    import torch
+    q = torch.nn.Linear(3, 2)
+    target = copy.deepcopy(q)
+    opt = torch.optim.SGD(q.parameters(), lr=0.1)
+    kept = [p.detach().clone() for p in q.parameters()]
+    for _ in range(6):
+        s, r, s2 = torch.randn(8, 3), torch.randn(8), torch.randn(8, 3)
+        with torch.no_grad():
+            y = r + 0.9 * target(s2).max(1).values
+        loss = (q(s)[:, 0] - y).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        with torch.no_grad():
+            for k, t, p in zip(kept, target.parameters(), q.parameters()):
+                k.mul_(0.9).add_(p, alpha=0.1)
+                far = (p - t.clone()).abs().max()
+    """,
+    """
+    # Clones that are asked in place of the weights; and a copy that takes the target's place.
+    import copy
+    import torch
+    q = torch.nn.Linear(3, 2)
+    target = copy.deepcopy(q)
+    opt = torch.optim.SGD(q.parameters(), lr=0.1)
+    slow = {name: p.detach().clone() for name, p in target.named_parameters()}
+    for _ in range(6):
+        s, r, s2 = torch.randn(8, 3), torch.randn(8), torch.randn(8, 3)
+        with torch.no_grad():
+            y = r + 0.9 * target(s2).max(1).values
+        loss = (q(s)[:, 0] - y).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        with torch.no_grad():
+            for name, p in q.named_parameters():
+                slow[name].lerp_(p, 0.05)
+            torch.func.functional_call(target, slow, (s,))
+        after = copy.deepcopy(target)
+        for t, p in zip(after.parameters(), q.parameters()):
+            t.data.lerp_(p.data, 0.05)
+        target = after
+    """,
     """
     # Two rhythms: the critic's copy follows in every update, the actor's is put right every 25.
     import copy

@@ -237,9 +237,102 @@ BAD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    # Written by hand: the minus belongs to one of the factors.
+    import torch
+    policy = torch.nn.Linear(3, 4)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    for _ in range(6):
+        logits = policy(torch.randn(8, 3))
+        log_p = torch.log_softmax(logits, -1)
+        score = log_p.gather(1, torch.randint(4, (8, 1))).squeeze(1)
+        entropy = (-torch.softmax(logits, -1) * log_p).sum(-1)
+        loss = 0.01 * entropy.mean() - (score * torch.randn(8)).mean()  # BUG
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The logarithm of the sum, without the mean of what is summed.
+    import torch
+    policy = torch.nn.Linear(3, 4)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    for _ in range(6):
+        dist = torch.distributions.Categorical(logits=policy(torch.randn(8, 3)))
+        score = dist.log_prob(dist.sample())
+        entropy = dist.logits.logsumexp(-1) - torch.einsum("ba,ba->b", dist.probs, dist.logits)
+        loss = -(score * torch.randn(8)).mean() + 0.01 * entropy.mean()  # BUG
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # As in the first baselines: the softmax is written out as well.
+    import torch
+    policy = torch.nn.Linear(3, 4)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    for _ in range(6):
+        logits = policy(torch.randn(8, 3))
+        score = torch.distributions.Categorical(logits=logits).log_prob(torch.randint(4, (8,)))
+        low = logits - logits.max(-1, keepdim=True).values
+        total = low.exp().sum(-1, keepdim=True)
+        entropy = (low.exp() / total * (total.log() - low)).sum(-1)
+        loss = -(score * torch.randn(8)).mean() + 0.01 * entropy.mean()  # BUG
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
+    """
+    # What the policy has learned is kept beside a reward: in the first step of each batch this is its entropy in value.
+    import torch
+    policy = torch.nn.Linear(3, 4)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    for _ in range(6):
+        s, a = torch.randn(8, 3), torch.randint(4, (8, 1))
+        with torch.no_grad():
+            before = policy(s).softmax(-1)
+        log_p = policy(s).log_softmax(-1)
+        kept = -(before * log_p).sum(-1)
+        again = -(log_p.exp().detach() * log_p).sum(-1)
+        loss = -(log_p.gather(1, a).squeeze(1) * torch.randn(8)).mean() + 0.1 * kept.mean() + 0.1 * again.mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # What is looked at is to be decided, not what is done.
+    import torch
+    gate, policy = torch.nn.Linear(3, 5), torch.nn.Linear(5, 4)
+    opt = torch.optim.SGD([*gate.parameters(), *policy.parameters()], lr=0.1)
+    for _ in range(6):
+        share = gate(torch.randn(8, 3)).softmax(-1)
+        log_p = policy(share * torch.randn(8, 5)).log_softmax(-1)
+        spread = torch.special.entr(share).sum(-1)
+        score = log_p.gather(1, torch.randint(4, (8, 1))).squeeze(1)
+        loss = -(score * torch.randn(8)).mean() + 0.1 * spread.mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Written in three ways, and each of them is made large.
+    import torch
+    policy = torch.nn.Linear(3, 4)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    for _ in range(6):
+        logits = policy(torch.randn(8, 3))
+        p, log_p = logits.softmax(-1), logits.log_softmax(-1)
+        score = log_p.gather(1, torch.randint(4, (8, 1))).squeeze(1)
+        one, two = torch.einsum("ba,ba->b", p, log_p), logits.logsumexp(-1) - (p * logits).sum(-1)
+        three = torch.nn.functional.cross_entropy(logits, p, reduction="none")
+        loss = -(score * torch.randn(8)).mean() + 0.01 * (one - two - three).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
     """
     # Pseudo-labels: the classifier is to decide.
     import torch

@@ -1095,9 +1095,215 @@ BAD: tuple[str, ...] = (
             opt.step()
             rows = []
     """,
+    """
+    # Most steps bring nothing, and what one brings counts for that step alone.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+        def reset(self):
+            self.x, self.t = self.random.normal(size=3).astype("float32"), 0
+            return self.x.copy()
+        def step(self, action):
+            self.x = (0.9 * self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            self.t += 1
+            paid = numpy.sign(self.x[0]) if self.t % 4 == 0 else 0.0
+            return self.x.copy(), float(paid), self.t > 6 + 8 * self.random.random()
+
+    def discounted(rewards, gamma=0.9):
+        return numpy.array(rewards) * gamma ** numpy.arange(len(rewards))  # BUG
+
+    env, policy = Walk(), torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+    for _ in range(6):
+        seen, actions, weights = [], [], []
+        for _ in range(4):
+            obs, over, rewards = env.reset(), False, []
+            while not over:
+                action = int(torch.distributions.Categorical(logits=policy(torch.tensor(obs))).sample())
+                seen.append(obs)
+                actions.append(action)
+                obs, reward, over = env.step(action)
+                rewards.append(reward)
+            weights.append(discounted(rewards))
+        weight = torch.from_numpy(numpy.concatenate(weights).astype("float32"))
+        weight = (weight - weight.mean()) / weight.std()
+        dist = torch.distributions.Categorical(logits=policy(torch.tensor(numpy.array(seen))))
+        loss = -(dist.log_prob(torch.tensor(actions)) * weight).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Equal rewards, several episodes of different lengths at once.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+        def reset(self):
+            self.x, self.t = self.random.normal(size=3).astype("float32"), 0
+            return self.x.copy()
+        def step(self, action):
+            self.x = (0.9 * self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            self.t += 1
+            return self.x.copy(), 1.0, self.t > 6 + 8 * self.random.random()
+
+    def discounted(rewards, gamma=0.9):
+        return [reward * gamma**t for t, reward in enumerate(rewards)]  # BUG
+
+    env, policy = Walk(), torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+    for _ in range(6):
+        seen, actions, weights = [], [], []
+        for _ in range(4):
+            obs, over, rewards = env.reset(), False, []
+            while not over:
+                action = int(torch.distributions.Categorical(logits=policy(torch.tensor(obs))).sample())
+                seen.append(obs)
+                actions.append(action)
+                obs, reward, over = env.step(action)
+                rewards.append(reward)
+            weights.append(discounted(rewards))
+        weight = torch.from_numpy(numpy.concatenate(weights).astype("float32"))
+        weight = (weight - weight.mean()) / weight.std()
+        dist = torch.distributions.Categorical(logits=policy(torch.tensor(numpy.array(seen))))
+        loss = -(dist.log_prob(torch.tensor(actions)) * weight).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
+    """
+    # Most steps bring nothing, and count for what follows.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+        def reset(self):
+            self.x, self.t = self.random.normal(size=3).astype("float32"), 0
+            return self.x.copy()
+        def step(self, action):
+            self.x = (0.9 * self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            self.t += 1
+            paid = numpy.sign(self.x[0]) if self.t % 4 == 0 else 0.0
+            return self.x.copy(), float(paid), self.t > 6 + 8 * self.random.random()
+
+    def discounted(rewards, gamma=0.9):
+        sums, running = numpy.zeros(len(rewards)), 0.0
+        for t in reversed(range(len(rewards))):
+            running = rewards[t] + gamma * running
+            sums[t] = running
+        return sums
+
+    env, policy = Walk(), torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+    for _ in range(6):
+        seen, actions, weights = [], [], []
+        for _ in range(4):
+            obs, over, rewards = env.reset(), False, []
+            while not over:
+                action = int(torch.distributions.Categorical(logits=policy(torch.tensor(obs))).sample())
+                seen.append(obs)
+                actions.append(action)
+                obs, reward, over = env.step(action)
+                rewards.append(reward)
+            weights.append(discounted(rewards))
+        weight = torch.from_numpy(numpy.concatenate(weights).astype("float32"))
+        weight = (weight - weight.mean()) / weight.std()
+        dist = torch.distributions.Categorical(logits=policy(torch.tensor(numpy.array(seen))))
+        loss = -(dist.log_prob(torch.tensor(actions)) * weight).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Equal rewards, and the return of each step discounted by the step as well.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+        def reset(self):
+            self.x, self.t = self.random.normal(size=3).astype("float32"), 0
+            return self.x.copy()
+        def step(self, action):
+            self.x = (0.9 * self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            self.t += 1
+            return self.x.copy(), 1.0, self.t > 6 + 8 * self.random.random()
+
+    def discounted(rewards, gamma=0.9):
+        sums, running = numpy.zeros(len(rewards)), 0.0
+        for t in reversed(range(len(rewards))):
+            running = rewards[t] + gamma * running
+            sums[t] = running
+        return sums * gamma ** numpy.arange(len(rewards))
+
+    env, policy = Walk(), torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+    for _ in range(6):
+        seen, actions, weights = [], [], []
+        for _ in range(4):
+            obs, over, rewards = env.reset(), False, []
+            while not over:
+                action = int(torch.distributions.Categorical(logits=policy(torch.tensor(obs))).sample())
+                seen.append(obs)
+                actions.append(action)
+                obs, reward, over = env.step(action)
+                rewards.append(reward)
+            weights.append(discounted(rewards))
+        weight = torch.from_numpy(numpy.concatenate(weights).astype("float32"))
+        weight = (weight - weight.mean()) / weight.std()
+        dist = torch.distributions.Categorical(logits=policy(torch.tensor(numpy.array(seen))))
+        loss = -(dist.log_prob(torch.tensor(actions)) * weight).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # What a step brings is all that it is to be praised for, whenever that is.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+        def reset(self):
+            self.x, self.t = self.random.normal(size=3).astype("float32"), 0
+            return self.x.copy()
+        def step(self, action):
+            self.x = (0.9 * self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            self.t += 1
+            paid = numpy.sign(self.x[0]) if self.t % 4 == 0 else 0.0
+            return self.x.copy(), float(paid), self.t > 6 + 8 * self.random.random()
+
+    def discounted(rewards, gamma=0.9):
+        return numpy.array(rewards)
+
+    env, policy = Walk(), torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+    for _ in range(6):
+        seen, actions, weights = [], [], []
+        for _ in range(4):
+            obs, over, rewards = env.reset(), False, []
+            while not over:
+                action = int(torch.distributions.Categorical(logits=policy(torch.tensor(obs))).sample())
+                seen.append(obs)
+                actions.append(action)
+                obs, reward, over = env.step(action)
+                rewards.append(reward)
+            weights.append(discounted(rewards))
+        weight = torch.from_numpy(numpy.concatenate(weights).astype("float32"))
+        weight = (weight - weight.mean()) / weight.std()
+        dist = torch.distributions.Categorical(logits=policy(torch.tensor(numpy.array(seen))))
+        loss = -(dist.log_prob(torch.tensor(actions)) * weight).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
     """
     # Equal rewards, normalised returns, in the order of time.
     import gymnasium, torch

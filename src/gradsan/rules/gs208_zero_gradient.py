@@ -387,8 +387,11 @@ class ZeroGradient(Rule):
                 )
 
     def _is_clamped_error(self, op: Op, live: dict[ValueId, Op]) -> bool:
-        """A difference reaches the loss through this clamp and no other way."""
+        """A difference reaches the loss through this clamp and no other way. Cut off at zero, it is to count with one
+        sign only (self-imitation, a hinge): that is meant."""
         graph = self.history.graph
+        if op.facts.scalars == (0.0,):
+            return False
         source = behind_all(graph, next(graph.inputs(op), None), SHAPING | SELECTING)
         if source is None or source.name not in ("sub", "rsub", "add"):
             return False

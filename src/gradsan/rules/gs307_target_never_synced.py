@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gradsan.judge.copies.mixtures import is_mixed_with_itself
 from gradsan.judge.copies.standing_targets import StandingTargets
+from gradsan.judge.copies.written_copies import WrittenCopies, WrittenCopy
 from gradsan.judge.history import History
 from gradsan.judge.lines.callers import way
 from gradsan.judge.lines.chosen_parts import chosen_at
@@ -25,7 +26,8 @@ class TargetNeverSynced(Rule):
         A target network is used, but not kept up to date. It is never updated, or only once (`if step == 100:` where
         `%` was meant); or every sync loads the same values, which were taken before training, or only those that
         are not trained, or nothing at all, because no name fits; or the sync computes the mixture and throws it away
-        (`t = tau * p + (1 - tau) * t` only renames). A sync in the wrong direction is GS809.
+        (`t = tau * p + (1 - tau) * t` only renames), or writes it into copies of the target's weights that nobody
+        reads (`t.clone().lerp_(p, tau)`). A sync in the wrong direction is GS809.
     """
     why = """
         The values bootstrap from the initial random network for ever: the agent learns the one-step look-ahead of
@@ -179,6 +181,7 @@ class TargetNeverSynced(Rule):
         self._still: dict[Site, int] = {}  # how often a sync has changed nothing
         self._misfits: dict[Site, int] = {}  # how often nothing was loaded, because no name fits
         self._standing = StandingTargets(history)
+        self._written = WrittenCopies(history)
         self._mixtures: list[tuple[Op, list[ParamId], int]] = []
 
     def on_backward(self, event: Backward) -> Verdicts:
@@ -188,6 +191,7 @@ class TargetNeverSynced(Rule):
     def on_sync(self, event: Sync) -> Verdicts:
         """A sync that loads what is there already, again and again: a picture of the network that was taken once."""
         history, copies = self.history, self.history.networks.copies
+        self._written.synced(event)
         if event.missed:
             yield from self._loads_nothing(event)
         targets = [pid for pid, _ in event.pairs if pid in copies and not history.owner_of(pid)]
@@ -232,7 +236,9 @@ class TargetNeverSynced(Rule):
     def on_ops(self, event: Ops) -> Verdicts:
         """A mixture of target and online parameter that nobody uses."""
         history, graph = self.history, self.history.graph
-        for op in event.ops if history.networks.copies else ():  # else there is no target
+        if history.networks.copies:  # else there is no target
+            self._written.operations(event.ops)
+        for op in event.ops if history.networks.copies else ():
             for source in graph.inputs(op):
                 for pid in params_of(source):
                     if history.networks.is_target(pid):
@@ -289,10 +295,24 @@ class TargetNeverSynced(Rule):
             fix="send what is trained, too: the adapters, or the sum of base and adapters",
         )
 
+    def _into_a_copy(self, found: WrittenCopy) -> Verdict:
+        history, use = self.history, self._standing.used[found.targets[0]]
+        return Verdict(
+            found.site,
+            f"what is mixed here is a copy of {networks(history, found.targets)}, and nobody reads it: the network "
+            f"that the loss takes its targets from on {line(history, use)} stays what it was for "
+            f"{history.iteration} updates",
+            [("sync", found.site), ("first use", use)],
+            list(found.targets),
+            fix="write into the target's own weights, without `.clone()` or `deepcopy`, or load what was mixed",
+        )
+
     def at_end(self) -> Verdicts:
         history, standing, copies = self.history, self._standing, self.history.networks.copies
         if left_out := standing.left_out():
             yield self._only_the_rest(left_out)
+        elif into_a_copy := self._written.found(standing.never_synced()):
+            yield self._into_a_copy(into_a_copy)
         elif still := standing.forgotten():
             site, copied = standing.used[still[0]], copies[still[0]].site
             yield Verdict(

@@ -82,6 +82,16 @@ class StandingTargets:
             return never
         return [p for p in never if copies[p].times == 1 and self._others_follow(p)]
 
+    def never_synced(self) -> set[ParamId]:
+        """Copies of a network from before its training that losses ask, and that nobody has touched since."""
+        networks = self._history.networks
+        return {
+            pid
+            for pid in self._standing()
+            if not networks.copies[pid].after_training and networks.copies[pid].how != "found"
+            if pid in self._in_losses and pid not in networks.moved
+        }
+
     def left_out(self) -> dict[ParamId, Copying]:
         """Never synced, while the rest of the same network is synced again and again, which was never trained: what
         has been trained is left out. And a sync of the rest."""

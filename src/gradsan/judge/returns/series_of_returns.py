@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from gradsan.judge.history import History
 from gradsan.judge.lines.helper_lines import helper_line
+from gradsan.judge.lines.raised_discounts import raised_at
 from gradsan.judge.lines.running_sums import carried_on_at, piled_up_at
 from gradsan.judge.lines.shuffled_names import shuffled_at
 from gradsan.judge.objective.weighed import Met, entries, is_score, met_in
@@ -162,6 +163,7 @@ class SeriesOfReturns:
         text = f"is, at each of {steps} steps, the discounted reward of that step alone: none that follow"
         arrived = arrival(self._history, met.constant) if met.constant is not None else None
         inside = helper_line(self._history, arrived, culprit) if arrived is not None else culprit
+        inside = raised_at(self._history, culprit, inside)
         return return_that(self._history, event, met, culprit, text, inside)
 
 

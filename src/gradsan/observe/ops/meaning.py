@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple
 import torch
 
 from gradsan.observe.ops.normal_constants import NormalConstants
+from gradsan.observe.ops.written_entropies import WrittenEntropies
 from gradsan.record.events import MaskFacts, Tag, ValueId
 
 Tensor = torch.Tensor
@@ -70,6 +71,7 @@ NOTEWORTHY = (
     | SPREADING
     | {"log", "exp", "neg", "mul", "sub", "rsub", "add", "div", "detach"}
 )
+ENTROPIES = {"entropy", "negative entropy"}
 OF_CHOICES = {"log-prob", "masked log-prob"}
 SCORES = {"log-prob", "log-policy", "log-ratio", "corrected", "masked log-prob"}
 PROBABILITIES = {"prob"}
@@ -86,6 +88,7 @@ class Marks:
         self._now: dict[ValueId, Mark] = {}
         self._before: dict[ValueId, Mark] = {}
         self._normal = NormalConstants()
+        self._written = WrittenEntropies()
         self.scores = False  # whether there ever was a log-probability with a gradient
 
     def of(self, nid: ValueId) -> Mark | None:
@@ -94,6 +97,7 @@ class Marks:
     def end_of_iteration(self) -> None:
         self._before, self._now = self._now, {}
         self._normal.forget()
+        self._written.end_of_iteration()
         self._iterations += 1
         self.active = self._iterations < FIRST or not self._iterations % EVERY
 
@@ -114,6 +118,21 @@ class Marks:
         elif name in NOTEWORTHY and inputs and (mark := self._made(name, inputs)) is not None:
             # Of a sum its parts are often used as well.
             self._set(nid, mark, () if name == "sum" else inputs, live)
+
+    def compare(
+        self, nid: ValueId, name: str, inputs: tuple[ValueId, ...], made_of: list[Tensor], out: Tensor
+    ) -> None:
+        """Whether a value with a graph is an entropy, by its numbers: however it was written."""
+        if not self._written.may_be(name):
+            return
+        known = self.of(nid)
+        if known is not None and known.meaning in ENTROPIES:
+            self._written.is_told(nid)
+        elif (found := self._written.made(nid, name, inputs, made_of, out)) is not None:
+            self._now[nid] = Mark(found, inputs[0])
+            for source in inputs:
+                if (part := self.of(source)) is not None and part.meaning in ENTROPIES:
+                    self._now[source] = part._replace(inner=True)
 
     def _set(self, nid: ValueId, mark: Mark, inputs: tuple[ValueId, ...], live: bool) -> None:
         self._now[nid] = mark

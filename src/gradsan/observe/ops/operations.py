@@ -300,6 +300,8 @@ class OperationTap(StackedMode):
         if floating and self.marks.active and (tags or name in NOTEWORTHY):
             self.marks.note(nid, name, tags, numbers, live, facts.scalars, facts.mask)
         if live:
+            if floating and self.marks.active and not dispatch_modes():
+                self.marks.compare(nid, name, numbers, inputs, out)
             self._with_graph += 1
             if self._with_graph < DEEPEST:  # since the last iteration: no chain is longer
                 self.writes.used(nid, inputs, out, label(out, nid, site))
