@@ -2,6 +2,25 @@
 
 BAD: tuple[str, ...] = (
     """
+    # A sampler that was copied once.
+    import copy
+    import torch
+    policy = torch.nn.Sequential(torch.nn.Embedding(9, 16), torch.nn.Linear(16, 9))
+    sampler = copy.deepcopy(policy)
+    opt = torch.optim.Adam(policy.parameters(), lr=0.01)
+    for step in range(26):
+        ids = torch.randint(9, (16, 1))
+        with torch.no_grad():
+            for _ in range(4):
+                ids = torch.cat([ids, torch.multinomial(sampler(ids)[:, -1].softmax(-1), 1)], 1)  # BUG
+        reward = (ids[:, 1:] == ids[:, :1]).float().mean(1)
+        logp = policy(ids[:, :-1]).log_softmax(-1).gather(-1, ids[:, 1:].unsqueeze(-1)).squeeze(-1)
+        loss = -((reward - reward.mean()).unsqueeze(1) * logp).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
     # The critic's copy follows in every update; the actor's, which is asked beside it, does not.
     import copy
     import torch
@@ -89,6 +108,67 @@ BAD: tuple[str, ...] = (
 )
 
 GOOD: tuple[str, ...] = (
+    """
+    # A sampler that is brought up to date now and then.
+    import copy
+    import torch
+    policy = torch.nn.Sequential(torch.nn.Embedding(9, 16), torch.nn.Linear(16, 9))
+    sampler = copy.deepcopy(policy)
+    opt = torch.optim.Adam(policy.parameters(), lr=0.01)
+    for step in range(26):
+        ids = torch.randint(9, (16, 1))
+        with torch.no_grad():
+            if step % 5 == 0:
+                sampler.load_state_dict(policy.state_dict())
+            for _ in range(4):
+                ids = torch.cat([ids, torch.multinomial(sampler(ids)[:, -1].softmax(-1), 1)], 1)
+        reward = (ids[:, 1:] == ids[:, :1]).float().mean(1)
+        logp = policy(ids[:, :-1]).log_softmax(-1).gather(-1, ids[:, 1:].unsqueeze(-1)).squeeze(-1)
+        loss = -((reward - reward.mean()).unsqueeze(1) * logp).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Answers of a model that stays as it is: the loss knows how likely they were.
+    import copy
+    import torch
+    policy = torch.nn.Sequential(torch.nn.Embedding(9, 16), torch.nn.Linear(16, 9))
+    sampler = copy.deepcopy(policy)
+    opt = torch.optim.Adam(policy.parameters(), lr=0.01)
+    for step in range(26):
+        ids = torch.randint(9, (16, 1))
+        with torch.no_grad():
+            for _ in range(4):
+                ids = torch.cat([ids, torch.multinomial(sampler(ids)[:, -1].softmax(-1), 1)], 1)
+            old = sampler(ids[:, :-1]).log_softmax(-1).gather(-1, ids[:, 1:].unsqueeze(-1)).squeeze(-1)
+        reward = (ids[:, 1:] == ids[:, :1]).float().mean(1)
+        logp = policy(ids[:, :-1]).log_softmax(-1).gather(-1, ids[:, 1:].unsqueeze(-1)).squeeze(-1)
+        weight = (logp - old).exp().clamp(max=2.0)
+        loss = -((reward - reward.mean()).unsqueeze(1) * weight).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Answers of a model that stays as it is: the better half is imitated.
+    import copy
+    import torch
+    policy = torch.nn.Sequential(torch.nn.Embedding(9, 16), torch.nn.Linear(16, 9))
+    sampler = copy.deepcopy(policy)
+    opt = torch.optim.Adam(policy.parameters(), lr=0.01)
+    for step in range(26):
+        ids = torch.randint(9, (16, 1))
+        with torch.no_grad():
+            for _ in range(4):
+                ids = torch.cat([ids, torch.multinomial(sampler(ids)[:, -1].softmax(-1), 1)], 1)
+        reward = (ids[:, 1:] == ids[:, :1]).float().mean(1)
+        logp = policy(ids[:, :-1]).log_softmax(-1).gather(-1, ids[:, 1:].unsqueeze(-1)).squeeze(-1)
+        loss = -((reward >= reward.median()).float().unsqueeze(1) * logp).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
     """
     # Two rhythms: the critic's copy follows in every update, the actor's is put right every 25.
     import copy
