@@ -143,6 +143,25 @@ BAD: tuple[str, ...] = (
         for t, p in zip(after.parameters(), q.parameters()):
             t.data.lerp_(p.data, 0.05)  # BUG
     """,
+    """
+    # A sampler that was copied once.
+    import copy
+    import torch
+    policy = torch.nn.Sequential(torch.nn.Embedding(9, 16), torch.nn.Linear(16, 9))
+    sampler = copy.deepcopy(policy)
+    opt = torch.optim.Adam(policy.parameters(), lr=0.01)
+    for step in range(26):
+        ids = torch.randint(9, (16, 1))
+        with torch.no_grad():
+            for _ in range(4):
+                ids = torch.cat([ids, torch.multinomial(sampler(ids)[:, -1].softmax(-1), 1)], 1)  # BUG
+        reward = (ids[:, 1:] == ids[:, :1]).float().mean(1)
+        logp = policy(ids[:, :-1]).log_softmax(-1).gather(-1, ids[:, 1:].unsqueeze(-1)).squeeze(-1)
+        loss = -((reward - reward.mean()).unsqueeze(1) * logp).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -297,6 +316,67 @@ GOOD: tuple[str, ...] = (
             old = dist.log_prob(a)
         ratio = (torch.distributions.Categorical(logits=policy(s)).log_prob(a) - old).exp()
         loss = -torch.min(ratio * gain, ratio.clamp(0.8, 1.2) * gain).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # A sampler that is brought up to date now and then.
+    import copy
+    import torch
+    policy = torch.nn.Sequential(torch.nn.Embedding(9, 16), torch.nn.Linear(16, 9))
+    sampler = copy.deepcopy(policy)
+    opt = torch.optim.Adam(policy.parameters(), lr=0.01)
+    for step in range(26):
+        ids = torch.randint(9, (16, 1))
+        with torch.no_grad():
+            if step % 5 == 0:
+                sampler.load_state_dict(policy.state_dict())
+            for _ in range(4):
+                ids = torch.cat([ids, torch.multinomial(sampler(ids)[:, -1].softmax(-1), 1)], 1)
+        reward = (ids[:, 1:] == ids[:, :1]).float().mean(1)
+        logp = policy(ids[:, :-1]).log_softmax(-1).gather(-1, ids[:, 1:].unsqueeze(-1)).squeeze(-1)
+        loss = -((reward - reward.mean()).unsqueeze(1) * logp).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Answers of a model that stays as it is: the loss knows how likely they were.
+    import copy
+    import torch
+    policy = torch.nn.Sequential(torch.nn.Embedding(9, 16), torch.nn.Linear(16, 9))
+    sampler = copy.deepcopy(policy)
+    opt = torch.optim.Adam(policy.parameters(), lr=0.01)
+    for step in range(26):
+        ids = torch.randint(9, (16, 1))
+        with torch.no_grad():
+            for _ in range(4):
+                ids = torch.cat([ids, torch.multinomial(sampler(ids)[:, -1].softmax(-1), 1)], 1)
+            old = sampler(ids[:, :-1]).log_softmax(-1).gather(-1, ids[:, 1:].unsqueeze(-1)).squeeze(-1)
+        reward = (ids[:, 1:] == ids[:, :1]).float().mean(1)
+        logp = policy(ids[:, :-1]).log_softmax(-1).gather(-1, ids[:, 1:].unsqueeze(-1)).squeeze(-1)
+        weight = (logp - old).exp().clamp(max=2.0)
+        loss = -((reward - reward.mean()).unsqueeze(1) * weight).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Answers of a model that stays as it is: the better half is imitated.
+    import copy
+    import torch
+    policy = torch.nn.Sequential(torch.nn.Embedding(9, 16), torch.nn.Linear(16, 9))
+    sampler = copy.deepcopy(policy)
+    opt = torch.optim.Adam(policy.parameters(), lr=0.01)
+    for step in range(26):
+        ids = torch.randint(9, (16, 1))
+        with torch.no_grad():
+            for _ in range(4):
+                ids = torch.cat([ids, torch.multinomial(sampler(ids)[:, -1].softmax(-1), 1)], 1)
+        reward = (ids[:, 1:] == ids[:, :1]).float().mean(1)
+        logp = policy(ids[:, :-1]).log_softmax(-1).gather(-1, ids[:, 1:].unsqueeze(-1)).squeeze(-1)
+        loss = -((reward >= reward.median()).float().unsqueeze(1) * logp).mean()
         opt.zero_grad()
         loss.backward()
         opt.step()

@@ -21,6 +21,39 @@ BAD: tuple[str, ...] = (
             (losses.mean() / len(packs)).backward()  # BUG
         opt.step()
     """,
+    """
+    # Micro-batches of as many tokens as fit, and the divisor is the configured number of them.
+    import torch
+    net = torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(6):
+        x, at = torch.randn(12, 3), torch.randperm(11)[:4].sort().values + 1
+        opt.zero_grad()
+        for rows in x.tensor_split(at):
+            loss = net(rows).squeeze(-1).pow(2).mean()  # BUG
+            (loss / 3).backward()
+        opt.step()
+    """,
+    """
+    # One helper takes the mean of two terms, and what micro-batches count is their share of the rows.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 8), torch.nn.Linear(8, 9))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+
+    def mean(x, mask):
+        return (x * mask).sum() / mask.sum()  # BUG
+
+    for _ in range(4):
+        opt.zero_grad()
+        for shortest in (1, 3):
+            ids = torch.randint(1, 9, (4, 6))
+            mask = (torch.arange(6) < torch.randint(shortest, 2 * shortest + 1, (4, 1))).float()
+            logp = net(ids).log_softmax(-1)
+            said = logp.gather(-1, ids.unsqueeze(-1)).squeeze(-1)
+            loss = mean(-said, mask) + 0.01 * mean((logp.exp() * logp).sum(-1), mask)
+            (loss * len(ids) / 8).backward()
+        opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -67,6 +100,38 @@ GOOD: tuple[str, ...] = (
         opt.zero_grad()
         for rows in x.split(4):
             (net(rows).pow(2).mean() / 3).backward()
+        opt.step()
+    """,
+    """
+    # One helper takes the mean of two terms, and what micro-batches count is their share of the tokens.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 8), torch.nn.Linear(8, 9))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+
+    def mean(x, mask):
+        return (x * mask).sum() / mask.sum()
+
+    for _ in range(4):
+        opt.zero_grad()
+        masks = [(torch.arange(6) < torch.randint(s, 2 * s + 1, (4, 1))).float() for s in (1, 3)]
+        for mask in masks:
+            ids = torch.randint(1, 9, (4, 6))
+            logp = net(ids).log_softmax(-1)
+            said = logp.gather(-1, ids.unsqueeze(-1)).squeeze(-1)
+            loss = mean(-said, mask) + 0.01 * mean((logp.exp() * logp).sum(-1), mask)
+            (loss * (mask.sum() / sum(m.sum() for m in masks))).backward()
+        opt.step()
+    """,
+    """
+    # Each option learns from the rows that it chose, all with one trunk: there is no mean of a batch.
+    import torch
+    net = torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(6):
+        x, at = torch.randn(12, 3), torch.randperm(11)[:4].sort().values + 1
+        opt.zero_grad()
+        for rows in x.tensor_split(at):
+            net(rows).squeeze(-1).pow(2).mean().backward()
         opt.step()
     """,
     """

@@ -1174,6 +1174,24 @@ BAD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    # The answers are sorted by their lengths, their advantages are not.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 8), torch.nn.Linear(8, 9))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(4):
+        ids = torch.randint(9, (8, 5))
+        mask = (torch.arange(5) < torch.randint(2, 6, (8, 1))).float()
+        reward = (ids == ids[:, :1]).float().mean(1)
+        advantage = reward - reward.mean()
+        order = mask.sum(1).argsort()
+        ids, mask = ids[order], mask[order]  # BUG
+        logp = net(ids[:, :-1]).log_softmax(-1).gather(-1, ids[:, 1:].unsqueeze(-1)).squeeze(-1)
+        loss = -(logp * mask[:, 1:] * advantage.unsqueeze(1)).sum() / mask[:, 1:].sum()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -2510,5 +2528,40 @@ GOOD: tuple[str, ...] = (
         opt.zero_grad()
         loss.backward()
         opt.step()
+    """,
+    """
+    # The answers are sorted by their lengths, and what was scored is put back.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 8), torch.nn.Linear(8, 9))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(4):
+        ids = torch.randint(9, (8, 5))
+        mask = (torch.arange(5) < torch.randint(2, 6, (8, 1))).float()
+        reward = (ids == ids[:, :1]).float().mean(1)
+        advantage = reward - reward.mean()
+        order = mask.sum(1).argsort()
+        logp = net(ids[order][:, :-1]).log_softmax(-1).gather(-1, ids[order][:, 1:].unsqueeze(-1)).squeeze(-1)
+        logp = logp[order.argsort()]
+        loss = -(logp * mask[:, 1:] * advantage.unsqueeze(1)).sum() / mask[:, 1:].sum()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The answers and their advantages are sorted, and then shuffled together.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 8), torch.nn.Linear(8, 9))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(4):
+        ids = torch.randint(9, (8, 5))
+        reward = (ids == ids[:, :1]).float().mean(1)
+        order = reward.argsort()
+        sorted_ids, advantage = ids[order], (reward - reward.mean())[order]
+        for rows in torch.randperm(8).split(4):
+            logp = net(sorted_ids[rows, :-1]).log_softmax(-1).gather(-1, sorted_ids[rows][:, 1:].unsqueeze(-1))
+            loss = -(logp.squeeze(-1) * advantage[rows].unsqueeze(1)).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
     """,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gradsan.judge.copies.mixtures import is_mixed_with_itself
+from gradsan.judge.copies.standing_samplers import StandingSamplers
 from gradsan.judge.copies.standing_targets import StandingTargets
 from gradsan.judge.copies.written_copies import WrittenCopies, WrittenCopy
 from gradsan.judge.history import History
@@ -27,7 +28,8 @@ class TargetNeverSynced(Rule):
         `%` was meant); or every sync loads the same values, which were taken before training, or only those that
         are not trained, or nothing at all, because no name fits; or the sync computes the mixture and throws it away
         (`t = tau * p + (1 - tau) * t` only renames), or writes it into copies of the target's weights that nobody
-        reads (`t.clone().lerp_(p, tau)`). A sync in the wrong direction is GS809.
+        reads (`t.clone().lerp_(p, tau)`). Or a copy of the policy draws what it learns from, and is never brought up
+        to date. A sync in the wrong direction is GS809.
     """
     why = """
         The values bootstrap from the initial random network for ever: the agent learns the one-step look-ahead of
@@ -180,12 +182,13 @@ class TargetNeverSynced(Rule):
         self._dropped: dict[Site, int] = {}
         self._still: dict[Site, int] = {}  # how often a sync has changed nothing
         self._misfits: dict[Site, int] = {}  # how often nothing was loaded, because no name fits
-        self._standing = StandingTargets(history)
+        self._standing, self._samplers = StandingTargets(history), StandingSamplers(history)
         self._written = WrittenCopies(history)
         self._mixtures: list[tuple[Op, list[ParamId], int]] = []
 
     def on_backward(self, event: Backward) -> Verdicts:
         self._standing.backward(event)
+        self._samplers.backward(event)
         return ()
 
     def on_sync(self, event: Sync) -> Verdicts:
@@ -308,6 +311,20 @@ class TargetNeverSynced(Rule):
         )
 
     def at_end(self) -> Verdicts:
+        yield from self._of_targets()
+        if (found := self._samplers.forgotten()) is not None:
+            history, copy = self.history, self.history.networks.copies[min(found.copies)]
+            yield Verdict(
+                found.drawn.site,
+                f"{networks(history, found.copies)} draws here what {networks(history, found.learned)} learns from, "
+                f"and is what it was copied from on {line(history, copy.site)}, "
+                f"{history.iteration - copy.iteration} updates ago: nothing in the loss corrects for that",
+                [("draw", found.drawn.site), ("copy", copy.site), ("log-prob", found.scored.site)],
+                found.copies,
+                fix="load the policy's weights into the sampler before it draws",
+            )
+
+    def _of_targets(self) -> Verdicts:
         history, standing, copies = self.history, self._standing, self.history.networks.copies
         if left_out := standing.left_out():
             yield self._only_the_rest(left_out)

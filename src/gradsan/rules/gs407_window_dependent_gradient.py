@@ -186,15 +186,18 @@ class WindowDependentGradient(Rule):
                 yield list(parts.values())
 
     def _sums(self, parts: list[Contribution]) -> Iterator[list[Share]]:
-        """The sums inside their losses, line by line: one of each micro-batch."""
-        graph, found = self.history.graph, list[dict[Site, Share]]()
+        """The sums inside their losses, line by line: one of each micro-batch. Where a helper sums up several terms on
+        one line, the first of each, as long as all have as many."""
+        graph, found = self.history.graph, list[dict[Site, list[Share]]]()
         for part in parts:
             root = graph.get(part.event.roots[0].nid)
-            mine = list(shares(graph, root)) if root is not None else []
-            found.append({s.site: s for s in mine if sum(o.site == s.site for o in mine) == 1})
-        for site in found[0]:
-            if all(site in each for each in found):
-                yield [each[site] for each in found]
+            mine = dict[Site, list[Share]]()
+            for share in shares(graph, root) if root is not None else ():
+                mine.setdefault(share.site, []).append(share)
+            found.append(mine)
+        for site, ours in found[0].items():
+            if all(len(each.get(site, ())) == len(ours) for each in found):
+                yield [each[site][0] for each in found]
 
     def _own_counts(
         self, parts: list[Contribution], window: list[Share], event: Step, pids: set[ParamId]

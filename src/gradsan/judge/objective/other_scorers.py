@@ -21,7 +21,7 @@ def is_scored_by_another(history: History, difference: Difference) -> bool:
     learned = graph.live_params([difference.live.nid])
     said = scores.reads(history, region)
     draws = [op for op in region.values() if scores.chooses(op)]
-    if not said or not all(_stands_still(history, pid, learned) for pid in said):
+    if not said or not all(stands_still(history, pid, learned) for pid in said):
         return False
     passes = [scores.scoring(graph, source) for draw in draws for source in _drawn_from(graph, draw)]
     drew = {pid for found in passes for pid in scores.reads(history, found)}  # prompts are drawn by nobody
@@ -35,7 +35,7 @@ def _drawn_from(graph: Provenance, draw: Op) -> list[Op]:
     return given_to(graph, draw)
 
 
-def _stands_still(history: History, pid: ParamId, learned: set[ParamId]) -> bool:
+def stands_still(history: History, pid: ParamId, learned: set[ParamId]) -> bool:
     """A copy that was made once, of what has been stepped since."""
     copy = history.networks.copies.get(pid)
     if copy is None or copy.source not in learned or copy.times > 1 or copy.unseen:

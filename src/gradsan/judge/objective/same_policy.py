@@ -72,12 +72,12 @@ def _without_picks(graph: Provenance, op: Op) -> dict[ValueId, Op]:
     """What a log-probability was computed from, but for which rows were picked, and up to the choice it scores."""
 
     def follow(user: Op, source: Op) -> bool:
-        return not scores.chooses(user) and not (source.nid != user.inputs[0] and _picks_rows(graph, user))
+        return not scores.chooses(user) and not (source.nid != user.inputs[0] and picks_rows(graph, user))
 
     return graph.ancestors([op.nid], follow)
 
 
-def _picks_rows(graph: Provenance, op: Op) -> bool:
+def picks_rows(graph: Provenance, op: Op) -> bool:
     """`x[rows]`: every row that is picked stays as it is."""
     if op.name not in ("getitem", "index_select") or len(op.inputs) != 2:
         return False
@@ -153,7 +153,7 @@ def left_in_another_order(graph: Provenance, difference: Difference) -> tuple[Op
     """Rows that only the old side picks in an order of its own: that pick, and what put them together again last."""
     behind = graph.ancestors([difference.live.nid])
     region = _without_picks(graph, difference.constant)
-    picks = [op for op in region.values() if _picks_rows(graph, op) and op.inputs[1] not in behind]
+    picks = [op for op in region.values() if picks_rows(graph, op) and op.inputs[1] not in behind]
     if not picks:
         return None
     pick = max(picks, key=lambda op: op.nid)
@@ -164,7 +164,7 @@ def left_in_another_order(graph: Provenance, difference: Difference) -> tuple[Op
 def cut_out_otherwise(graph: Provenance, difference: Difference) -> Op | None:
     """`old[start:end]`, where the other side picks its rows by numbers, from as many."""
     behind, constant = graph.ancestors([difference.constant.nid]), difference.constant
-    picks = [op for op in scores.scoring(graph, difference.live).values() if _picks_rows(graph, op)]
+    picks = [op for op in scores.scoring(graph, difference.live).values() if picks_rows(graph, op)]
     forms = {(graph.ops[op.inputs[0]].shape[0], op.shape[0]) for op in picks if op.inputs[1] not in behind}
     while len(constant.inputs) == 1 and constant.name in CAST | flow.TAKEN_OUT and constant.shape:
         source = graph.get(constant.inputs[0])

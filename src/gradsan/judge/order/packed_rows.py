@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from gradsan.judge.ledger import Contribution
 
 WINDOWS, CUTS = 3, 2
+DIVIDED = 0.5
 DEEP = 16  # operations between a loss and its mean
 
 
@@ -35,7 +36,10 @@ class PackedRows:
         means = [mean for root in roots if root is not None and (mean := _mean(graph, root)) is not None]
         if len(means) != len(parts) or len({mean.site for mean in means}) > 1:
             return None
-        if not all(math.isclose(mean.weight * len(parts), 1.0, rel_tol=1e-3) for mean in means):
+        # Divided by a number, as a window's mean is: by that of its micro-batches, or by what a configuration says.
+        if not all(math.isclose(mean.weight, means[0].weight, rel_tol=1e-3) for mean in means):
+            return None
+        if abs(means[0].weight) > DIVIDED:
             return None
         site, cut = means[0].site, tuple(mean.rows for mean in means)
         cuts = self._cuts.setdefault(site, [])
