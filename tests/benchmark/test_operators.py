@@ -188,3 +188,9 @@ def test_legal_choices_are_left_alone():
     lone = "opt = Adam(log_alpha.parameters())\nloss.backward()\nopt.step()\n"
     assert not OPERATORS["decay-weights-live"].changes(Source(lone))
     assert OPERATORS["decay-weights-live"].changes(Source(lone.replace("log_alpha", "net")))
+    frozen = "q.parameters()\nold.parameters()\n"
+    frozen += "old = deepcopy(q).requires_grad_(False)\ny = r + g * old(s2)\nx = q(s)\n"
+    changed = [text for _, text in OPERATORS["round-value"].changes(Source(frozen))]
+    assert changed == [frozen.replace("q(s)", "q(s).round()")]
+    rows = "x = nodes.gather(1, a.unsqueeze(-1).expand(-1, -1, 2))\n"
+    assert not OPERATORS["index-for-gather"].changes(Source(rows))
