@@ -2,6 +2,24 @@
 
 BAD: tuple[str, ...] = (
     """
+    # The target is made without gradients, and rightly so; the loss is, too.
+    import copy
+    import torch
+    encoder, critic = torch.nn.Linear(3, 4), torch.nn.Linear(4, 1)
+    old = copy.deepcopy(critic)
+    opt = torch.optim.SGD([*encoder.parameters(), *critic.parameters()], lr=0.1)
+    for _ in range(4):
+        s, after = torch.randn(8, 3), torch.randn(8, 3)
+        with torch.no_grad():
+            ahead = encoder(after)
+            wanted = torch.rand(8, 1) + 0.9 * (old(ahead) + 0.1 * critic(ahead))
+        with torch.no_grad():  # BUG
+            loss = torch.nn.functional.mse_loss(critic(encoder(s)), wanted)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
     # Nobody has learnt yet: the weight of the log-probability is a constant by right.
     import torch
     actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)

@@ -2,6 +2,24 @@
 
 BAD: tuple[str, ...] = (
     """
+    # `ones_like` takes only the shape of the scores: it is no use of what was made without gradients.
+    import torch
+    judge = torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(judge.parameters(), lr=0.1)
+    entropy = torch.nn.functional.binary_cross_entropy_with_logits
+    for _ in range(6):
+        made_up, real = torch.randn(8, 3), torch.randn(8, 3)
+        false = judge(made_up)
+        with torch.no_grad():  # BUG
+            true = judge(real)
+        first = entropy(false, torch.zeros_like(false))
+        second = entropy(true, torch.ones_like(true))
+        loss = first + second
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
     import torch
     actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
     opt = torch.optim.SGD([*actor.parameters(), *critic.parameters()], lr=0.1)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from gradsan.judge import flow
 from gradsan.judge.lines.callers import NEW_TENSORS
+from gradsan.judge.missing.around_the_loss import switches_around
 from gradsan.judge.missing.dead_expectations import dead_expectations
 from gradsan.judge.missing.dead_weights import dead_weights
 from gradsan.judge.missing.exported_values import exported, weighs_numbers
@@ -80,6 +81,9 @@ class CutFinder:
         same parameters were cut elsewhere, too; so was what weighs a log-probability."""
         graph, found = self.history.graph, self._between(roots, wanted)
         within = graph.ancestors(roots)
+        switches = switches_around(self.history, roots, [cut.op for cut in found])
+        if switches:
+            return _telling([cut for cut in found if cut.op.facts.grad_off in switches])
         for op in filter(None, map(graph.get, roots)):
             score = self._score(op, wanted)
             if score is not None and not _is_of_target(graph, score.op, within):
