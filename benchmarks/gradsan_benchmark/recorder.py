@@ -134,7 +134,7 @@ def graphs_alive() -> int:
     """The nodes behind all tensors that live now: what a program keeps and should not."""
     import torch
 
-    found = [o for o in gc.get_objects() if type(o) is torch.Tensor]
+    found = [o for o in gc.get_objects() if type(o) in (torch.Tensor, torch.nn.Parameter)]
     return walk([t.grad_fn for t in found if t.grad_fn is not None])[0]
 
 

@@ -194,3 +194,23 @@ def test_legal_choices_are_left_alone():
     assert changed == [frozen.replace("q(s)", "q(s).round()")]
     rows = "x = nodes.gather(1, a.unsqueeze(-1).expand(-1, -1, 2))\n"
     assert not OPERATORS["index-for-gather"].changes(Source(rows))
+    nets = "q1.parameters()\nq2.parameters()\nactor.parameters()\n"
+    alone, both = "a = -q1(s, actor(s)).mean()\n", "a = -min(q1(s, actor(s)), q2(s, actor(s)))\n"
+    assert not OPERATORS["twin-for-twin"].changes(Source(nets + alone))
+    assert len(OPERATORS["twin-for-twin"].changes(Source(nets + both))) == 2
+    assert OPERATORS["twin-for-twin"].changes(Source(nets + "loss = (q1(s, a) - y).pow(2).mean()\n"))
+
+
+def test_what_a_list_keeps_may_be_named_where_a_loop_takes_it_from_there():
+    text = (
+        "rs.append(r.sum(-1, keepdim=True))\nfor r, v in zip(rs, vs):\n    total = r + total\n    last = v\n"
+    )
+    (change, _) = OPERATORS["drop-keepdim"].changes(Source(text))[0]
+    assert {1, 2, 3} <= set(change.lines)
+    assert 4 not in change.lines
+
+
+def test_an_argument_within_an_argument_is_read_by_both_functions():
+    text = "def wrap(x):\n    return x + 0\ndef loss(v):\n    return v\nloss(wrap(x[:, None]))\n"
+    (change, _) = OPERATORS["drop-none-index"].changes(Source(text))[0]
+    assert {2, 4, 5} <= set(change.lines)
