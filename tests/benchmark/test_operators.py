@@ -214,3 +214,11 @@ def test_an_argument_within_an_argument_is_read_by_both_functions():
     text = "def wrap(x):\n    return x + 0\ndef loss(v):\n    return v\nloss(wrap(x[:, None]))\n"
     (change, _) = OPERATORS["drop-none-index"].changes(Source(text))[0]
     assert {2, 4, 5} <= set(change.lines)
+
+
+def test_what_only_one_call_reads_may_be_detached_where_it_is_made():
+    text = "advantage = target - value\nx = log_p * advantage.detach()\n"
+    (change, _) = OPERATORS["drop-detach"].changes(Source(text))[0]
+    assert set(change.lines) == {1, 2}
+    (change, _) = OPERATORS["drop-detach"].changes(Source(text + "y = advantage.pow(2)\n"))[0]
+    assert set(change.lines) == {2}

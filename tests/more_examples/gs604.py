@@ -2,6 +2,21 @@
 
 BAD: tuple[str, ...] = (
     """
+    # The values that this smooths over are those that each row has chosen one of.
+    import torch
+    q = torch.nn.Linear(3, 4)
+    opt = torch.optim.SGD(q.parameters(), lr=0.1)
+    for _ in range(6):
+        s, a, goal = torch.randn(8, 3), torch.randint(4, (8,)), torch.randn(8)
+        values = q(s)
+        taken = values[torch.arange(8), a]
+        penalty = torch.logsumexp(values, 0).mean() - taken.mean()  # BUG
+        loss = (taken - goal).pow(2).mean() + 0.5 * penalty
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
     import torch
     value, advantage = torch.nn.Linear(4, 1), torch.nn.Linear(4, 3)
     s, a, target = torch.randn(8, 4), torch.randint(3, (8, 1)), torch.randn(8, 1)

@@ -109,7 +109,20 @@ def drop_detach(source: Source) -> Iterator[Change]:
     """`.detach()` is forgotten."""
     for call in method(source, "detach"):
         assert isinstance(call.func, ast.Attribute)
-        yield Change((source.tail(call.func.value, call),), statement_and_uses(source, call))
+        where = (*statement_and_uses(source, call), *bound_for(source, call))
+        yield Change((source.tail(call.func.value, call),), where)
+
+
+def bound_for(source: Source, call: ast.Call) -> tuple[int, ...]:
+    """Where a name gets its value that nothing but this call reads: it may be detached there as well."""
+    assert isinstance(call.func, ast.Attribute)
+    name, inside = call.func.value, scope(source, call)
+    if not isinstance(name, ast.Name):
+        return ()
+    same = [n for n in ast.walk(inside) if isinstance(n, ast.Name) and n.id == name.id]
+    bound = [source.statement(n) for n in same if isinstance(n.ctx, ast.Store)]
+    alone = sum(isinstance(n.ctx, ast.Load) for n in same) == 1 and len(bound) == 1
+    return lines(bound[0]) if alone and assigned(bound[0]) == [name.id] else ()
 
 
 @operator("drop-no-grad-block", "leak", LEAK + " GS103")
