@@ -222,3 +222,9 @@ def test_what_only_one_call_reads_may_be_detached_where_it_is_made():
     assert set(change.lines) == {1, 2}
     (change, _) = OPERATORS["drop-detach"].changes(Source(text + "y = advantage.pow(2)\n"))[0]
     assert set(change.lines) == {2}
+
+
+def test_what_was_made_in_inference_mode_may_be_made_without_gradients():
+    text = "@torch.inference_mode()\ndef act(s):\n    return net(s)\nx = act(s).clone()\n"
+    (change, _) = OPERATORS["drop-clone"].changes(Source(text))[0]
+    assert {1, 4} <= set(change.lines)

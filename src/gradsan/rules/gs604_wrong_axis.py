@@ -333,7 +333,7 @@ class WrongAxis(Rule):
         if op.name == "mean":
             return self._dueling(op, source, within)
         if op.name == "logsumexp":
-            return self._chosen_from(source, within)
+            return self._chosen_from(source, within) or self._chosen_from_normalised(op, source, within)
         if op.name == "cosine_similarity":
             return next(iter(onward(self.history.graph, op, within)), None)
         return self._chosen_otherwise(op, source, within, known)
@@ -407,6 +407,12 @@ class WrongAxis(Rule):
             u for u in users if (u.name in CHOSEN and u.facts.axes == last) or _picks_by_rows(u, source)
         )
         return next(picked, None)
+
+    def _chosen_from_normalised(self, op: Op, source: Op, within: dict[ValueId, Op]) -> Op | None:
+        """The same, of `x - x.logsumexp(…)`: a log-softmax by hand."""
+        users = onward(self.history.graph, op, within)
+        made = (u for u in users if u.name == "sub" and source.nid in u.inputs and u.shape == source.shape)
+        return next((chosen for u in made if (chosen := self._chosen_from(u, within)) is not None), None)
 
     def _smallest_for_all(self, op: Op, source: Op, within: dict[ValueId, Op]) -> Op | None:
         """The smallest value in the batch of each critic, as the target of every row."""
