@@ -243,6 +243,7 @@ class CutFinder:
         return any(
             other.op.live
             and other.sign == -constant.sign
+            and not _counts_otherwise(other, constant)
             and flow.same_kind(graph, constant.op, other.op)
             and cut.pids <= graph.live_params([other.op.nid])
             for other in summands
@@ -417,6 +418,13 @@ def _scores_a_choice(graph: Provenance, cut: Op, within: dict[ValueId, Op]) -> b
     scored = [*graph.inputs(cut), *(op for op in onward if op.nid != cut.nid)]
     chosen = any(op.name == "gather" for op in scored) and any(op.name == "log_softmax" for op in scored)
     return chosen or any("log_prob" in op.tags for op in scored)
+
+
+def _counts_otherwise(live: flow.Term, constant: flow.Term) -> bool:
+    """Whether it is no twin: `kl - 0.05 * entropy.detach()` is made of the same spread, and is no difference."""
+    if constant.weighed:
+        return False
+    return live.weighed or not 0.5 < live.factor / max(constant.factor, 1e-30) < 2
 
 
 def _weighs(op: Op, cut: Cut) -> bool:
