@@ -14,8 +14,10 @@ import os
 import sys
 import traceback
 import warnings
+from itertools import count
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from gradsan_benchmark.forks import script
 
@@ -31,7 +33,9 @@ class Recorder:
         self.backwards: list[list[int]] = []
         self.kept: list[int] = []
         self.warned: list[dict[str, Any]] = []
-        self.order: dict[int, int] = {}
+        # Not by `id`, which an optimizer that is gone leaves to the next.
+        self.order: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
+        self.numbers = count()
         self.vectors: dict[tuple[int, int], Any] = {}
 
     def install(self) -> None:
@@ -66,7 +70,9 @@ class Recorder:
                 self.kept.append(graphs_alive())
 
     def before_step(self, optimizer: Any) -> None:
-        number = self.order.setdefault(id(optimizer), len(self.order))
+        if optimizer not in self.order:
+            self.order[optimizer] = next(self.numbers)
+        number = self.order[optimizer]
         digest, sketch = hashlib.blake2b(digest_size=12), [0.0] * (2 * PROJECTIONS + 2)
         index = 0
         for group in optimizer.param_groups:
@@ -128,7 +134,7 @@ def graphs_alive() -> int:
     """The nodes behind all tensors that live now: what a program keeps and should not."""
     import torch
 
-    found = [o for o in gc.get_objects() if type(o) is torch.Tensor]
+    found = [o for o in gc.get_objects() if type(o) in (torch.Tensor, torch.nn.Parameter)]
     return walk([t.grad_fn for t in found if t.grad_fn is not None])[0]
 
 

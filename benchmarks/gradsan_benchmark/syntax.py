@@ -153,6 +153,26 @@ def copies(source: Source) -> list[tuple[str, str, ast.Call]]:
     return [(copy, original, call) for copy, original, call in found if copy and original]
 
 
+def frozen_copies(source: Source) -> set[str]:
+    """Names of copies that are frozen where they are made: `deepcopy(net).requires_grad_(False)`."""
+    found = set()
+    for statement in (n for n in source.nodes if isinstance(n, ast.Assign)):
+        for target, value in pairs(statement):
+            inner, frozen = value, False
+            while (
+                isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute) and not is_copy(inner)
+            ):
+                frozen = frozen or inner.func.attr == "requires_grad_"
+                inner = inner.func.value
+            if frozen and is_copy(inner):
+                found.add(dotted(target))
+    return found - {""}
+
+
+def is_copy(node: ast.AST) -> bool:
+    return called(node) == "deepcopy"
+
+
 def pairs(statement: ast.Assign) -> Iterable[tuple[ast.AST, ast.AST]]:
     target, value = statement.targets[0], statement.value
     if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):

@@ -188,3 +188,43 @@ def test_legal_choices_are_left_alone():
     lone = "opt = Adam(log_alpha.parameters())\nloss.backward()\nopt.step()\n"
     assert not OPERATORS["decay-weights-live"].changes(Source(lone))
     assert OPERATORS["decay-weights-live"].changes(Source(lone.replace("log_alpha", "net")))
+    frozen = "q.parameters()\nold.parameters()\n"
+    frozen += "old = deepcopy(q).requires_grad_(False)\ny = r + g * old(s2)\nx = q(s)\n"
+    changed = [text for _, text in OPERATORS["round-value"].changes(Source(frozen))]
+    assert changed == [frozen.replace("q(s)", "q(s).round()")]
+    rows = "x = nodes.gather(1, a.unsqueeze(-1).expand(-1, -1, 2))\n"
+    assert not OPERATORS["index-for-gather"].changes(Source(rows))
+    nets = "q1.parameters()\nq2.parameters()\nactor.parameters()\n"
+    alone, both = "a = -q1(s, actor(s)).mean()\n", "a = -min(q1(s, actor(s)), q2(s, actor(s)))\n"
+    assert not OPERATORS["twin-for-twin"].changes(Source(nets + alone))
+    assert len(OPERATORS["twin-for-twin"].changes(Source(nets + both))) == 2
+    assert OPERATORS["twin-for-twin"].changes(Source(nets + "loss = (q1(s, a) - y).pow(2).mean()\n"))
+
+
+def test_what_a_list_keeps_may_be_named_where_a_loop_takes_it_from_there():
+    text = (
+        "rs.append(r.sum(-1, keepdim=True))\nfor r, v in zip(rs, vs):\n    total = r + total\n    last = v\n"
+    )
+    (change, _) = OPERATORS["drop-keepdim"].changes(Source(text))[0]
+    assert {1, 2, 3} <= set(change.lines)
+    assert 4 not in change.lines
+
+
+def test_an_argument_within_an_argument_is_read_by_both_functions():
+    text = "def wrap(x):\n    return x + 0\ndef loss(v):\n    return v\nloss(wrap(x[:, None]))\n"
+    (change, _) = OPERATORS["drop-none-index"].changes(Source(text))[0]
+    assert {2, 4, 5} <= set(change.lines)
+
+
+def test_what_only_one_call_reads_may_be_detached_where_it_is_made():
+    text = "advantage = target - value\nx = log_p * advantage.detach()\n"
+    (change, _) = OPERATORS["drop-detach"].changes(Source(text))[0]
+    assert set(change.lines) == {1, 2}
+    (change, _) = OPERATORS["drop-detach"].changes(Source(text + "y = advantage.pow(2)\n"))[0]
+    assert set(change.lines) == {2}
+
+
+def test_what_was_made_in_inference_mode_may_be_made_without_gradients():
+    text = "@torch.inference_mode()\ndef act(s):\n    return net(s)\nx = act(s).clone()\n"
+    (change, _) = OPERATORS["drop-clone"].changes(Source(text))[0]
+    assert {1, 4} <= set(change.lines)

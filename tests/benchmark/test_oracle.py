@@ -67,6 +67,18 @@ def test_kinds_of_mutants(program):
     assert found == {old: kind for old, (_, kind) in CHANGES.items()}
 
 
+def test_an_optimizer_at_the_place_of_one_that_is_gone_is_another(program):
+    """Its `id` may be the same, or not, as it happens."""
+    text = "import torch\nfor _ in range(8):\n    net = torch.nn.Linear(2, 1)\n"
+    text += "    optimizer = torch.optim.SGD(net.parameters())\n"
+    text += "    net(torch.ones(2)).sum().backward()\n    optimizer.step()\n"
+    script = program.folder / program.script
+    script.write_text(text, encoding="utf-8")
+    record = oracle.run(script, (), 60)
+    assert record is not None
+    assert [step["optimizer"] for step in record["steps"]] == list(range(8))
+
+
 def test_guard_that_did_not_act_is_latent():
     same = {"steps": [], "backwards": [], "kept": [], "error": None}
     assert oracle.classify(same, same).kind == "equivalent"

@@ -2,6 +2,19 @@
 
 BAD: tuple[str, ...] = (
     """
+    # Only the goal was to be made of it; the critic is given the changed column, too.
+    import torch
+    critic = torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(critic.parameters(), lr=0.1)
+    for _ in range(4):
+        obs = torch.randn(8, 3)
+        goal = -2.0 - obs[:, 0].abs_()  # BUG
+        loss = (critic(obs).squeeze(-1) - goal).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
     # Nobody checks what is kept beside `save_for_backward`.
     import torch
     class Square(torch.autograd.Function):
@@ -164,6 +177,34 @@ BAD: tuple[str, ...] = (
 )
 
 GOOD: tuple[str, ...] = (
+    """
+    # A column is brought into form for good, in a line of its own or for all that comes after.
+    import torch
+    critic = torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(critic.parameters(), lr=0.1)
+    for _ in range(4):
+        obs = torch.randn(8, 3)
+        obs[:, 1].tanh_()
+        angle = obs[:, 0].abs_()
+        size = obs[:, 2].div_(2.0) + 1.0
+        loss = (critic(obs).squeeze(-1) - angle - size).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # A copy was changed.
+    import torch
+    critic = torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(critic.parameters(), lr=0.1)
+    for _ in range(4):
+        obs = torch.randn(8, 3)
+        goal = 1.0 - obs[:, [0, 1]].abs_().sum(-1) - obs[:, 2].clone().tanh_()
+        loss = (critic(obs).squeeze(-1) - goal).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
     """
     # An array of what is forbidden goes on, and what was only looked up without gradients may change.
     import numpy as np

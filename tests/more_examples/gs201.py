@@ -2,6 +2,72 @@
 
 BAD: tuple[str, ...] = (
     """
+    # A comparison that is cast with `.float()` has not left torch: what is frozen is the reason.
+    import torch
+    policy = torch.nn.Linear(3, 4)
+    opt = torch.optim.SGD(policy.requires_grad_(False).parameters(), lr=0.1)  # BUG
+    for _ in range(4):
+        s, goal = torch.randn(8, 3), torch.randint(4, (8,))
+        dist = torch.distributions.Categorical(logits=policy(s))
+        token = dist.sample()
+        reward = (token == goal).float()
+        loss = -((reward - reward.mean()) * dist.log_prob(token)).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # An optimizer was given a tensor that requires no gradient; the rest of the loss is a constant by right.
+    import torch
+    policy = torch.nn.Linear(3, 2)
+    log_alpha = torch.full((), -1.0)
+    policy_opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    alpha_opt = torch.optim.SGD([log_alpha], lr=0.1)  # BUG
+    for _ in range(4):
+        dist = torch.distributions.Categorical(logits=policy(torch.randn(8, 3)))
+        policy_opt.zero_grad()
+        (-dist.entropy()).mean().backward()
+        policy_opt.step()
+        excess = (dist.entropy().detach() - 0.5).mean()
+        alpha_opt.zero_grad()
+        (log_alpha.exp() * excess).backward()
+        alpha_opt.step()
+    """,
+    """
+    # The script reads a gradient by hand that it never asked for.
+    import torch
+    policy = torch.nn.Linear(3, 2)
+    log_alpha = torch.zeros(())  # BUG
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    for _ in range(4):
+        dist = torch.distributions.Categorical(logits=policy(torch.randn(8, 3)))
+        opt.zero_grad()
+        (-dist.entropy()).mean().backward()
+        opt.step()
+        excess = (dist.entropy().detach() - 0.5).mean()
+        (log_alpha * excess).backward()
+        log_alpha.data -= 0.1 * log_alpha.grad
+        log_alpha.grad = None
+    """,
+    """
+    # The target is made without gradients, and rightly so; the loss is, too.
+    import copy
+    import torch
+    encoder, critic = torch.nn.Linear(3, 4), torch.nn.Linear(4, 1)
+    old = copy.deepcopy(critic)
+    opt = torch.optim.SGD([*encoder.parameters(), *critic.parameters()], lr=0.1)
+    for _ in range(4):
+        s, after = torch.randn(8, 3), torch.randn(8, 3)
+        with torch.no_grad():
+            ahead = encoder(after)
+            wanted = torch.rand(8, 1) + 0.9 * (old(ahead) + 0.1 * critic(ahead))
+        with torch.no_grad():  # BUG
+            loss = torch.nn.functional.mse_loss(critic(encoder(s)), wanted)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
     # Nobody has learnt yet: the weight of the log-probability is a constant by right.
     import torch
     actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)

@@ -2,6 +2,49 @@
 
 BAD: tuple[str, ...] = (
     """
+    # The divergence is made of the same spread with the other sign, and is no twin of the entropy.
+    import torch
+    policy = torch.nn.Linear(3, 4)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    def spread(s):
+        mean, log_std = policy(s).chunk(2, -1)
+        return mean, log_std.clamp(-3, 1)
+    for _ in range(5):
+        s, advantage = torch.randn(8, 3), torch.randn(8)
+        with torch.no_grad():
+            old_mean, old = spread(s)
+            a = old_mean + old.exp() * torch.randn(8, 2)
+            old_score = (-0.5 * ((a - old_mean) / old.exp()).pow(2) - old).sum(-1)
+        for _ in range(2):
+            mean, new = spread(s)
+            score = (-0.5 * ((a - mean) / new.exp()).pow(2) - new).sum(-1)
+            entropy = (new + 1.42).sum(-1).detach().mean()  # BUG
+            far = (old.exp().pow(2) + (old_mean - mean).pow(2)) / new.exp().pow(2)
+            divergence = (new - old + 0.5 * far - 0.5).sum(-1).mean()
+            loss = -((score - old_score).exp() * advantage).mean() - 0.05 * entropy + divergence
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+    """,
+    """
+    # `ones_like` takes only the shape of the scores: it is no use of what was made without gradients.
+    import torch
+    judge = torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(judge.parameters(), lr=0.1)
+    entropy = torch.nn.functional.binary_cross_entropy_with_logits
+    for _ in range(6):
+        made_up, real = torch.randn(8, 3), torch.randn(8, 3)
+        false = judge(made_up)
+        with torch.no_grad():  # BUG
+            true = judge(real)
+        first = entropy(false, torch.zeros_like(false))
+        second = entropy(true, torch.ones_like(true))
+        loss = first + second
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
     import torch
     actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
     opt = torch.optim.SGD([*actor.parameters(), *critic.parameters()], lr=0.1)

@@ -83,6 +83,22 @@ BAD: tuple[str, ...] = (
 
 GOOD: tuple[str, ...] = (
     """
+    # What `.data` gives gets the graph, and is gone at once.
+    import copy
+    import torch
+    net = torch.nn.Linear(3, 1)
+    old = copy.deepcopy(net).requires_grad_(False)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(12):
+        s, after = torch.randn(8, 3), torch.randn(8, 3)
+        loss = (net(s) - 0.9 * old(after) - s[:, :1]).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        for slow, fast in zip(old.parameters(), net.parameters()):
+            slow.data.lerp_(fast, 0.05)
+    """,
+    """
     # In place, it is the same tensor and no longer the same value.
     import torch
     rnn, head = torch.nn.GRUCell(3, 4), torch.nn.Linear(4, 1)

@@ -2,6 +2,74 @@
 
 BAD: tuple[str, ...] = (
     """
+    # What every round of the loop takes along was made before it began.
+    import torch
+    class Learner:
+        def __init__(self):
+            self.actor, self.critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+            self.opt = torch.optim.SGD([*self.actor.parameters(), *self.critic.parameters()], lr=0.1)
+        def collect(self):
+            s = torch.randn(12, 3)
+            dist = torch.distributions.Categorical(logits=self.actor(s))
+            action = dist.sample()
+            return s, action, dist.log_prob(action)
+        def learn(self):
+            s, action, old = self.collect()  # BUG
+            self.opt.zero_grad()
+            for rows in torch.arange(12).split(4):
+                new = torch.distributions.Categorical(logits=self.actor(s[rows])).log_prob(action[rows])
+                ((new - old[rows]).exp() * s[rows, 0]).mean().backward()
+            self.opt.step()
+    learner = Learner()
+    for _ in range(3):
+        learner.learn()
+    """,
+    """
+    # The values come out of the critic before the loop; they are only added to and laid out afterwards.
+    import torch
+    critic = torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(critic.parameters(), lr=0.1)
+    def learn(s, advantages):
+        values = critic(s)  # BUG
+        goals = advantages + values
+        rows = [x.flatten(0, 1) for x in (s, goals)]
+        for _ in range(2):
+            for part in torch.randperm(12).split(4):
+                obs, goal = (x[part] for x in rows)
+                loss = (critic(obs) - goal).pow(2).mean()
+                opt.zero_grad()
+                loss.backward()
+                opt.step()
+    learn(torch.randn(4, 3, 3), torch.randn(4, 3, 1))
+    """,
+    """
+    # The actor has stepped upon its log-probability; to the temperature it is a number.
+    import torch
+    class Temperature:
+        def __init__(self):
+            self.log = torch.zeros((), requires_grad=True)
+            self.opt = torch.optim.SGD([self.log], lr=0.1)
+        def update(self, entropy):
+            loss = self.log * (entropy - 0.5).mean()
+            self.opt.zero_grad()
+            loss.backward()
+            self.opt.step()
+    actor, temperature = torch.nn.Linear(3, 2), Temperature()
+    opt = torch.optim.SGD(actor.parameters(), lr=0.1)
+    def score(s):
+        dist = torch.distributions.Normal(actor(s), 1.0)
+        action = dist.rsample()
+        return action, dist.log_prob(s[:, :2]).sum(-1)
+    for _ in range(3):
+        s = torch.randn(8, 3)
+        action, log_prob = score(s)
+        loss = (0.1 * log_prob + (action - s[:, :2]).pow(2).sum(-1)).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        temperature.update(-log_prob)  # BUG
+    """,
+    """
     # A recurrent replay keeps the states as they came; sequences start from them.
     import random
     import torch

@@ -2,6 +2,19 @@
 
 BAD: tuple[str, ...] = (
     """
+    # Summed as a whole: every return meets every log-probability.
+    import torch
+    policy = torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    for _ in range(4):
+        s, a, returns = torch.randn(8, 3), torch.randint(2, (8, 1)), torch.randn(8)
+        log_p = policy(s).log_softmax(-1).gather(1, a).squeeze(1)
+        loss = -1 * torch.sum(returns.unsqueeze(-1) * log_p)  # BUG
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
     # Importance weights of a prioritised replay, after the loss has averaged.
     import torch
     q = torch.nn.Linear(3, 2)

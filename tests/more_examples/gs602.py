@@ -2,6 +2,22 @@
 
 BAD: tuple[str, ...] = (
     """
+    # It has a graph, and only acts: the loss scores the action by another distribution.
+    import torch
+    policy = torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    for _ in range(6):
+        states, actions = [torch.randn(3) for _ in range(5)], []
+        for s in states:
+            probs = torch.softmax(policy(s), -1)
+            actions.append([torch.distributions.Categorical(logits=probs).sample().item()])  # BUG
+        s, a = torch.stack(states), torch.tensor(actions)
+        loss = -(policy(s).log_softmax(-1).gather(1, a).squeeze(1) * s[:, 0]).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
     # A discriminator that ends in a sigmoid, under a loss that applies one itself.
     import torch
     from torch import nn

@@ -2,6 +2,36 @@
 
 BAD: tuple[str, ...] = (
     """
+    # A log-softmax by hand.
+    import torch
+    policy = torch.nn.Linear(3, 5)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    for _ in range(4):
+        s, a, advantage = torch.randn(6, 4, 3), torch.randint(5, (6, 4)), torch.randn(6, 4)
+        logits = policy(s)
+        normalised = logits - logits.logsumexp(0, keepdim=True)  # BUG
+        log_p = normalised.gather(-1, a.unsqueeze(-1)).squeeze(-1)
+        loss = -(log_p * advantage).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The values that this smooths over are those that each row has chosen one of.
+    import torch
+    q = torch.nn.Linear(3, 4)
+    opt = torch.optim.SGD(q.parameters(), lr=0.1)
+    for _ in range(6):
+        s, a, goal = torch.randn(8, 3), torch.randint(4, (8,)), torch.randn(8)
+        values = q(s)
+        taken = values[torch.arange(8), a]
+        penalty = torch.logsumexp(values, 0).mean() - taken.mean()  # BUG
+        loss = (taken - goal).pow(2).mean() + 0.5 * penalty
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
     import torch
     value, advantage = torch.nn.Linear(4, 1), torch.nn.Linear(4, 3)
     s, a, target = torch.randn(8, 4), torch.randint(3, (8, 1)), torch.randn(8, 1)
@@ -515,6 +545,20 @@ BAD: tuple[str, ...] = (
 )
 
 GOOD: tuple[str, ...] = (
+    """
+    # Each state's share among all states of the batch, of the action that was taken there.
+    import torch
+    score = torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(score.parameters(), lr=0.1)
+    for _ in range(4):
+        s, advantage = torch.randn(6, 3), torch.randn(6)
+        scores = score(s)
+        log_share = scores - scores.logsumexp(0, keepdim=True)
+        loss = -(log_share.squeeze(-1) * advantage).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
     """
     import torch
     score = torch.nn.Linear(4, 1)

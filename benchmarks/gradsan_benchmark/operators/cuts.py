@@ -13,6 +13,7 @@ from gradsan_benchmark.syntax import (
     copies,
     dotted,
     forwards,
+    frozen_copies,
     lines,
     method,
     says_constants,
@@ -182,7 +183,7 @@ def rsample_to_sample(source: Source) -> Iterator[Change]:
 )
 def round_value(source: Source) -> Iterator[Change]:
     """A prediction is rounded on its way to the loss."""
-    followers = {copy for copy, _, _ in copies(source)}
+    followers = {copy for copy, _, _ in copies(source)} | frozen_copies(source)
     for call in forwards(source):
         # What is taken out of the graph may be rounded as well as not; of what is only handed on nobody knows.
         handed_on = isinstance(source.parents[call], ast.Return | ast.Lambda)

@@ -86,7 +86,7 @@ def in_place_assignment(source: Source) -> Iterator[Change]:
 @operator(
     "drop-clone",
     "mutation",
-    MUTATED + " GS306 GS808 GS803 GS304 GS401",
+    MUTATED + " GS306 GS808 GS803 GS304 GS401 GS202",
     leaves="methods of that name which the program itself defines",
 )
 def drop_clone(source: Source) -> Iterator[Change]:
@@ -95,7 +95,14 @@ def drop_clone(source: Source) -> Iterator[Change]:
     for call in method(source, "clone", "copy"):
         assert isinstance(call.func, ast.Attribute)
         if not call.args and call.func.attr not in own:
-            yield Change((source.tail(call.func.value, call),), statement_and_uses(source, call))
+            where = (*statement_and_uses(source, call), *inference_lines(source))
+            yield Change((source.tail(call.func.value, call),), where)
+
+
+def inference_lines(source: Source) -> list[int]:
+    """What was made in inference mode has to be cloned before it is learned from; `no_grad` does as well."""
+    named = [n for n in source.nodes if isinstance(n, ast.Attribute) and n.attr == "inference_mode"]
+    return [n.lineno for n in named]
 
 
 def stepped_next(source: Source, call: ast.Call) -> str:

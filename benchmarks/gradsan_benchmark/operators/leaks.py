@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 
 from gradsan_benchmark.edits import Change, Source
 from gradsan_benchmark.operators.base import operator
 from gradsan_benchmark.syntax import (
+    assigned,
     block_lines,
     called,
     dotted,
@@ -28,7 +29,7 @@ LEAK = "GS301 GS302 GS303 GS304 GS305 GS209 GS402 GS102 GS101 GS804 GS808"
 
 def statement_and_uses(source: Source, node: ast.AST) -> tuple[int, ...]:
     """The live use may be named where the value is made or where it is used next; of a value that a function returns,
-    where it is called."""
+    where it is called; of one that is kept in a list, where a loop reads what it takes from there."""
     statement = source.statement(node)
     reading = uses(source, statement)
     own = isinstance(scope(source, statement), ast.FunctionDef)
@@ -38,11 +39,28 @@ def statement_and_uses(source: Source, node: ast.AST) -> tuple[int, ...]:
         if isinstance(n, ast.Return) and set(lines(n)) <= {*lines(statement), *reading}
     ]
     callers = caller_lines(source, statement) if own and ends else ()
-    return (*lines(statement), *reading, *callers, *argument_uses(source, node))
+    taken = element_uses(source, set(assigned(statement)), reading)
+    return (*lines(statement), *reading, *taken, *callers, *argument_uses(source, node))
+
+
+def element_uses(source: Source, names: set[str], reading: Iterable[int]) -> tuple[int, ...]:
+    """`for reward in reversed(rewards)`: the lines of the loop that read `reward`."""
+    found: list[int] = []
+    for loop in (n for n in source.nodes if isinstance(n, ast.For) and n.lineno in set(reading)):
+        zipped = called(loop.iter) == "zip" and isinstance(loop.iter, ast.Call)
+        values = loop.iter.args if zipped else [loop.iter]  # type: ignore[attr-defined]
+        targets = loop.target.elts if zipped and isinstance(loop.target, ast.Tuple) else [loop.target]
+        for target, value in zip(targets, values, strict=False):
+            if names & {dotted(n) for n in ast.walk(value)}:
+                own = {dotted(n) for n in ast.walk(target)} - {""}
+                read = [n for s in loop.body for n in ast.walk(s) if isinstance(n, ast.Name) and n.id in own]
+                found += [line for n in read for line in lines(source.statement(n))]
+    return tuple(found)
 
 
 def argument_uses(source: Source, node: ast.AST) -> tuple[int, ...]:
-    """Where a function of this file reads what it is handed here."""
+    """Where functions of this file read what they are handed here, one around the other."""
+    found: list[int] = []
     inside = [node, *source.ancestors(node)]
     for inner, call in pairwise(inside):
         if not isinstance(call, ast.Call) or inner not in call.args:
@@ -53,8 +71,9 @@ def argument_uses(source: Source, node: ast.AST) -> tuple[int, ...]:
                 place = call.args.index(inner)
                 name = names[place] if place < len(names) else ""
                 read = [n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == name]
-                return tuple(line for n in read for line in lines(source.statement(n)))
-    return ()
+                found += [line for n in read for line in lines(source.statement(n))]
+                break
+    return tuple(found)
 
 
 def caller_lines(source: Source, statement: ast.stmt) -> tuple[int, ...]:
@@ -90,7 +109,20 @@ def drop_detach(source: Source) -> Iterator[Change]:
     """`.detach()` is forgotten."""
     for call in method(source, "detach"):
         assert isinstance(call.func, ast.Attribute)
-        yield Change((source.tail(call.func.value, call),), statement_and_uses(source, call))
+        where = (*statement_and_uses(source, call), *bound_for(source, call))
+        yield Change((source.tail(call.func.value, call),), where)
+
+
+def bound_for(source: Source, call: ast.Call) -> tuple[int, ...]:
+    """Where a name gets its value that nothing but this call reads: it may be detached there as well."""
+    assert isinstance(call.func, ast.Attribute)
+    name, inside = call.func.value, scope(source, call)
+    if not isinstance(name, ast.Name):
+        return ()
+    same = [n for n in ast.walk(inside) if isinstance(n, ast.Name) and n.id == name.id]
+    bound = [source.statement(n) for n in same if isinstance(n.ctx, ast.Store)]
+    alone = sum(isinstance(n.ctx, ast.Load) for n in same) == 1 and len(bound) == 1
+    return lines(bound[0]) if alone and assigned(bound[0]) == [name.id] else ()
 
 
 @operator("drop-no-grad-block", "leak", LEAK + " GS103")

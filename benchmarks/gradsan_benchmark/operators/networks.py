@@ -22,8 +22,10 @@ from gradsan_benchmark.syntax import (
     networks,
     optimizers,
     owner,
+    scope,
     taken_out,
     uses,
+    without_gradient,
 )
 
 
@@ -141,7 +143,7 @@ def picks_by_flag(source: Source) -> bool:
 @operator(
     "drop-freeze",
     "ownership",
-    "GS302 GS304 GS205 GS808 GS103",
+    "GS302 GS304 GS205 GS808 GS103 GS305",
     leaves="programs that pick what they train by `requires_grad`: to train all of a network is a setting then",
 )
 def drop_freeze(source: Source) -> Iterator[Change]:
@@ -171,12 +173,32 @@ def target_for_online(source: Source) -> Iterator[Change]:
             yield Change((source.put(call.func, target[dotted(call.func)]),), lines(source.statement(call)))
 
 
-@operator("twin-for-twin", "ownership", "GS204 GS304 GS404 GS202 GS606")
+def judges_another(source: Source, call: ast.Call) -> bool:
+    """`q1(s, actor(s))`: what it is asked about comes out of a network that learns from the answer."""
+    known = networks(source)
+    names = {n.id for a in call.args for n in ast.walk(a) if isinstance(n, ast.Name)}
+    inside = [n for n in ast.walk(scope(source, call)) if isinstance(n, ast.Assign)]
+    bound = [s.value for s in inside if s.lineno < call.lineno and names.intersection(assigned(s))]
+    asked = [n for part in (*call.args, *bound) for n in ast.walk(part) if isinstance(n, ast.Call)]
+    return any(dotted(n.func) in known and not without_gradient(source, n) for n in asked)
+
+
+@operator(
+    "twin-for-twin",
+    "ownership",
+    "GS204 GS304 GS404 GS202 GS606",
+    leaves="what judges another network's action alone: either of the twins may do so",
+)
 def twin_for_twin(source: Source) -> Iterator[Change]:
     """The second critic is asked where the first is meant: one of them is never trained."""
     for call in forwards(source):
         name = dotted(call.func)
         twin = re.sub(r"([12])(\D*)$", lambda m: f"{3 - int(m[1])}{m[2]}", name)
+        beside = any(
+            dotted(c.func) == twin for c in ast.walk(source.statement(call)) if isinstance(c, ast.Call)
+        )
+        if judges_another(source, call) and not beside:
+            continue
         if twin != name and twin in networks(source):
             made = tuple(n for c in optimizers(source).values() for n in lines(source.statement(c)))
             yield Change((source.put(call.func, twin),), (*lines(source.statement(call)), *made))

@@ -171,11 +171,17 @@ def loss_not_reduced(source: Source) -> Iterator[Change]:
                 yield Change((change,), (*lines(statement), *uses(source, statement), *back))
 
 
-@operator("index-for-gather", "shape", "GS601 GS604")
+@operator(
+    "index-for-gather",
+    "shape",
+    "GS601 GS604",
+    leaves="whole rows that are gathered by an index laid out over their columns: no short index does that",
+)
 def index_for_gather(source: Source) -> Iterator[Change]:
     """`q[:, action]` in place of `gather`: every action of the batch for every row."""
     for call in method(source, "gather"):
-        if len(call.args) == 2 and isinstance(call.func, ast.Attribute):
+        spread = any(called(n) in {"expand", "expand_as", "repeat"} for n in ast.walk(call))
+        if len(call.args) == 2 and isinstance(call.func, ast.Attribute) and not spread:
             text = f"{source.text(call.func.value)}[:, {source.text(call.args[1])}.flatten()]"
             yield Change((source.put(call, text),), statement_and_uses(source, call))
 

@@ -78,6 +78,8 @@ class Term:
     sign: int
     scaled: bool  # multiplied by something on the way (a discount, a mask, a coefficient)
     level: int  # how many values deep it was reached
+    factor: float = 1.0  # of the numbers that it was multiplied with
+    weighed: bool = False  # by a value, not by a number
 
 
 def terms(
@@ -103,7 +105,8 @@ def terms(
 
 
 def _parts(graph: Provenance, term: Term, through_joins: bool, reshape: bool) -> list[Term] | None:
-    op, sign, scaled, level = term.op, term.sign, term.scaled, term.level + 1
+    op, sign = term.op, term.sign
+    rest = (term.scaled, term.level + 1, term.factor, term.weighed)
     if not op.live:  # whatever it was made of: to the gradient it is one constant
         return None
     inputs = [graph.get(nid) for nid in op.inputs]
@@ -114,18 +117,18 @@ def _parts(graph: Provenance, term: Term, through_joins: bool, reshape: bool) ->
     alpha = op.facts.alpha
     if name == "add":
         flipped = sign if alpha >= 0 else -sign
-        return [Term(i, sign if n == 0 else flipped, scaled, level) for n, i in enumerate(known)]
+        return [Term(i, sign if n == 0 else flipped, *rest) for n, i in enumerate(known)]
     if name == "sub":
-        return [Term(i, sign if n == 0 else -sign, scaled, level) for n, i in enumerate(known)]
+        return [Term(i, sign if n == 0 else -sign, *rest) for n, i in enumerate(known)]
     if name in ("rsub", "neg"):
-        return [Term(i, -sign if n == 0 else sign, scaled, level) for n, i in enumerate(known)]
+        return [Term(i, -sign if n == 0 else sign, *rest) for n, i in enumerate(known)]
     if name in ("mul", "div"):
         return _product_parts(op, known, term)
     if name in SAME or (reshape and (name in SHAPING or name in REDUCING or _adds_axes(op, known))):
-        return [Term(known[0], sign, scaled, level)]
+        return [Term(known[0], sign, *rest)]
     if through_joins and name in JOINING:
         floating = [i for i in known if i.floating]
-        return [Term(i, sign, scaled, level) for i in floating] or None
+        return [Term(i, sign, *rest) for i in floating] or None
     return None
 
 
@@ -139,25 +142,35 @@ def _product_parts(op: Op, known: list[Op], term: Term) -> list[Term] | None:
     sign, level = term.sign, term.level + 1
     if len(known) == 1:
         factor = first_scalar(op)
-        return [Term(known[0], sign if factor >= 0 else -sign, term.scaled or abs(factor) != 1.0, level)]
+        size = abs(factor) if op.name == "mul" else 1 / max(abs(factor), 1e-30)
+        flipped = sign if factor >= 0 else -sign
+        scaled = term.scaled or abs(factor) != 1.0
+        return [Term(known[0], flipped, scaled, level, term.factor * size, term.weighed)]
     live = [i for i in known if i.live]
     if op.name == "div":
-        return [Term(known[0], sign, True, level)] if known[0].live and not known[1].live else None
+        return (
+            [Term(known[0], sign, True, level, term.factor, True)]
+            if known[0].live and not known[1].live
+            else None
+        )
     if len(live) == 1:
-        return [Term(live[0], sign, True, level)]
+        return [Term(live[0], sign, True, level, term.factor, True)]
     return None
 
 
 def inner(graph: Provenance, term: Term) -> Term:
     """What a constant term consists of, behind signs, averages and factors."""
-    op, sign = term.op, term.sign
+    op, sign, factor = term.op, term.sign, term.factor
     while (op.name in SCALING or op.name in TAKEN_OUT) and op.inputs:
         source = graph.get(op.inputs[0])
         if source is None or source.live or (op.name in ("mul", "div") and len(op.inputs) > 1):
             break
         flips = op.name == "neg" or (op.name in ("mul", "div") and first_scalar(op) < 0)
+        if op.name in ("mul", "div"):
+            size = max(abs(first_scalar(op)), 1e-30)
+            factor *= size if op.name == "mul" else 1 / size
         op, sign = source, -sign if flips else sign
-    return Term(op, sign, term.scaled, term.level)
+    return Term(op, sign, term.scaled, term.level, factor, term.weighed)
 
 
 def constant_terms(graph: Provenance, term: Term) -> list[Term]:

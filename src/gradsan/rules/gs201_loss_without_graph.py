@@ -9,8 +9,10 @@ from gradsan.judge.lines.asked_names import asked_by_source
 from gradsan.judge.lines.callers import NEW_TENSORS, cut_for, way_of
 from gradsan.judge.lines.read_cuts import cut_by_source, lines_of_loss
 from gradsan.judge.lines.switched_helpers import asked_without_gradients
+from gradsan.judge.lines.unmarked_leaves import read_by_hand
 from gradsan.judge.missing.bare_constants import bare_constant
 from gradsan.judge.missing.cuts import Cut, cause
+from gradsan.judge.missing.never_required import made_at, never_required, untrained
 from gradsan.judge.provenance import params_of
 from gradsan.judge.report.wording import line, networks, value_at
 from gradsan.record.events import NOWHERE, Backward, Op, ParamId, Site, ValueId
@@ -144,15 +146,19 @@ class LossWithoutGraph(Rule):
             or cuts.in_prediction(roots, trained)
         )
         sites = [("backward", event.site)]
-        untrained = self._untrained(roots)
-        frozen = untrained or self._frozen(roots)
+        left_out = untrained(history, roots, self._is_traced(roots))
+        frozen = left_out or self._frozen(roots)
         if not event.error and cut is None and not frozen:
             yield from self._leaf_loss(event, roots, trained, hack)
             return  # no parameter stands behind the new leaf: somebody wants the gradient of an input
         if cut is not None and cut.op.facts.grad_off in history.dead_checkpoints:
             return  # GS210 tells it
-        by_right = cut is not None and (cut.pids <= history.ever_fed or self._leads_on(roots, untrained))
-        if cut is not None and not (untrained and by_right):
+        by_right = cut is not None and (cut.pids <= history.ever_fed or self._leads_on(roots, left_out))
+        name, made = read_by_hand(history, event) if by_right and not frozen else ("", NOWHERE)
+        if made:
+            yield self._never_marked(event, f"`{name}`, whose `.grad` is read,", made)
+            return
+        if cut is not None and not (left_out and by_right):
             others = [("cut", culprit_of(op)) for op, _ in cuts_behind(graph, roots).values()]
             # Off until now: whatever switched gradients off and on again in between, this one lasted.
             lasting = event.facts.gradients_off if "no_grad" in cut.op.tags else NOWHERE
@@ -167,11 +173,13 @@ class LossWithoutGraph(Rule):
         elif frozen and frozen_by_another_name(history, frozen):
             return  # GS306 tells it
         elif frozen:
-            where = history.params[frozen[0]].frozen_at
+            where = made_at(history, frozen[0])
             message = (
                 f"the loss is made of {networks(history, frozen)} only, and that has requires_grad=False"
             )
-            yield Verdict(where or event.site, message, [("freeze", where), *sites], frozen)
+            never = never_required(history, frozen[0])
+            role, fix = ("made", "make it with `requires_grad=True`") if never else ("freeze", "")
+            yield Verdict(where or event.site, message, [(role, where), *sites], frozen, fix=fix)
         elif off := event.facts.gradients_off:
             message = "gradients were switched off here and never on again: nothing after it records a graph"
             yield Verdict(off, message, [("cut", off), *sites])
@@ -284,19 +292,12 @@ class LossWithoutGraph(Rule):
             op
             for op in graph.ops.values()
             if op.name in LEAVING and op.site and graph.iteration_of[op.nid] == now
+            if not (op.name == "float" and op.shape)  # `x.float()`, a tensor still
         ]
 
     def _is_revived(self, nid: ValueId) -> bool:
         op = self.history.graph.ops[nid]
         return op.name == "requires_grad_" and not any(i.live for i in self.history.graph.inputs(op))
-
-    def _untrained(self, roots: list[ValueId]) -> list[ParamId]:
-        """What was frozen before it ever got a gradient, though an optimizer owns it: of this loss, or of all
-        networks where nobody saw what the loss is made of."""
-        history = self.history
-        behind = history.graph.value_params(roots) if self._is_traced(roots) else set(history.params)
-        frozen = {p for p in behind if not history.params[p].requires_grad and history.params[p].frozen_at}
-        return [p for p in sorted(frozen - history.ever_fed) if history.can_be_stepped(p)]
 
     def _frozen(self, roots: list[ValueId]) -> list[ParamId]:
         pids = self.history.graph.value_params(roots)

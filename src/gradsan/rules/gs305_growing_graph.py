@@ -160,9 +160,13 @@ class GrowingGraph(Rule):
         return not carriers or op.site in carriers
 
     def _is_synced_live(self, written: Op) -> bool:
-        """A frozen copy that was written, by no optimizer, with something that carries gradient."""
+        """A frozen copy that was written, by no optimizer, with something that carries gradient. Through `.data`, only
+        that gets a graph, and is gone at once."""
         history, pid = self.history, written.facts.pid
         write = history.graph.get(written.inputs[0])
+        into = next(history.graph.inputs(write), None) if write is not None else None
+        if into is not None and into.name in ("data", "detach"):
+            return False
         frozen = not history.params[pid].requires_grad
         return frozen and write is not None and write.live and pid in history.networks.copies
 

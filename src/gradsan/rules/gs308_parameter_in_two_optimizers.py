@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from gradsan.judge.history import History
+from gradsan.judge.ledger import Contribution
 from gradsan.judge.lines.callers import optimizer_made_at
 from gradsan.judge.report.wording import line, networks
-from gradsan.record.events import OptimizerId, ParamId, Step
+from gradsan.record.events import BackwardId, OptimizerId, ParamId, Step
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 TURNS = 2
@@ -76,8 +77,45 @@ class ParameterInTwoOptimizers(Rule):
         super().__init__(history)
         self._last: dict[ParamId, OptimizerId] = {}
         self._turns: dict[tuple[OptimizerId, OptimizerId], int] = {}
+        self._held: set[OptimizerId] = set()  # those that have found a gradient
+        self._in_vain: dict[BackwardId, OptimizerId] = {}  # by the backward before the step
+        self._times: dict[OptimizerId, int] = {}
+
+    def on_settled(self, contribution: Contribution) -> Verdicts:
+        """Of two that own the same, one never finds a gradient: nobody takes what the loss before its steps feeds,
+        though an optimizer owns that, too. (Where none does, GS206 tells it.)"""
+        history, oid = self.history, self._in_vain.pop(contribution.bid, None)
+        fed = contribution.event.fed
+        if oid is None or oid in self._held or contribution.consumed or not fed:
+            return
+        if not all(history.owner_of(pid) for pid in fed):
+            return
+        params = history.optimizers[oid].params
+        others = [o for o in history.owner_of(params[0]) if o.oid in self._held] if params else []
+        if not others or not set(params) <= set(others[0].params) or not set(fed).isdisjoint(params):
+            return
+        times = self._times[oid] = self._times.get(oid, 0) + 1
+        if times > TURNS:
+            mine, theirs = (optimizer_made_at(history, o) for o in (history.optimizers[oid], others[0]))
+            yield Verdict(
+                mine,
+                f"this optimizer owns {networks(history, params)}, which the one of {line(history, theirs)} steps: it "
+                f"finds no gradient, and nobody takes that of {networks(history, fed)} from "
+                f"{line(history, contribution.site)}",
+                [("optimizer", theirs), ("optimizer", mine), ("backward", contribution.site)],
+                params,
+                explains=set(fed),
+                fix=f"give it the parameters of {networks(history, fed)}",
+                severity="error",
+            )
 
     def on_step(self, event: Step) -> Verdicts:
+        recent = self.history.ledger.recent
+        self._in_vain = {bid: oid for bid, oid in self._in_vain.items() if bid in recent}
+        if event.held:
+            self._held.add(event.oid)
+        elif recent:
+            self._in_vain[next(reversed(recent))] = event.oid
         optimizers = self.history.optimizers
         shared: dict[OptimizerId, list[ParamId]] = {}
         for pid in event.held:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gradsan.judge.flow import unshaped
 from gradsan.judge.ledger import Contribution
+from gradsan.judge.lines.before_the_loop import made_before_loop
 from gradsan.judge.lines.callers import helpers_behind, used_in
 from gradsan.judge.lines.carried_names import carried_by_source
 from gradsan.judge.lines.carriers import carried_by, emptied_in_vain, is_kept, put_away_by
@@ -128,8 +129,9 @@ class BackwardTwice(Rule):
             sites.insert(0, ("use", taken.site))
         # Another loss was meant: where it was made is right.
         mistaken = first.site != event.site and _is_root(shared, event) and _is_root(shared, first.event)
+        apart = old or bool(first.consumed_pids())
         second = (
-            self._second_use(shared, first, event) if taken is None and stored is None and old else NOWHERE
+            self._second_use(shared, first, event) if taken is None and stored is None and apart else NOWHERE
         )
         is_carried = old and not mistaken and not second
         made = unshaped(self.history.graph, shared) if taken is not None and in_loop else shared
@@ -141,6 +143,9 @@ class BackwardTwice(Rule):
         if is_carried and (emptied := emptied_in_vain(self.history, carrier)):
             carrier = emptied
             sites.insert(0, ("emptied in vain", emptied))
+        elif in_loop and not stored and (before := made_before_loop(self.history, shared, event)):
+            carrier = before
+            sites.insert(0, ("made before the loop", before))
         yield Verdict(
             taken.site if taken is not None and not (in_loop and is_carried) else carrier,
             f"{what} ({line(self.history, shared.site)}) {carried}went through backward on "

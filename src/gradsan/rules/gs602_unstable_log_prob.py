@@ -114,7 +114,7 @@ class UnstableLogProb(Rule):
         """A distribution that only acts: its draw is a number when it comes to a loss."""
         history = self.history
         for op in event.ops:
-            if op.name != "logsumexp" or "distribution" not in op.tags or op.live:
+            if op.name != "logsumexp" or "distribution" not in op.tags:
                 continue
             source = self._given(op)
             if source is None or source.name != "softmax":

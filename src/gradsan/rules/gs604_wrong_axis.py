@@ -333,7 +333,7 @@ class WrongAxis(Rule):
         if op.name == "mean":
             return self._dueling(op, source, within)
         if op.name == "logsumexp":
-            return self._chosen_from(source, within)
+            return self._chosen_from(source, within) or self._chosen_from_normalised(op, source, within)
         if op.name == "cosine_similarity":
             return next(iter(onward(self.history.graph, op, within)), None)
         return self._chosen_otherwise(op, source, within, known)
@@ -403,7 +403,16 @@ class WrongAxis(Rule):
         """Who takes one of the units of each row of the very same value."""
         last = (len(source.shape) - 1,)
         users = onward(self.history.graph, source, within)
-        return next((u for u in users if u.name in CHOSEN and u.facts.axes == last), None)
+        picked = (
+            u for u in users if (u.name in CHOSEN and u.facts.axes == last) or _picks_by_rows(u, source)
+        )
+        return next(picked, None)
+
+    def _chosen_from_normalised(self, op: Op, source: Op, within: dict[ValueId, Op]) -> Op | None:
+        """The same, of `x - x.logsumexp(…)`: a log-softmax by hand."""
+        users = onward(self.history.graph, op, within)
+        made = (u for u in users if u.name == "sub" and source.nid in u.inputs and u.shape == source.shape)
+        return next((chosen for u in made if (chosen := self._chosen_from(u, within)) is not None), None)
 
     def _smallest_for_all(self, op: Op, source: Op, within: dict[ValueId, Op]) -> Op | None:
         """The smallest value in the batch of each critic, as the target of every row."""
@@ -487,10 +496,16 @@ def _picks_one_of_each_row(user: Op, value: Op) -> bool:
         "distribution" in user.tags and user.facts.axes == (len(value.shape) - 1,)
     ):
         return True
-    one = value.shape[:1] + value.shape[2:]  # of `[B, A, N]` too, a distribution for each action
     if user.name == "getitem" and len(user.inputs) == 1 and value.shape[0] == 1 and len(value.shape) == 2:
         return not user.shape  # `x[0, i]` of a single row
-    return user.name == "getitem" and len(user.inputs) == 3 and user.shape == one
+    return _picks_by_rows(user, value)
+
+
+def _picks_by_rows(user: Op, value: Op) -> bool:
+    """`x[torch.arange(n), a]`; of `[B, A, N]` too, a distribution for each action."""
+    return (
+        user.name == "getitem" and len(user.inputs) == 3 and user.shape == value.shape[:1] + value.shape[2:]
+    )
 
 
 def _in_words(op: Op, source: Op) -> str:

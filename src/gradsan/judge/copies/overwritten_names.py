@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from gradsan.judge.lines.source import around, called_name, names_in, tree_of
-from gradsan.record.events import NOWHERE, Op, SiteSeen, ValueId
+from gradsan.record.events import NOTHING, NOWHERE, Op, SiteSeen, ValueId
 
 if TYPE_CHECKING:
     from gradsan.judge.history import History
@@ -34,6 +34,9 @@ BENDING = {
 BENDING |= {"div", "mul", "softplus", "logit", "atanh", "sin", "cos", "abs"}
 
 
+SCALING = {"div", "mul"}  # what data are brought into form by, in place
+
+
 class Overwritten(NamedTuple):
     op: Op
     name: str
@@ -44,13 +47,32 @@ def overwritten_names(history: History, within: dict[ValueId, Op]) -> Iterator[O
     graph = history.graph
     for op in graph.named(within, BENDING):
         seen = history.sites.get(op.site)
-        if seen is None or not op.live or not (names := _written(seen.file, seen.line, op.name)):
+        part = _sliced(history, op)
+        if (
+            seen is None
+            or not (op.live or part)
+            or not (names := _written(seen.file, seen.line, op.name, bool(part)))
+        ):
             continue
         known = [(seen, names), *_handed_in(history, op, seen, names)]
-        users = [within[nid] for nid in graph.consumers.get(op.nid, ()) if nid in within]
+        written = part or op.nid
+        users = [within[n] for n in graph.consumers.get(written, ()) if n in within]
         reads = [(user, name) for user in users if (name := _read_by(history, user, known))]
         if reads:
             yield Overwritten(op, reads[0][1], reads[0][0])
+
+
+def _sliced(history: History, op: Op) -> ValueId:
+    """Data, of which a slice is changed in place where its new value is used: `goal = a - obs[:, :1].tanh_()`. What
+    the whole is from then on."""
+    graph = history.graph
+    view = next(graph.inputs(op), None)
+    if op.live or op.name in SCALING or view is None or view.name != "getitem" or view.site != op.site:
+        return NOTHING
+    users = (graph.get(nid) for nid in graph.consumers.get(op.nid, ()))
+    return next(
+        (u.nid for u in users if u is not None and u.name == "alias" and u.inputs[0] in view.inputs), NOTHING
+    )
 
 
 def _handed_in(
@@ -90,14 +112,16 @@ def _read_at(written: SiteSeen, read: SiteSeen, names: frozenset[str]) -> str:
 
 
 @functools.lru_cache(maxsize=1024)
-def _written(file: str, line: int, name: str) -> frozenset[str]:
-    """The variables that a call on this line changes in place, where its result is given to others and they keep
-    their value until the function ends."""
+def _written(file: str, line: int, name: str, part: bool) -> frozenset[str]:
+    """The variables that a call on this line changes in place, or a part of each, where its result is given to others
+    and they keep their value until the function ends."""
     statement = around(file, line)[1]
     if not isinstance(statement, ast.Assign):
         return frozenset()
     calls = [n for n in ast.walk(statement.value) if isinstance(n, ast.Call) and called_name(n) == name + "_"]
-    found = {variable for call in calls for variable in _receiver(call, statement)}
+    if part:
+        calls = [call for call in calls if call is not statement.value]
+    found = {variable for call in calls for variable in _receiver(call, statement, part)}
     return frozenset(found - _bound_from(file, line))
 
 
@@ -110,11 +134,13 @@ def _bound_from(file: str, line: int) -> set[str]:
     return {n.id for n in names if isinstance(n.ctx, ast.Store) and n.lineno >= first}
 
 
-def _receiver(call: ast.Call, statement: ast.Assign) -> set[str]:
+def _receiver(call: ast.Call, statement: ast.Assign, part: bool) -> set[str]:
     """`x.tanh_()`, `torch.tanh_(x)`; in a comprehension over several variables, those."""
     given = call.func.value if isinstance(call.func, ast.Attribute) else None
     if isinstance(given, ast.Name) and given.id in ("torch", "F") and call.args:
         given = call.args[0]
+    if part and isinstance(given, ast.Subscript):
+        given = given.value
     if not isinstance(given, ast.Name):
         return set()
     loops = [g for n in ast.walk(statement.value) for g in getattr(n, "generators", [])]

@@ -19,7 +19,8 @@ Assignment = ast.Assign | ast.AnnAssign | ast.AugAssign
 
 
 def carried_by_source(history: History, event: Backward) -> Site:
-    """The last line before the loop that binds a variable of this loss; else the one that hands it on in the loop."""
+    """The line before the loop that binds a variable of this loss, the first of those that are made of each other; else
+    the one that hands it on in the loop."""
     for site in (event.site, *history.chains.get(event.chain, ())):
         names = {known.name: known.root for known in event.facts.carried if known.site == site}
         if found := _carried_into(history, site, names):
@@ -31,7 +32,7 @@ def _carried_into(history: History, site: Site, known: dict[str, bool]) -> Site:
     """`known`: the variables of this frame, and whether each is the loss itself. One that was made before the loop is
     another loss than the one that is meant."""
     seen, names = history.sites.get(site), set(known)
-    loop = _innermost_loop(seen.file, seen.line) if seen is not None and names else None
+    loop = innermost_loop(seen.file, seen.line) if seen is not None and names else None
     if seen is None or loop is None:
         return NOWHERE
     scope = around(seen.file, seen.line)[0] or tree_of(seen.file)
@@ -42,12 +43,21 @@ def _carried_into(history: History, site: Site, known: dict[str, bool]) -> Site:
         return NOWHERE
     before = [n for n in bound if n.lineno < loop.lineno and _bound_by(n) & (names - made_anew)]
     handed_on = [n for n in inside if _bound_by(n) & names & _read_by(n)]
-    found = before or handed_on
-    last = max((n.lineno for n in found), default=0)
-    return history.site_at(seen.file, last, function_at(seen.file, last)) if last else NOWHERE
+    found = max(before or handed_on, key=lambda n: n.lineno, default=None)
+    while before and found is not None and (source := _made_of(found, before)) is not None:
+        found = source
+    if found is None:
+        return NOWHERE
+    return history.site_at(seen.file, found.lineno, function_at(seen.file, found.lineno))
 
 
-def _innermost_loop(file: str, line: int) -> ast.For | ast.While | None:
+def _made_of(statement: Assignment, others: list[Assignment]) -> Assignment | None:
+    """The last of these before the statement that binds what it reads."""
+    earlier = [n for n in others if n.lineno < statement.lineno and _bound_by(n) & _read_by(statement)]
+    return max(earlier, key=lambda n: n.lineno, default=None)
+
+
+def innermost_loop(file: str, line: int) -> ast.For | ast.While | None:
     """In the function that the line belongs to."""
     scope = around(file, line)[0] or tree_of(file)
     loops = [

@@ -29,15 +29,23 @@ class SourcePlace(NamedTuple):
 
 
 def cut_by_source(history: History, event: Backward) -> Site:
-    found: dict[int, set[Site]] = {}
+    found: dict[int, list[SourcePlace]] = {}
     around_backward = _innermost_loop(history, event)
     for place in places_of_loss(history, event):
         kind = _kind(place)
         if kind is not None and _is_inside(place, around_backward):
-            name = function_at(place.file, place.line)
-            found.setdefault(kind, set()).add(history.site_at(place.file, place.line, name))
-    sites = found[min(found)] if found else set()
-    return sites.pop() if len(sites) == 1 else NOWHERE
+            found.setdefault(kind, []).append(place)
+    places = found[min(found)] if found else []
+    # `reward + 0.9 * value(after)` is a target, and cut by right, if anything else is.
+    places = [place for place in places if not _is_sum(place.expression)] or places
+    if len(places) != 1:
+        return NOWHERE
+    file, line, _ = places[0]
+    return history.site_at(file, line, function_at(file, line))
+
+
+def _is_sum(expression: ast.expr) -> bool:
+    return isinstance(expression, ast.BinOp) and isinstance(expression.op, ast.Add)
 
 
 def lines_of_loss(history: History, event: Backward) -> set[tuple[str, int]]:

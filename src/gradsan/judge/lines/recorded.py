@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from gradsan.judge import flow
 from gradsan.judge.lines.callers import used_in, way_of
 from gradsan.judge.lines.source import extent
+from gradsan.judge.provenance import SHAPED_LIKE
 from gradsan.record.events import NOWHERE, Op, ParamId, Site, ValueId
 
 if TYPE_CHECKING:
@@ -24,16 +25,17 @@ def use_of_recorded(history: History, cut: Op, pids: set[ParamId], contribution:
     if not block or not pids <= graph.live_params(roots):
         return NOWHERE
     within = graph.ancestors(roots)
-    numbers = {nid: op for nid, op in within.items() if op.floating}  # not what was chosen by them
+    # Not what was chosen by them, and not `ones_like`.
+    numbers = {nid: op for nid, op in within.items() if op.floating and op.name not in SHAPED_LIKE}
     later = (within[nid] for nid in sorted(graph.descendants([cut.nid], numbers)))
-    outside = (op for op in later if not op.live and not _is_inside(history, op, block))
+    outside = (op for op in later if not op.live and not is_inside(history, op, block))
     use = next((op for op in outside if _is_a_summand(graph, op, within)), None)
     if use is None or not _meets_what_is_trained(history, within, block, use.nid, pids):
         return NOWHERE
     return used_in(history, use, within[max(roots)])
 
 
-def _is_inside(history: History, op: Op, block: Site) -> bool:
+def is_inside(history: History, op: Op, block: Site) -> bool:
     """Whether an operation ran in the `with` or the function that has switched gradients off on this line."""
     off = history.sites[block]
     first, last = extent(off.file, off.line)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from gradsan.judge import flow
 from gradsan.judge.lines.callers import NEW_TENSORS
+from gradsan.judge.missing.around_the_loss import switches_around
 from gradsan.judge.missing.dead_expectations import dead_expectations
 from gradsan.judge.missing.dead_weights import dead_weights
 from gradsan.judge.missing.exported_values import exported, weighs_numbers
@@ -80,6 +81,9 @@ class CutFinder:
         same parameters were cut elsewhere, too; so was what weighs a log-probability."""
         graph, found = self.history.graph, self._between(roots, wanted)
         within = graph.ancestors(roots)
+        switches = switches_around(self.history, roots, [cut.op for cut in found])
+        if switches:
+            return _telling([cut for cut in found if cut.op.facts.grad_off in switches])
         for op in filter(None, map(graph.get, roots)):
             score = self._score(op, wanted)
             if score is not None and not _is_of_target(graph, score.op, within):
@@ -239,6 +243,7 @@ class CutFinder:
         return any(
             other.op.live
             and other.sign == -constant.sign
+            and not _counts_otherwise(other, constant)
             and flow.same_kind(graph, constant.op, other.op)
             and cut.pids <= graph.live_params([other.op.nid])
             for other in summands
@@ -413,6 +418,13 @@ def _scores_a_choice(graph: Provenance, cut: Op, within: dict[ValueId, Op]) -> b
     scored = [*graph.inputs(cut), *(op for op in onward if op.nid != cut.nid)]
     chosen = any(op.name == "gather" for op in scored) and any(op.name == "log_softmax" for op in scored)
     return chosen or any("log_prob" in op.tags for op in scored)
+
+
+def _counts_otherwise(live: flow.Term, constant: flow.Term) -> bool:
+    """Whether it is no twin: `kl - 0.05 * entropy.detach()` is made of the same spread, and is no difference."""
+    if constant.weighed:
+        return False
+    return live.weighed or not 0.5 < live.factor / max(constant.factor, 1e-30) < 2
 
 
 def _weighs(op: Op, cut: Cut) -> bool:

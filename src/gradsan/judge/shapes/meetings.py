@@ -165,7 +165,7 @@ def are_pairs_in_vain(graph: Provenance, op: Op, within: dict[ValueId, Op]) -> b
             flat = [constant, *(i for i in graph.inputs(constant) if len(i.shape) < len(constant.shape))]
             other = [i for i in graph.inputs(here) if i.nid != before.nid]
             return any(i.shape == c.shape and _is_made_of(graph, i, c) for i in other for c in flat)
-        if here.name == "mean":
+        if here.name == "mean" or (here.name == "sum" and not here.shape):
             return squared and not here.shape
         squared = squared or here.name in ("pow", "square")
         others = [i for i in graph.inputs(here) if i.shape and i.shape != here.shape]
