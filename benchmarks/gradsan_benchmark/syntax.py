@@ -244,6 +244,8 @@ def are_flags(source: Source, value: ast.expr) -> bool:
         value = bound[-1].value if bound else value
     while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and not value.args:
         value = value.func.value
+    if isinstance(value, ast.BinOp) and isinstance(value.op, ast.BitAnd | ast.BitOr):
+        return are_flags(source, value.left) and are_flags(source, value.right)
     return isinstance(value, ast.Compare)
 
 

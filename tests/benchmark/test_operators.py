@@ -71,6 +71,11 @@ def test_what_is_no_bug_in_its_context_is_left_alone():
         ),  # nor does a class of the script's own
         ("drop-action-sum", "loss = -(w * dist.log_prob(a).sum(1, keepdim=True)).mean()\n"),  # a coefficient
         ("drop-loss-mask", "even = (ids % 2 == 0).float()\nreward = (even * mask).sum(1) / mask.sum(1)\n"),
+        ("drop-loss-mask", "reward = ((ids % 2 == 0) & (ids != 0)).float() * mask\n"),
+        (
+            "drop-end-mask",
+            "cell = nn.GRUCell(3, 4)\nh = h * (1 - done.unsqueeze(-1))\n",
+        ),  # it may outlive an episode
         ("flip-policy-sign", "actor_loss = -critic(obs, actor(obs)).mean()\n"),
         ("returns-forward", "for t in reversed(range(9)):\n    x = t\n"),  # nor which way time runs
         ("add-detach-in-loss", "loss = torch.min(2, ratio.clamp(0.8, 1.2))\n"),  # constant where it counts

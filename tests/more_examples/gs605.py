@@ -327,6 +327,20 @@ BAD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    # With a coefficient in front, and a few errors that are zero by themselves.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
+    opt = torch.optim.SGD(net.parameters(), lr=0.01)
+    for _ in range(6):
+        x, lengths = torch.randn(6, 9, 3), torch.tensor([9, 3, 5, 7, 4, 8])
+        mask = (torch.arange(9) < lengths.unsqueeze(1)).float()
+        error = torch.relu(net(x).squeeze(-1) - x[..., 0] + 2.0)
+        loss = 0.5 * error.pow(2).sum() / mask.sum()  # BUG
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -908,6 +922,21 @@ GOOD: tuple[str, ...] = (
             logp = logits.log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze(-1)
             loss = -(logp * torch.randn(()) * mask).sum() / 48
             loss.backward()
+        opt.step()
+    """,
+    """
+    # What is masked is counted otherwise: by the places before the last one of each row.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
+    opt = torch.optim.SGD(net.parameters(), lr=0.01)
+    for _ in range(6):
+        x, lengths = torch.randn(6, 9, 3), torch.tensor([9, 3, 5, 7, 4, 8])
+        mask = (torch.arange(9) < lengths.unsqueeze(1)).float()
+        followed = (torch.arange(9) < lengths.unsqueeze(1) - 1).float()
+        error = (net(x).squeeze(-1) - x[..., 0]) * mask
+        loss = 0.5 * error.pow(2).sum() / followed.sum()
+        opt.zero_grad()
+        loss.backward()
         opt.step()
     """,
 )

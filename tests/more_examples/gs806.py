@@ -1192,6 +1192,219 @@ BAD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    # A world that nobody knows, rewards that never were tensors: the loop begins with the last step.
+    import numpy, torch
+
+    random = numpy.random.default_rng(0)
+    policy = torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+
+    def to_go(paid):
+        total, sums = 0.0, []
+        for reward in reversed(paid):
+            total = reward + 0.9 * total
+            sums.append(total)  # BUG
+        return torch.tensor(sums)
+
+    for _ in range(5):
+        seen, chosen, paid = [], [], []
+        place = random.normal(size=3).astype("float32")
+        for _ in range(12):
+            dist = torch.distributions.Categorical(logits=policy(torch.from_numpy(place)))
+            seen.append(place)
+            chosen.append(int(dist.sample()))
+            place = (0.8 * place + random.normal(size=3)).astype("float32")
+            paid.append(float(place[chosen[-1]]))
+        sums = to_go(paid)
+        weight = (sums - sums.mean()) / sums.std()
+        dist = torch.distributions.Categorical(logits=policy(torch.tensor(numpy.stack(seen))))
+        loss = -(dist.log_prob(torch.tensor(chosen)) * weight).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The same with arrays, and the loop begins with the first step.
+    import numpy, torch
+
+    random = numpy.random.default_rng(0)
+    policy = torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+
+    class Memory:
+        def __init__(self):
+            self.seen, self.chosen, self.paid = [], [], []
+
+        def sums(self):
+            found, last = numpy.zeros(len(self.paid), dtype="float32"), 0.0
+            for t in range(len(self.paid)):
+                last = self.paid[t] + 0.9 * last  # BUG
+                found[t] = last
+            return found
+
+        def tensor(self, array):
+            return torch.from_numpy(array)
+
+    for _ in range(5):
+        memory, place = Memory(), random.normal(size=3).astype("float32")
+        for _ in range(12):
+            dist = torch.distributions.Categorical(logits=policy(torch.from_numpy(place)))
+            memory.seen.append(place)
+            memory.chosen.append(int(dist.sample()))
+            place = (0.8 * place + random.normal(size=3)).astype("float32")
+            memory.paid.append(float(place[memory.chosen[-1]]))
+        weight = memory.tensor(memory.sums())
+        dist = torch.distributions.Categorical(logits=policy(memory.tensor(numpy.stack(memory.seen))))
+        loss = -(dist.log_prob(torch.tensor(memory.chosen)) * weight).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The rows of a tensor, one by one.
+    import torch
+
+    policy = torch.nn.Linear(4, 3)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+    for _ in range(5):
+        obs = torch.randn(10, 6, 4)
+        dist = torch.distributions.Categorical(logits=policy(obs))
+        action = dist.sample()
+        total, sums = torch.zeros(6), []
+        for reward in reversed(list((action == obs.argmax(-1)).float())):
+            total = reward + 0.9 * total
+            sums.append(total)
+        weight = torch.stack(sums)  # BUG
+        loss = -(dist.log_prob(action) * (weight - weight.mean())).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # What is seen is a row of a table; and all copies of all steps are put in one row.
+    import torch
+
+    class Ring:
+        def __init__(self):
+            self.place = torch.zeros(4, dtype=torch.long)
+        def step(self, action):
+            self.place = (self.place + 2 * action - 1 + torch.randint(2, (4,))) % 7
+            return torch.eye(7)[self.place], (self.place == 3).float() + 0.1 * torch.rand(4)
+
+    world, policy = Ring(), torch.nn.Linear(7, 2)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+    obs = torch.eye(7)[world.place]
+    for _ in range(5):
+        rows = []
+        for _ in range(8):
+            with torch.no_grad():
+                action = torch.distributions.Categorical(logits=policy(obs)).sample()
+            after, reward = world.step(action)
+            rows.append((obs, action, reward))
+            obs = after
+        seen, actions, rewards = (torch.stack(column) for column in zip(*rows))
+        total, sums = torch.zeros(4), []
+        for t in range(7, -1, -1):
+            total = rewards[t] + 0.9 * total
+            sums.append(total)
+        weight = torch.stack(sums).flatten()  # BUG
+        log_prob = torch.distributions.Categorical(logits=policy(seen)).log_prob(actions).flatten()
+        loss = -(log_prob * weight).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # A helper makes the tensor, another sums up; and the array is there before its loop.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    def as_tensors(columns):
+        return {name: torch.as_tensor(numpy.array(column, dtype="float32")) for name, column in columns.items()}
+
+    def summed(rewards):
+        sums, last = numpy.zeros(len(rewards)), 0.0
+        for t in range(len(rewards)):
+            last = rewards[t] + 0.9 * last  # BUG
+            sums[t] = last
+        return sums
+
+    env, policy = Walk(), torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+    for _ in range(6):
+        columns = {"obs": [], "action": [], "reward": []}
+        obs, _ = env.reset()
+        for _ in range(30):
+            action = torch.distributions.Categorical(logits=policy(torch.tensor(obs))).sample()
+            columns["obs"].append(obs)
+            columns["action"].append(float(action))
+            obs, reward, over, _, _ = env.step(int(action))
+            columns["reward"].append(reward)
+            if over:
+                obs, _ = env.reset()
+        columns["sums"] = summed(columns["reward"])
+        batch = as_tensors(columns)
+        log_prob = torch.distributions.Categorical(logits=policy(batch["obs"])).log_prob(batch["action"])
+        loss = -(log_prob * batch["sums"]).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Advantages of NumPy, and a loss that sees a few shuffled rows of them at a time.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.3, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2.5), False, {}
+
+    env, policy, critic = Walk(), torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    obs, _ = env.reset()
+    for _ in range(4):
+        rows = []
+        for _ in range(64):
+            with torch.no_grad():
+                action = torch.distributions.Categorical(logits=policy(torch.tensor(obs))).sample()
+                value = critic(torch.tensor(obs)).item()
+            after, reward, over, _, _ = env.step(int(action))
+            with torch.no_grad():
+                ahead = 0.0 if over else critic(torch.tensor(after)).item()
+            rows.append((obs, int(action), reward, value, ahead, over))
+            obs = env.reset()[0] if over else after
+        s, a, r, v, v2, end = (numpy.array(column) for column in zip(*rows))
+        advantage, last = numpy.zeros(64), 0.0
+        for t in range(64):
+            last = r[t] + 0.9 * v2[t] - v[t] + 0.9 * 0.9 * (1 - end[t]) * last  # BUG
+            advantage[t] = last
+        s, a, goal = torch.tensor(s), torch.tensor(a), torch.tensor(advantage + v).float()
+        for _ in range(2):
+            for part in torch.randperm(64).split(32):
+                loss = (critic(s[part]).squeeze(-1) - goal[part]).pow(2).mean()
+                opt.zero_grad()
+                loss.backward()
+                opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -2563,5 +2776,120 @@ GOOD: tuple[str, ...] = (
             opt.zero_grad()
             loss.backward()
             opt.step()
+    """,
+    """
+    # Turned round later; a baseline that runs with time; and rewards that are taken from the end.
+    import numpy, torch
+
+    random = numpy.random.default_rng(0)
+    policy = torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+
+    def to_go(paid):
+        total, sums = 0.0, []
+        for reward in reversed(paid):
+            total = reward + 0.9 * total
+            sums.append(total)
+        return torch.tensor(sums[::-1])
+
+    for _ in range(5):
+        seen, chosen, paid = [], [], []
+        place = random.normal(size=3).astype("float32")
+        for _ in range(12):
+            dist = torch.distributions.Categorical(logits=policy(torch.from_numpy(place)))
+            seen.append(place)
+            chosen.append(int(dist.sample()))
+            place = (0.8 * place + random.normal(size=3)).astype("float32")
+            paid.append(float(place[chosen[-1]]))
+        dist = torch.distributions.Categorical(logits=policy(torch.tensor(numpy.stack(seen))))
+        loss = -(dist.log_prob(torch.tensor(chosen)) * to_go(paid)).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    import numpy, torch
+
+    random = numpy.random.default_rng(0)
+    policy = torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+
+    def usual(paid):
+        means, mean = [], 0.0
+        for reward in paid:
+            mean = 0.1 * reward + 0.9 * mean
+            means.append(mean)
+        return torch.tensor(means)
+
+    for _ in range(5):
+        seen, chosen, paid = [], [], []
+        for _ in range(12):
+            place = random.normal(size=3).astype("float32")
+            seen.append(place)
+            chosen.append(int(torch.distributions.Categorical(logits=policy(torch.from_numpy(place))).sample()))
+            paid.append(float(place[chosen[-1]]))
+        dist = torch.distributions.Categorical(logits=policy(torch.tensor(numpy.stack(seen))))
+        loss = -(dist.log_prob(torch.tensor(chosen)) * (torch.tensor(paid) - usual(paid))).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    import numpy, torch
+
+    random = numpy.random.default_rng(0)
+    policy = torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+    for _ in range(5):
+        seen, chosen, paid = [], [], []
+        place = random.normal(size=3).astype("float32")
+        for _ in range(12):
+            seen.append(place)
+            chosen.append(int(torch.distributions.Categorical(logits=policy(torch.from_numpy(place))).sample()))
+            place = (0.8 * place + random.normal(size=3)).astype("float32")
+            paid.append(float(place[chosen[-1]]))
+        sums, last = numpy.zeros(12, dtype="float32"), 0.0
+        for t in range(12):
+            last = paid[11 - t] + 0.9 * last
+            sums[11 - t] = last
+        dist = torch.distributions.Categorical(logits=policy(torch.tensor(numpy.stack(seen))))
+        loss = -(dist.log_prob(torch.tensor(chosen)) * torch.from_numpy(sums)).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The steps themselves are put together from the last to the first, too.
+    import torch
+
+    class Ring:
+        def __init__(self):
+            self.place = torch.zeros(4, dtype=torch.long)
+        def step(self, action):
+            self.place = (self.place + 2 * action - 1 + torch.randint(2, (4,))) % 7
+            return torch.eye(7)[self.place], (self.place == 3).float() + 0.1 * torch.rand(4)
+
+    world, policy = Ring(), torch.nn.Linear(7, 2)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+    obs = torch.eye(7)[world.place]
+    for _ in range(5):
+        rows = []
+        for _ in range(8):
+            with torch.no_grad():
+                action = torch.distributions.Categorical(logits=policy(obs)).sample()
+            after, reward = world.step(action)
+            rows.append((obs, action, reward))
+            obs = after
+        total, sums = torch.zeros(4), []
+        rewards = torch.stack([row[2] for row in rows])
+        for t in range(7, -1, -1):
+            total = rewards[t] + 0.9 * total
+            sums.append(total)
+        seen, actions = torch.stack([r[0] for r in rows[::-1]]), torch.stack([r[1] for r in rows[::-1]])
+        log_prob = torch.distributions.Categorical(logits=policy(seen)).log_prob(actions).flatten()
+        loss = -(log_prob * torch.stack(sums).flatten()).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
     """,
 )

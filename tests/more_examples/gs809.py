@@ -53,6 +53,23 @@ BAD: tuple[str, ...] = (
             mixed[key] = 0.99 * own[key] + 0.01 * mixed[key]  # BUG
         target.load_state_dict(mixed)
     """,
+    """
+    # A fast target, and its weights exchanged: nine tenths are new.
+    import copy, torch
+    q = torch.nn.Linear(3, 2)
+    target, opt = copy.deepcopy(q), torch.optim.SGD(q.parameters(), lr=0.1)
+    for _ in range(12):
+        s, s2 = torch.randn(8, 3), torch.randn(8, 3)
+        with torch.no_grad():
+            y = 1.0 + 0.9 * target(s2).amax(1)
+        loss = (q(s)[:, 0] - y).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        with torch.no_grad():
+            for new, old in zip(q.parameters(), target.parameters()):
+                old.lerp_(new, 1 - 0.1)  # BUG
+    """,
 )
 
 GOOD: tuple[str, ...] = (

@@ -120,11 +120,32 @@ def minus_into_minimum(source: Source) -> Iterator[Change]:
                 yield Change(((start, start + 1, ""), *inside), loss_lines(source, source.statement(node)))
 
 
-@operator("drop-end-mask", "meaning", "GS805 GS806", guard=True)
+RECURRENT = {"GRU", "GRUCell", "LSTM", "LSTMCell", "RNN", "RNNCell"}
+
+
+def is_of_a_memory(source: Source, flags: ast.AST) -> bool:
+    """Whether the mask of a recurrent program, wide enough for units, is multiplied into something that is no sum."""
+    statement = source.statement(flags)
+    adds = any(isinstance(n, ast.BinOp) and isinstance(n.op, ast.Add) for n in ast.walk(statement))
+    recurrent = any(called(call) in RECURRENT for call in source.calls)
+    product = source.parents[flags]
+    wide = any(word in source.text(flags) for word in ("unsqueeze", "None]"))
+    return recurrent and wide and not adds and isinstance(product, ast.BinOp)
+
+
+@operator(
+    "drop-end-mask",
+    "meaning",
+    "GS805 GS806",
+    guard=True,
+    leaves="memories of recurrent networks: whether they outlive an episode is a choice",
+)
 def drop_end_mask(source: Source) -> Iterator[Change]:
     """The mask of ended episodes is forgotten in a target or a return."""
     for node in source.nodes:
         ended = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub) and _is_one(node.left)
+        if ended and is_of_a_memory(source, node):
+            continue
         if ended and any(w in source.text(node.right) for w in ("done", "end", "term")):  # type: ignore[attr-defined]
             yield Change((source.put(node, "1.0"),), statement_and_uses(source, node))
         alive = isinstance(node, ast.Name) and any(word in node.id for word in ALIVE)

@@ -13,6 +13,7 @@ from gradsan.judge.returns.misplaced_actions import ActionsOfOthers
 from gradsan.judge.returns.own_predictions import OwnPredictions
 from gradsan.judge.returns.own_state_targets import OwnStateTargets
 from gradsan.judge.returns.put_together import PutTogether
+from gradsan.judge.returns.read_sums import ReadSums
 from gradsan.judge.returns.reordered_apart import ReorderedApart
 from gradsan.judge.returns.rewards_of_others import RewardsOfOthers
 from gradsan.judge.returns.same_successors import SameSuccessors
@@ -31,6 +32,7 @@ BY_THE_GRAPH: tuple[type[Judgement], ...] = (
     LastValues,
     EndsOfOtherSteps,
     ReorderedApart,
+    ReadSums,
 )
 BY_THE_ENVIRONMENT: tuple[type[Judgement], ...] = (
     OwnStateTargets,

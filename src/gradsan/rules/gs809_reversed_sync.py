@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from gradsan.judge.copies.mixtures import is_mixed_with_itself, mixed_at, shares
+from gradsan.judge.copies.mixtures import ROUNDING, is_mixed_with_itself, mixed_at, shares
 from gradsan.judge.history import History
 from gradsan.judge.lines.callers import Way, caller_apart, is_one_function, way, way_of
 from gradsan.judge.lines.source import arguments_at, given_twice_at, looped_over
@@ -348,7 +348,8 @@ class ReversedSync(Rule):
         source = copies[pid].source
         parts = shares(history, write)
         kept, taken = parts.get(pid, 0.0), parts.get(source, 0.0)
-        if not (parts.keys() == {pid, source} and 0.0 < kept < 1 - NEARLY_ALL and NEARLY_ALL < taken < 1.0):
+        is_most = 0.0 < kept <= 1 - NEARLY_ALL + ROUNDING and NEARLY_ALL - ROUNDING <= taken < 1.0
+        if parts.keys() != {pid, source} or not is_most:
             return
         last, times = self._mixed.get(pid, (-1, 0))
         if history.iteration == last:

@@ -10,6 +10,7 @@ import functools
 from collections.abc import Iterator
 
 from gradsan.judge.history import History
+from gradsan.judge.lines.arrival_lines import ARRIVING
 from gradsan.judge.lines.source import around, called_name, loops_around, names_in, tree_of
 from gradsan.record.events import Site
 
@@ -34,12 +35,10 @@ def piled_up_at(history: History, site: Site) -> Site:
     begins with the last step, the one that leaves the sums in that order."""
     carrying = carried_on_at(history, site)
     seen = history.sites.get(carrying)
-    return (
-        filled_at(history, site) if seen is not None and _runs_backwards(seen.file, seen.line) else carrying
-    )
+    return filled_at(history, site) if seen is not None and runs_backwards(seen.file, seen.line) else carrying
 
 
-def _runs_backwards(file: str, line: int) -> bool:
+def runs_backwards(file: str, line: int) -> bool:
     """`for reward in reversed(rewards)`, `rewards[::-1]`, `range(n - 1, -1, -1)`."""
     inside = [loop for loop in loops_around(file, line) if isinstance(loop, ast.For)]
     words = ast.unparse(inside[-1].iter) if inside else ""
@@ -48,8 +47,10 @@ def _runs_backwards(file: str, line: int) -> bool:
 
 def _one_line(history: History, site: Site, filling: bool) -> Site:
     seen = history.sites.get(site)
-    found = _carrying(seen.file, seen.line, filling) if seen is not None else None
-    if seen is None or found is None:
+    if seen is None:
+        return site
+    found = _carrying(seen.file, seen.line, filling) or _lone_sum(seen.file, seen.line, filling)
+    if found is None:
         return site
     return history.site_at(seen.file, found[0], found[1])
 
@@ -104,6 +105,11 @@ def _is_cut(step: ast.stmt) -> bool:
     return isinstance(step, ast.Assign) and any(isinstance(n, ast.Constant) and n.value == 1 for n in ones)
 
 
+def carrying_line(file: str, line: int) -> tuple[int, str] | None:
+    """The one line that carries on what this line hands over, and its function."""
+    return _carrying(file, line, False)
+
+
 @functools.lru_cache(maxsize=64)
 def _carrying(file: str, line: int, filling: bool) -> tuple[int, str] | None:
     tree = tree_of(file)
@@ -124,6 +130,25 @@ def _carrying(file: str, line: int, filling: bool) -> tuple[int, str] | None:
         return None
     number, within = lines.popitem()
     return number, within.name if isinstance(within, ast.FunctionDef) else "<module>"
+
+
+@functools.lru_cache(maxsize=64)
+def _lone_sum(file: str, line: int, filling: bool) -> tuple[int, str] | None:
+    """The only sum in this file that a loop carries on into something, where numbers arrive on this line from
+    somewhere that the names around do not tell."""
+    tree, (_, statement) = tree_of(file), around(file, line)
+    calls = [n for n in ast.walk(statement) if isinstance(n, ast.Call)] if statement is not None else []
+    if tree is None or not any(called_name(call) in ARRIVING for call in calls):
+        return None
+    functions: list[Function] = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)]
+    found = {
+        (number, within.name if isinstance(within, ast.FunctionDef) else "<module>")
+        for within in functions or [tree]
+        for loop in ast.walk(within)
+        if isinstance(loop, ast.For | ast.While)
+        for number in _sums_in(loop, None, filling)
+    }
+    return found.pop() if len(found) == 1 else None
 
 
 def _behind(function: Function, statement: ast.stmt) -> list[ast.stmt]:
@@ -165,26 +190,27 @@ def _binds(target: ast.expr) -> bool:
 
 def _lines(function: Function, statement: ast.stmt, filling: bool) -> Iterator[int]:
     """Of the sums that run on into what the names of this statement were filled with; or of the filling."""
-    wanted = names_in(statement)
-    loops = [
-        n for n in ast.walk(function) if isinstance(n, ast.For | ast.While) and n.lineno < statement.lineno
-    ]
-    for loop in loops:
-        put = {
-            name: value.lineno
-            for target, value in _fillings(loop)
-            if target in wanted
-            for name in names_in(value)
-        }
-        for step in loop.body:
-            bound = (
-                {t.id for t in step.targets if isinstance(t, ast.Name)}
-                if isinstance(step, ast.Assign)
-                else set()
-            )
-            carried = bound & put.keys() & names_in(step.value) if isinstance(step, ast.Assign) else set()
-            if isinstance(step, ast.Assign) and carried and _adds(step.value):
-                yield put[min(carried)] if filling else step.lineno
+    wanted, made = names_in(statement), names_in(statement, ast.Store)
+    for loop in (n for n in ast.walk(function) if isinstance(n, ast.For | ast.While)):
+        # What is made empty here is filled below.
+        yield from _sums_in(loop, wanted if loop.lineno < statement.lineno else made, filling)
+
+
+def _sums_in(loop: ast.For | ast.While, wanted: set[str] | None, filling: bool) -> Iterator[int]:
+    """The lines of the sums that this loop carries on into one of these; into anything, where none are given."""
+    put = {
+        name: value.lineno
+        for target, value in _fillings(loop)
+        if wanted is None or target in wanted
+        for name in names_in(value)
+    }
+    for step in loop.body:
+        bound = (
+            {t.id for t in step.targets if isinstance(t, ast.Name)} if isinstance(step, ast.Assign) else set()
+        )
+        carried = bound & put.keys() & names_in(step.value) if isinstance(step, ast.Assign) else set()
+        if isinstance(step, ast.Assign) and carried and _adds(step.value):
+            yield put[min(carried)] if filling else step.lineno
 
 
 def _adds(value: ast.expr) -> bool:

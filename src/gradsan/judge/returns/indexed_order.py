@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
+from math import prod
 from typing import NamedTuple
 
 from gradsan.judge.flow import SHAPING
 from gradsan.judge.history import History
-from gradsan.judge.objective.weighed import is_score
 from gradsan.judge.provenance import Provenance
 from gradsan.judge.returns.rollout_order import (
     ARITHMETIC,
@@ -20,6 +20,8 @@ from gradsan.judge.returns.rollout_order import (
     TOGETHER,
     Disorder,
     How,
+    is_in_order,
+    is_scored,
 )
 from gradsan.record.events import Backward, Op, ValueId
 
@@ -41,12 +43,12 @@ def indexed_disorders(history: History, event: Backward) -> Iterator[Disorder]:
     for op in graph.named(graph.live_ancestors(root.nid for root in event.roots), ("mul",)):
         sides = list(graph.inputs(op))
         weights = [side for side in sides if not side.live]
-        if len(sides) != 2 or len(weights) != 1 or not is_score(history, sides[weights[0] is sides[0]]):
+        if len(sides) != 2 or len(weights) != 1 or not is_scored(history, sides[weights[0] is sides[0]]):
             continue
         made, score = _made(graph, weights[0]), sides[weights[0] is sides[0]]
         if made.name in TOGETHER and (how := _stacked(graph, made)) is not None:
-            whole = made.shape[:1] == score.shape[:1] == weights[0].shape[:1]
-            if how == "from the front" or (whole and not _is_reordered(graph, score)):
+            whole = made.shape[:1] == score.shape[:1] == weights[0].shape[:1] or _is_flat(graph, made, score)
+            if how == "from the front" or (whole and not _is_reordered(graph, score, made.shape[:1])):
                 yield Disorder(made, op, how, len(made.inputs))
         elif made.name == "setitem" and (found := _written(graph, made)) is not None:
             yield Disorder(made, op, *found)
@@ -59,9 +61,25 @@ def _made(graph: Provenance, op: Op) -> Op:
     return op
 
 
-def _is_reordered(graph: Provenance, op: Op) -> bool:
-    behind = graph.ancestors([op.nid]).values()
-    return any(o.name in REORDERING or (o.name == "getitem" and len(o.inputs) > 1) for o in behind)
+def _is_flat(graph: Provenance, made: Op, score: Op) -> bool:
+    """Whether what was done at these steps, of several copies each, was put together alike, and made one row of it."""
+    in_a_row = score.shape == (prod(made.shape),) and len(made.shape) == 2
+    return in_a_row and is_in_order(graph, score, len(made.inputs))
+
+
+def _is_reordered(graph: Provenance, op: Op, steps: tuple[int, ...]) -> bool:
+    """Whether the steps may have been brought into another order; what happens within one of them does not matter."""
+    stack, seen = [op], {op.nid}
+    while stack:
+        here = stack.pop()
+        if here.name in REORDERING or (here.name == "getitem" and len(here.inputs) > 1):
+            return True
+        if here.name in TOGETHER and here.facts.axes == (0,) and (len(here.inputs),) == steps:
+            continue
+        new = [source for source in graph.inputs(here) if source.nid not in seen]
+        seen.update(source.nid for source in new)
+        stack += new
+    return False
 
 
 def _stacked(graph: Provenance, joined: Op) -> How | None:
@@ -110,7 +128,7 @@ def _course(
     for at, (write, step) in enumerate(zip(writes, steps, strict=True)):
         axis, place = write.facts.place
         own = [o for o in step.added if o.inputs[0] not in states]
-        carried = [o.facts.place[1] for o in step.reads if o.inputs[0] in states]
+        carried = [_taken_at(graph, o)[1] for o in step.reads if o.inputs[0] in states]
         if _place(graph, own, axis, len(writes)) != place:
             return None
         if at and not carried:
@@ -127,12 +145,19 @@ def _place(graph: Provenance, reads: list[Op], axis: int, steps: int) -> int:
     """The first place that is read of what holds as many as there are steps; -1 where nothing is."""
     wholes = [(o, graph.get(o.inputs[0])) for o in reads]
     found = [
-        o.facts.place[1]
+        at[1]
         for o, whole in wholes
-        if whole is not None and o.facts.place[0] == axis and whole.shape[axis] >= steps
+        if whole is not None and (at := _taken_at(graph, o))[0] == axis and whole.shape[axis] >= steps
     ]
     turned = any(w is not None and _is_turned(graph, w) for _, w in wholes)
     return min(found, default=-1) if not turned else -1
+
+
+def _taken_at(graph: Provenance, op: Op) -> tuple[int, ...]:
+    """The axis and the place of `x[t]`, or of one of the rows that a loop over `x` goes through."""
+    if op.name == "unbind" and (whole := next(graph.inputs(op), None)) is not None:
+        return (0, op.facts.part) if whole.shape[1:] == op.shape else ()
+    return op.facts.place if op.name == "getitem" else ()
 
 
 def _is_turned(graph: Provenance, whole: Op) -> bool:
@@ -152,7 +177,7 @@ def _step(graph: Provenance, part: Op, parts: set[ValueId]) -> _Step:
         for source in graph.inputs(op):
             if source.nid in parts and source.nid != part.nid:
                 found.from_steps.add(source.nid)
-            elif source.nid not in seen and source.name == "getitem" and source.facts.place:
+            elif source.nid not in seen and _taken_at(graph, source):
                 found.reads.append(source)
                 found.added.extend([source] if plain else [])
             elif source.nid not in seen and source.name in ARITHMETIC | FORM:

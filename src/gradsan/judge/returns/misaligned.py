@@ -88,7 +88,7 @@ def return_that(
     what = value_at(history, made, "the return")
     used = "weighs a log-probability" if met.op.name == "mul" else "is what the value learns"
     return Misaligned(
-        culprit or made,
+        culprit or made or met.op.site,
         f"{what} {used} on {line(history, met.op.site)} and {text}",
         [("return", made), ("loss", met.op.site), ("backward", event.site)],
         fix,

@@ -12,9 +12,8 @@ from statistics import median
 from gradsan.judge.flow import SHAPING, TAKEN_OUT
 from gradsan.judge.history import History
 from gradsan.judge.lines.arrival_lines import ARRIVING
-from gradsan.judge.objective.weighed import is_score
 from gradsan.judge.provenance import Provenance
-from gradsan.judge.returns.rollout_order import FEWEST_STEPS, Disorder, How, is_in_order
+from gradsan.judge.returns.rollout_order import FEWEST_STEPS, Disorder, How, is_in_order, is_scored
 from gradsan.record.events import Backward, Op, ValueId
 
 LEAVING = {"item", "float"}
@@ -28,7 +27,7 @@ def number_disorders(history: History, event: Backward) -> Iterator[Disorder]:
     for op in graph.named(graph.live_ancestors(root.nid for root in event.roots), ("mul",)):
         sides = list(graph.inputs(op))
         weights, scores = [s for s in sides if not s.live], [s for s in sides if s.live]
-        if len(sides) != 2 or len(weights) != 1 or not is_score(history, scores[0]):
+        if len(sides) != 2 or len(weights) != 1 or not is_scored(history, scores[0]):
             continue
         arrived = _arrived(graph, weights[0])
         if arrived is None or not is_in_order(graph, scores[0], len(arrived.facts.numbers)):

@@ -13,6 +13,7 @@ from gradsan.judge.flow import SELECTING, SHAPING, TAKEN_OUT
 from gradsan.judge.history import History
 from gradsan.judge.objective.weighed import DIFFERENCES, is_score
 from gradsan.judge.provenance import Provenance
+from gradsan.judge.shapes.written_densities import is_written
 from gradsan.record.events import Backward, Op, ValueId
 
 FEWEST_STEPS = 4
@@ -45,7 +46,7 @@ def disorders(history: History, event: Backward) -> Iterator[Disorder]:
             continue
         sides = list(graph.inputs(op))[:2]
         for side, other in ((side, other) for side in sides for other in sides if side.nid != other.nid):
-            weighs = op.name == "mul" and is_score(history, other)
+            weighs = op.name == "mul" and is_scored(history, other)
             if not other.live or (op.name == "mul" and not weighs):
                 continue
             for joined in _joined(graph, side):
@@ -55,6 +56,11 @@ def disorders(history: History, event: Backward) -> Iterator[Disorder]:
                         yield Disorder(joined, op, "the other way round", len(joined.inputs))
                     elif built_from == "front" and weighs:
                         yield Disorder(joined, op, "from the front", len(joined.inputs))
+
+
+def is_scored(history: History, op: Op) -> bool:
+    """A log-probability, or a ratio of such, be the density written by hand."""
+    return is_score(history, op, also=lambda value: is_written(history.graph, value))
 
 
 def _joined(graph: Provenance, op: Op) -> Iterator[Op]:

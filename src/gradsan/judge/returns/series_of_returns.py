@@ -142,6 +142,8 @@ class SeriesOfReturns:
             yield from self._ends.judge(event, met, culprit, series, law)
         elif (found := cut_beside(series)) is not None:
             yield from self._ends.beside(event, met, culprit, found)
+        elif how := disorder_of_advantages(series):
+            yield from self._orders.judge(event, met, culprit, how, len(series.pairs))
 
     def _together(self, culprit: Site, met: Met, series: Series) -> list[Series]:
         """An update of a few steps tells too little: several of them are looked at together."""

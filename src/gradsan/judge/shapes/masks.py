@@ -122,13 +122,13 @@ def reaches_unmasked(graph: Provenance, shape: tuple[int, ...], within: dict[Val
     for op in within.values():
         if op.name in ("sum", "mean") and op.live:
             source = next((s for s in graph.inputs(op) if s.live), None)
-            if source is None or source.shape != shape or _is_masked(graph, source, known):
+            if source is None or source.shape != shape or is_masked(graph, source, known):
                 continue
             if not _is_weighed_by_place(graph, op, shape, within):
                 yield op
 
 
-def _is_masked(graph: Provenance, op: Op, known: dict[ValueId, bool]) -> bool:
+def is_masked(graph: Provenance, op: Op, known: dict[ValueId, bool]) -> bool:
     """Whether every live way into this value has been masked: by a constant with zeros at the ends, or by a choice."""
     stack = [op]
     while stack:

@@ -47,7 +47,7 @@ class UnmaskedWindows:
     def _judge(self) -> UnmaskedWindow | None:
         graph = self._history.graph
         shapes = [given.shape for op in self._totals if (given := graph.get(op.inputs[0])) is not None]
-        unmasked = all(op.facts.mask and op.facts.mask.kept for op in self._totals)
+        unmasked = all(op.facts.mask and op.facts.mask.low > 0.0 for op in self._totals)
         counts = [op for op in self._recent() if self._counts(op, set(shapes))]
         kept = sum(op.facts.mask.kept for op in counts if op.facts.mask is not None)
         division = next((op for op in self._recent() if self._divides(op, kept)), None)

@@ -36,7 +36,7 @@ def of_sum(inputs: list[Tensor]) -> MaskFacts | None:
         return None
     if inputs[0].requires_grad:
         low, high = (float(x) for x in torch.aminmax(summed.abs()))
-        return MaskFacts(low, high, (), summed.numel() if low > 0.0 else 0)
+        return MaskFacts(low, high, (), int(summed.count_nonzero()))
     kept = summed != 0
     if not bool((kept == summed).all()):
         return None

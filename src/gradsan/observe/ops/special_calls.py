@@ -184,9 +184,9 @@ class SpecialCalls:
 
     def iter(self, call: Call) -> None:
         place = self._sites.place(call.frame)
-        for out in call.result:
+        for part, out in enumerate(call.result):
             if isinstance(out, Tensor):
-                self._tap.define("unbind", out, call.numbers, place, PLAIN, call.inputs)
+                self._tap.define("unbind", out, call.numbers, place, PLAIN._replace(part=part), call.inputs)
 
     def deepcopy(self, call: Call) -> None:
         if isinstance(call.result, Tensor) and self._leaves.find(call.result) is None:
