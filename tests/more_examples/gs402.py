@@ -304,6 +304,21 @@ BAD: tuple[str, ...] = (
         loss_two.backward()
         two_opt.step()
     """,
+    """
+    # The loss of the round before, by another name.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.Tanh(), torch.nn.Linear(8, 4))
+    opt = torch.optim.SGD(net.parameters(), lr=0.01)
+    last = None
+    for _ in range(5):
+        x = torch.randn(8, 4)
+        loss = (net(x) - x.flip(1)).pow(2).mean()
+        total = loss if last is None else loss + 0.1 * (loss - last).abs()
+        opt.zero_grad()
+        total.backward()
+        opt.step()
+        last = loss  # BUG
+    """,
 )
 
 GOOD: tuple[str, ...] = (
