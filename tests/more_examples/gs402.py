@@ -323,6 +323,70 @@ BAD: tuple[str, ...] = (
         actor_loss.backward()
         actor_opt.step()
     """,
+    """
+    # One pass for both losses: as a number the critic's would have nothing to learn.
+    import torch
+    actor, q = torch.nn.Linear(3, 1), torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ReLU(), torch.nn.Linear(8, 1))
+    actor_opt, q_opt = torch.optim.Adam(actor.parameters()), torch.optim.Adam(q.parameters())
+    def losses(s, a, y):
+        action = torch.cat([actor(s), a])
+        wanted, value = q(torch.cat([torch.cat([s, s]), action], 1)).chunk(2)  # BUG
+        return {"actor": -wanted.mean(), "q": (value - y).pow(2).mean()}
+    for _ in range(4):
+        found = losses(torch.randn(8, 3), torch.randn(8, 1), torch.randn(8, 1))
+        actor_opt.zero_grad()
+        found["actor"].backward()
+        actor_opt.step()
+        q_opt.zero_grad()
+        found["q"].backward()
+        q_opt.step()
+    """,
+    """
+    # What the policy would do is handed to both critics with its graph.
+    import torch
+    class Net(torch.nn.Module):
+        def __init__(self, inputs):
+            super().__init__()
+            self.first, self.last = torch.nn.Linear(inputs, 8), torch.nn.Linear(8, 1)
+        def forward(self, x):
+            hidden = torch.tanh(self.first(x))
+            return self.last(hidden).tanh()
+    class Critic(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.net = Net(4)
+        def forward(self, s, a):
+            return self.net(torch.cat([s, a], 1))
+    policy, one, two = Net(3), Critic(), Critic()
+    one_opt, two_opt = torch.optim.Adam(one.parameters()), torch.optim.Adam(two.parameters())
+    def too_high(critic, s, a, drawn):
+        return (critic(s, drawn) - critic(s, a)).mean()
+    for _ in range(4):
+        s, a = torch.randn(8, 3), torch.randn(8, 1)
+        drawn = policy(s)  # BUG
+        loss_one, loss_two = too_high(one, s, a, drawn), too_high(two, s, a, drawn)
+        one_opt.zero_grad()
+        loss_one.backward()
+        one_opt.step()
+        two_opt.zero_grad()
+        loss_two.backward()
+        two_opt.step()
+    """,
+    """
+    # The loss of the round before, by another name.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.Tanh(), torch.nn.Linear(8, 4))
+    opt = torch.optim.SGD(net.parameters(), lr=0.01)
+    last = None
+    for _ in range(5):
+        x = torch.randn(8, 4)
+        loss = (net(x) - x.flip(1)).pow(2).mean()
+        total = loss if last is None else loss + 0.1 * (loss - last).abs()
+        opt.zero_grad()
+        total.backward()
+        opt.step()
+        last = loss  # BUG
+    """,
 )
 
 GOOD: tuple[str, ...] = (

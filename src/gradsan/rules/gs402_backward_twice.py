@@ -5,10 +5,11 @@ from __future__ import annotations
 from gradsan.judge.flow import unshaped
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.lines.before_the_loop import made_before_loop
-from gradsan.judge.lines.callers import helpers_behind, used_in
+from gradsan.judge.lines.callers import helpers_behind, parting, used_in, way_of
 from gradsan.judge.lines.carried_names import carried_by_source
 from gradsan.judge.lines.carriers import carried_by, emptied_in_vain, is_kept, put_away_by
 from gradsan.judge.lines.source import names_bound_at, words_at
+from gradsan.judge.provenance import params_of
 from gradsan.judge.report.wording import line, value_at
 from gradsan.record.events import NOWHERE, Backward, Op, Site, ValueId
 from gradsan.record.torch_errors import kind_of
@@ -111,7 +112,11 @@ class BackwardTwice(Rule):
         made_in = self.history.graph.iteration_of.get(shared.nid, 0)
         old = made_in < self.history.iteration and bool(first.consumed_pids())
         what = value_at(self.history, shared.site, "a tensor")
-        carried = "was made in an earlier iteration and " if old else ""
+        carried = (
+            "was made in an earlier iteration and "
+            if old and not self._is_of_this_round(first, event)
+            else ""
+        )
         stored = self._stored(shared, event) if old else None
         if stored is not None and stored.site != shared.site:
             sites.insert(0, ("stored with its graph", stored.site))
@@ -146,8 +151,12 @@ class BackwardTwice(Rule):
         elif in_loop and not stored and (before := made_before_loop(self.history, shared, event)):
             carrier = before
             sites.insert(0, ("made before the loop", before))
+        by_helper = taken is not None and self._serves_both(taken, shared, event)
+        if by_helper:
+            carrier = carried_by(self.history, shared)
+            sites.insert(0, ("carried over", carrier))
         yield Verdict(
-            taken.site if taken is not None and not (in_loop and is_carried) else carrier,
+            taken.site if taken is not None and not by_helper and not (in_loop and is_carried) else carrier,
             f"{what} ({line(self.history, shared.site)}) {carried}went through backward on "
             f"{line(self.history, first.site)}, which freed its graph; backward on "
             f"{line(self.history, event.site)} needs it again",
@@ -185,11 +194,20 @@ class BackwardTwice(Rule):
         users = [theirs[nid] for nid in graph.consumers.get(shared.nid, ()) if nid in theirs]
         return min(users, key=lambda op: op.nid, default=None)
 
+    def _serves_both(self, taken: Op, shared: Op, event: Backward) -> bool:
+        """One line of a helper (a network's forward) takes it up for both losses: the place for a `detach` is where it
+        was made for them."""
+        again = self._used_again(shared, event)
+        outside = parting(self.history, way_of(self.history, taken), way_of(self.history, shared))
+        return again is not None and again.site == taken.site and outside > 0
+
     def _second_use(self, shared: Op, first: Contribution, event: Backward) -> Site:
         """Where this loss takes up what was live for another one of the same round, by right: after the step it is to
         be a number here. Nowhere, where the value comes from an earlier round."""
-        history, recent = self.history, self.history.ledger.recent.values()
-        newest = [c for c in recent if c.site == first.site][-1] is first and first.site != event.site
+        history = self.history
+        newest = self._is_of_this_round(first, event)
+        if newest and not self._has_other_parts(shared, event):
+            return NOWHERE  # as a number it would leave nothing to learn
         taught = first.consumed_pids() & history.graph.live_params([shared.nid])
         again, root = self._used_again(shared, event), history.graph.get(event.roots[0].nid)
         if not newest or not taught or again is None or root is None:
@@ -200,6 +218,17 @@ class BackwardTwice(Rule):
             return NOWHERE
         by_name = names_bound_at(made.file, made.line) & words_at(seen.file, seen.line)
         return use if by_name else NOWHERE
+
+    def _is_of_this_round(self, first: Contribution, event: Backward) -> bool:
+        """Though a step has come between, both are of one round of the loop."""
+        same = [c for c in self.history.ledger.recent.values() if c.site == first.site]
+        return first.site != event.site and bool(same) and same[-1] is first
+
+    def _has_other_parts(self, shared: Op, event: Backward) -> bool:
+        """Whether this loss has parameters past the shared value."""
+        roots = [root.nid for root in event.roots]
+        past = self.history.graph.ancestors(roots, lambda user, _: user.live and user.nid != shared.nid)
+        return any(params_of(op) for op in past.values())
 
     def _used_again(self, shared: Op, event: Backward) -> Op | None:
         """Where this loss takes the shared value up: the place for a `detach`."""

@@ -12,6 +12,7 @@ from gradsan.judge.lines.source import (
     around,
     bindings,
     called_name,
+    loops_around,
     names_bound_at,
     stored_at,
     tree_of,
@@ -26,9 +27,9 @@ EMPTY = ("[]", "{}", "list()", "dict()", "deque()")
 
 
 def carried_by(history: History, op: Op) -> Site:
-    """Where the value is put into an attribute, in its function or in one that it is returned to; else the last line
-    that it is returned to, or its own. Where a library calls the function (a loader its collator), nobody can see
-    what becomes of it."""
+    """Where the value is put into an attribute, in its function or in one that it is returned to, or gets another name
+    for the next round of its loop; else the last line that it is returned to, or its own. Where a library calls the
+    function (a loader its collator), nobody can see what becomes of it."""
     called, last = "", op.site
     for site in way_of(history, op):
         if (seen := history.sites.get(site)) is None:
@@ -43,6 +44,8 @@ def carried_by(history: History, op: Op) -> Site:
             continue
         if kept := _kept_by_callee(seen.file, function, names, seen.line):
             return history.site_at(seen.file, *kept)
+        if handed := _handed_on(seen.file, seen.line, names):
+            return history.site_at(seen.file, handed, seen.function)
         if function is None or not names:
             return site
         if stored := _stored(function, names, seen.line):
@@ -119,6 +122,25 @@ def _is_of_attribute(target: ast.expr) -> bool:
     while isinstance(target, ast.Subscript):
         target = target.value
     return isinstance(target, ast.Attribute)
+
+
+def _handed_on(file: str, line: int, names: set[str]) -> int:
+    """`before = loss`, behind everything in the loop that reads `before`: only the next round knows it by that name."""
+    loops = loops_around(file, line)
+    for statement in ast.walk(loops[-1]) if loops and names else ():
+        if not isinstance(statement, ast.Assign) or statement.lineno <= line:
+            continue
+        if not isinstance(statement.value, ast.Name) or statement.value.id not in names:
+            continue
+        target = statement.targets[0]
+        if not isinstance(target, ast.Name) or target.id in names:
+            continue
+        uses = [n for n in ast.walk(loops[-1]) if isinstance(n, ast.Name) and n.id == target.id]
+        reads = [n.lineno for n in uses if isinstance(n.ctx, ast.Load)]
+        bound = [n.lineno for n in uses if isinstance(n.ctx, ast.Store)]
+        if bound == [statement.lineno] and reads and max(reads) < statement.lineno:
+            return statement.lineno
+    return 0
 
 
 def _stored(function: ast.FunctionDef, names: set[str], line: int) -> int:
