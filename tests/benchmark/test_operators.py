@@ -198,6 +198,9 @@ def test_legal_choices_are_left_alone():
     alone, both = "a = -q1(s, actor(s)).mean()\n", "a = -min(q1(s, actor(s)), q2(s, actor(s)))\n"
     assert not OPERATORS["twin-for-twin"].changes(Source(nets + alone))
     assert len(OPERATORS["twin-for-twin"].changes(Source(nets + both))) == 2
+    old = "q1.parameters()\nactor.parameters()\nold = deepcopy(q1)\n"
+    assert not OPERATORS["target-for-online"].changes(Source(old + alone))
+    assert OPERATORS["target-for-online"].changes(Source(old + "loss = (q1(s, a) - y).pow(2).mean()\n"))
     assert OPERATORS["twin-for-twin"].changes(Source(nets + "loss = (q1(s, a) - y).pow(2).mean()\n"))
 
 

@@ -159,20 +159,6 @@ def drop_freeze(source: Source) -> Iterator[Change]:
             yield Change((change,), (*lines(statement), *read, *written))
 
 
-@operator(
-    "target-for-online",
-    "ownership",
-    "GS302 GS201 GS204 GS205 GS206 GS404 GS202 GS809 GS307",
-    leaves="what is detached: either network may be asked for a target",
-)
-def target_for_online(source: Source) -> Iterator[Change]:
-    """The target network predicts where the online network is trained."""
-    target = {original: copy for copy, original, _ in copies(source)}
-    for call in forwards(source):
-        if dotted(call.func) in target and not taken_out(source, call):
-            yield Change((source.put(call.func, target[dotted(call.func)]),), lines(source.statement(call)))
-
-
 def judges_another(source: Source, call: ast.Call) -> bool:
     """`q1(s, actor(s))`: what it is asked about comes out of a network that learns from the answer."""
     known = networks(source)
@@ -181,6 +167,22 @@ def judges_another(source: Source, call: ast.Call) -> bool:
     bound = [s.value for s in inside if s.lineno < call.lineno and names.intersection(assigned(s))]
     asked = [n for part in (*call.args, *bound) for n in ast.walk(part) if isinstance(n, ast.Call)]
     return any(dotted(n.func) in known and not without_gradient(source, n) for n in asked)
+
+
+@operator(
+    "target-for-online",
+    "ownership",
+    "GS302 GS201 GS204 GS205 GS206 GS404 GS202 GS809 GS307",
+    leaves="what is detached: either network may be asked for a target; and what judges another network's action: an "
+    "old critic may do so",
+)
+def target_for_online(source: Source) -> Iterator[Change]:
+    """The target network predicts where the online network is trained."""
+    target = {original: copy for copy, original, _ in copies(source)}
+    for call in forwards(source):
+        constant = taken_out(source, call) or judges_another(source, call)
+        if dotted(call.func) in target and not constant:
+            yield Change((source.put(call.func, target[dotted(call.func)]),), lines(source.statement(call)))
 
 
 @operator(
