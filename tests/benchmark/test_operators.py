@@ -231,3 +231,21 @@ def test_what_was_made_in_inference_mode_may_be_made_without_gradients():
     text = "@torch.inference_mode()\ndef act(s):\n    return net(s)\nx = act(s).clone()\n"
     (change, _) = OPERATORS["drop-clone"].changes(Source(text))[0]
     assert {1, 4} <= set(change.lines)
+
+
+def test_an_axis_may_be_dropped_one_step_later():
+    text = "r = x.sum(1)\na = r - r.mean()\nloss = (p * a).mean()\nb = loss + 1\n"
+    (change, _) = OPERATORS["add-keepdim"].changes(Source(text))[0]
+    assert set(change.lines) == {1, 2, 3}
+
+
+def test_what_is_asked_while_it_ought_to_be_frozen_is_as_right():
+    text = "critic.requires_grad_(False)\nloss = -critic(actor(s)).mean()\ncritic.requires_grad_(True)\ncritic(s)\n"
+    (change, _) = OPERATORS["drop-freeze"].changes(Source(text))[0]
+    assert set(change.lines) == {1, 2}
+
+
+def test_what_a_frozen_network_says_may_be_rounded():
+    text = "q.parameters()\nfor p in embed.parameters():\n    p.requires_grad_(False)\nx = q(embed(s))\n"
+    changed = [text for _, text in OPERATORS["round-value"].changes(Source(text))]
+    assert changed == [text.replace("q(embed(s))", "q(embed(s)).round()")]

@@ -156,7 +156,21 @@ def drop_freeze(source: Source) -> Iterator[Change]:
             read = uses(source, statement)
             loops = [n for n in source.nodes if isinstance(n, ast.For) and n.lineno in read]
             written = [line for loop in loops for line in block_lines(loop)]  # a sync with gradients on
-            yield Change((change,), (*lines(statement), *read, *written))
+            asked = while_frozen(source, call) if isinstance(statement, ast.Expr) else []
+            yield Change((change,), (*lines(statement), *read, *written, *asked))
+
+
+def while_frozen(source: Source, call: ast.Call) -> list[int]:
+    """`critic.requires_grad_(False)`, and later `(True)`: what asks it in between is where the gradient comes in."""
+    name, inside = owner(call), scope(source, call)
+    later = [
+        c
+        for c in method(source, "requires_grad_")
+        if owner(c) == name and c.lineno > call.lineno and scope(source, c) is inside
+    ]
+    end = min((c.lineno for c in later), default=0)
+    read = [n for n in ast.walk(inside) if isinstance(n, ast.Call) and dotted(n.func) == name]
+    return [n.lineno for n in read if call.lineno < n.lineno < end]
 
 
 def judges_another(source: Source, call: ast.Call) -> bool:
