@@ -249,3 +249,9 @@ def test_what_a_frozen_network_says_may_be_rounded():
     text = "q.parameters()\nfor p in embed.parameters():\n    p.requires_grad_(False)\nx = q(embed(s))\n"
     changed = [text for _, text in OPERATORS["round-value"].changes(Source(text))]
     assert changed == [text.replace("q(embed(s))", "q(embed(s)).round()")]
+
+
+def test_a_sum_that_is_averaged_next_only_scales_the_loss():
+    text = "def score(s, a):\n    return dist(s).log_prob(a).sum(-1)\nloss = -score(s, a).mean()\n"
+    assert not OPERATORS["sum-over-batch"].changes(Source(text))
+    assert OPERATORS["sum-over-batch"].changes(Source(text + "ratio = (score(s, a) - old).exp()\n"))

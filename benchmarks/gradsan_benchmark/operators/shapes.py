@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from gradsan_benchmark.edits import Change, Source
 from gradsan_benchmark.operators.base import operator
 from gradsan_benchmark.operators.cuts import operands
-from gradsan_benchmark.operators.leaks import statement_and_uses
+from gradsan_benchmark.operators.leaks import names_of, statement_and_uses
 from gradsan_benchmark.syntax import assigned, called, dotted, lines, method, scope, uses
 
 BROADCAST = "GS601 GS603 GS604"
@@ -132,10 +132,26 @@ def _is_averaged(source: Source, call: ast.Call) -> bool:
     return isinstance(above, ast.Attribute) and above.attr == "mean"
 
 
-@operator("sum-over-batch", "shape", "GS603 GS604 GS601")
+def _callers_average(source: Source, call: ast.Call) -> bool:
+    """Where it is all that a function returns, and everybody takes the mean of that at once."""
+    if not isinstance(source.parents[call], ast.Return):
+        return False
+    names = names_of(source, scope(source, call))
+    asked = [c for c in source.calls if called(c) in names]
+    return bool(asked) and all(_is_averaged(source, c) for c in asked)
+
+
+@operator(
+    "sum-over-batch",
+    "shape",
+    "GS603 GS604 GS601",
+    leaves="what is averaged next: the loss is the same but for its scale",
+)
 def sum_over_batch(source: Source) -> Iterator[Change]:
     """The log-probabilities are summed over the batch, too: `.sum()` in place of `.sum(-1)`."""
     for call in method(source, "sum"):
+        if _is_averaged(source, call) or _callers_average(source, call):
+            continue
         if len(call.args) == 1 and isinstance(call.func, ast.Attribute) and _is_log_prob(call.func.value):
             yield Change((source.put(call.args[0], ""),), along_the_way(source, call))
 
