@@ -252,6 +252,6 @@ def test_what_a_frozen_network_says_may_be_rounded():
 
 
 def test_a_sum_that_is_averaged_next_only_scales_the_loss():
-    text = "def score(s, a):\n    return dist(s).log_prob(a).sum(-1)\nloss = -score(s, a).mean()\n"
+    text = "def log_prob(s, a):\n    return dist(s).log_prob(a).sum(-1)\nloss = -pi.log_prob(s, a).mean()\n"
     assert not OPERATORS["sum-over-batch"].changes(Source(text))
-    assert OPERATORS["sum-over-batch"].changes(Source(text + "ratio = (score(s, a) - old).exp()\n"))
+    assert OPERATORS["sum-over-batch"].changes(Source(text + "ratio = (pi.log_prob(s, a) - old).exp()\n"))

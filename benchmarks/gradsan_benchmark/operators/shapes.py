@@ -136,8 +136,8 @@ def _callers_average(source: Source, call: ast.Call) -> bool:
     """Where it is all that a function returns, and everybody takes the mean of that at once."""
     if not isinstance(source.parents[call], ast.Return):
         return False
-    names = names_of(source, scope(source, call))
-    asked = [c for c in source.calls if called(c) in names]
+    own = scope(source, call)
+    asked = [c for c in source.calls if called(c) in names_of(source, own) and scope(source, c) is not own]
     return bool(asked) and all(_is_averaged(source, c) for c in asked)
 
 
