@@ -169,6 +169,19 @@ def frozen_copies(source: Source) -> set[str]:
     return found - {""}
 
 
+def frozen_networks(source: Source) -> set[str]:
+    """Networks that are frozen and never thawed: by themselves, or by a loop over their parameters."""
+    found, thawed = set[str](), set[str]()
+    for call in method(source, "requires_grad_"):
+        off = bool(call.args) and getattr(call.args[0], "value", None) is False
+        loops = [a for a in source.ancestors(call) if isinstance(a, ast.For)]
+        named = {owner(call)} | {
+            owner(n) for loop in loops[:1] for n in ast.walk(loop.iter) if called(n) == "parameters"
+        }
+        (found if off else thawed).update(named)
+    return found - thawed - {""}
+
+
 def is_copy(node: ast.AST) -> bool:
     return called(node) == "deepcopy"
 

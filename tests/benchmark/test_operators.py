@@ -203,6 +203,9 @@ def test_legal_choices_are_left_alone():
     alone, both = "a = -q1(s, actor(s)).mean()\n", "a = -min(q1(s, actor(s)), q2(s, actor(s)))\n"
     assert not OPERATORS["twin-for-twin"].changes(Source(nets + alone))
     assert len(OPERATORS["twin-for-twin"].changes(Source(nets + both))) == 2
+    old = "q1.parameters()\nactor.parameters()\nold = deepcopy(q1)\n"
+    assert not OPERATORS["target-for-online"].changes(Source(old + alone))
+    assert OPERATORS["target-for-online"].changes(Source(old + "loss = (q1(s, a) - y).pow(2).mean()\n"))
     assert OPERATORS["twin-for-twin"].changes(Source(nets + "loss = (q1(s, a) - y).pow(2).mean()\n"))
 
 
@@ -233,3 +236,27 @@ def test_what_was_made_in_inference_mode_may_be_made_without_gradients():
     text = "@torch.inference_mode()\ndef act(s):\n    return net(s)\nx = act(s).clone()\n"
     (change, _) = OPERATORS["drop-clone"].changes(Source(text))[0]
     assert {1, 4} <= set(change.lines)
+
+
+def test_an_axis_may_be_dropped_one_step_later():
+    text = "r = x.sum(1)\na = r - r.mean()\nloss = (p * a).mean()\nb = loss + 1\n"
+    (change, _) = OPERATORS["add-keepdim"].changes(Source(text))[0]
+    assert set(change.lines) == {1, 2, 3}
+
+
+def test_what_is_asked_while_it_ought_to_be_frozen_is_as_right():
+    text = "critic.requires_grad_(False)\nloss = -critic(actor(s)).mean()\ncritic.requires_grad_(True)\ncritic(s)\n"
+    (change, _) = OPERATORS["drop-freeze"].changes(Source(text))[0]
+    assert set(change.lines) == {1, 2}
+
+
+def test_what_a_frozen_network_says_may_be_rounded():
+    text = "q.parameters()\nfor p in embed.parameters():\n    p.requires_grad_(False)\nx = q(embed(s))\n"
+    changed = [text for _, text in OPERATORS["round-value"].changes(Source(text))]
+    assert changed == [text.replace("q(embed(s))", "q(embed(s)).round()")]
+
+
+def test_a_sum_that_is_averaged_next_only_scales_the_loss():
+    text = "def log_prob(s, a):\n    return dist(s).log_prob(a).sum(-1)\nloss = -pi.log_prob(s, a).mean()\n"
+    assert not OPERATORS["sum-over-batch"].changes(Source(text))
+    assert OPERATORS["sum-over-batch"].changes(Source(text + "ratio = (pi.log_prob(s, a) - old).exp()\n"))

@@ -2,6 +2,27 @@
 
 BAD: tuple[str, ...] = (
     """
+    # The function goes on with a live value: it is asked for one, though others take it for a number.
+    import torch
+    body, actor, critic = torch.nn.Linear(3, 8), torch.nn.Linear(8, 2), torch.nn.Linear(8, 1)
+    opt = torch.optim.SGD([*body.parameters(), *actor.parameters(), *critic.parameters()], lr=0.1)
+    def evaluate(s):
+        with torch.no_grad():  # BUG
+            hidden = body(s).tanh()
+        return torch.distributions.Categorical(logits=actor(hidden)), critic(hidden).squeeze(-1)
+    for _ in range(5):
+        s = torch.randn(8, 3)
+        dist, values = evaluate(s)
+        a = dist.sample()
+        old, advantage = dist.log_prob(a).detach(), (s[:, 0] - values).detach()
+        for _ in range(2):
+            dist, now = evaluate(s)
+            loss = -((dist.log_prob(a) - old).exp() * advantage).mean() + (now - s[:, 0]).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+    """,
+    """
     # The divergence is made of the same spread with the other sign, and is no twin of the entropy.
     import torch
     policy = torch.nn.Linear(3, 4)

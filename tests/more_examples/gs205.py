@@ -2,6 +2,23 @@
 
 BAD: tuple[str, ...] = (
     """
+    # The names tell which of the optimizers was meant for it.
+    import torch
+    dynamics, reward_model, value = torch.nn.Linear(3, 3), torch.nn.Linear(3, 1), torch.nn.Linear(3, 1)
+    model_opt = torch.optim.SGD(dynamics.parameters(), lr=0.1)  # BUG
+    value_opt = torch.optim.SGD(value.parameters(), lr=0.1)
+    for _ in range(6):
+        s = torch.randn(8, 3)
+        after = dynamics(s)
+        loss = (after - s.roll(1, 0)).pow(2).mean() + (reward_model(after) - s[:, :1]).pow(2).mean()
+        loss = loss + (value(after.detach()) - s[:, 1:2]).pow(2).mean()
+        model_opt.zero_grad()
+        value_opt.zero_grad()
+        loss.backward()
+        model_opt.step()
+        value_opt.step()
+    """,
+    """
     # A spread that is a plain tensor: the module does not know it as a parameter.
     import torch
     class Policy(torch.nn.Module):

@@ -2,6 +2,26 @@
 
 BAD: tuple[str, ...] = (
     """
+    # It was given the reference in place of the policy, whose copy that is.
+    import copy
+    import torch
+    policy = torch.nn.Linear(3, 2)
+    reference = copy.deepcopy(policy).requires_grad_(False)
+    with torch.no_grad():
+        reference.weight.add_(0.1)
+        policy.load_state_dict(reference.state_dict())
+    optimizer = torch.optim.SGD(reference.parameters(), lr=0.1)  # BUG
+    for _ in range(12):
+        s, a, advantage = torch.randn(8, 3), torch.randint(2, (8,)), torch.randn(8)
+        log_p = -torch.nn.functional.cross_entropy(policy(s), a, reduction="none")
+        with torch.no_grad():
+            fixed = -torch.nn.functional.cross_entropy(reference(s), a, reduction="none")
+        loss = -(log_p * advantage).mean() + 0.1 * ((fixed - log_p).exp() - (fixed - log_p) - 1).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    """,
+    """
     # A state that is cut off in place, and the weights it was made with beside it.
     import torch
     cell, head = torch.nn.GRUCell(3, 4), torch.nn.Linear(4, 1)

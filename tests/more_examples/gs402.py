@@ -387,6 +387,25 @@ BAD: tuple[str, ...] = (
         opt.step()
         last = loss  # BUG
     """,
+    """
+    # To the policy's loss the advantage is a number; the critic learns from its own.
+    import torch
+    actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+    opts = [torch.optim.SGD(net.parameters(), lr=0.1) for net in (actor, critic)]
+    for _ in range(3):
+        s, returns = torch.randn(8, 3), torch.randn(8)
+        values = critic(s).squeeze(-1)
+        advantages = (returns - values)[:, None]  # BUG
+        dist = torch.distributions.Categorical(logits=actor(s)[:, None])
+        policy_loss = -(dist.log_prob(torch.zeros(8, 1)) * advantages).mean() - 0.01 * dist.entropy().mean()
+        critic_loss = (values - returns).pow(2).mean()
+        for opt in opts:
+            opt.zero_grad()
+        policy_loss.backward()
+        critic_loss.backward()
+        for opt in opts:
+            opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (

@@ -14,6 +14,7 @@ from gradsan_benchmark.syntax import (
     dotted,
     forwards,
     frozen_copies,
+    frozen_networks,
     lines,
     method,
     says_constants,
@@ -178,12 +179,12 @@ def rsample_to_sample(source: Source) -> Iterator[Change]:
     "round-value",
     "cut",
     CUT,
-    leaves="what is detached, what copies say, and what lambdas and functions only hand on, of which nobody knows: a "
-    "constant may be rounded",
+    leaves="what is detached, what copies and frozen networks say, and what lambdas and functions only hand on, of "
+    "which nobody knows: a constant may be rounded",
 )
 def round_value(source: Source) -> Iterator[Change]:
     """A prediction is rounded on its way to the loss."""
-    followers = {copy for copy, _, _ in copies(source)} | frozen_copies(source)
+    followers = {copy for copy, _, _ in copies(source)} | frozen_copies(source) | frozen_networks(source)
     for call in forwards(source):
         # What is taken out of the graph may be rounded as well as not; of what is only handed on nobody knows.
         handed_on = isinstance(source.parents[call], ast.Return | ast.Lambda)

@@ -149,7 +149,11 @@ def drop_no_grad_decorator(source: Source) -> Iterator[Change]:
                 start, end = source.span(decorator)
                 whole = tuple(range(decorator.lineno, (function.end_lineno or 0) + 1))
                 callers = caller_lines(source, function.body[0])
-                yield Change(((start - 1, end, ""),), (*whole, *callers))
+                calls = [n for s in function.body for n in ast.walk(s) if isinstance(n, ast.Call)]
+                handed = [
+                    line for call in calls for given in call.args for line in argument_uses(source, given)
+                ]
+                yield Change(((start - 1, end, ""),), (*whole, *callers, *handed))
 
 
 @operator("drop-item", "leak", LEAK + " GS103")

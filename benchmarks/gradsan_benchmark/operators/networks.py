@@ -156,21 +156,21 @@ def drop_freeze(source: Source) -> Iterator[Change]:
             read = uses(source, statement)
             loops = [n for n in source.nodes if isinstance(n, ast.For) and n.lineno in read]
             written = [line for loop in loops for line in block_lines(loop)]  # a sync with gradients on
-            yield Change((change,), (*lines(statement), *read, *written))
+            asked = while_frozen(source, call) if isinstance(statement, ast.Expr) else []
+            yield Change((change,), (*lines(statement), *read, *written, *asked))
 
 
-@operator(
-    "target-for-online",
-    "ownership",
-    "GS302 GS201 GS204 GS205 GS206 GS404 GS202 GS809 GS307",
-    leaves="what is detached: either network may be asked for a target",
-)
-def target_for_online(source: Source) -> Iterator[Change]:
-    """The target network predicts where the online network is trained."""
-    target = {original: copy for copy, original, _ in copies(source)}
-    for call in forwards(source):
-        if dotted(call.func) in target and not taken_out(source, call):
-            yield Change((source.put(call.func, target[dotted(call.func)]),), lines(source.statement(call)))
+def while_frozen(source: Source, call: ast.Call) -> list[int]:
+    """`critic.requires_grad_(False)`, and later `(True)`: what asks it in between is where the gradient comes in."""
+    name, inside = owner(call), scope(source, call)
+    later = [
+        c
+        for c in method(source, "requires_grad_")
+        if owner(c) == name and c.lineno > call.lineno and scope(source, c) is inside
+    ]
+    end = min((c.lineno for c in later), default=0)
+    read = [n for n in ast.walk(inside) if isinstance(n, ast.Call) and dotted(n.func) == name]
+    return [n.lineno for n in read if call.lineno < n.lineno < end]
 
 
 def judges_another(source: Source, call: ast.Call) -> bool:
@@ -181,6 +181,22 @@ def judges_another(source: Source, call: ast.Call) -> bool:
     bound = [s.value for s in inside if s.lineno < call.lineno and names.intersection(assigned(s))]
     asked = [n for part in (*call.args, *bound) for n in ast.walk(part) if isinstance(n, ast.Call)]
     return any(dotted(n.func) in known and not without_gradient(source, n) for n in asked)
+
+
+@operator(
+    "target-for-online",
+    "ownership",
+    "GS302 GS201 GS204 GS205 GS206 GS404 GS202 GS809 GS307",
+    leaves="what is detached: either network may be asked for a target; and what judges another network's action: an "
+    "old critic may do so",
+)
+def target_for_online(source: Source) -> Iterator[Change]:
+    """The target network predicts where the online network is trained."""
+    target = {original: copy for copy, original, _ in copies(source)}
+    for call in forwards(source):
+        constant = taken_out(source, call) or judges_another(source, call)
+        if dotted(call.func) in target and not constant:
+            yield Change((source.put(call.func, target[dotted(call.func)]),), lines(source.statement(call)))
 
 
 @operator(

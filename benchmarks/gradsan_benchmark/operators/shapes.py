@@ -8,15 +8,23 @@ from collections.abc import Iterator
 from gradsan_benchmark.edits import Change, Source
 from gradsan_benchmark.operators.base import operator
 from gradsan_benchmark.operators.cuts import operands
-from gradsan_benchmark.operators.leaks import statement_and_uses
+from gradsan_benchmark.operators.leaks import names_of, statement_and_uses
 from gradsan_benchmark.syntax import assigned, called, dotted, lines, method, scope, uses
 
 BROADCAST = "GS601 GS603 GS604"
 
 
+def along_the_way(source: Source, node: ast.AST) -> tuple[int, ...]:
+    """An axis goes along with what is made of the value: it may be dropped, or be missing, one step later as well."""
+    first = statement_and_uses(source, node)
+    inside = scope(source, node)
+    made = [s for s in ast.walk(inside) if isinstance(s, ast.Assign) and s.lineno in first]
+    return (*first, *(line for s in made for line in statement_and_uses(source, s.value)))
+
+
 def drop_call(source: Source, call: ast.Call, codes_lines: bool = True) -> Change:
     assert isinstance(call.func, ast.Attribute)
-    where = statement_and_uses(source, call) if codes_lines else lines(source.statement(call))
+    where = along_the_way(source, call) if codes_lines else lines(source.statement(call))
     return Change((source.tail(call.func.value, call),), where)
 
 
@@ -42,7 +50,7 @@ def drop_none_index(source: Source) -> Iterator[Change]:
             parts = node.slice.elts
             added = [p for p in parts if isinstance(p, ast.Constant) and p.value is None]
             if added and all(isinstance(p, ast.Slice) or p in added for p in parts):
-                yield Change((source.tail(node.value, node),), statement_and_uses(source, node))
+                yield Change((source.tail(node.value, node),), along_the_way(source, node))
 
 
 @operator("add-unsqueeze", "shape", BROADCAST)
@@ -65,7 +73,7 @@ def drop_keepdim(source: Source) -> Iterator[Change]:
     for call in source.calls:
         for keyword in call.keywords:
             if keyword.arg == "keepdim" and getattr(keyword.value, "value", None) is True:
-                yield Change((source.put(keyword.value, "False"),), statement_and_uses(source, call))
+                yield Change((source.put(keyword.value, "False"),), along_the_way(source, call))
 
 
 @operator("add-keepdim", "shape", BROADCAST)
@@ -74,7 +82,7 @@ def add_keepdim(source: Source) -> Iterator[Change]:
     for call in method(source, "sum", "mean", "max", "min", "logsumexp"):
         if len(call.args) == 1 and not call.keywords and _is_number(call.args[0]):
             end = source.span(call)[1] - 1
-            yield Change(((end, end, ", keepdim=True"),), statement_and_uses(source, call))
+            yield Change(((end, end, ", keepdim=True"),), along_the_way(source, call))
 
 
 def _is_number(node: ast.AST) -> bool:
@@ -124,12 +132,28 @@ def _is_averaged(source: Source, call: ast.Call) -> bool:
     return isinstance(above, ast.Attribute) and above.attr == "mean"
 
 
-@operator("sum-over-batch", "shape", "GS603 GS604 GS601")
+def _callers_average(source: Source, call: ast.Call) -> bool:
+    """Where it is all that a function returns, and everybody takes the mean of that at once."""
+    if not isinstance(source.parents[call], ast.Return):
+        return False
+    own = scope(source, call)
+    asked = [c for c in source.calls if called(c) in names_of(source, own) and scope(source, c) is not own]
+    return bool(asked) and all(_is_averaged(source, c) for c in asked)
+
+
+@operator(
+    "sum-over-batch",
+    "shape",
+    "GS603 GS604 GS601",
+    leaves="what is averaged next: the loss is the same but for its scale",
+)
 def sum_over_batch(source: Source) -> Iterator[Change]:
     """The log-probabilities are summed over the batch, too: `.sum()` in place of `.sum(-1)`."""
     for call in method(source, "sum"):
+        if _is_averaged(source, call) or _callers_average(source, call):
+            continue
         if len(call.args) == 1 and isinstance(call.func, ast.Attribute) and _is_log_prob(call.func.value):
-            yield Change((source.put(call.args[0], ""),), statement_and_uses(source, call))
+            yield Change((source.put(call.args[0], ""),), along_the_way(source, call))
 
 
 def _is_log_prob(node: ast.AST) -> bool:
@@ -152,7 +176,7 @@ def wrong_axis(source: Source) -> Iterator[Change]:
         # Of what is made up at random any axis is as good.
         made_up = isinstance(call.func, ast.Attribute) and called(call.func.value) in {"rand", "randn"}
         if given and not made_up and _is_number(given[0]) and source.text(given[0]) not in ("0", "0.0"):
-            yield Change((source.put(given[0], "0"),), statement_and_uses(source, call))
+            yield Change((source.put(given[0], "0"),), along_the_way(source, call))
 
 
 @operator("loss-not-reduced", "shape", "GS403")
@@ -183,7 +207,7 @@ def index_for_gather(source: Source) -> Iterator[Change]:
         spread = any(called(n) in {"expand", "expand_as", "repeat"} for n in ast.walk(call))
         if len(call.args) == 2 and isinstance(call.func, ast.Attribute) and not spread:
             text = f"{source.text(call.func.value)}[:, {source.text(call.args[1])}.flatten()]"
-            yield Change((source.put(call, text),), statement_and_uses(source, call))
+            yield Change((source.put(call, text),), along_the_way(source, call))
 
 
 @operator("softmax-as-logits", "shape", "GS602")
@@ -193,4 +217,4 @@ def softmax_as_logits(source: Source) -> Iterator[Change]:
         for keyword in call.keywords:
             if keyword.arg == "logits":
                 text = f"torch.softmax({source.text(keyword.value)}, -1)"
-                yield Change((source.put(keyword.value, text),), statement_and_uses(source, call))
+                yield Change((source.put(keyword.value, text),), along_the_way(source, call))

@@ -10,6 +10,7 @@ from gradsan.judge.flow import is_linear_in, param_users
 from gradsan.judge.history import History, Optimizer
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.lines.callers import optimizer_made_at, way
+from gradsan.judge.lines.optimizer_names import named_for
 from gradsan.judge.lines.plain_containers import plain_container_at, plain_tensor_at
 from gradsan.judge.lines.source import collected_at
 from gradsan.judge.report.wording import networks
@@ -219,13 +220,14 @@ class UnoptimizedParameter(Rule):
         )  # fmt: skip
 
     def _meant(self, stepped: Optimizer, ready: set[ParamId]) -> Optimizer:
-        """The one that owns others of the same form, the first of two critics, say; else the one that stepped: an
-        actor's loss goes through critics that are none of its business."""
+        """The one that is named after them; or that owns others of the same form, the first of two critics, say; else
+        the one that stepped: an actor's loss goes through critics that are none of its business."""
         params = self.history.params
         forms = Counter(params[pid].shape for pid in ready)
         others = [o for o in self.history.optimizers.values() if ready.isdisjoint(o.params)]
         alike = [o for o in others if forms <= Counter(params[pid].shape for pid in o.params)]
-        return alike[0] if len(alike) == 1 else stepped
+        named = named_for(self.history, others, ready)
+        return named or (alike[0] if len(alike) == 1 else stepped)
 
     def _came_later(self, ready: set[ParamId], optimizer: Optimizer) -> bool:
         """Whether they were made when training was under way: what made them has to tell the optimizer."""

@@ -207,15 +207,15 @@ class FrozenParameter(Rule):
         history, optimizer = self.history, self.history.optimizers[oid]
         if not frozen:
             return
-        if self._are_copies(frozen, optimizer):
+        if twins := self._twins(frozen, optimizer):
             yield Verdict(
                 optimizer_made_at(history, optimizer),
-                f"this optimizer was given {networks(history, frozen)}, too: a frozen copy of what it trains",
+                f"this optimizer was given {networks(history, frozen)}, a frozen copy of what is to be trained",
                 [("optimizer", optimizer.site), ("freeze", history.params[frozen[0]].frozen_at),
                  ("step", optimizer.last_step)],
                 frozen,
-                explains=frozen,
-                fix="leave the copy out of the optimizer",
+                explains={*frozen, *twins},
+                fix="leave the copy out of the optimizer, and give it the network that learns",
             )  # fmt: skip
             return
         first = next((history.params[pid] for pid in frozen if history.params[pid].frozen_at), None)
@@ -235,12 +235,21 @@ class FrozenParameter(Rule):
             explains=frozen,
         )
 
-    def _are_copies(self, frozen: list[ParamId], optimizer: Optimizer) -> bool:
-        """Of other networks in the same optimizer, which learn: a reference, a target. To be frozen is their part."""
-        params, copies = self.history.params, self.history.networks.copies
-        sources = [copies[pid].source for pid in frozen if pid in copies]
-        learns = all(pid in optimizer.params and params[pid].requires_grad for pid in sources)
-        return len(sources) == len(frozen) and learns
+    def _twins(self, frozen: list[ParamId], optimizer: Optimizer) -> set[ParamId]:
+        """What learns in the place of these, where all of them are copies: in the same optimizer, or in none though it
+        gets a gradient. To be frozen is the part of a reference, a target."""
+        history, copies = self.history, self.history.networks.copies
+        twins = {pid: {copies[pid].source} if pid in copies else set() for pid in frozen}
+        for pid, copy in copies.items():
+            if copy.source in twins:
+                twins[copy.source].add(pid)
+
+        def learns(pid: ParamId) -> bool:
+            forgotten = pid in history.ever_fed and not history.owner_of(pid)
+            return history.params[pid].requires_grad and (forgotten or pid in optimizer.params)
+
+        learning = {pid: {twin for twin in others if learns(twin)} for pid, others in twins.items()}
+        return set().union(*learning.values()) if all(learning.values()) else set()
 
     def _read_at(self, frozen: list[ParamId], optimizer: Site) -> Site:
         """The freeze as the source has it, where it went by unseen."""

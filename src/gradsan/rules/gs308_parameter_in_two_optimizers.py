@@ -5,6 +5,7 @@ from __future__ import annotations
 from gradsan.judge.history import History
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.lines.callers import optimizer_made_at
+from gradsan.judge.lines.optimizer_names import named_for
 from gradsan.judge.report.wording import line, networks
 from gradsan.record.events import BackwardId, OptimizerId, ParamId, Step
 from gradsan.rules.base import Rule, Verdict, Verdicts
@@ -127,7 +128,10 @@ class ParameterInTwoOptimizers(Rule):
             first, second = sorted((event.oid, other))
             turns = self._turns[first, second] = self._turns.get((first, second), 0) + 1
             if turns > TURNS:
-                later, earlier = (optimizer_made_at(self.history, optimizers[oid]) for oid in (second, first))
+                both = [optimizers[second], optimizers[first]]
+                if named_for(self.history, both, pids) is both[0]:
+                    both.reverse()  # the other is none of theirs
+                later, earlier = (optimizer_made_at(self.history, o) for o in both)
                 yield Verdict(
                     later,
                     f"{networks(self.history, pids)} is stepped by this optimizer and by the one made on "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gradsan.judge.flow import unshaped
+from gradsan.judge.leaks.weights_of_scores import as_a_weight
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.lines.before_the_loop import made_before_loop
 from gradsan.judge.lines.callers import helpers_behind, parting, used_in, way_of
@@ -129,7 +130,7 @@ class BackwardTwice(Rule):
             )
         # One line that sends both backward stands in a loop: what every round takes along was made outside of it.
         in_loop = first.site == event.site
-        taken = self._taken_along(shared, first)
+        taken = self._taken_along(shared, first) or as_a_weight(self.history, shared, first, event)
         if taken is not None:
             sites.insert(0, ("use", taken.site))
         # Another loss was meant: where it was made is right.

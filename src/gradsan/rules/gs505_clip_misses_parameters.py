@@ -152,6 +152,7 @@ class ClipMissesParameters(Rule):
         super().__init__(history)
         self._pending: list[Clip] = []
         self._wrong: list[Clip] = []  # of what was used up, while others were fed
+        self._again: list[Clip] = []  # what had been clipped just before, while others were waiting
         self._idle = IdleClips(history)
         self._seen: dict[int, int] = {}
         self._right: set[Way] = set()  # through a helper that clips what is stepped
@@ -161,6 +162,8 @@ class ClipMissesParameters(Rule):
         del self._pending[:-16]
         if self._idle.is_idle(event):
             self._wrong = [*self._wrong[-15:], event]
+        if self._idle.is_repeated(event):
+            self._again = [*self._again[-15:], event]
         return ()
 
     def on_backward(self, event: Backward) -> Verdicts:
@@ -199,6 +202,8 @@ class ClipMissesParameters(Rule):
         """Meant for this optimizer: it names some of its parameters, or nothing that anyone trains, or nothing that has
         a gradient just now."""
         params = set(clip.params)
+        if any(clip is again for again in self._again):
+            return not params & owned
         if any(clip is wrong for wrong in self._wrong):
             return True
         return bool(params & owned) or not any(pid in self.history.ever_fed for pid in params)

@@ -19,7 +19,7 @@ def asked_without_gradients(history: History, cut: Op, wrong: set[ValueId], with
     """The line that asked for it in the loss of this backward; nowhere, where nobody asks for it by right. `wrong`:
     all the cuts of that loss."""
     own = _callers(history, cut)
-    if not own:
+    if not own or _goes_on_live(history, cut):
         return NOWHERE
     ops, off = history.graph.ops, cut.facts.grad_off
     spoiled = {cut.chain, *(ops[nid].chain for nid in wrong if nid in ops)}
@@ -27,6 +27,22 @@ def asked_without_gradients(history: History, cut: Op, wrong: set[ValueId], with
     right = [_callers(history, op) for op in taken.values()]
     site = caller_apart(history, (off, *own), [(off, *way) for way in right if way])
     return NOWHERE if site == off else site
+
+
+def _goes_on_live(history: History, cut: Op) -> bool:
+    """Whether the function itself learns from what it made without gradients: it gives no mere numbers."""
+    graph, switch, way = history.graph, function_of(history, cut.facts.grad_off), way_of(history, cut)
+    stack, seen = [cut.nid], {cut.nid}
+    while stack:
+        for user in filter(None, map(graph.get, graph.consumers.get(stack.pop(), ()))):
+            theirs = way_of(history, user)
+            here = any(function_of(history, site) == switch for site in theirs) and theirs[-1:] == way[-1:]
+            if user.live and here:
+                return True
+            if here and user.nid not in seen:
+                seen.add(user.nid)
+                stack.append(user.nid)
+    return False
 
 
 def _callers(history: History, op: Op) -> Way:

@@ -1,4 +1,5 @@
-"""Clips of gradients that were used up before the last backward, which has fed others: the wrong ones were named."""
+"""Clips of gradients that were used up before the last backward, which has fed others, or that have just been clipped:
+the wrong ones were named."""
 
 from __future__ import annotations
 
@@ -11,9 +12,11 @@ class IdleClips:
         self._history = history
         self._fed: set[ParamId] = set()  # by the last backward
         self._stepped: set[ParamId] = set()  # since then
+        self._clipped: dict[tuple[str, tuple[ParamId, ...]], float] = {}  # and to which limit
 
     def backward(self, event: Backward) -> None:
         self._fed, self._stepped = set(event.fed), set()
+        self._clipped.clear()
 
     def step(self, event: Step) -> None:
         self._stepped.update(event.held)
@@ -24,3 +27,9 @@ class IdleClips:
         if not params or not waiting or params & (self._fed | self._stepped):
             return False
         return not any(self._history.ledger.fresh(pid) for pid in params)
+
+    def is_repeated(self, clip: Clip) -> bool:
+        """The same parameters to the same limit, once more, while others are waiting for theirs."""
+        key = (clip.how, clip.params)
+        before, self._clipped[key] = self._clipped.get(key), clip.limit
+        return before == clip.limit and bool(self._fed - self._stepped - set(clip.params))
