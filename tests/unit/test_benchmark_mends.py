@@ -47,8 +47,8 @@ def test_the_minus_of_a_surrogate_is_missed_where_it_belongs(bound: str, taken_o
     [
         ("-torch.minimum(ratio * advantage, clipped.unsqueeze(-1) * advantage).mean()", ["GS601"]),
         ("-torch.minimum(ratio * advantage, clipped * advantage).mean()", []),
-        # Every ratio with every advantage, on purpose: nothing pairs them row by row beside it.
-        ("-torch.minimum(ratio[:, None] * advantage, clipped[:, None] * advantage).mean()", []),
+        # Every ratio with every advantage on both sides: each is praised for the mean of all, as in one pair.
+        ("-torch.minimum(ratio[:, None] * advantage, clipped[:, None] * advantage).mean()", ["GS601"]),
     ],
 )
 def test_a_column_beside_the_same_product_row_by_row(loss: str, rules: list[str]) -> None:
