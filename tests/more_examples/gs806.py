@@ -1308,6 +1308,46 @@ BAD: tuple[str, ...] = (
                 loss.backward()
                 opt.step()
     """,
+    """
+    # Equal rewards say nothing about their order. Several episodes, and one product for each step.
+    import gymnasium, torch
+
+    class Endurance(gymnasium.Env):
+        observation_space = gymnasium.spaces.Box(-9, 9, (3,))
+        action_space = gymnasium.spaces.Discrete(2)
+        def reset(self, *, seed=None, options=None):
+            super().reset(seed=seed)
+            self.x = self.np_random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+        def step(self, action):
+            self.x = (self.x + self.np_random.normal(0.0, 0.5, size=3)).astype("float32")
+            return self.x.copy(), 1.0, bool(abs(self.x).max() > 2.5), False, {}
+
+    env, policy = Endurance(), torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+    for episode in range(6):
+        obs, _ = env.reset(seed=episode)
+        scores, rewards, ends = [], [], []
+        for _ in range(30):
+            dist = torch.distributions.Categorical(logits=policy(torch.from_numpy(obs)))
+            action = dist.sample()
+            scores.append(dist.log_prob(action))
+            obs, reward, end, _, _ = env.step(int(action))
+            rewards.append(reward)
+            ends.append(end)
+            if end:
+                obs, _ = env.reset()
+        running, returns = 0.0, []
+        for reward, end in zip(reversed(rewards), reversed(ends)):
+            running = reward + (0.0 if end else 0.97 * running)
+            returns.append(running)  # BUG
+        returns = torch.tensor(returns)
+        weights = (returns - returns.mean()) / (returns.std() + 1e-6)
+        loss = torch.stack([-score * weight for score, weight in zip(scores, weights)]).sum()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
