@@ -57,6 +57,12 @@ def test_the_step_of_a_loss_scaler_consumes_what_was_not_cleared():
     assert set(change.lines) == {2, 4}
 
 
+def test_the_minus_may_stand_where_the_score_was_weighed():
+    text = "w = r + gamma * critic(s)\nscore = log_prob * w\npolicy_loss = -score.mean()\n"
+    change, _ = OPERATORS["flip-policy-sign"].changes(Source(text))[0]
+    assert set(change.lines) == {2, 3}
+
+
 CONSTANT = "class Constant:\n    def forward(self):\n        return self.log.detach().exp()\n"
 
 

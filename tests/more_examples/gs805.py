@@ -611,6 +611,41 @@ BAD: tuple[str, ...] = (
         opt.step()
         frozen.load_state_dict(critic.state_dict())
     """,
+    """
+    # Places recur, but for the first step, which is learned from alone.
+    import numpy, torch
+    import gymnasium as gym
+
+    class Stones(gym.Env):
+        observation_space = gym.spaces.Box(0, 1, (6,), numpy.float32)
+        action_space = gym.spaces.Discrete(2)
+        def reset(self, *, seed=None, options=None):
+            super().reset(seed=seed)
+            self.at, self.t = 3, 0
+            return numpy.eye(6, dtype=numpy.float32)[self.at], {}
+        def step(self, action):
+            self.at, self.t = self.at + 2 * action - 1, self.t + 1
+            return numpy.eye(6, dtype=numpy.float32)[self.at], float(self.at == 5), self.at in (0, 5), False, {}
+
+    torch.manual_seed(0)
+    env, q, random = Stones(), torch.nn.Linear(6, 2), numpy.random.default_rng(0)
+    opt, memory = torch.optim.SGD(q.parameters(), lr=0.1), []
+    obs, _ = env.reset(seed=0)
+    for step in range(400):
+        action = int(random.integers(2))
+        after, reward, over, late, _ = env.step(action)
+        memory.append((obs, action, reward, after, over))
+        obs = env.reset()[0] if over or late else after
+        if 0 < step < 100 or step % 10:
+            continue
+        rows = [memory[i] for i in random.integers(len(memory), size=32)]
+        s, a, r, s2, end = (torch.as_tensor(numpy.array(part)) for part in zip(*rows))
+        y = r.float() + 0.9 * q(s2).detach().max(1).values  # BUG
+        loss = (q(s).gather(1, a[:, None])[:, 0] - y).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -1485,6 +1520,41 @@ GOOD: tuple[str, ...] = (
             cdf = torch.special.erf((edges - y.unsqueeze(1)) / 1.06)
             target = (cdf[:, 1:] - cdf[:, :-1]) / (cdf[:, -1:] - cdf[:, :1])
         loss = -(target * critic(s).log_softmax(-1)).sum(1).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Places recur, but for the first step, which is learned from alone.
+    import numpy, torch
+    import gymnasium as gym
+
+    class Stones(gym.Env):
+        observation_space = gym.spaces.Box(0, 1, (6,), numpy.float32)
+        action_space = gym.spaces.Discrete(2)
+        def reset(self, *, seed=None, options=None):
+            super().reset(seed=seed)
+            self.at, self.t = 3, 0
+            return numpy.eye(6, dtype=numpy.float32)[self.at], {}
+        def step(self, action):
+            self.at, self.t = self.at + 2 * action - 1, self.t + 1
+            return numpy.eye(6, dtype=numpy.float32)[self.at], float(self.at == 5), self.at in (0, 5), False, {}
+
+    torch.manual_seed(0)
+    env, q, random = Stones(), torch.nn.Linear(6, 2), numpy.random.default_rng(0)
+    opt, memory = torch.optim.SGD(q.parameters(), lr=0.1), []
+    obs, _ = env.reset(seed=0)
+    for step in range(400):
+        action = int(random.integers(2))
+        after, reward, over, late, _ = env.step(action)
+        memory.append((obs, action, reward, after, over))
+        obs = env.reset()[0] if over or late else after
+        if 0 < step < 100 or step % 10:
+            continue
+        rows = [memory[i] for i in random.integers(len(memory), size=32)]
+        s, a, r, s2, end = (torch.as_tensor(numpy.array(part)) for part in zip(*rows))
+        y = r.float() + 0.9 * (1 - end.float()) * q(s2).detach().max(1).values
+        loss = (q(s).gather(1, a[:, None])[:, 0] - y).pow(2).mean()
         opt.zero_grad()
         loss.backward()
         opt.step()

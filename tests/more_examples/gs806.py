@@ -1405,6 +1405,86 @@ BAD: tuple[str, ...] = (
                 loss.backward()
                 opt.step()
     """,
+    """
+    # Equal rewards say nothing about their order. Several episodes, and one product for each step.
+    import gymnasium, torch
+
+    class Endurance(gymnasium.Env):
+        observation_space = gymnasium.spaces.Box(-9, 9, (3,))
+        action_space = gymnasium.spaces.Discrete(2)
+        def reset(self, *, seed=None, options=None):
+            super().reset(seed=seed)
+            self.x = self.np_random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+        def step(self, action):
+            self.x = (self.x + self.np_random.normal(0.0, 0.5, size=3)).astype("float32")
+            return self.x.copy(), 1.0, bool(abs(self.x).max() > 2.5), False, {}
+
+    env, policy = Endurance(), torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.01)
+    for episode in range(6):
+        obs, _ = env.reset(seed=episode)
+        scores, rewards, ends = [], [], []
+        for _ in range(30):
+            dist = torch.distributions.Categorical(logits=policy(torch.from_numpy(obs)))
+            action = dist.sample()
+            scores.append(dist.log_prob(action))
+            obs, reward, end, _, _ = env.step(int(action))
+            rewards.append(reward)
+            ends.append(end)
+            if end:
+                obs, _ = env.reset()
+        running, returns = 0.0, []
+        for reward, end in zip(reversed(rewards), reversed(ends)):
+            running = reward + (0.0 if end else 0.97 * running)
+            returns.append(running)  # BUG
+        returns = torch.tensor(returns)
+        weights = (returns - returns.mean()) / (returns.std() + 1e-6)
+        loss = torch.stack([-score * weight for score, weight in zip(scores, weights)]).sum()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The value of the state that was terminal, in every advantage.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x, self.t = self.random.normal(size=3).astype("float32"), 0
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.6, size=3)).astype("float32")
+            self.t += 1
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    env = Walk()
+    critic = torch.nn.Sequential(torch.nn.Linear(3, 16), torch.nn.Tanh(), torch.nn.Linear(16, 1))
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    obs, _ = env.reset()
+    for _ in range(4):
+        rows = []
+        for _ in range(48):
+            after, reward, over, _, _ = env.step(1.0)
+            rows.append((obs, reward, after, float(over)))
+            obs = env.reset()[0] if over else after
+        s, r, s2, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+        with torch.no_grad():
+            value, ahead, last = critic(s).squeeze(-1), critic(s2).squeeze(-1), 0.0
+            delta = r + 0.9 * ahead - value  # BUG
+            advantage = torch.zeros(48)
+            for t in reversed(range(48)):
+                last = delta[t] + 0.9 * 0.8 * (1 - end[t]) * last
+                advantage[t] = last
+        loss = (critic(s).squeeze(-1) - (advantage + value)).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -2888,6 +2968,86 @@ GOOD: tuple[str, ...] = (
         seen, actions = torch.stack([r[0] for r in rows[::-1]]), torch.stack([r[1] for r in rows[::-1]])
         log_prob = torch.distributions.Categorical(logits=policy(seen)).log_prob(actions).flatten()
         loss = -(log_prob * torch.stack(sums).flatten()).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # As long as the clock says, and every end is the clock's.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x, self.t = self.random.normal(size=3).astype("float32"), 0
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.6, size=3)).astype("float32")
+            self.t += 1
+            return self.x.copy(), float(self.x[0]), bool(self.t >= 7), False, {}
+
+    env = Walk()
+    critic = torch.nn.Sequential(torch.nn.Linear(3, 16), torch.nn.Tanh(), torch.nn.Linear(16, 1))
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    obs, _ = env.reset()
+    for _ in range(4):
+        rows = []
+        for _ in range(48):
+            after, reward, over, _, _ = env.step(1.0)
+            rows.append((obs, reward, after, float(over)))
+            obs = env.reset()[0] if over else after
+        s, r, s2, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+        with torch.no_grad():
+            value, ahead, last = critic(s).squeeze(-1), critic(s2).squeeze(-1), 0.0
+            delta = r + 0.9 * ahead - value
+            advantage = torch.zeros(48)
+            for t in reversed(range(48)):
+                last = delta[t] + 0.9 * 0.8 * (1 - end[t]) * last
+                advantage[t] = last
+        loss = (critic(s).squeeze(-1) - (advantage + value)).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Masked at both places.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x, self.t = self.random.normal(size=3).astype("float32"), 0
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.6, size=3)).astype("float32")
+            self.t += 1
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    env = Walk()
+    critic = torch.nn.Sequential(torch.nn.Linear(3, 16), torch.nn.Tanh(), torch.nn.Linear(16, 1))
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    obs, _ = env.reset()
+    for _ in range(4):
+        rows = []
+        for _ in range(48):
+            after, reward, over, _, _ = env.step(1.0)
+            rows.append((obs, reward, after, float(over)))
+            obs = env.reset()[0] if over else after
+        s, r, s2, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+        with torch.no_grad():
+            value, ahead, last = critic(s).squeeze(-1), critic(s2).squeeze(-1), 0.0
+            delta = r + 0.9 * ahead * (1 - end) - value
+            advantage = torch.zeros(48)
+            for t in reversed(range(48)):
+                last = delta[t] + 0.9 * 0.8 * (1 - end[t]) * last
+                advantage[t] = last
+        loss = (critic(s).squeeze(-1) - (advantage + value)).pow(2).mean()
         opt.zero_grad()
         loss.backward()
         opt.step()

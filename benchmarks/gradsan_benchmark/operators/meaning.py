@@ -40,6 +40,19 @@ def loss_lines(source: Source, statement: ast.stmt) -> tuple[int, ...]:
     return (*lines(statement), *uses(source, statement))
 
 
+def weighed_lines(source: Source, negated: ast.expr) -> tuple[int, ...]:
+    """`loss = -weighed.mean()`: the minus may as well stand where `weighed` was made."""
+    inner = negated
+    while isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute) and not inner.args:
+        inner = inner.func.value
+    name = inner.id if isinstance(inner, ast.Name) else ""
+    made = [
+        s for s in source.simple
+        if isinstance(s, ast.Assign) and s.lineno < negated.lineno and dotted(s.targets[0]) == name != ""
+    ]  # fmt: skip
+    return lines(made[-1]) if made else ()
+
+
 def is_told_apart(source: Source, term: ast.AST) -> bool:
     """Whether reward and cost can be told apart: a library's environment says which it is, or a pessimistic bound
     does, or a critic that bootstraps. What is weighed with numbers of its own, or with what a class of the script's own
@@ -69,7 +82,8 @@ def flip_policy_sign(source: Source) -> Iterator[Change]:
                 if scored or any(word in dotted(statement.targets[0]).lower() for word in POLICY):
                     start, end = source.span(node)[0], source.span(node.operand)[0]
                     kept = source.raw[start + 1 : end].decode()
-                    yield Change(((start, end, kept),), loss_lines(source, statement))
+                    also = weighed_lines(source, node.operand)
+                    yield Change(((start, end, kept),), (*loss_lines(source, statement), *also))
                     break
 
 

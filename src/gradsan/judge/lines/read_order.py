@@ -42,7 +42,7 @@ def read_order(file: str, line: int) -> ReadOrder | None:
         return None
     if runs_backwards(file, found[0]):
         only_here = (
-            turns == [loop.lineno] and isinstance(filled, ast.Call) and called_name(filled) == "append"
+            set(turns) == {loop.lineno} and isinstance(filled, ast.Call) and called_name(filled) == "append"
         )
         return ReadOrder("the other way round", filled.lineno, found[1]) if only_here else None
     return ReadOrder("from the front", found[0], found[1]) if not turns else None
@@ -59,8 +59,10 @@ def _is_discounted(step: ast.Assign) -> bool:
         return False
     own = [side for side in (value.left, value.right) if name.id in names_in(side)]
     new = [side for side in (value.left, value.right) if side not in own]
-    is_share = bool(own) and isinstance(own[0], ast.BinOp) and isinstance(own[0].op, ast.Mult)
-    return len(own) == 1 and is_share and isinstance(new[0], ast.Name | ast.Subscript)
+    shares = [n for n in ast.walk(own[0]) if isinstance(n, ast.BinOp)] if own else []
+    is_share = any(isinstance(n.op, ast.Mult) and name.id in names_in(n) for n in shares)
+    only_shared = not any(isinstance(n.op, ast.Add | ast.Sub) and name.id in names_in(n) for n in shares)
+    return len(own) == 1 and is_share and only_shared and isinstance(new[0], ast.Name | ast.Subscript)
 
 
 def _filled_with(loop: ast.For, carried: set[str]) -> ast.Call | ast.Assign | None:
@@ -101,5 +103,6 @@ def _turns(node: ast.AST) -> bool:
     if called_name(node) == "insert":  # a buffer may have a method of that name
         return bool(node.args) and getattr(node.args[0], "value", None) == 0
     if called_name(node) == "range":
-        return len(node.args) == 3 and not isinstance(node.args[2], ast.Constant)  # `-1` is an operation
-    return called_name(node) in TURNING | SORTING
+        return len(node.args) == 3 and isinstance(node.args[2], ast.UnaryOp)  # `-1`
+    falling = any(k.arg in ("reverse", "descending") for k in node.keywords)
+    return called_name(node) in TURNING or (called_name(node) in SORTING and falling)

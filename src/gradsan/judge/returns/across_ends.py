@@ -11,6 +11,7 @@ from gradsan.judge.objective.scores import newest_use
 from gradsan.judge.objective.weighed import Met
 from gradsan.judge.returns.misaligned import ENOUGH_BORDERS, Memory, Misaligned, return_that
 from gradsan.judge.returns.return_laws import SLOWEST, Law, Series
+from gradsan.judge.returns.terminal_values import are_values, rests_at_ends
 from gradsan.record.events import NOWHERE, Backward, Site
 
 
@@ -27,6 +28,7 @@ class AcrossEnds:
         seen.right += 1
         yield from self._values_past_ends(event, met, culprit, series, law)
         yield from self._last_values(event, met, culprit, series, law)
+        yield from self._terminal_values(event, met, culprit, series, law)
         crossed, stopped = series.crossings(law)
         seen.crossed += crossed
         seen.stopped += stopped
@@ -62,6 +64,23 @@ class AcrossEnds:
                 f"takes the value of the state that the next episode begins with, at all {seen.valued} steps where the"
                 f" environment said that one was over",
                 added_at(self._history, culprit),
+            )  # fmt: skip
+
+    def _terminal_values(
+        self, event: Backward, met: Met, culprit: Site, series: Series, law: Law
+    ) -> Iterator[Misaligned]:
+        seen = self._memory.at(culprit, met)
+        rests, others = rests_at_ends(series, law)
+        seen.terminal += rests
+        seen.not_terminal += others
+        enough = len(seen.terminal) >= ENOUGH_BORDERS and not seen.not_terminal
+        if rests and enough and are_values(seen.terminal, series.tolerance):
+            yield return_that(
+                self._history, event, met, culprit,
+                f"holds more than the reward at all {len(seen.terminal)} steps where the environment said "
+                "`terminated`: it takes the value of a state after which nothing follows",
+                added_at(self._history, culprit),
+                fix="mask the next value by `terminated`: `reward + gamma * (1 - terminated) * next_value - value`",
             )  # fmt: skip
 
     def _last_values(

@@ -66,8 +66,8 @@ def bootstraps_in(history: History, event: Backward) -> Iterator[Bootstrap]:
 
 def bootstraps_of_recurring_places(history: History, event: Backward) -> Iterator[Bootstrap]:
     """Where observations recur, and every step that led to one of them says the same."""
-    alike = history.experience.alike
-    if history.experience.successors or not alike:
+    alike, known_otherwise = history.experience.alike, history.experience.successors
+    if not alike:
         return
     for met in met_in(history, event):
         if (
@@ -77,6 +77,8 @@ def bootstraps_of_recurring_places(history: History, event: Backward) -> Iterato
         ):
             continue
         learned, behind = one_column(history, met), history.graph.ancestors([met.constant.nid])
+        if not known_otherwise.keys().isdisjoint(behind):
+            continue
         places = {alike[nid] for nid in behind if nid in alike and len(alike[nid]) == len(learned.numbers)}
         summed = summed_rewards(history, learned)
         if len(places) != 1 or summed is None:

@@ -5,6 +5,7 @@ the loop that has summed them up, and its source says which way it runs."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from math import prod
 
@@ -15,8 +16,8 @@ from gradsan.judge.lines.read_order import ReadOrder, read_order
 from gradsan.judge.report.wording import line
 from gradsan.judge.returns.misaligned import ENOUGH_UPDATES, Memory, Misaligned
 from gradsan.judge.returns.number_order import NORMALISED
-from gradsan.judge.returns.rollout_order import FEWEST_STEPS, is_scored
-from gradsan.record.events import Backward, Op, Site
+from gradsan.judge.returns.rollout_order import FEWEST_STEPS, TOGETHER, is_scored
+from gradsan.record.events import Backward, BackwardId, Op, Site
 
 TEXTS = {
     "the other way round": "goes through the steps from the last to the first, and what it has summed up is left in "
@@ -24,18 +25,19 @@ TEXTS = {
     "from the front": "runs from the first step to the last: each sum holds what came before its step, not what "
     "follows",
 }
-CHOSEN = {"getitem", "index_select"}  # rows, by whoever takes those of all columns
+# Rows, by whoever takes those of all columns; and the sums of all episodes.
+CHOSEN = {"getitem", "index_select", "unbind"} | TOGETHER | {"pad_sequence"}
 
 
 class ReadSums:
     def __init__(self, history: History, memory: Memory) -> None:
-        self._history = history
-        self._looks: dict[Site, int] = {}
+        self._history, self._memory = history, memory
+        self._updates: dict[Site, set[BackwardId]] = defaultdict(set)
 
     def found_in(self, event: Backward) -> Iterator[Misaligned]:
         history = self._history
-        if history.experience.was_followed:
-            return  # then the numbers tell
+        if any(tally.right for tally in self._memory.tallies.values()):
+            return  # the numbers tell that they are in order
         for op, arrived in self._weights(event):
             for site in way_of(history, arrived):
                 seen = history.sites.get(site)
@@ -43,8 +45,8 @@ class ReadSums:
                 if seen is None or read is None:
                     continue
                 culprit = history.site_at(seen.file, read.line, read.function)
-                looks = self._looks[culprit] = self._looks.get(culprit, 0) + 1
-                if looks >= ENOUGH_UPDATES:
+                self._updates[culprit].add(event.bid)
+                if len(self._updates[culprit]) >= ENOUGH_UPDATES:
                     yield self._misaligned(event, op, arrived, read, culprit)
                 break
 
