@@ -9,8 +9,8 @@ from gradsan.judge.meaning import ENOUGH, Head, bootstrapped, descends, head, jo
 from gradsan.judge.objective.chosen_values import chosen_values
 from gradsan.judge.objective.expected_entropy import expected_values
 from gradsan.judge.objective.raised_divergences import joined_at, raised_divergences
-from gradsan.judge.objective.rewarded_divergences import rewarded_divergences
 from gradsan.judge.objective.ratios import clipped_ratio, sides_apart
+from gradsan.judge.objective.rewarded_divergences import rewarded_divergences
 from gradsan.judge.objective.score_functions import critics_of_rewards, turned_at, weighed_scores
 from gradsan.judge.objective.sent_slopes import sent_slopes
 from gradsan.judge.objective.surrogate_lines import taken_on_at

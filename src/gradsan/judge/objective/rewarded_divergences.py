@@ -84,7 +84,12 @@ class _Signs:
         step = 1 if op.name in HANDED_ON else -1 if turned else sign_of_step(op)
         if op.name == "div" and len(sources) == 2 and sources[1].nid in found:
             return None
-        adds = op.name in ("add", "sub") and len(sources) == 2 and len(parts) == 1 and first.joined is first.distance
+        adds = (
+            op.name in ("add", "sub")
+            and len(sources) == 2
+            and len(parts) == 1
+            and first.joined is first.distance
+        )
         return first._replace(sign=first.sign * step, joined=op if adds else first.joined) if step else None
 
     def _compared(self, op: Op, one: Op, other: Op) -> _Signed | None:
