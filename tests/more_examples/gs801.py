@@ -2,6 +2,31 @@
 
 BAD: tuple[str, ...] = (
     """
+    # Who lies far from the reference is praised for it.
+    import copy
+    import torch
+    policy = torch.nn.Sequential(torch.nn.Embedding(9, 16), torch.nn.Linear(16, 9))
+    reference = copy.deepcopy(policy).requires_grad_(False)
+    opt = torch.optim.Adam(policy.parameters(), lr=0.01)
+
+    def score(net, ids):
+        return net(ids[:, :-1]).log_softmax(-1).gather(-1, ids[:, 1:].unsqueeze(-1)).squeeze(-1)
+
+    for _ in range(8):
+        ids = torch.randint(9, (16, 1))
+        with torch.no_grad():
+            for _ in range(4):
+                ids = torch.cat([ids, torch.multinomial(policy(ids)[:, -1].softmax(-1), 1)], 1)
+            old, apart = score(policy, ids), score(reference, ids)
+            right = (ids[:, 1:] == ids[:, :1]).float().mean(1)
+            reward = right - 0.1 * (apart - old).sum(1)  # BUG
+            advantage = (reward - reward.mean()) / (reward.std() + 1e-4)
+        loss = -(advantage.unsqueeze(1) * (score(policy, ids) - old).exp()).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
     # `cross_entropy` is the negative of the log-probability already.
     import torch
     from torch.nn.functional import cross_entropy
@@ -270,6 +295,56 @@ BAD: tuple[str, ...] = (
 )
 
 GOOD: tuple[str, ...] = (
+    """
+    # Who lies far from the reference pays for it.
+    import copy
+    import torch
+    policy = torch.nn.Sequential(torch.nn.Embedding(9, 16), torch.nn.Linear(16, 9))
+    reference = copy.deepcopy(policy).requires_grad_(False)
+    opt = torch.optim.Adam(policy.parameters(), lr=0.01)
+
+    def score(net, ids):
+        return net(ids[:, :-1]).log_softmax(-1).gather(-1, ids[:, 1:].unsqueeze(-1)).squeeze(-1)
+
+    for _ in range(8):
+        ids = torch.randint(9, (16, 1))
+        with torch.no_grad():
+            for _ in range(4):
+                ids = torch.cat([ids, torch.multinomial(policy(ids)[:, -1].softmax(-1), 1)], 1)
+            old, apart = score(policy, ids), score(reference, ids)
+            right = (ids[:, 1:] == ids[:, :1]).float().mean(1)
+            reward = right + 0.1 * (apart - old).sum(1)
+            advantage = (reward - reward.mean()) / (reward.std() + 1e-4)
+        loss = -(advantage.unsqueeze(1) * (score(policy, ids) - old).exp()).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Costs, compared with those of the others.
+    import copy
+    import torch
+    policy = torch.nn.Sequential(torch.nn.Embedding(9, 16), torch.nn.Linear(16, 9))
+    reference = copy.deepcopy(policy).requires_grad_(False)
+    opt = torch.optim.Adam(policy.parameters(), lr=0.01)
+
+    def score(net, ids):
+        return net(ids[:, :-1]).log_softmax(-1).gather(-1, ids[:, 1:].unsqueeze(-1)).squeeze(-1)
+
+    for _ in range(8):
+        ids = torch.randint(9, (16, 1))
+        with torch.no_grad():
+            for _ in range(4):
+                ids = torch.cat([ids, torch.multinomial(policy(ids)[:, -1].softmax(-1), 1)], 1)
+            old, apart = score(policy, ids), score(reference, ids)
+            right = (ids[:, 1:] == ids[:, :1]).float().mean(1)
+            cost = 0.1 * (old - apart).sum(1) - right
+            advantage = (cost.sum() - cost) / 15 - cost
+        loss = -(advantage.unsqueeze(1) * (score(policy, ids) - old).exp()).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
     """
     # `cross_entropy` brings the minus.
     import torch

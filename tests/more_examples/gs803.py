@@ -2,6 +2,41 @@
 
 BAD: tuple[str, ...] = (
     """
+    # A sampler that tells, as lists, log-probabilities at another temperature than it draws with.
+    import torch
+    policy = torch.nn.Sequential(torch.nn.Embedding(9, 16), torch.nn.Linear(16, 9))
+    opt = torch.optim.Adam(policy.parameters(), lr=0.01)
+
+    def say(ids):
+        said, told = [], []
+        for _ in range(5):
+            logits = policy(ids)[:, -1]
+            chosen = torch.multinomial((logits / 0.5).softmax(-1), 1)
+            said.append(chosen.flatten().tolist())
+            told.append((logits).log_softmax(-1).gather(1, chosen).flatten().tolist())
+            ids = torch.cat([ids, chosen], 1)
+        return [list(row) for row in zip(*said)], [list(row) for row in zip(*told)]
+
+    def score(prompts, answers):
+        ids = torch.cat([prompts, answers], 1)
+        logp = (policy(ids[:, :-1]) / 0.5).log_softmax(-1).gather(-1, ids[:, 1:].unsqueeze(-1)).squeeze(-1)
+        return logp[:, prompts.shape[1] - 1:]
+
+    for _ in range(6):
+        prompts = torch.randint(9, (16, 2))
+        with torch.no_grad():
+            said, told = say(prompts)
+            answers, told = torch.tensor(said), torch.tensor(told)
+            weight = (score(prompts, answers) - told).exp().clamp(max=2.0)  # BUG
+        right = (answers == prompts[:, :1]).float().mean(1)
+        advantage = (right - right.mean()).unsqueeze(1)
+        logp = score(prompts, answers)
+        loss = -(weight * advantage * (logp - logp.detach()).exp()).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
     # Stored with a minus; what may not be done is left out only when it is drawn.
     import torch
     policy = torch.nn.Linear(3, 4)
@@ -501,6 +536,41 @@ BAD: tuple[str, ...] = (
 )
 
 GOOD: tuple[str, ...] = (
+    """
+    # A sampler that tells, as lists, the log-probabilities that it draws with.
+    import torch
+    policy = torch.nn.Sequential(torch.nn.Embedding(9, 16), torch.nn.Linear(16, 9))
+    opt = torch.optim.Adam(policy.parameters(), lr=0.01)
+
+    def say(ids):
+        said, told = [], []
+        for _ in range(5):
+            logits = policy(ids)[:, -1]
+            chosen = torch.multinomial((logits / 0.5).softmax(-1), 1)
+            said.append(chosen.flatten().tolist())
+            told.append((logits / 0.5).log_softmax(-1).gather(1, chosen).flatten().tolist())
+            ids = torch.cat([ids, chosen], 1)
+        return [list(row) for row in zip(*said)], [list(row) for row in zip(*told)]
+
+    def score(prompts, answers):
+        ids = torch.cat([prompts, answers], 1)
+        logp = (policy(ids[:, :-1]) / 0.5).log_softmax(-1).gather(-1, ids[:, 1:].unsqueeze(-1)).squeeze(-1)
+        return logp[:, prompts.shape[1] - 1:]
+
+    for _ in range(6):
+        prompts = torch.randint(9, (16, 2))
+        with torch.no_grad():
+            said, told = say(prompts)
+            answers, told = torch.tensor(said), torch.tensor(told)
+            weight = (score(prompts, answers) - told).exp().clamp(max=2.0)
+        right = (answers == prompts[:, :1]).float().mean(1)
+        advantage = (right - right.mean()).unsqueeze(1)
+        logp = score(prompts, answers)
+        loss = -(weight * advantage * (logp - logp.detach()).exp()).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
     """
     # Stored with a minus; what may not be done is left out both times.
     import torch

@@ -485,6 +485,8 @@ class OpFacts(NamedTuple):
     cut_off: float = 0.0  # of the size of all numbers, the share that a cast to whole ones has cut off
     in_place: bool = False  # the result is the first operand itself, written anew
     place: tuple[int, ...] = ()  # of `x[t]` and `x[:, t] = …`: the axis, and the place along it
+    # How far numbers from Python lie from what tokens of the same form were drawn with, as in `apart`.
+    told: tuple[float, ...] = ()
 
 
 PLAIN = OpFacts()

@@ -10,6 +10,7 @@ from gradsan.judge.objective.chosen_values import chosen_values
 from gradsan.judge.objective.expected_entropy import expected_values
 from gradsan.judge.objective.raised_divergences import joined_at, raised_divergences
 from gradsan.judge.objective.ratios import clipped_ratio, sides_apart
+from gradsan.judge.objective.rewarded_divergences import rewarded_divergences
 from gradsan.judge.objective.score_functions import critics_of_rewards, turned_at, weighed_scores
 from gradsan.judge.objective.sent_slopes import sent_slopes
 from gradsan.judge.objective.surrogate_lines import taken_on_at
@@ -209,6 +210,22 @@ class ReversedObjective(Rule):
                     key="divergence",
                     fix="add the penalty to the loss: `loss = -surrogate + beta * kl`",
                 )
+
+        for found in rewarded_divergences(history, roots, way):
+            site = found.distance.site
+            looks = self._driven_away[site] = self._driven_away.get(site, 0) + 1
+            if looks >= ENOUGH and found.learned & contribution.consumed_pids():
+                yield Verdict(
+                    found.paid,
+                    f"each update drives {networks(history, found.learned)} away from the reference: answers are "
+                    f"praised for the difference on {line(history, site)}, and raised on "
+                    f"{line(history, found.weighed.site)}",
+                    [("reward", found.paid), ("divergence", site), ("loss", found.weighed.site),
+                     ("backward", contribution.site)],
+                    found.learned,
+                    key="divergence",
+                    fix="subtract the penalty: `reward = score - beta * (logp - ref_logp)`",
+                )  # fmt: skip
 
     # -- beside what the environment gave ---------------------------------------------------------------
 

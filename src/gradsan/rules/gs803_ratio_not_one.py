@@ -10,6 +10,7 @@ from gradsan.judge.objective import same_policy, scores
 from gradsan.judge.objective.drawn_otherwise import DrawnOtherwise, line_of_the_logits
 from gradsan.judge.objective.other_scorers import is_scored_by_another
 from gradsan.judge.objective.scores import Difference
+from gradsan.judge.objective.told_scores import ToldScores
 from gradsan.judge.report.wording import line, networks, value_at
 from gradsan.record.events import NOWHERE, Backward, Op, ParamId, Site, Sync, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
@@ -181,7 +182,7 @@ class RatioNotOne(Rule):
 
     def __init__(self, history: History) -> None:
         super().__init__(history)
-        self._drawn = DrawnOtherwise(history)
+        self._drawn, self._told = DrawnOtherwise(history), ToldScores(history)
         self._strangers = Strangers(history)
         self._others: dict[Site, set[int]] = {}  # ratios to another's scores, after which steps
 
@@ -205,6 +206,23 @@ class RatioNotOne(Rule):
             yield from self._constant_weights(event, roots)
             yield from self._drawn_otherwise(event)
             yield from self._said_by_another(event, roots)
+            yield from self._told_otherwise(event)
+
+    def _told_otherwise(self, event: Backward) -> Verdicts:
+        history = self.history
+        for told in self._told.judge(event):
+            low, high, mean = told.arrived.facts.told
+            made, ratio = told.difference.site, told.ratio.site
+            yield Verdict(
+                made,
+                f"what is subtracted here came back from Python on {line(history, told.arrived.site)} as the "
+                f"log-probabilities of the sampler, and differs by up to {max(-low, high):.2g} (by {mean:.2g} on "
+                f"average) from what the tokens were drawn with: the weight on {line(history, ratio)} is not one "
+                "though the policy is the one that drew them",
+                [("told", told.arrived.site), ("ratio", ratio), ("backward", event.site)],
+                history.graph.value_params([told.difference.nid]),
+                fix="let the sampler tell the log-probabilities that it draws with: at its temperature, cut as it cuts",
+            )
 
     def _said_by_another(self, event: Backward, roots: list[ValueId]) -> Verdicts:
         history, graph = self.history, self.history.graph

@@ -22,7 +22,7 @@ def raised_divergences(history: History, roots: list[ValueId], way: int) -> Iter
         op = term.op
         if term.sign * way < 0 and op.live and _is_divergence(graph, op):
             learned = graph.live_params([op.nid])
-            if _is_from_a_standing_copy(history, graph.value_params([op.nid]) - learned, learned):
+            if is_from_a_standing_copy(history, graph.value_params([op.nid]) - learned, learned):
                 yield op, learned
 
 
@@ -70,7 +70,7 @@ def _summands(graph: Provenance, op: Op | None) -> set[tuple[ValueId, int]]:
     return {(term.op.nid, term.sign) for term in flow.terms(graph, op)} if op is not None else set()
 
 
-def _is_from_a_standing_copy(history: History, reference: set[ParamId], learned: set[ParamId]) -> bool:
+def is_from_a_standing_copy(history: History, reference: set[ParamId], learned: set[ParamId]) -> bool:
     copies = history.networks.copies
     copied = bool(reference) and all(p in copies and copies[p].source in learned for p in reference)
     return copied and not any(history.owner_of(pid) for pid in reference)

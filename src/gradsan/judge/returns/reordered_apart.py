@@ -25,7 +25,7 @@ ORDERING = {"argsort", "randperm"}
 HANDED_ON = KEEPING | TAKEN_OUT | {"where", "masked_fill"}
 
 
-class _Rows(NamedTuple):
+class _Order(NamedTuple):
     """Whose rows the first axis holds, and with which numbers rows were picked since."""
 
     of: ValueId
@@ -58,7 +58,7 @@ class ReorderedApart:
 
 def _apart(graph: Provenance, within: dict[ValueId, Op]) -> Iterator[tuple[Op, Op, Op]]:
     """Where they meet, the side that is a constant, and the pick that only one of them went through."""
-    known, picked = dict[ValueId, _Rows](), dict[ValueId, Op]()
+    known, picked = dict[ValueId, _Order](), dict[ValueId, Op]()
     for nid in sorted(within):
         op = within[nid]
         known[nid] = _followed(graph, op, known)
@@ -67,12 +67,12 @@ def _apart(graph: Provenance, within: dict[ValueId, Op]) -> Iterator[tuple[Op, O
         sides = list(graph.inputs(op)) if op.name == "mul" and op.live and len(op.inputs) == 2 else []
         live, weight = [s for s in sides if s.live], [s for s in sides if not s.live and s.floating]
         if picked and live and weight and all(s.shape and s.shape[0] == op.shape[0] for s in sides):
-            extra = _one_more(*(known.get(side.nid, _Rows(side.nid)) for side in (live[0], weight[0])))
+            extra = _one_more(*(known.get(side.nid, _Order(side.nid)) for side in (live[0], weight[0])))
             if extra is not None and _orders_all(graph, picked[extra]):
                 yield op, weight[0], picked[extra]
 
 
-def _one_more(ours: _Rows, theirs: _Rows) -> ValueId | None:
+def _one_more(ours: _Order, theirs: _Order) -> ValueId | None:
     """The one pick that only one side went through."""
     longer, shorter = sorted((ours.picks, theirs.picks), key=len, reverse=True)
     if ours.of != theirs.of or len(longer) != len(shorter) + 1:
@@ -89,12 +89,12 @@ def _orders_all(graph: Provenance, pick: Op) -> bool:
     return not graph.named(graph.ancestors(numbers.inputs), ORDERING | {"sort"})
 
 
-def _followed(graph: Provenance, op: Op, known: dict[ValueId, _Rows]) -> _Rows:
-    fresh = _Rows(op.nid)
+def _followed(graph: Provenance, op: Op, known: dict[ValueId, _Order]) -> _Order:
+    fresh = _Order(op.nid)
     if op.kind != "operation" or not op.shape:
         return fresh
     if picks_rows(graph, op):
-        source = known.get(op.inputs[0], _Rows(op.inputs[0]))
+        source = known.get(op.inputs[0], _Order(op.inputs[0]))
         return source._replace(picks=(*source.picks, op.inputs[1]))
     if op.name not in HANDED_ON or (op.name == "gather" and len(op.shape) == 1):
         return fresh
@@ -102,5 +102,5 @@ def _followed(graph: Provenance, op: Op, known: dict[ValueId, _Rows]) -> _Rows:
         return fresh
     rows = [i for i in graph.inputs(op) if i.kind != "parameter" and i.shape[:1] == op.shape[:1]]
     live = [i for i in rows if i.live]
-    found = {known.get(i.nid, _Rows(i.nid)) for i in (live if len(live) == 1 else rows)}
+    found = {known.get(i.nid, _Order(i.nid)) for i in (live if len(live) == 1 else rows)}
     return found.pop() if len(found) == 1 else fresh

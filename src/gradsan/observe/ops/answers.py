@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from typing import NamedTuple
 
 from gradsan.observe.ops.values import Tensor
@@ -95,8 +95,13 @@ class Answers:
         """An answer without its prompt. After which it was drawn, more than one prompt may say."""
         ways = [self._walk(root, row) for root in self._beginnings.get(row[0], ())]
         most = max(map(len, ways), default=0)
+        # Behind its end a row is filled up; that another prompt was answered so, word for word, makes it no likelier.
+        end = len(row) - _run(row[::-1])
+        long = [
+            way for way in ways if len(way) in range(end + 1, most) and _is_filled_up(row[len(way) :], pad)
+        ]
         ways = [way for way in ways if len(way) == most and _is_filled_up(row[most:], pad)]
-        return [_agreed(draws) for draws in zip(*ways, strict=True)]
+        return [_agreed(draws) for draws in zip_longest(*ways, *long)] if ways else []
 
     def _walk(self, node: int, tokens: Sequence[int]) -> list[Draw]:
         way = []
@@ -194,9 +199,10 @@ def _is_filled_up(rest: list[int], pad: int | None) -> bool:
     return all(token == pad for token in rest)
 
 
-def _agreed(draws: tuple[Draw, ...]) -> Draw:
-    same = all(draw.odds == draws[0].odds for draw in draws)
-    newest = max(draws, key=lambda draw: draw.nid)
+def _agreed(draws: tuple[Draw | None, ...]) -> Draw:
+    known = [draw for draw in draws if draw is not None]
+    same = len(known) == len(draws) and all(draw.odds == known[0].odds for draw in known)
+    newest = max(known, key=lambda draw: draw.nid)
     return newest if same else newest._replace(odds=SOMEHOW)
 
 

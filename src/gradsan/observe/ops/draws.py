@@ -8,6 +8,7 @@ them out of it; of what is made in any other way nothing is known."""
 from __future__ import annotations
 
 import weakref
+from collections import deque
 from typing import Any, NamedTuple
 
 import torch
@@ -19,6 +20,7 @@ from gradsan.observe.unseen import is_dense
 from gradsan.record.events import NOTHING, ValueId
 
 MOST = 1 << 16  # numbers in a table
+ARRIVED, LEAST = 4, 8  # tables of tokens that are remembered; draws that must be known in one
 WHOLE = (torch.int64, torch.int32)
 MOVING = {
     "cat", "stack", "hstack", "vstack", "getitem", "view", "reshape", "squeeze", "unsqueeze", "flatten", "transpose",
@@ -70,6 +72,7 @@ class Draws:
         self._before: dict[int, int] = {}  # versions, before the operation that is being looked at
         self._left = False  # tokens have left for Python: what comes back may be they
         self._answers = Answers()
+        self._arrived: deque[Tensor] = deque(maxlen=ARRIVED)  # tables of tokens that came back
 
     def note(
         self, name: str, args: Any, kwargs: Any, inputs: list[Tensor], before: list[int], result: Any,
@@ -145,9 +148,18 @@ class Draws:
 
     def arrived(self, result: Any) -> None:
         if self._left and isinstance(result, Tensor) and result.dtype in WHOLE and result.numel() <= MOST:
-            self._keep(
-                result, self._recognised(result) or DrawTable(_filled(result, UNKNOWN), 0, NOTHING, NOTHING)
-            )
+            known = self._recognised(result)
+            self._keep(result, known or DrawTable(_filled(result, UNKNOWN), 0, NOTHING, NOTHING))
+            if known is not None:
+                self._arrived.append(known.odds)
+
+    def told(self, result: Tensor) -> tuple[float, ...]:
+        """How far numbers that come back from Python, and could be log-probabilities, lie from what tokens of the same
+        form were drawn with: smallest and largest difference, mean of its size. Of several, the nearest."""
+        if not (self._left and self.active and result.dtype.is_floating_point and is_dense(result)):
+            return ()
+        found = [apart for odds in self._arrived if (apart := _apart(result, odds))]
+        return min(found, key=lambda apart: apart[-1], default=())
 
     def fed(self, inputs: list[Tensor]) -> None:
         """A network was given words of a table."""
@@ -183,6 +195,7 @@ class Draws:
         if self._entered:
             self.active, self._tables, self.scored = False, {}, {}
             self._answers.forget()
+            self._arrived.clear()
         self._entered = True
 
     def end_of_iteration(self) -> None:
@@ -265,6 +278,24 @@ def weighs_classes(inputs: list[Tensor]) -> bool:
 
 def _is_question(value: Any) -> bool:
     return isinstance(value, Tensor) and value.dtype is torch.bool
+
+
+def _apart(result: Tensor, odds: Tensor) -> tuple[float, ...]:
+    if odds.shape != result.shape:
+        return ()
+    given = result.detach().float()
+    known = odds.isfinite() & ~_filled_up(given)  # behind its end, a row may go on as another one was drawn
+    if int(known.sum()) < LEAST or not bool((given <= 0).all() & given.isfinite().all()):
+        return ()
+    apart = (given - odds)[known]
+    low, high = (float(x) for x in torch.aminmax(apart))
+    return low, high, float(apart.abs().mean())
+
+
+def _filled_up(rows: Tensor) -> Tensor:
+    """Where a row only repeats the number that it ends with; of each row, the last place at least."""
+    same = rows == rows[..., -1:]
+    return same.flip(-1).long().cumprod(-1).flip(-1).bool()
 
 
 def _filled(like: Tensor, word: float) -> Tensor:

@@ -92,6 +92,8 @@ class SpecialCalls:
         place = self._sites.place(call.frame)
         sources = call.numbers or tuple(self._tap.departures.recognise(data))
         facts = OpFacts(numbers=numbers) if (numbers := _plain_numbers(data)) else PLAIN
+        if told := self._tap.draws.told(result):
+            facts = facts._replace(told=told)
         nid = self._tap.define(call.name, result, sources, place, facts, call.inputs)
         if result.requires_grad and result.is_leaf and sources:  # `torch.tensor(…, requires_grad=True)`
             self._tap.last_is_a_constant()
