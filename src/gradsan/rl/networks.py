@@ -25,8 +25,8 @@ MANY = 8_192  # numbers: over fewer, three operations take longer than the one t
 MANY_PRODUCTS, WIDE = 2**21, 16  # below, oneDNN takes longer to begin than it saves
 # The operation that PyTorch's compiler makes of `nn.Linear`; builds without MKL or oneDNN have none.
 HAS_ONEDNN = (
-    torch.backends.mkl.is_available()
-    and torch.backends.mkldnn.is_available()
+    torch.backends.mkl.is_available()  # type: ignore[no-untyped-call]
+    and torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
     and hasattr(torch.ops.mkldnn, "_linear_pointwise")
 )
 
