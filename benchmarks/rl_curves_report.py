@@ -21,8 +21,8 @@ running mean of their weights ([why](rl.md#what-plays)). The sanitizer watched g
 nothing. CPU time is that of the whole run, evaluations included.
 
 The runs are **short**: what some minutes of one core allow, a tenth of a real training and less. They show that the
-agents run on these environments, clean under the sanitizer, and learn as Stable-Baselines3's do in the beginning. One
-seed each: they do not show who learns better.
+agents run on these environments, clean under the sanitizer, and that they begin to learn. One to three seeds do not
+show who learns better.
 """
 
 

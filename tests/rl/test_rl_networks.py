@@ -6,14 +6,28 @@ import pytest
 import torch
 from torch import nn
 
-from gradsan.rl.networks import MANY, Tanh, Target, mlp, seeded
+from gradsan.rl.networks import MANY, Linear, Tanh, Target, mlp, seeded
 
 
 @pytest.mark.parametrize("activation", [nn.ReLU, nn.Tanh])
 def test_a_perceptron_is_layers_with_activations_between_them(activation: type[nn.Module]) -> None:
     with seeded(0):
         kinds = [[type(layer) for layer in mlp(sizes, activation)] for sizes in ((3, 8, 8, 2), (3, 2))]
-    assert kinds == [[nn.Linear, activation, nn.Linear, activation, nn.Linear], [nn.Linear]]
+    assert kinds == [[Linear, activation, Linear, activation, Linear], [Linear]]
+    assert issubclass(Linear, nn.Linear)
+
+
+@pytest.mark.parametrize("shape", [(4, 256), (512, 256), (2, 300, 256)])
+@pytest.mark.parametrize("out", [2, 256])
+def test_without_a_gradient_a_layer_puts_out_the_same(shape: tuple[int, ...], out: int) -> None:
+    with seeded(0):
+        layer, x = Linear(256, out), torch.randn(shape)
+    whole, with_gaps = layer(x).detach(), torch.empty(*shape[:-1], 512)[..., ::2].copy_(x)
+    with torch.no_grad():
+        torch.testing.assert_close(layer(x), whole, rtol=0, atol=1e-5)
+        torch.testing.assert_close(layer(with_gaps), whole, rtol=0, atol=1e-5)
+        doubled = layer.double()(x.double())
+    torch.testing.assert_close(doubled, whole.double(), rtol=0, atol=1e-5)
 
 
 @pytest.mark.parametrize("size", [MANY - 1, MANY])

@@ -51,6 +51,7 @@ _PLAIN = {
     "negative": "neg", "clip": "clamp", "iadd": "add", "isub": "sub", "imul": "mul", "itruediv": "div",
     "idiv": "div", "ipow": "pow", "square": "pow", "absolute": "abs", "positive": "clone",
     "clamp_min": "clamp", "clamp_max": "clamp", "hardtanh": "clamp", "concat": "cat", "concatenate": "cat",
+    "_linear_pointwise": "linear",
 }  # fmt: skip
 
 
