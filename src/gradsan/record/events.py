@@ -340,6 +340,9 @@ class BackwardFacts(NamedTuple):
     drawn: tuple[DrawnPlaces, ...] = ()
     padded: tuple[PaddedPlaces, ...] = ()
     carried: tuple[CarriedName, ...] = ()  # where an earlier backward had freed what this one needs
+    stepped_weight: ParamId = (
+        NOBODY  # what was changed is this one, where the forward that kept it went unseen
+    )
 
 
 NO_FACTS = BackwardFacts()

@@ -171,7 +171,12 @@ class WrongAxis(Rule):
                     chosen,
                     f"`{op.name}` of {list(source.shape)} runs {where}, and {what} for each row on "
                     f"{line(self.history, used.site)}",
-                    [("axis", chosen), ("wrong axis", op.site), ("used", used.site), ("backward", event.site)],
+                    [
+                        ("axis", chosen),
+                        ("wrong axis", op.site),
+                        ("used", used.site),
+                        ("backward", event.site),
+                    ],
                     event.reached,
                 )
 

@@ -27,7 +27,9 @@ def axis_set_at(history: History, op: Op) -> Site:
     tree = tree_of(seen.file) if seen is not None else None
     if seen is None or tree is None or _says_itself(seen.file, seen.line):
         return op.site
-    made = [call for call in _calls(tree) if called_name(call) in MADE_BY.get(op.name, ()) and _fits(call, op)]
+    made = [
+        call for call in _calls(tree) if called_name(call) in MADE_BY.get(op.name, ()) and _fits(call, op)
+    ]
     own = [call for call in made if _class_around(tree, call.lineno) is _class_around(tree, seen.line)]
     lines = {call.lineno for call in own} or {call.lineno for call in made}
     if len(lines) != 1:
@@ -46,7 +48,9 @@ def _says_itself(file: str, line: int) -> bool:
 
 
 def _is_own(called: ast.expr) -> bool:
-    return isinstance(called, ast.Attribute) and isinstance(called.value, ast.Name) and called.value.id == "self"
+    return (
+        isinstance(called, ast.Attribute) and isinstance(called.value, ast.Name) and called.value.id == "self"
+    )
 
 
 def _calls(tree: ast.AST) -> list[ast.Call]:
