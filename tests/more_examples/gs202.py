@@ -518,6 +518,40 @@ BAD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    # The inner step starts from bare copies: the outer loss reaches the weights through the curvature alone.
+    import torch
+    net = torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    func = torch.func.functional_call
+    for _ in range(6):
+        x, y = torch.randn(8, 3), torch.randn(8, 1)
+        weights = dict(net.named_parameters())
+        inner = (func(net, weights, (x,)) - y).pow(2).mean()
+        grads = torch.autograd.grad(inner, list(weights.values()), create_graph=True)
+        fast = {}
+        for (name, weight), grad in zip(weights.items(), grads):
+            start = weight.detach().clone()  # BUG
+            fast[name] = start - 0.1 * grad
+        loss = (func(net, fast, (x + 1,)) - y).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Written with `add` and a rate that is learned, too.
+    import torch
+    w, rate = torch.randn(3, requires_grad=True), torch.tensor(0.1, requires_grad=True)
+    opt = torch.optim.SGD([w, rate], lr=0.01)
+    for _ in range(6):
+        x, y = torch.randn(8, 3), torch.randn(8)
+        (g,) = torch.autograd.grad((x @ w - y).pow(2).mean(), w, create_graph=True)
+        fast = torch.add(w.data, -rate * g)  # BUG
+        loss = (x @ fast - y).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -890,6 +924,52 @@ GOOD: tuple[str, ...] = (
         advantage = ret - net.predict(s)
         value, log_prob = net.evaluate(s, a)
         loss = (value - ret).pow(2).mean() - (log_prob * advantage).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # From the weights themselves.
+    import torch
+    net = torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    func = torch.func.functional_call
+    for _ in range(6):
+        x, y = torch.randn(8, 3), torch.randn(8, 1)
+        weights = dict(net.named_parameters())
+        inner = (func(net, weights, (x,)) - y).pow(2).mean()
+        grads = torch.autograd.grad(inner, list(weights.values()), create_graph=True)
+        fast = {name: w - 0.1 * g for (name, w), g in zip(weights.items(), grads)}
+        loss = (func(net, fast, (x + 1,)) - y).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Only the rate learns through the update; the weights are stepped on a loss of their own.
+    import torch
+    w, rate = torch.randn(3, requires_grad=True), torch.tensor(0.1, requires_grad=True)
+    opt, rate_opt = torch.optim.SGD([w], lr=0.1), torch.optim.SGD([rate], lr=0.01)
+    for _ in range(6):
+        x, y = torch.randn(8, 3), torch.randn(8)
+        (g,) = torch.autograd.grad((x @ w - y).pow(2).mean(), w, create_graph=True)
+        rate_opt.zero_grad()
+        (x @ (w.data - rate * g) - y).pow(2).mean().backward()
+        rate_opt.step()
+        opt.zero_grad()
+        (x @ w - y).pow(2).mean().backward()
+        opt.step()
+    """,
+    """
+    # The loss asks the weights themselves, and the update for its curvature.
+    import torch
+    w = torch.randn(3, requires_grad=True)
+    opt = torch.optim.SGD([w], lr=0.1)
+    for _ in range(6):
+        x, y = torch.randn(8, 3), torch.randn(8)
+        own = (x @ w - y).pow(2).mean()
+        (g,) = torch.autograd.grad(own, w, create_graph=True)
+        loss = own + 0.1 * (x @ (w.detach() - 0.1 * g) - y).pow(2).mean()
         opt.zero_grad()
         loss.backward()
         opt.step()

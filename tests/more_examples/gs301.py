@@ -2,6 +2,64 @@
 
 BAD: tuple[str, ...] = (
     """
+    # The actor climbs the same sums by right; the caller that fits a critic hands live values in.
+    import torch
+    actor, critic = torch.nn.Linear(4, 4), torch.nn.Linear(4, 1)
+    actor_opt = torch.optim.SGD(actor.parameters(), lr=0.01)
+    critic_opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+
+    def returns(rewards, values):
+        total, out = values[-1], []
+        for r in reversed(rewards.unbind()):
+            total = r + 0.9 * total
+            out.append(total)
+        return torch.stack(out[::-1])
+
+    def fit(states, rewards):
+        values = critic(states).squeeze(-1)
+        goals = returns(rewards, values)  # BUG
+        return (values[:-1] - goals).pow(2).mean()
+
+    for _ in range(6):
+        states = [torch.randn(8, 4)]
+        for _ in range(3):
+            states.append(torch.tanh(states[-1] + actor(states[-1])))
+        states = torch.stack(states)
+        rewards = states[1:].norm(dim=-1)
+        objective = returns(rewards, critic(states).squeeze(-1)).mean()
+        actor_opt.zero_grad()
+        (-objective).backward()
+        actor_opt.step()
+        loss = fit(states.detach(), rewards.detach())
+        critic_opt.zero_grad()
+        loss.backward()
+        critic_opt.step()
+    """,
+    """
+    # One step ahead, in a method.
+    import torch
+    class Dream:
+        def __init__(self):
+            self.actor, self.critic = torch.nn.Linear(4, 4), torch.nn.Linear(4, 1)
+            self.actor_opt = torch.optim.SGD(self.actor.parameters(), lr=0.01)
+            self.critic_opt = torch.optim.SGD(self.critic.parameters(), lr=0.01)
+        def worth(self, reward, state):
+            return reward + 0.9 * self.critic(state).squeeze(-1)
+        def learn(self, s):
+            s2 = torch.tanh(s + self.actor(s))
+            self.actor_opt.zero_grad()
+            (-self.worth(-s2.pow(2).sum(-1), s2).mean()).backward()
+            self.actor_opt.step()
+            goal = self.worth(-s2.detach().pow(2).sum(-1), s2.detach())  # BUG
+            loss = (self.critic(s).squeeze(-1) - goal).pow(2).mean()
+            self.critic_opt.zero_grad()
+            loss.backward()
+            self.critic_opt.step()
+    dream = Dream()
+    for _ in range(6):
+        dream.learn(torch.randn(8, 4))
+    """,
+    """
     # The traces of a return are made of the live policy; all values are constants.
     import torch
     policy, q, slow = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)

@@ -2,6 +2,28 @@
 
 BAD: tuple[str, ...] = (
     """
+    # Rewards to go, added up from the end, with a live price for straying in them.
+    import torch
+    net, old = torch.nn.Linear(5, 6), torch.nn.Linear(5, 6).requires_grad_(False)
+    old.load_state_dict(net.state_dict())
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+
+    def words(model, x, a):
+        return model(x).log_softmax(-1).gather(-1, a[..., None]).squeeze(-1)
+
+    for _ in range(6):
+        x, a = torch.randn(8, 4, 5), torch.randint(6, (8, 4))
+        reward = torch.zeros(8, 4)
+        reward[:, -1] = torch.randn(8)
+        log_p, ref = words(net, x, a), words(old, x, a)
+        priced = reward - 0.1 * (log_p - ref)
+        to_go = priced.flip(1).cumsum(1).flip(1)  # BUG
+        loss = -(to_go * log_p).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
     import torch
     policy = torch.nn.Linear(3, 2)
     opt = torch.optim.SGD(policy.parameters(), lr=0.1)
@@ -161,6 +183,28 @@ BAD: tuple[str, ...] = (
 )
 
 GOOD: tuple[str, ...] = (
+    """
+    # The same with a price that is a constant.
+    import torch
+    net, old = torch.nn.Linear(5, 6), torch.nn.Linear(5, 6).requires_grad_(False)
+    old.load_state_dict(net.state_dict())
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+
+    def words(model, x, a):
+        return model(x).log_softmax(-1).gather(-1, a[..., None]).squeeze(-1)
+
+    for _ in range(6):
+        x, a = torch.randn(8, 4, 5), torch.randint(6, (8, 4))
+        reward = torch.zeros(8, 4)
+        reward[:, -1] = torch.randn(8)
+        log_p, ref = words(net, x, a), words(old, x, a)
+        priced = reward - 0.1 * (log_p.detach() - ref)
+        to_go = priced.flip(1).cumsum(1).flip(1)
+        loss = -(to_go * log_p).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
     """
     # A learned weight of a loss, which nothing else trains.
     import torch

@@ -2,6 +2,56 @@
 
 BAD: tuple[str, ...] = (
     """
+    # The value is fitted to the smaller of a frozen critic and a live one.
+    import copy
+    import torch
+    one, two, value = torch.nn.Linear(5, 1), torch.nn.Linear(5, 1), torch.nn.Linear(3, 1)
+    frozen_one, frozen_two = copy.deepcopy(one).requires_grad_(False), copy.deepcopy(two).requires_grad_(False)
+    critic_opt = torch.optim.SGD([*one.parameters(), *two.parameters()], lr=0.1)
+    value_opt = torch.optim.SGD(value.parameters(), lr=0.1)
+    for _ in range(6):
+        s, sa, y = torch.randn(8, 3), torch.randn(8, 5), torch.randn(8, 1)
+        smaller = torch.minimum(frozen_one(sa), two(sa))  # BUG
+        error = value(s) - smaller
+        value_loss = (error.abs() * (0.7 - (error > 0).float()).abs() * error.abs()).mean()
+        critic_loss = (one(sa) - y).pow(2).mean() + (two(sa) - y).pow(2).mean()
+        value_opt.zero_grad()
+        critic_opt.zero_grad()
+        (value_loss + critic_loss).backward()
+        value_opt.step()
+        critic_opt.step()
+        with torch.no_grad():
+            for pair in ((frozen_one, one), (frozen_two, two)):
+                for old, new in zip(pair[0].parameters(), pair[1].parameters()):
+                    old.lerp_(new, 0.05)
+    """,
+    """
+    # Side by side, and the first of them.
+    import copy
+    import torch
+    one, two, value = torch.nn.Linear(5, 1), torch.nn.Linear(5, 1), torch.nn.Linear(3, 1)
+    frozen_one, frozen_two = copy.deepcopy(one).requires_grad_(False), copy.deepcopy(two).requires_grad_(False)
+    critic_opt = torch.optim.SGD([*one.parameters(), *two.parameters()], lr=0.1)
+    value_opt = torch.optim.SGD(value.parameters(), lr=0.1)
+    for _ in range(6):
+        s, sa, y = torch.randn(8, 3), torch.randn(8, 5), torch.randn(8, 1)
+        asked = torch.stack([
+            one(sa),  # BUG
+            frozen_two(sa),
+        ])
+        value_loss = torch.nn.functional.mse_loss(value(s), asked.amin(0))
+        critic_loss = (one(sa) - y).pow(2).mean() + (two(sa) - y).pow(2).mean()
+        value_opt.zero_grad()
+        critic_opt.zero_grad()
+        (value_loss + critic_loss).backward()
+        value_opt.step()
+        critic_opt.step()
+        with torch.no_grad():
+            for pair in ((frozen_one, one), (frozen_two, two)):
+                for old, new in zip(pair[0].parameters(), pair[1].parameters()):
+                    old.lerp_(new, 0.05)
+    """,
+    """
     import torch
     actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(5, 1)
     def descend(network):
@@ -186,6 +236,74 @@ BAD: tuple[str, ...] = (
 )
 
 GOOD: tuple[str, ...] = (
+    """
+    # Both frozen.
+    import copy
+    import torch
+    one, two, value = torch.nn.Linear(5, 1), torch.nn.Linear(5, 1), torch.nn.Linear(3, 1)
+    frozen_one, frozen_two = copy.deepcopy(one).requires_grad_(False), copy.deepcopy(two).requires_grad_(False)
+    critic_opt = torch.optim.SGD([*one.parameters(), *two.parameters()], lr=0.1)
+    value_opt = torch.optim.SGD(value.parameters(), lr=0.1)
+    for _ in range(6):
+        s, sa, y = torch.randn(8, 3), torch.randn(8, 5), torch.randn(8, 1)
+        value_loss = (value(s) - torch.minimum(frozen_one(sa), frozen_two(sa))).pow(2).mean()
+        critic_loss = (one(sa) - y).pow(2).mean() + (two(sa) - y).pow(2).mean()
+        value_opt.zero_grad()
+        critic_opt.zero_grad()
+        (value_loss + critic_loss).backward()
+        value_opt.step()
+        critic_opt.step()
+        with torch.no_grad():
+            for pair in ((frozen_one, one), (frozen_two, two)):
+                for old, new in zip(pair[0].parameters(), pair[1].parameters()):
+                    old.lerp_(new, 0.05)
+    """,
+    """
+    # What the fit leaves in the critic is cleared before the critic learns.
+    import copy
+    import torch
+    one, two, value = torch.nn.Linear(5, 1), torch.nn.Linear(5, 1), torch.nn.Linear(3, 1)
+    frozen_one, frozen_two = copy.deepcopy(one).requires_grad_(False), copy.deepcopy(two).requires_grad_(False)
+    critic_opt = torch.optim.SGD([*one.parameters(), *two.parameters()], lr=0.1)
+    value_opt = torch.optim.SGD(value.parameters(), lr=0.1)
+    for _ in range(6):
+        s, sa, y = torch.randn(8, 3), torch.randn(8, 5), torch.randn(8, 1)
+        value_loss = (value(s) - torch.minimum(frozen_one(sa), two(sa))).pow(2).mean()
+        value_opt.zero_grad()
+        value_loss.backward()
+        value_opt.step()
+        critic_loss = (one(sa) - y).pow(2).mean() + (two(sa) - y).pow(2).mean()
+        critic_opt.zero_grad()
+        critic_loss.backward()
+        critic_opt.step()
+        with torch.no_grad():
+            for pair in ((frozen_one, one), (frozen_two, two)):
+                for old, new in zip(pair[0].parameters(), pair[1].parameters()):
+                    old.lerp_(new, 0.05)
+    """,
+    """
+    # The smaller of a frozen value and a live one is what is fitted, to numbers.
+    import copy
+    import torch
+    one, two, value = torch.nn.Linear(5, 1), torch.nn.Linear(5, 1), torch.nn.Linear(3, 1)
+    frozen_one, frozen_two = copy.deepcopy(one).requires_grad_(False), copy.deepcopy(two).requires_grad_(False)
+    critic_opt = torch.optim.SGD([*one.parameters(), *two.parameters()], lr=0.1)
+    value_opt = torch.optim.SGD(value.parameters(), lr=0.1)
+    for _ in range(6):
+        s, sa, y = torch.randn(8, 3), torch.randn(8, 5), torch.randn(8, 1)
+        value_loss = (value(s) - y).pow(2).mean()
+        bounded = torch.minimum(frozen_one(sa) + 0.1, one(sa))
+        critic_loss = (bounded - y).pow(2).mean() + (one(sa) - y).pow(2).mean() + (two(sa) - y).pow(2).mean()
+        value_opt.zero_grad()
+        critic_opt.zero_grad()
+        (value_loss + critic_loss).backward()
+        value_opt.step()
+        critic_opt.step()
+        with torch.no_grad():
+            for pair in ((frozen_one, one), (frozen_two, two)):
+                for old, new in zip(pair[0].parameters(), pair[1].parameters()):
+                    old.lerp_(new, 0.05)
+    """,
     """
     import torch
     actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(5, 1)

@@ -2,6 +2,48 @@
 
 BAD: tuple[str, ...] = (
     """
+    # Two answers are compared at every place for itself.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 8), torch.nn.Linear(8, 9))
+    old = torch.nn.Sequential(torch.nn.Embedding(9, 8), torch.nn.Linear(8, 9)).requires_grad_(False)
+    old.load_state_dict(net.state_dict())
+    F = torch.nn.functional
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    def words(model, ids):
+        scores = model(ids)[:, :-1].log_softmax(-1)
+        return scores.gather(-1, ids[:, 1:, None]).squeeze(-1)  # BUG
+
+    for _ in range(4):
+        good, bad = torch.randint(9, (6, 7)), torch.randint(9, (6, 7))
+        with torch.no_grad():
+            before = words(old, good) - words(old, bad)
+        margin = words(net, good) - words(net, bad) - before
+        loss = -F.logsigmoid(0.1 * margin).sum(-1).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Both in one batch, of different lengths, and no reference.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 8), torch.nn.Linear(8, 9))
+    old = torch.nn.Sequential(torch.nn.Embedding(9, 8), torch.nn.Linear(8, 9)).requires_grad_(False)
+    old.load_state_dict(net.state_dict())
+    F = torch.nn.functional
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    lengths = torch.tensor([3, 5, 6, 4, 6, 2, 5, 4])
+    for _ in range(4):
+        given, ids = torch.randint(9, (8, 6)), torch.randint(9, (8, 6))
+        mask = (torch.arange(6) < lengths[:, None]).float()
+        picked = net(given).log_softmax(-1).gather(-1, ids[..., None])[..., 0]
+        words = picked * mask  # BUG
+        good, bad = words[:4], words[4:]
+        loss = F.softplus(-(good - bad)).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
     import torch
     actor, critic = torch.nn.Linear(4, 3), torch.nn.Linear(7, 1)
     s = torch.randn(8, 4)
@@ -175,6 +217,62 @@ BAD: tuple[str, ...] = (
 )
 
 GOOD: tuple[str, ...] = (
+    """
+    # The same as a whole.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 8), torch.nn.Linear(8, 9))
+    old = torch.nn.Sequential(torch.nn.Embedding(9, 8), torch.nn.Linear(8, 9)).requires_grad_(False)
+    old.load_state_dict(net.state_dict())
+    F = torch.nn.functional
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    def answer(model, ids):
+        scores = model(ids)[:, :-1].log_softmax(-1)
+        return scores.gather(-1, ids[:, 1:, None]).squeeze(-1).sum(-1)
+
+    for _ in range(4):
+        good, bad = torch.randint(9, (6, 7)), torch.randint(9, (6, 7))
+        with torch.no_grad():
+            before = answer(old, good) - answer(old, bad)
+        loss = -F.logsigmoid(0.1 * (answer(net, good) - answer(net, bad) - before)).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Two words for one and the same place: each is a choice of its own.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 8), torch.nn.Linear(8, 9))
+    old = torch.nn.Sequential(torch.nn.Embedding(9, 8), torch.nn.Linear(8, 9)).requires_grad_(False)
+    old.load_state_dict(net.state_dict())
+    F = torch.nn.functional
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(4):
+        ids, good, bad = torch.randint(9, (6, 7)), torch.randint(9, (6, 6, 1)), torch.randint(9, (6, 6, 1))
+        scores = net(ids)[:, :-1].log_softmax(-1)
+        margin = (scores.gather(-1, good) - scores.gather(-1, bad)).squeeze(-1)
+        loss = -F.logsigmoid(margin).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # One answer, wanted or not, word by word against what it was before: no two answers are laid side by side.
+    import torch
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 8), torch.nn.Linear(8, 9))
+    old = torch.nn.Sequential(torch.nn.Embedding(9, 8), torch.nn.Linear(8, 9)).requires_grad_(False)
+    old.load_state_dict(net.state_dict())
+    F = torch.nn.functional
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(4):
+        ids = torch.randint(9, (6, 7))
+        words = net(ids)[:, :-1].log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze(-1)
+        with torch.no_grad():
+            before = old(ids)[:, :-1].log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze(-1)
+        loss = -F.logsigmoid(words - before).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
     """
     import torch
     policy = torch.nn.Linear(4, 3)  # five agents, each with its own logits; they share an advantage

@@ -542,6 +542,49 @@ BAD: tuple[str, ...] = (
             loss = loss - log_probs[0, step % 4] * torch.rand(())
         loss.backward()
     """,
+    """
+    # The axis is said where the module is made, and only there.
+    import torch
+    policy = torch.nn.Sequential(
+        torch.nn.Linear(4, 3),
+        torch.nn.Softmax(dim=0),  # BUG
+    )
+    s, a, advantage = torch.randn(8, 4), torch.randint(3, (8, 1)), torch.randn(8, 1)
+    log_probs = policy(s).clamp_min(1e-6).log()  # gradsan: allow unstable-log-prob
+    (-(log_probs.gather(1, a) * advantage).mean()).backward()
+    """,
+    """
+    import torch
+    class Policy(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.body, self.head = torch.nn.Linear(4, 6), torch.nn.Linear(6, 3)
+            self.log_softmax = torch.nn.LogSoftmax(0)  # BUG
+        def forward(self, s):
+            return self.log_softmax(self.head(torch.tanh(self.body(s))))
+    class Gate(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.log_softmax = torch.nn.LogSoftmax(0)
+        def forward(self, scores):
+            return self.log_softmax(scores)
+    policy = Policy()
+    s, a, advantage = torch.randn(8, 4), torch.randint(3, (8, 1)), torch.randn(8, 1)
+    (-(policy(s).gather(1, a) * advantage).mean()).backward()
+    """,
+    """
+    # Another module runs along the columns, and the function on this line says its axis itself.
+    import torch
+    class Policy(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer, self.out = torch.nn.Linear(4, 3), torch.nn.Softmax(dim=0)
+        def forward(self, s):
+            return torch.nn.functional.log_softmax(self.layer(s), 0)  # BUG
+    policy = Policy()
+    s, a, advantage = torch.randn(8, 4), torch.randint(3, (8, 1)), torch.randn(8, 1)
+    (-(policy(s).gather(1, a) * advantage).mean()).backward()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -1230,5 +1273,14 @@ GOOD: tuple[str, ...] = (
     taken = q(torch.cat([s, a], -1)).squeeze(-1)
     penalty = torch.logsumexp(torch.cat([near, far], 0), 0).mean() - taken.mean()
     ((taken - target).pow(2).mean() + penalty).backward()
+    """,
+    """
+    # Along the columns where the module is made, and a second module that weighs members against each other.
+    import torch
+    policy = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.LogSoftmax(dim=-1))
+    score, body, pool = torch.nn.Linear(4, 3), torch.nn.Linear(4, 3), torch.nn.Softmax(dim=0)
+    s, a, advantage = torch.randn(8, 4), torch.randint(3, (8, 1)), torch.randn(8, 1)
+    pooled = (pool(score(s)) * body(s)).sum(0)
+    (-(policy(s).gather(1, a) * advantage).mean() + pooled.pow(2).sum()).backward()
     """,
 )

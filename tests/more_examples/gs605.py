@@ -939,4 +939,21 @@ GOOD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    # What weighs it is masked, so the places behind the end take no part.
+    import torch
+    tokens, head = torch.nn.Embedding(9, 6), torch.nn.Linear(6, 9)
+    opt = torch.optim.SGD([*tokens.parameters(), *head.parameters()], lr=0.1)
+    lengths = torch.tensor([3, 8, 5, 6, 4, 8])
+    mask = (torch.arange(8) < lengths[:, None]).float()
+    for _ in range(4):
+        ids = torch.randint(1, 9, (6, 8)) * mask.long()
+        log_p = head(tokens(ids)).log_softmax(-1)
+        words = log_p.gather(-1, torch.randint(9, (6, 8, 1))).squeeze(-1)
+        gate = torch.sigmoid(words) * mask
+        loss = -(gate * words).sum() / mask.sum() - 0.1 * (words * mask).sum() / mask.sum()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
 )

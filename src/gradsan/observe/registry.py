@@ -47,6 +47,7 @@ class Leaves:
             0  # of which somebody may know a name: all but leaves made where others were made before
         )
         self._made_at: set[Site] = set()
+        self.version_after_step: dict[ParamId, int] = {}
 
     def pid(self, leaf: torch.Tensor, created: Place = UNKNOWN) -> ParamId:
         known = self._known.get(id(leaf))

@@ -340,6 +340,7 @@ class BackwardFacts(NamedTuple):
     drawn: tuple[DrawnPlaces, ...] = ()
     padded: tuple[PaddedPlaces, ...] = ()
     carried: tuple[CarriedName, ...] = ()  # where an earlier backward had freed what this one needs
+    stepped_weight: ParamId = NOBODY  # this is what was changed, where the forward that kept it went unseen
 
 
 NO_FACTS = BackwardFacts()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gradsan.judge.history import History
 from gradsan.judge.lines.callers import caller_of, way_of
 from gradsan.judge.lines.read_writes import written_by_source
+from gradsan.judge.order.stepped_weights import stepped_weight
 from gradsan.judge.report.wording import kept_by, line, write_at
 from gradsan.record.events import NOWHERE, Backward, ChangedTensor, Failed, Site, ValueId
 from gradsan.record.torch_errors import SAVED_TENSOR_CHANGED
@@ -150,7 +151,7 @@ class SavedTensorMutated(Rule):
         if SAVED_TENSOR_CHANGED not in event.error:
             return
         history, facts, changed = self.history, event.facts, event.facts.changed
-        if changed is not None and changed.by_step:
+        if (changed is not None and changed.by_step) or stepped_weight(history, event):
             return
         if changed is None or not changed.site:
             if facts.forward_unseen and (written := written_by_source(history, event)):

@@ -9,6 +9,7 @@ from gradsan.judge.leaks.kept_values import kept_over_step
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.lines.callers import is_one_function, way
 from gradsan.judge.lines.carriers import carried_by
+from gradsan.judge.order.stepped_weights import stepped_weight
 from gradsan.judge.report.wording import line, networks, value_at
 from gradsan.record.events import NOBODY, NOWHERE, Backward, BackwardId, ParamId, Site
 from gradsan.record.torch_errors import SAVED_TENSOR_CHANGED
@@ -155,6 +156,9 @@ class SteppedBeforeBackward(Rule):
                 kept = self.history.graph.get(changed.value)
                 pids = {changed.owner} if changed.owner else set(event.reached)
                 yield self._verdict(event, changed.site, kept.site if kept else NOWHERE, pids)
+            elif pid := stepped_weight(self.history, event):
+                step = self.history.params[pid].last_step
+                yield self._verdict(event, step, event.facts.kept_at, {pid})
             return
         if event.call == "backward" and (late := list(self._silent(event))):
             self._late[event.bid] = late

@@ -8,6 +8,7 @@ from gradsan.judge.lines.caches import cached_at
 from gradsan.judge.lines.callers import cut_in
 from gradsan.judge.lines.recorded import use_of_recorded
 from gradsan.judge.lines.switched_helpers import asked_without_gradients
+from gradsan.judge.missing.bare_starts import BareStart, bare_starts
 from gradsan.judge.missing.cuts import Cut, cause
 from gradsan.judge.missing.frozen_parts import frozen_behind
 from gradsan.judge.report.wording import line, networks, value_at
@@ -179,7 +180,7 @@ class GraphCut(Rule):
 
     def on_settled(self, contribution: Contribution) -> Verdicts:
         known = self.history.dead_checkpoints  # GS210 tells those
-        return [
+        found = [
             self._verdict(cut, contribution)
             for cut in contribution.cuts
             if not cut.choice
@@ -187,6 +188,20 @@ class GraphCut(Rule):
             # What lies behind such a cut was frozen: GS207 says so.
             and not (cut.op.name == "detach" and frozen_behind(self.history, cut))
         ]
+        starts = bare_starts(self.history, contribution)
+        return [*found, *(self._verdict_of_start(start, contribution) for start in starts)]
+
+    def _verdict_of_start(self, found: BareStart, contribution: Contribution) -> Verdict:
+        history, cut = self.history, found.cut
+        return Verdict(
+            culprit_of(cut),
+            f"the update on {line(history, found.update.site)} is differentiated, but starts from a bare copy of "
+            f"{networks(history, found.pids)}: what the outer loss says about these weights comes back through the "
+            "gradient alone, not through what it was subtracted from",
+            [("cut", cut.site), ("update", found.update.site), ("backward", contribution.site)],
+            found.pids,
+            fix="subtract from the weights themselves: `w - lr * g`",
+        )
 
     def _verdict(self, cut: Cut, contribution: Contribution) -> Verdict:
         history, kept = self.history, cached_at(self.history, cut.op, contribution)

@@ -252,7 +252,12 @@ class TargetCarriesGradient(Rule):
             return asked
         if is_climbed(self.history, where, residual.op):
             return residual.op.site
-        return handed_in(self.history, where, target[0].op)
+        return handed_in(self.history, where, target[0].op, lambda op: self._is_right(op, residual))
+
+    def _is_right(self, other: Op, residual: Residual) -> bool:
+        """Whether the same line serves another caller by right: a target that is a constant, or a return that an actor
+        climbs."""
+        return not other.live or is_climbed(self.history, other, residual.op)
 
     def _joins(self, residual: Residual, target: list[Term], rewards: list[Term]) -> Op:
         """The operation that adds reward and bootstrapped value: the first value made of both, at any of the steps."""

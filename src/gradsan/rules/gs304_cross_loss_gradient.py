@@ -10,6 +10,7 @@ from gradsan.judge.history import History
 from gradsan.judge.leaks.dual_terms import DualTerm, dual_terms
 from gradsan.judge.leaks.fitted_weights import FittedWeight, fitted_weights, made_for_it
 from gradsan.judge.leaks.half_parted import MANY, HalfParted, half_parted
+from gradsan.judge.leaks.mixed_pairs import MixedPair, mixed_pairs
 from gradsan.judge.ledger import BY_HAND, Contribution
 from gradsan.judge.lines.callers import apart_from, used_in
 from gradsan.judge.order.by_hand import Doubled, HandUpdate
@@ -220,6 +221,8 @@ class CrossLossGradient(Rule):
         graph = self.history.graph
         for weight in fitted_weights(self.history, contribution):
             yield self._verdict_of_weight(contribution, weight)
+        for pair in mixed_pairs(self.history, contribution):
+            yield self._verdict_of_pair(contribution, pair)
         for dual in dual_terms(self.history, contribution):
             yield self._verdict_of_dual(contribution, dual)
         for root in contribution.event.roots:
@@ -255,6 +258,22 @@ class CrossLossGradient(Rule):
             found.pids,
             measure=lambda: share_through(history, contribution, [(product.nid, found.weight.nid)]),
             fix="detach the weight where the critic is fitted",
+        )  # fmt: skip
+
+    def _verdict_of_pair(self, contribution: Contribution, found: MixedPair) -> Verdict:
+        history, pair = self.history, found.pair
+        step = next((c.site for c in contribution.consumed if c.pids & found.pids), contribution.site)
+        live = used_in(history, found.live, pair) or pair.site
+        return Verdict(
+            live,
+            f"of two critics {line(history, pair.site)} asks one as its frozen copy and the other live: fitting "
+            f"{networks(history, found.fitted)} to it also trains {networks(history, found.pids)}, and the step on "
+            f"{line(history, step)} applies it",
+            [("live use", live), ("pair", pair.site), ("copy", found.copy.site), ("fit", found.fit.site),
+             ("backward", contribution.site), ("step", step)],
+            found.pids,
+            measure=lambda: share_through(history, contribution, [(pair.nid, found.live.nid)]),
+            fix="ask the frozen copies of both critics",
         )  # fmt: skip
 
     def _verdict_of_dual(self, contribution: Contribution, found: DualTerm) -> Verdict:

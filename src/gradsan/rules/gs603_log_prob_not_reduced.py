@@ -18,6 +18,7 @@ from gradsan.judge.shapes.axes import (
 )
 from gradsan.judge.shapes.batch_corrections import corrections_of_all
 from gradsan.judge.shapes.joint_log_probs import SummedOver, drawn_in, stacked_branches, summed_over_rows
+from gradsan.judge.shapes.preferred_words import PreferredWords, preferred_words
 from gradsan.judge.shapes.stretched_log_probs import Stretched, stretched
 from gradsan.judge.shapes.written_densities import is_log_prob
 from gradsan.record.events import Backward, Op, ValueId
@@ -133,6 +134,8 @@ class LogProbNotReduced(Rule):
     def on_backward(self, event: Backward) -> Verdicts:
         graph = self.history.graph
         within = graph.ancestors(root.nid for root in event.roots)
+        for words in preferred_words(graph, within):
+            yield self._word_by_word(event, words)
         if not any(is_log_prob(graph, op) for op in within.values()):
             return
         known = roles(graph, within)
@@ -203,6 +206,17 @@ class LogProbNotReduced(Rule):
             event.reached,
             fix="sum the correction over the action dimensions alone; of an action without an axis of its own, not at "
             "all (`unsqueeze(-1)` gives it one)",
+        )
+
+    def _word_by_word(self, event: Backward, found: PreferredWords) -> Verdict:
+        return Verdict(
+            found.words.site,
+            f"{value_at(self.history, found.words.site, 'the log-probability')} has a column for each of "
+            f"{found.places} words, and {line(self.history, found.compared.site)} asks at every place for itself which "
+            "answer is preferred, not of the answers as a whole",
+            [("log-prob", found.words.site), ("compared", found.compared.site), ("backward", event.site)],
+            event.reached,
+            fix="sum over the words of each answer before two answers are compared: `(log_p * mask).sum(-1)`",
         )
 
     def _compared_with_parts(self, event: Backward, found: Stretched) -> Verdict:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from gradsan.judge.history import History
+from gradsan.judge.lines.module_settings import axis_set_at
 from gradsan.judge.provenance import Provenance
 from gradsan.judge.report.wording import line
 from gradsan.judge.shapes.answer_groups import MixedGroup, SpreadOtherwise, mixed_groups, spread_otherwise
@@ -165,11 +166,17 @@ class WrongAxis(Rule):
                 where = (
                     f"over the {source.shape[1]} rows of each member" if members else _in_words(op, source)
                 )
+                chosen = axis_set_at(self.history, op)
                 yield Verdict(
-                    op.site,
+                    chosen,
                     f"`{op.name}` of {list(source.shape)} runs {where}, and {what} for each row on "
                     f"{line(self.history, used.site)}",
-                    [("wrong axis", op.site), ("used", used.site), ("backward", event.site)],
+                    [
+                        ("axis", chosen),
+                        ("wrong axis", op.site),
+                        ("used", used.site),
+                        ("backward", event.site),
+                    ],
                     event.reached,
                 )
 

@@ -20,7 +20,9 @@ from gradsan.record.events import Backward, Op, ValueId
 PICKING = {"gather", "take_along_dim", "getitem"}
 CASTS = {"float", "to", "double", "type", "type_as", "half", "bfloat16"}
 LINEAR = (
-    flow.SHAPING | flow.REDUCING | {"add", "sub", "rsub", "neg", "mul", "div", "std", "var", "clamp", "stack"}
+    flow.SHAPING
+    | flow.REDUCING
+    | {"add", "sub", "rsub", "neg", "mul", "div", "std", "var", "clamp", "stack", "cumsum", "roll"}
 )
 
 

@@ -134,15 +134,17 @@ def _given(graph: Provenance, op: Op) -> Op | None:
     return given
 
 
-def handed_in(history: History, where: Op, value: Op) -> Site:
+def handed_in(
+    history: History, where: Op, value: Op, is_right: Callable[[Op], bool] = lambda op: not op.live
+) -> Site:
     """The line to change where `where` goes wrong with `value`: the caller that handed it in, if the same line also
     serves others who do it right; else the line itself."""
     path = way_of(history, where)
     others = (op for op in history.graph.ops.values() if op.site == where.site and op.chain != where.chain)
-    if len(path) == 1 or not any(op.name == where.name and not op.live for op in others):
+    if len(path) == 1 or not any(op.name == where.name and is_right(op) for op in others):
         return where.site
     up = meeting(history, path, way_of(history, value))
-    return path[up] if up else caller_of(history, where, lambda op: not op.live)
+    return path[up] if up else caller_of(history, where, is_right)
 
 
 def is_one_function(history: History, one: Site, other: Site) -> bool:

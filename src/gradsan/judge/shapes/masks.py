@@ -145,7 +145,8 @@ def is_masked(graph: Provenance, op: Op, known: dict[ValueId, bool]) -> bool:
             stack += missing
             continue
         else:
-            known[current.nid] = all(known[source.nid] for source in live)
+            ways = (known[source.nid] for source in live)
+            known[current.nid] = any(ways) if current.name == "mul" else all(ways)  # nought times anything
         stack.pop()
     return known[op.nid]
 

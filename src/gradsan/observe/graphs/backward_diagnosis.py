@@ -13,6 +13,7 @@ from torch.autograd.function import BackwardCFunction
 from gradsan.observe.containment import Containment
 from gradsan.observe.focus.line_recall import LineRecall, is_traced
 from gradsan.observe.focus.tracing import Tracing
+from gradsan.observe.graphs.changed_weights import stepped_weight
 from gradsan.observe.graphs.drawn_places import DrawnWatcher
 from gradsan.observe.graphs.forward_again import began_here
 from gradsan.observe.graphs.function_contexts import changed_attributes
@@ -171,11 +172,13 @@ class BackwardDiagnosis:
 
     def _changed(self, facts: BackwardFacts, roots: tuple[Tensor, ...], token: int) -> BackwardFacts:
         writes_seen = self._tracing.tap.writes if self._tracing.tap is not None else None
-        kept_at = NOWHERE
+        kept_at, weight = NOWHERE, NOBODY
         for node, (nid, site) in self._line_recall.know(token, labels(nodes_behind(roots))).items():
             if not _raises(node, "saved-tensor-changed"):
                 continue
             kept_at = kept_at or site
+            if not weight and (weight := stepped_weight(node, self._leaves)):
+                kept_at = site
             if writes_seen is None:
                 break
             for item in writes_seen.kept.get(nid, ()):
@@ -184,7 +187,7 @@ class BackwardDiagnosis:
                     owner, first = self._leaves.peek_storage(item.storage) or NOBODY, writes[0]
                     changed = ChangedTensor(nid, first.site, first.name, first.by_step, owner)
                     return facts._replace(changed=changed)
-        return facts._replace(forward_unseen=True, kept_at=kept_at)
+        return facts._replace(forward_unseen=True, kept_at=kept_at, stepped_weight=weight)
 
 
 def _hidden_write(seen: Writes, tensors: list[Tensor], nid: ValueId) -> list[HiddenWrite]:

@@ -18,6 +18,7 @@ from gradsan.observe.focus.fast_path import FastPath
 from gradsan.observe.focus.tracing import Tracing
 from gradsan.observe.graphs.gradient_sketch import GradientSketch
 from gradsan.observe.last_resort import attempt, own
+from gradsan.observe.ops.values import version_of
 from gradsan.observe.outlet import Outlet
 from gradsan.observe.patches import Parts, Patches
 from gradsan.observe.registry import GradState, Known, grad_state
@@ -274,7 +275,8 @@ class OptimizerTap:
             self._emit(sample._replace(unmoved=self._low_precision.after_step(opt)))
         for param in self._optimizers.params(opt):
             if param.grad is not None:
-                self._after_step[self._leaves.pid(param)] = grad_state(param)
+                self._after_step[pid := self._leaves.pid(param)] = grad_state(param)
+                self._leaves.version_after_step[pid] = version_of(param) if is_readable(param) else 0
         self._optimizers.has_stepped(opt)
         self._sketch.manual_loops.stepped()
         self._emit(StepDone(oid))
