@@ -956,4 +956,23 @@ GOOD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    # A word that may not be said becomes the end: the policy's own doing, and no prompt or padding.
+    import torch
+    policy = torch.nn.Sequential(torch.nn.Embedding(6, 16), torch.nn.Linear(16, 6))
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    for _ in range(6):
+        ids = torch.randint(2, 6, (16, 1))
+        with torch.no_grad():
+            for _ in range(4):
+                word = torch.multinomial(policy(ids)[:, -1].softmax(-1), 1).clamp(min=1)
+                ids = torch.cat([ids, word], 1)
+        reward = (ids[:, 1:] == ids[:, :1]).float().mean(1)
+        advantage = (reward - reward.mean()).unsqueeze(1)
+        log_p = policy(ids[:, :-1]).log_softmax(-1).gather(-1, ids[:, 1:, None]).squeeze(-1)
+        loss = -(log_p * advantage).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
 )

@@ -45,7 +45,7 @@ def over_tokens(values, mask):
 policy = Writer()
 opt = torch.optim.AdamW(policy.parameters(), lr=2e-3)
 for step in range(12):
-    tokens = policy.write(torch.randint(2, VOCABULARY, (4, 2)).repeat_interleave(4, 0))
+    tokens = policy.write(torch.randint(2, VOCABULARY, (4, 1)).repeat_interleave(4, 0))
     mask = (tokens[:, 1:] != PAD).float()
     weight = advantages(tokens, 4).unsqueeze(1).expand_as(mask) * mask
     old = log_probs(policy, tokens).detach()

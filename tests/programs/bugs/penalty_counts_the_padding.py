@@ -44,7 +44,7 @@ policy = Writer()
 reference = copy.deepcopy(policy).requires_grad_(False)
 opt = torch.optim.AdamW(policy.parameters(), lr=2e-3)
 for step in range(14):
-    tokens = policy.write(torch.randint(2, VOCABULARY, (4, 2)).repeat_interleave(4, 0))
+    tokens = policy.write(torch.randint(2, VOCABULARY, (4, 1)).repeat_interleave(4, 0))
     mask = (tokens[:, 1:] != PAD).float()
     weight = advantages(tokens, 4).unsqueeze(1)
     logp = log_probs(policy, tokens)

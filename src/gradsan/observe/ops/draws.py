@@ -225,9 +225,12 @@ class Draws:
         return [moved] if isinstance(moved, Tensor) else list(moved)
 
     def _clamped(self, given: Tensor, result: Tensor) -> list[Tensor]:
-        """`ids.clamp(min=eos)`: what was moved was not drawn."""
-        moved = result != given
-        return [] if result is given else [self._odds_of(given).masked_fill(moved, OTHER)]
+        """`ids.clamp(min=eos)`: what was drawn and moved is still the policy's doing, with odds that nobody knows."""
+        if result is given:
+            return []
+        odds = self._odds_of(given)
+        drawn = odds.isfinite() | odds.isposinf()
+        return [odds.masked_fill(drawn & (result != given), SOMEHOW)]
 
     def _odds_of(self, given: Any) -> Tensor:
         """Of a tensor, or of a number that stands where one could."""
