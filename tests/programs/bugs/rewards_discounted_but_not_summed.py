@@ -35,7 +35,7 @@ class Reinforce:
         return action
 
     def weights(self):
-        return [self.gamma**i * reward for i, reward in enumerate(self.rewards)]
+        return [self.gamma**i * reward for i, reward in enumerate(self.rewards)]  # BUG GS806
 
     def update(self):
         losses = []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import isnan
+
 import torch
 
 from gradsan.observe.ops.values import Tensor
@@ -36,7 +38,8 @@ def of_sum(inputs: list[Tensor]) -> MaskFacts | None:
         return None
     if inputs[0].requires_grad:
         low, high = (float(x) for x in torch.aminmax(summed.abs()))
-        return MaskFacts(low, high, (), int(summed.count_nonzero()))
+        known = not isnan(high)  # zero times infinity is not zero, and masked all the same
+        return MaskFacts(low, high, (), int(summed.count_nonzero()) if known else 0)
     kept = summed != 0
     if not bool((kept == summed).all()):
         return None
