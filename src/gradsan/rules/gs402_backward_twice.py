@@ -7,6 +7,7 @@ from gradsan.judge.leaks.weights_of_scores import as_a_weight
 from gradsan.judge.lines.before_the_loop import made_before_loop
 from gradsan.judge.lines.callers import helpers_behind
 from gradsan.judge.lines.carried_names import carried_by_source
+from gradsan.judge.lines.carried_on import made_to_carry
 from gradsan.judge.lines.carriers import carried_by, emptied_in_vain, put_away_by
 from gradsan.judge.order.freed_graphs import FreedGraph, shared_with_earlier
 from gradsan.judge.report.wording import line, value_at
@@ -168,6 +169,7 @@ class BackwardTwice(Rule):
         return taken.site if taken is not None and not (freed.in_loop and is_carried) else carrier
 
     def _carrier(self, freed: FreedGraph, made: Op) -> Site:
+        made = made_to_carry(self.history, freed) or made
         again, root = freed.used_again(made), self.history.graph.get(freed.event.roots[0].nid)
         away = NOWHERE
         if again is not None and root is not None:
