@@ -406,6 +406,77 @@ BAD: tuple[str, ...] = (
         for opt in opts:
             opt.step()
     """,
+    """
+    # A running mean is moved by the error together with its graph; the error itself is right.
+    import torch
+    class Learner:
+        def __init__(self):
+            self.critic, self.mean = torch.nn.Linear(3, 1), 0.0
+            self.opt = torch.optim.SGD(self.critic.parameters(), lr=0.1)
+        def update(self, s, r):
+            error = r - self.mean - self.critic(s).squeeze(-1)
+            self.mean = self.mean + 0.1 * error.mean()  # BUG
+            loss = error.pow(2).mean()
+            self.opt.zero_grad()
+            loss.backward()
+            self.opt.step()
+    learner = Learner()
+    for _ in range(3):
+        learner.update(torch.randn(8, 3), torch.randn(8))
+    """,
+    """
+    # The same behind the step.
+    import torch
+    net = torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    average = torch.zeros(())
+    for _ in range(3):
+        error = net(torch.randn(8, 3)).squeeze(-1) - torch.randn(8) + average
+        loss = error.pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        average = 0.9 * average + 0.1 * error.mean()  # BUG
+    """,
+    """
+    # What a helper knows of former features is kept with their graph.
+    import torch
+    class Centre:
+        def __init__(self):
+            self.known = {"mean": torch.zeros(1), "seen": 0}
+        def __call__(self, x):
+            self.known["seen"] += 1
+            moved = self.known["mean"] + (x.mean() - self.known["mean"]) / self.known["seen"]
+            centred = x - self.known["mean"]
+            self.known["mean"] = moved  # BUG
+            return centred
+    net, head = torch.nn.Linear(3, 4), torch.nn.Linear(4, 1)
+    opt = torch.optim.SGD([*net.parameters(), *head.parameters()], lr=0.1)
+    centre = Centre()
+    for _ in range(3):
+        loss = head(centre(torch.tanh(net(torch.randn(8, 3))))).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # A record takes the first value as it comes.
+    import torch
+    class Record:
+        def __init__(self):
+            self.mean = None
+        def add(self, value):
+            self.mean = value if self.mean is None else torch.lerp(self.mean, value, 0.1)  # BUG
+    net, record = torch.nn.Linear(3, 1), Record()
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(3):
+        size = (net(torch.randn(8, 3)).squeeze(-1) - torch.randn(8)).pow(2).mean()
+        loss = size + (0.0 if record.mean is None else (size - record.mean).pow(2))
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        record.add(size)
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -461,5 +532,19 @@ GOOD: tuple[str, ...] = (
         actor_opt.zero_grad()
         actor_loss.backward()
         actor_opt.step()
+    """,
+    """
+    # A running mean that is moved by numbers.
+    import torch
+    net = torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    average = torch.zeros(())
+    for _ in range(3):
+        error = net(torch.randn(8, 3)).squeeze(-1) - torch.randn(8) + average
+        average = 0.9 * average + 0.1 * error.mean().detach()
+        loss = error.pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
     """,
 )

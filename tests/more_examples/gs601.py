@@ -313,6 +313,62 @@ BAD: tuple[str, ...] = (
     weighted = torch.min(ratio * advantage[:, None], ratio.clamp(0.8, 1.2) * advantage[:, None])  # BUG
     (-weighted.mean()).backward()
     """,
+    """
+    # As many answers as words in each: what the answers earned is told by the words that are scored.
+    import torch
+    from torch.nn.functional import one_hot
+    class Writer(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.rnn, self.out = torch.nn.GRU(5, 8, batch_first=True), torch.nn.Linear(8, 5)
+        def forward(self, words):
+            return self.out(self.rnn(one_hot(words, 5).float())[0])
+    writer = Writer()
+    opt = torch.optim.SGD(writer.parameters(), lr=0.1)
+    for _ in range(3):
+        words = torch.randint(5, (6, 7))
+        reward = (words[:, 1:] != words[:, :-1]).float().mean(1)
+        advantage = (reward - reward.mean()) / (reward.std() + 1e-4)
+        scores = writer(words[:, :-1]).log_softmax(-1).gather(2, words[:, 1:, None]).squeeze(2)
+        loss = -(scores * advantage).mean()  # BUG
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The same behind groups of answers.
+    import torch
+    words_in, out = torch.nn.Embedding(5, 8), torch.nn.Linear(8, 5)
+    opt = torch.optim.SGD([*words_in.parameters(), *out.parameters()], lr=0.1)
+    for _ in range(3):
+        prompt = torch.randint(5, (2, 1)).repeat_interleave(3, 0)
+        answer = torch.randint(5, (6, 6))
+        reward = (answer == prompt).float().sum(-1)
+        groups = reward.view(2, 3)
+        centred = groups - groups.mean(1, keepdim=True)
+        advantage = (centred / (groups.std(1, keepdim=True) + 1e-4)).reshape(-1)
+        seen = torch.cat([prompt, answer[:, :-1]], 1)
+        log_prob = torch.distributions.Categorical(logits=out(words_in(seen).tanh())).log_prob(answer)
+        ratio = (log_prob - log_prob.detach()).exp()
+        loss = -(ratio * advantage).mean()  # BUG
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The returns of as many walks as there are steps in each, asked of where they went.
+    import torch
+    policy = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linear(8, 2))
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    for _ in range(3):
+        seen, taken = torch.randn(5, 5, 3), torch.randint(2, (5, 5))
+        right = (taken != 0).sum(1) / 5.0
+        dist = torch.distributions.Categorical(logits=policy(seen))
+        loss = -(dist.log_prob(taken) * (right - right.mean())).mean()  # BUG
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -589,5 +645,22 @@ GOOD: tuple[str, ...] = (
     log_prob = pi(s).log_softmax(-1).gather(-1, words[..., None]).squeeze(-1)
     loss = -(log_prob * weights).mean((1, 2)).max()
     loss.backward()
+    """,
+    """
+    # A weight for each word; each answer's for its sum; and words that stand in rows by right.
+    import torch
+    words_in, out = torch.nn.Embedding(5, 8), torch.nn.Linear(8, 5)
+    opt = torch.optim.SGD([*words_in.parameters(), *out.parameters()], lr=0.1)
+    for i in range(4):
+        answer = torch.randint(5, (6, 7))
+        hits = (answer[:, 1:] == answer[:, :-1]).float()
+        per_place = hits.mean(0)  # belongs to the words
+        reward = hits.mean(1)
+        scores = out(words_in(answer[:, :-1]).tanh()).log_softmax(-1).gather(2, answer[:, 1:, None]).squeeze(2)
+        by_word = (scores * (hits - per_place)).mean() + (scores * per_place * 0.9 ** torch.arange(6)).mean()
+        loss = -by_word - (scores.sum(1) * reward).mean() - (scores.t() * reward).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
     """,
 )

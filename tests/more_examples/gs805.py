@@ -646,6 +646,85 @@ BAD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    # Whether it is over is asked of the first step that a return spans.
+    import collections, numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    env, critic = Walk(), torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    obs, _ = env.reset()
+    for _ in range(8):
+        rows, window = [], collections.deque()
+        for _ in range(48):
+            next_obs, reward, terminated, truncated, _ = env.step(1.0)
+            window.append((obs, reward, next_obs, terminated))
+            while len(window) == 2 or (terminated and window):
+                total = sum(0.9**k * step[1] for k, step in enumerate(window))
+                rows.append((window[0][0], total, window[-1][2], 0.9 ** len(window), window[0][3]))
+                window.popleft()
+            obs = env.reset()[0] if terminated else next_obs
+        s, r, s2, discount, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+        target = r + discount * (1 - end) * critic(s2).squeeze(-1).detach()  # BUG
+        loss = (critic(s).squeeze(-1) - target).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Whole episodes are cut into returns of up to three steps.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.4, size=3)).astype("float32")
+            return self.x.copy(), 1.0 + float(self.x[1]), bool(abs(self.x).max() > 2), False, {}
+
+    env, q, frozen = Walk(), torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(q.parameters(), lr=0.01)
+    for _ in range(8):
+        batch = {"obs": [], "ret": [], "next": [], "on": [], "act": []}
+        while len(batch["obs"]) < 60:
+            (obs, _), over, episode = env.reset(), False, []
+            while not over:
+                action = int(env.random.integers(2))
+                next_obs, reward, over, _, _ = env.step(float(action))
+                episode.append(dict(obs=obs, act=action, reward=reward, next=next_obs, over=over))
+                obs = next_obs
+            for t in range(len(episode)):
+                part = episode[t : t + 3]
+                batch["obs"].append(part[0]["obs"])
+                batch["act"].append(part[0]["act"])
+                batch["ret"].append(sum(0.95**k * step["reward"] for k, step in enumerate(part)))
+                batch["next"].append(part[-1]["next"])
+                batch["on"].append(0.0 if part[0]["over"] else 0.95 ** len(part))
+        data = {name: torch.as_tensor(numpy.array(column)) for name, column in batch.items()}
+        with torch.no_grad():
+            wanted = data["ret"].float() + data["on"].float() * frozen(data["next"]).amax(1)  # BUG
+        chosen = q(data["obs"])[torch.arange(len(wanted)), data["act"]]
+        loss = torch.nn.functional.smooth_l1_loss(chosen, wanted)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -1555,6 +1634,78 @@ GOOD: tuple[str, ...] = (
         s, a, r, s2, end = (torch.as_tensor(numpy.array(part)) for part in zip(*rows))
         y = r.float() + 0.9 * (1 - end.float()) * q(s2).detach().max(1).values
         loss = (q(s).gather(1, a[:, None])[:, 0] - y).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Of the last step that a return spans.
+    import collections, numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    env, critic = Walk(), torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    obs, _ = env.reset()
+    for _ in range(8):
+        rows, window = [], collections.deque()
+        for _ in range(48):
+            next_obs, reward, terminated, truncated, _ = env.step(1.0)
+            window.append((obs, reward, next_obs, terminated))
+            while len(window) == 2 or (terminated and window):
+                total = sum(0.9**k * step[1] for k, step in enumerate(window))
+                rows.append((window[0][0], total, window[-1][2], 0.9 ** len(window), window[-1][3]))
+                window.popleft()
+            obs = env.reset()[0] if terminated else next_obs
+        s, r, s2, discount, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+        target = r + discount * (1 - end) * critic(s2).squeeze(-1).detach()
+        loss = (critic(s).squeeze(-1) - target).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Of any.
+    import collections, numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    env, critic = Walk(), torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    obs, _ = env.reset()
+    for _ in range(8):
+        rows, window = [], collections.deque()
+        for _ in range(48):
+            next_obs, reward, terminated, truncated, _ = env.step(1.0)
+            window.append((obs, reward, next_obs, terminated))
+            while len(window) == 2 or (terminated and window):
+                total = sum(0.9**k * step[1] for k, step in enumerate(window))
+                rows.append((window[0][0], total, window[-1][2], 0.9 ** len(window), any(step[3] for step in window)))
+                window.popleft()
+            obs = env.reset()[0] if terminated else next_obs
+        s, r, s2, discount, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+        target = r + discount * (1 - end) * critic(s2).squeeze(-1).detach()
+        loss = (critic(s).squeeze(-1) - target).pow(2).mean()
         opt.zero_grad()
         loss.backward()
         opt.step()

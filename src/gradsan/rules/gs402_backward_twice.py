@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from gradsan.judge.flow import unshaped
 from gradsan.judge.leaks.weights_of_scores import as_a_weight
-from gradsan.judge.ledger import Contribution
 from gradsan.judge.lines.before_the_loop import made_before_loop
-from gradsan.judge.lines.callers import helpers_behind, parting, used_in, way_of
+from gradsan.judge.lines.callers import helpers_behind
 from gradsan.judge.lines.carried_names import carried_by_source
-from gradsan.judge.lines.carriers import carried_by, emptied_in_vain, is_kept, put_away_by
-from gradsan.judge.lines.source import names_bound_at, words_at
-from gradsan.judge.provenance import params_of
+from gradsan.judge.lines.carried_on import made_to_carry
+from gradsan.judge.lines.carriers import carried_by, emptied_in_vain, put_away_by
+from gradsan.judge.order.freed_graphs import FreedGraph, shared_with_earlier
 from gradsan.judge.report.wording import line, value_at
-from gradsan.record.events import NOWHERE, Backward, Op, Site, ValueId
+from gradsan.record.events import NOWHERE, Backward, Op, Site
 from gradsan.record.torch_errors import kind_of
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
-WRITING = {"setitem", "copy", "index_put", "index_copy"}
+Sites = list[tuple[str, Site]]
 
 
 class BackwardTwice(Rule):
@@ -98,83 +97,25 @@ class BackwardTwice(Rule):
     def on_backward(self, event: Backward) -> Verdicts:
         if not event.error or kind_of(event.error) != "graph-freed":
             return
-        first, shared = self._shared(event)
+        first, shared = shared_with_earlier(self.history, event)
         sites = [("backward", event.site)]
         if first is not None:
             sites.insert(0, ("first backward", first.site))
-        if shared is None:
+        if first is None or shared is None:
             yield self._by_source(event, sites)
             return
         sites.insert(0, ("shared tensor", shared.site))
         sites[1:1] = [("network asked", site) for site in helpers_behind(self.history, shared)]
-        if (again := self._used_again(shared, event)) is not None:
+        freed = FreedGraph(self.history, shared, first, event)
+        if (again := freed.used_again(shared)) is not None:
             sites.insert(1, ("use", again.site))
-        assert first is not None
-        made_in = self.history.graph.iteration_of.get(shared.nid, 0)
-        old = made_in < self.history.iteration and bool(first.consumed_pids())
-        what = value_at(self.history, shared.site, "a tensor")
-        carried = (
-            "was made in an earlier iteration and "
-            if old and not self._is_of_this_round(first, event)
-            else ""
-        )
-        stored = self._stored(shared, event) if old else None
+        stored = freed.stored() if freed.is_old else None
+        message = self._message(freed, stored)
         if stored is not None and stored.site != shared.site:
             sites.insert(0, ("stored with its graph", stored.site))
-            where = line(self.history, stored.site)
-            later = stored.nid > shared.nid
-            carried += (
-                f"is kept with its graph by {where}; it "
-                if later
-                else f"holds the graph of what {where} stored; it "
-            )
-        # One line that sends both backward stands in a loop: what every round takes along was made outside of it.
-        in_loop = first.site == event.site
-        taken = self._taken_along(shared, first) or as_a_weight(self.history, shared, first, event)
-        if taken is not None:
-            sites.insert(0, ("use", taken.site))
-        # Another loss was meant: where it was made is right.
-        mistaken = first.site != event.site and _is_root(shared, event) and _is_root(shared, first.event)
-        apart = old or bool(first.consumed_pids())
-        second = (
-            self._second_use(shared, first, event) if taken is None and stored is None and apart else NOWHERE
-        )
-        is_carried = old and not mistaken and not second
-        made = unshaped(self.history.graph, shared) if taken is not None and in_loop else shared
-        carrier = (
-            (stored.site if stored else self._carrier(made, event)) if is_carried else second or event.site
-        )
-        if is_carried and not stored and carrier != shared.site:
-            sites.insert(0, ("carried over", carrier))
-        if is_carried and (emptied := emptied_in_vain(self.history, carrier)):
-            carrier = emptied
-            sites.insert(0, ("emptied in vain", emptied))
-        elif in_loop and not stored and (before := made_before_loop(self.history, shared, event)):
-            carrier = before
-            sites.insert(0, ("made before the loop", before))
-        by_helper = taken is not None and self._serves_both(taken, shared, event)
-        if by_helper:
-            carrier = carried_by(self.history, shared)
-            sites.insert(0, ("carried over", carrier))
-        yield Verdict(
-            taken.site if taken is not None and not by_helper and not (in_loop and is_carried) else carrier,
-            f"{what} ({line(self.history, shared.site)}) {carried}went through backward on "
-            f"{line(self.history, first.site)}, which freed its graph; backward on "
-            f"{line(self.history, event.site)} needs it again",
-            sites,
-            event.reached,
-        )
+        yield Verdict(self._culprit(freed, stored, sites), message, sites, event.reached)
 
-    def _carrier(self, made: Op, event: Backward) -> Site:
-        again, root = self._used_again(made, event), self.history.graph.get(event.roots[0].nid)
-        away = (
-            put_away_by(self.history, made, again, root)
-            if again is not None and root is not None
-            else NOWHERE
-        )
-        return away or carried_by(self.history, made)
-
-    def _by_source(self, event: Backward, sites: list[tuple[str, Site]]) -> Verdict:
+    def _by_source(self, event: Backward, sites: Sites) -> Verdict:
         """Nobody has traced what this loss was made of."""
         message = "this backward needs values that an earlier backward has freed"
         carrier = carried_by_source(self.history, event)
@@ -183,103 +124,72 @@ class BackwardTwice(Rule):
         message += ": by its source, what was made here goes through backward in every round of the loop"
         return Verdict(carrier, message, [("carried over", carrier), *sites], event.reached)
 
-    def _taken_along(self, shared: Op, first: Contribution) -> Op | None:
-        """Where the first loss takes the shared value up, if what was stepped upon that loss has no part in the value:
-        another's loss is to train what has, and to this one it is a number (the log-probability in a temperature's
-        loss, the value in an advantage)."""
-        graph, consumed = self.history.graph, first.consumed_pids()
-        behind = graph.live_params([shared.nid])
-        if not consumed or not behind or consumed & behind or _is_root(shared, first.event):
-            return None
-        theirs = graph.live_ancestors(root.nid for root in first.event.roots)
-        users = [theirs[nid] for nid in graph.consumers.get(shared.nid, ()) if nid in theirs]
-        return min(users, key=lambda op: op.nid, default=None)
-
-    def _serves_both(self, taken: Op, shared: Op, event: Backward) -> bool:
-        """One line of a helper (a network's forward) takes it up for both losses: the place for a `detach` is where it
-        was made for them."""
-        again = self._used_again(shared, event)
-        outside = parting(self.history, way_of(self.history, taken), way_of(self.history, shared))
-        return again is not None and again.site == taken.site and outside > 0
-
-    def _second_use(self, shared: Op, first: Contribution, event: Backward) -> Site:
-        """Where this loss takes up what was live for another one of the same round, by right: after the step it is to
-        be a number here. Nowhere, where the value comes from an earlier round."""
-        history = self.history
-        newest = self._is_of_this_round(first, event)
-        if newest and not self._has_other_parts(shared, event):
-            return NOWHERE  # as a number it would leave nothing to learn
-        taught = first.consumed_pids() & history.graph.live_params([shared.nid])
-        again, root = self._used_again(shared, event), history.graph.get(event.roots[0].nid)
-        if not newest or not taught or again is None or root is None:
-            return NOWHERE
-        made, use = history.sites.get(carried_by(history, shared)), used_in(history, again, root)
-        seen = history.sites.get(use)
-        if made is None or seen is None or made.file != seen.file:
-            return NOWHERE
-        by_name = names_bound_at(made.file, made.line) & words_at(seen.file, seen.line)
-        return use if by_name else NOWHERE
-
-    def _is_of_this_round(self, first: Contribution, event: Backward) -> bool:
-        """Though a step has come between, both are of one round of the loop."""
-        same = [c for c in self.history.ledger.recent.values() if c.site == first.site]
-        return first.site != event.site and bool(same) and same[-1] is first
-
-    def _has_other_parts(self, shared: Op, event: Backward) -> bool:
-        """Whether this loss has parameters past the shared value."""
-        roots = [root.nid for root in event.roots]
-        past = self.history.graph.ancestors(roots, lambda user, _: user.live and user.nid != shared.nid)
-        return any(params_of(op) for op in past.values())
-
-    def _used_again(self, shared: Op, event: Backward) -> Op | None:
-        """Where this loss takes the shared value up: the place for a `detach`."""
-        graph = self.history.graph
-        mine = graph.live_ancestors(root.nid for root in event.roots)
-        users = [mine[nid] for nid in graph.consumers.get(shared.nid, ()) if nid in mine]
-        return max(users, key=lambda op: op.nid, default=None)
-
-    def _stored(self, shared: Op, event: Backward) -> Op | None:
-        """The first write of a value with a graph into a buffer without one, among what the shared value was made
-        of, or what was made of it until it came to this loss; else what was made of it to be kept in a container."""
-        graph = self.history.graph
-        mine = graph.live_ancestors(root.nid for root in event.roots)
-        onward = {nid: mine[nid] for nid in graph.descendants([shared.nid], mine)}
-        for _, op in sorted((graph.live_ancestors([shared.nid]) | onward).items()):
-            sources = list(graph.inputs(op))
-            if op.name in WRITING and op.site and len(sources) > 1 and not sources[0].live:
-                return op
-        return next(
-            (op for _, op in sorted(onward.items()) if op is not shared and is_kept(self.history, op)), None
+    def _message(self, freed: FreedGraph, stored: Op | None) -> str:
+        shared, history = freed.shared, self.history
+        what = value_at(history, shared.site, "a tensor")
+        is_earlier = freed.is_old and not freed.is_of_this_round
+        carried = "was made in an earlier iteration and " if is_earlier else ""
+        if stored is not None and stored.site != shared.site:
+            where = line(history, stored.site)
+            carried += (
+                f"is kept with its graph by {where}; it "
+                if stored.nid > shared.nid
+                else f"holds the graph of what {where} stored; it "
+            )
+        return (
+            f"{what} ({line(history, shared.site)}) {carried}went through backward on "
+            f"{line(history, freed.first.site)}, which freed its graph; backward on "
+            f"{line(history, freed.event.site)} needs it again"
         )
 
-    def _shared(self, event: Backward) -> tuple[Contribution | None, Op | None]:
-        """The newest value that this loss has in common with a loss that went backward before."""
-        graph = self.history.graph
-        mine = graph.live_ancestors(root.nid for root in event.roots)
-        best: tuple[Contribution | None, Op | None] = (None, None)
-        for other in self.history.ledger.recent.values():
-            if other.bid == event.bid or other.event.error:
-                continue
-            theirs = graph.live_ancestors(root.nid for root in other.event.roots)
-            both = mine.keys() & theirs.keys() | _other_results(mine, theirs)
-            common = [n for n in both if mine[n].inputs and mine[n].site]
-            if common and (best[1] is None or max(common) > best[1].nid):
-                best = (other, mine[max(common)])
-        if best[0] is None:
-            earlier = [c for c in self.history.ledger.recent.values() if c.bid != event.bid]
-            return (earlier[-1] if earlier else None), None
-        return best
+    def _culprit(self, freed: FreedGraph, stored: Op | None, sites: Sites) -> Site:
+        """The line to change: where a loss takes the value up that should know it as a number, else the one that
+        carries it from one backward to the other."""
+        taken = freed.taken_along() or as_a_weight(self.history, freed.shared, freed.first, freed.event)
+        if taken is not None:
+            sites.insert(0, ("use", taken.site))
+        apart = freed.is_old or bool(freed.first.consumed_pids())
+        second = freed.second_use() if taken is None and stored is None and apart else NOWHERE
+        is_carried = freed.is_old and not freed.is_mistaken and not second
+        made = (
+            unshaped(self.history.graph, freed.shared)
+            if taken is not None and freed.in_loop
+            else freed.shared
+        )
+        carrier = second or freed.event.site
+        if is_carried:
+            carrier = stored.site if stored else self._carrier(freed, made)
+            if not stored and carrier != freed.shared.site:
+                sites.insert(0, ("carried over", carrier))
+        carrier = self._elsewhere(freed, carrier, is_carried, stored, sites)
+        if taken is not None and freed.serves_both(taken):
+            carrier = carried_by(self.history, freed.shared)
+            sites.insert(0, ("carried over", carrier))
+            return carrier
+        return taken.site if taken is not None and not (freed.in_loop and is_carried) else carrier
 
+    def _carrier(self, freed: FreedGraph, made: Op) -> Site:
+        made = made_to_carry(self.history, freed) or made
+        again, root = freed.used_again(made), self.history.graph.get(freed.event.roots[0].nid)
+        away = NOWHERE
+        if again is not None and root is not None:
+            away = put_away_by(self.history, made, again, root)
+        return away or carried_by(self.history, made)
 
-def _other_results(mine: dict[ValueId, Op], theirs: dict[ValueId, Op]) -> set[ValueId]:
-    """Values of one loss that an operation made together with values of the other: a recurrent layer gives its outputs
-    to one, and its state to the next."""
-    made = {(op.name, op.inputs): op.facts.part for op in theirs.values() if op.inputs}
-    return {nid for nid, op in mine.items() if made.get((op.name, op.inputs), op.facts.part) != op.facts.part}
-
-
-def _is_root(op: Op, event: Backward) -> bool:
-    return any(root.nid == op.nid for root in event.roots)
+    def _elsewhere(
+        self, freed: FreedGraph, carrier: Site, is_carried: bool, stored: Op | None, sites: Sites
+    ) -> Site:
+        """The line that was to empty what the carrier fills, or had the value before the loop began; else the
+        carrier."""
+        if is_carried and (emptied := emptied_in_vain(self.history, carrier)):
+            sites.insert(0, ("emptied in vain", emptied))
+            return emptied
+        if freed.in_loop and not stored:
+            before = made_before_loop(self.history, freed.shared, freed.event)
+            if before:
+                sites.insert(0, ("made before the loop", before))
+                return before
+        return carrier
 
 
 rule = BackwardTwice

@@ -19,7 +19,7 @@ from gradsan.judge.returns.bootstraps import (
 from gradsan.judge.returns.cut_estimates import estimates_in
 from gradsan.judge.returns.padding_values import values_of_padding
 from gradsan.judge.returns.projected_targets import projected_targets
-from gradsan.judge.returns.shifted_ends import EndsOfOthers, ShiftedEnds
+from gradsan.judge.returns.shifted_ends import EndsOfFirstSteps, EndsOfOthers, ShiftedEnds
 from gradsan.judge.returns.single_bootstraps import SingleBootstraps
 from gradsan.judge.returns.unmasked_parts import Unmasked, unmasked_parts
 from gradsan.judge.returns.unmasked_steps import FIX, UnmaskedStep, unmasked_steps
@@ -367,6 +367,7 @@ class BootstrapPastEnd(Rule):
             (
                 ShiftedEnds("come right after the end of an episode", -1),
                 ShiftedEnds("come right before the end of an episode", 1),
+                EndsOfFirstSteps("end with their first step", 0),
                 *(EndsOfOthers("lie beside the end of another's", by) for by in range(1, MOST_OTHERS)),
             ),
         )
@@ -460,12 +461,8 @@ class BootstrapPastEnd(Rule):
         )
 
     def _beside_the_ends(self, event: Backward, target: Bootstrap, found: ShiftedEnds) -> Verdict:
-        return self._verdict(
-            event, target, "error",
-            f"takes no next value at all {found.masked} rows that {found.word}, and one at the ends themselves: the "
-            "flags are those of other rows",
-            stored_at(self.history, target.site),
-        )  # fmt: skip
+        culprit = stored_at(self.history, target.site) if found.put_away else NOWHERE
+        return self._verdict(event, target, "error", found.text, culprit)
 
     def _from_next_start(self, event: Backward, target: Bootstrap, rows: int) -> Verdict:
         return self._verdict(

@@ -190,7 +190,9 @@ def _keeps_argument(tree: ast.AST, name: str, place: int) -> tuple[int, str] | N
 
 
 def _holds(value: ast.expr | None, names: set[str]) -> bool:
-    """Whether it is one of the names as it is, or a display of them."""
+    """Whether it is one of the names as it is, a display of them, or a choice that may fall on one."""
+    if isinstance(value, ast.IfExp):
+        return _holds(value.body, names) or _holds(value.orelse, names)
     if isinstance(value, ast.Tuple | ast.List):
         return any(_holds(part, names) for part in value.elts)
     return isinstance(value, ast.Name) and value.id in names

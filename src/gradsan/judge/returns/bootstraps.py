@@ -31,6 +31,7 @@ class Rest(NamedTuple):
     number: float
     follows: bool
     starts: bool = False
+    steps: int = 1  # that its reward was summed over
 
 
 @dataclass(slots=True)
@@ -151,7 +152,9 @@ def _over_several_steps(
         return None
     rows = zip(windows, met.numbers, rewards, strict=True)
     whole = [(w, number, reward) for w, number, reward in rows if w is not None and w.is_whole]
-    return Bootstrap(met, op.site, [Rest(w.last, difference(n, r), True) for w, n, r in whole])
+    return Bootstrap(
+        met, op.site, [Rest(w.last, difference(n, r), True, steps=w.inside) for w, n, r in whole]
+    )
 
 
 def _rest_outside(met: Met, rows: list[Row], outside: Outside) -> list[Rest]:

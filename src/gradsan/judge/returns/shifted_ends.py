@@ -1,4 +1,5 @@
-"""Ends of other steps: a target that takes no next value beside the ends of episodes, instead of at them."""
+"""Ends of other steps: a target that takes no next value beside the ends of episodes, instead of at them; and the flag
+of another step than the last, where a row spans several."""
 
 from __future__ import annotations
 
@@ -37,6 +38,18 @@ class ShiftedEnds:
     def is_so(self) -> bool:
         return self.masked >= ENOUGH and not self.others
 
+    @property
+    def text(self) -> str:
+        return (
+            f"takes no next value at all {self.masked} rows that {self.word}, and one at the ends themselves: the "
+            "flags are those of other rows"
+        )
+
+    @property
+    def put_away(self) -> bool:
+        """Whether the flags came beside other rows where transitions are kept."""
+        return True
+
 
 @dataclass(slots=True)
 class EndsOfOthers(ShiftedEnds):
@@ -69,3 +82,35 @@ class EndsOfOthers(ShiftedEnds):
     @property
     def is_so(self) -> bool:
         return min(self.masked, self.taken) >= ENOUGH and not self.others
+
+
+@dataclass(slots=True)
+class EndsOfFirstSteps(ShiftedEnds):
+    """Of returns over several steps, those whose last step ended the episode: where the first one is asked, only
+    those that it ended itself, because they span nothing more, take no next value."""
+
+    taken: int = 0
+
+    def add(self, book: ExperienceBook, rest: list[Rest]) -> None:
+        for row in rest:
+            if row.transition.end in UNCLEAR:
+                continue
+            wanted = row.transition.end == "terminated" and row.steps == 1
+            self.masked += wanted and row.number == 0.0
+            self.taken += row.transition.end == "terminated" and row.steps > 1 and row.number != 0.0
+            self.others += wanted != (row.number == 0.0)
+
+    @property
+    def is_so(self) -> bool:
+        return min(self.masked, self.taken) >= ENOUGH and not self.others
+
+    @property
+    def text(self) -> str:
+        return (
+            f"takes no next value at the {self.masked} rows that {self.word}, and one at all {self.taken} that end "
+            "with a later one: the flag is that of the first step, not of the last"
+        )
+
+    @property
+    def put_away(self) -> bool:
+        return False

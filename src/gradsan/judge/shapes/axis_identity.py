@@ -1,13 +1,14 @@
 """Which axes of different values are the same one: the samples of a batch, the steps of a sequence.
 
 Every axis of a value from outside gets a name of its own; operations hand names on, and axes that meet in an
-elementwise operation get one name in common. So a weight that belongs to the sequences is known as such even where
-there are as many sequences as steps.
+elementwise operation, or as what is chosen from and what chooses, get one name in common. So a weight that belongs to
+the sequences is known as such even where there are as many sequences as steps.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 
 from gradsan.judge.flow import REDUCING
 from gradsan.judge.provenance import Provenance
@@ -16,6 +17,9 @@ from gradsan.judge.shapes.meetings import Meeting
 from gradsan.record.events import Op, ValueId
 
 PAIRING = {"matmul", "mm", "bmm", "einsum", "cdist", "outer", "ger", "cov", "corrcoef", "cosine_similarity"}
+
+ALIKE = {"eq", "ne"}
+FLATTENING = {"view", "reshape", "flatten", "ravel", "unflatten"}
 
 
 def rows_along_columns(graph: Provenance, within: dict[ValueId, Op]) -> Iterator[Meeting]:
@@ -103,25 +107,45 @@ class _AxisNames:
         found: Roles = ()
         if op.name in LAYERS and inputs and len(inputs[0].shape) == len(op.shape):
             found = (*self._known[inputs[0].nid][:-1], UNKNOWN)
-        elif op.name in BY_SIZE and op.kind == "operation":
-            self._join(op, inputs)
+        elif op.name in BY_SIZE | ALIKE and op.kind == "operation":
+            met = self._join(op, inputs)
+            found = met if op.name in ALIKE else ()
+        elif op.name == "gather":  # each row chooses by its own row of the index, each step by its own step
+            self._join(op, inputs, op.facts.axes)
         elif (index := _index(op, inputs)) is not None:
             found = (self._known[index.nid][0], *self._known[inputs[0].nid][1:])
+        elif op.name == "getitem" and len(inputs) == 1:
+            found = self._sliced(op, inputs[0])
+        elif (flat := _before_grouping(self._graph, op)) is not None:
+            found = self._known.get(flat.nid, ())
         if op.kind == "operation" and not found:
             found = handed_on(self._graph, op, self._known)
         if len(found) != len(op.shape):
             found = (UNKNOWN,) * len(op.shape)
         self._known[op.nid] = tuple(self._find(name) if name else self._fresh() for name in found)
 
-    def _join(self, op: Op, inputs: list[Op]) -> None:
+    def _join(self, op: Op, inputs: list[Op], but: tuple[int, ...] = ()) -> Roles:
         """Axes of one size at one place are the same axis, whatever they were called."""
+        found = list[str]()
         for place in range(-len(op.shape), 0):
             fitting = [i for i in inputs if len(i.shape) >= -place and i.shape[place] == op.shape[place] > 1]
             names = [self._find(self._known[i.nid][place]) for i in fitting]
+            found += names[:1] or [UNKNOWN]
+            if place + len(op.shape) in but:
+                continue
             for name in names[1:]:
                 self._same[self._find(name)] = self._find(names[0])
             for i in fitting:
                 self._known[i.nid] = tuple(self._find(name) for name in self._known[i.nid])
+        return tuple(found)
+
+    def _sliced(self, op: Op, source: Op) -> Roles:
+        """`x[:, 1:, None]` has the axes of `x`, and new ones of one element."""
+        wide = [name for n, name in zip(source.shape, self._known[source.nid], strict=True) if n > 1]
+        if len(wide) != sum(n > 1 for n in op.shape):
+            return ()
+        left = iter(wide)
+        return tuple(next(left) if n > 1 else UNKNOWN for n in op.shape)
 
     def _fresh(self) -> str:
         self._count += 1
@@ -140,3 +164,12 @@ def _index(op: Op, inputs: list[Op]) -> Op | None:
     source, index = inputs
     fits = len(index.shape) == 1 and op.shape == (*index.shape, *source.shape[1:])
     return index if fits and not index.floating and index.shape[0] > 1 else None
+
+
+def _before_grouping(graph: Provenance, op: Op) -> Op | None:
+    """Rows that were laid out in groups, reckoned with place by place, and are a row again: what they were before."""
+    here = next(graph.inputs(op), None) if op.name in FLATTENING and len(op.shape) == 1 else None
+    while here is not None and len(here.shape) > 1:
+        passes = here.name in FLATTENING | BY_SIZE and here.kind == "operation"
+        here = next((i for i in graph.inputs(here) if prod(i.shape) == op.shape[0]), None) if passes else None
+    return here
