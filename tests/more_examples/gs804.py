@@ -34,6 +34,54 @@ BAD: tuple[str, ...] = (
             loss.backward()
             opt.step()
     """,
+    """
+    # Each row is learned from once, but the policy has moved since it drew them all.
+    import torch
+    policy = torch.nn.Linear(3, 4)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    def score(s, a):
+        return torch.distributions.Categorical(logits=policy(s)).log_prob(a)
+    for _ in range(4):
+        s = torch.randn(12, 3)
+        with torch.no_grad():
+            a = torch.distributions.Categorical(logits=policy(s)).sample()
+            advantage = (a == s.argmax(1)).float() - 0.5
+        for rows in torch.randperm(12).split(4):
+            new = score(s[rows], a[rows])
+            old = new.detach()  # BUG
+            ratio = (new - old).exp()
+            weight = advantage[rows]
+            loss = -torch.min(ratio * weight, ratio.clamp(0.8, 1.2) * weight).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+    """,
+    """
+    # Answers of a generation, cut into slices; each takes its own present scores for the old ones.
+    import torch
+    embed, head = torch.nn.Embedding(6, 8), torch.nn.Linear(8, 6)
+    opt = torch.optim.Adam([*embed.parameters(), *head.parameters()], lr=0.01)
+    def scores_of(tokens):
+        logits = head(torch.tanh(embed(tokens[:, :-1])))
+        return logits.log_softmax(-1).gather(2, tokens[:, 1:].unsqueeze(2)).squeeze(2)
+    @torch.no_grad()
+    def generate():
+        tokens = torch.zeros(8, 1, dtype=torch.long)
+        for _ in range(4):
+            chances = head(torch.tanh(embed(tokens[:, -1]))).softmax(-1)
+            tokens = torch.cat([tokens, torch.multinomial(chances, 1)], 1)
+        return tokens, tokens.float().mean(1, keepdim=True) - 2.0
+    for _ in range(4):
+        tokens, advantage = generate()
+        for part, weight in zip(tokens.chunk(4), advantage.chunk(4)):
+            with torch.no_grad():
+                old = scores_of(part)  # BUG
+            ratio = torch.exp(scores_of(part) - old)
+            loss = -torch.min(ratio * weight, ratio.clamp(0.8, 1.25) * weight).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+    """,
 )
 GOOD: tuple[str, ...] = (
     """
@@ -65,6 +113,95 @@ GOOD: tuple[str, ...] = (
         for _ in range(3):
             chosen = policy(s).gather(1, a)
             loss = -(chosen / chosen.detach() * advantage).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+    """,
+    """
+    # Scores of the time when the choices were drawn.
+    import torch
+    policy = torch.nn.Linear(3, 4)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    def score(s, a):
+        return torch.distributions.Categorical(logits=policy(s)).log_prob(a)
+    for _ in range(4):
+        s = torch.randn(12, 3)
+        with torch.no_grad():
+            a = torch.distributions.Categorical(logits=policy(s)).sample()
+            advantage = (a == s.argmax(1)).float() - 0.5
+            known = score(s, a)
+        for rows in torch.randperm(12).split(4):
+            new = score(s[rows], a[rows])
+            old = known[rows]
+            ratio = (new - old).exp()
+            weight = advantage[rows]
+            loss = -torch.min(ratio * weight, ratio.clamp(0.8, 1.2) * weight).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+    """,
+    """
+    # Not clipped: a plain policy gradient.
+    import torch
+    policy = torch.nn.Linear(3, 4)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    def score(s, a):
+        return torch.distributions.Categorical(logits=policy(s)).log_prob(a)
+    for _ in range(4):
+        s = torch.randn(12, 3)
+        with torch.no_grad():
+            a = torch.distributions.Categorical(logits=policy(s)).sample()
+            advantage = (a == s.argmax(1)).float() - 0.5
+        for rows in torch.randperm(12).split(4):
+            new = score(s[rows], a[rows])
+            old = new.detach()
+            ratio = (new - old).exp()
+            weight = advantage[rows]
+            loss = -(ratio * weight).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+    """,
+    """
+    # All parts make one step.
+    import torch
+    policy = torch.nn.Linear(3, 4)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    def score(s, a):
+        return torch.distributions.Categorical(logits=policy(s)).log_prob(a)
+    for _ in range(4):
+        s = torch.randn(12, 3)
+        with torch.no_grad():
+            a = torch.distributions.Categorical(logits=policy(s)).sample()
+            advantage = (a == s.argmax(1)).float() - 0.5
+        opt.zero_grad()
+        for rows in torch.randperm(12).split(4):
+            new = score(s[rows], a[rows])
+            old = new.detach()
+            ratio = (new - old).exp()
+            weight = advantage[rows]
+            loss = -torch.min(ratio * weight, ratio.clamp(0.8, 1.2) * weight).mean()
+            (loss / 3).backward()
+        opt.step()
+    """,
+    """
+    # As above, with choices that nobody drew.
+    import torch
+    policy = torch.nn.Linear(3, 4)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    def score(s, a):
+        return torch.distributions.Categorical(logits=policy(s)).log_prob(a)
+    for _ in range(4):
+        s = torch.randn(12, 3)
+        with torch.no_grad():
+            a = torch.randint(4, (12,))
+            advantage = (a == s.argmax(1)).float() - 0.5
+        for rows in torch.randperm(12).split(4):
+            new = score(s[rows], a[rows])
+            old = new.detach()
+            ratio = (new - old).exp()
+            weight = advantage[rows]
+            loss = -torch.min(ratio * weight, ratio.clamp(0.8, 1.2) * weight).mean()
             opt.zero_grad()
             loss.backward()
             opt.step()

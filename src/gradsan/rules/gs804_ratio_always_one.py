@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 from gradsan.judge.history import History
 from gradsan.judge.lines.callers import is_one_function
 from gradsan.judge.objective import scores
 from gradsan.judge.objective.scores import Difference
+from gradsan.judge.objective.stale_draws import moved_since_drawn
 from gradsan.judge.report.wording import line, value_at
 from gradsan.record.events import Backward, Op, Site, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
+
+ENOUGH = 2  # updates
 
 
 @dataclass(slots=True)
@@ -30,7 +34,8 @@ class RatioAlwaysOne(Rule):
     needs_deep = True
     what = """
         Several updates are made with one batch, and each computes the "old" log-probabilities anew, from the weights
-        as they are then. The ratio of new to old is one in every update.
+        as they are then. The ratio of new to old is one in every update. So it is where what the policy has drawn is
+        cut into parts, one clipped update each: from the second on, the policy is no longer the one that drew them.
     """
     why = """
         The ratio is there to tell how far the policy has moved since it collected the data, and to stop it when that
@@ -166,6 +171,7 @@ class RatioAlwaysOne(Rule):
 
     def __init__(self, history: History) -> None:
         super().__init__(history)
+        self._moved = Counter[Site]()  # updates with a later part of what was drawn together
         self._uses: dict[tuple[Site | ValueId, ...], _Use] = {}  # by the line that subtracts, and the data
 
     def on_backward(self, event: Backward) -> Verdicts:
@@ -174,14 +180,12 @@ class RatioAlwaysOne(Rule):
         for difference in scores.differences(graph, roots) if event.call == "backward" else ():
             within = graph.live_ancestors(roots)
             ratio = scores.ratio_of(graph, difference, within)
+            is_clipped = ratio is not None and scores.is_clipped_around_one(graph, ratio, within)
             # `exp(logp - logp.detach())` is a way to write a plain policy gradient, unless it is clipped.
-            if ratio is not None and (
-                not scores.is_taken_out(graph, difference)
-                or scores.is_clipped_around_one(graph, ratio, within)
-            ):
-                yield from self._used(event, difference, ratio)
+            if ratio is not None and (is_clipped or not scores.is_taken_out(graph, difference)):
+                yield from self._used(event, difference, ratio, is_clipped)
 
-    def _used(self, event: Backward, difference: Difference, ratio: Op) -> Verdicts:
+    def _used(self, event: Backward, difference: Difference, ratio: Op, is_clipped: bool) -> Verdicts:
         graph, history = self.history.graph, self.history
         learned = graph.live_params([difference.live.nid])
         if not learned:
@@ -189,7 +193,7 @@ class RatioAlwaysOne(Rule):
         epoch = max(history.params[pid].epoch for pid in learned)
         one = difference.largest < scores.SAME and self._is_fresh(difference)
         size = max(1, scores.rows(difference.live._replace(floating=False)))
-        again = None
+        again, later = None, None
         for batch in scores.batches(graph, difference.live):
             if scores.rows(batch) < size:
                 continue
@@ -197,10 +201,18 @@ class RatioAlwaysOne(Rule):
             use.rows += size
             use.updates += epoch != use.epoch
             use.epoch, use.always = epoch, use.always and one
-            if use.updates > 1 and use.rows > scores.rows(batch) and use.always:
-                again = use
+            if use.updates > 1 and use.always:
+                again, later = (use, later) if use.rows > scores.rows(batch) else (again, use)
         if again is not None:
-            yield self._verdict(event, difference, ratio, again.updates)
+            yield self._verdict(
+                event, difference, ratio, f"in all {again.updates} updates with the same batch"
+            )
+        elif later is not None and is_clipped and moved_since_drawn(history, difference.live, learned):
+            self._moved[difference.op.site] += 1
+            if self._moved[difference.op.site] >= ENOUGH:
+                which = f"in all {later.updates} updates with parts of one batch, though"
+                moved = f"{which} the weights have moved since the policy drew it"
+                yield self._verdict(event, difference, ratio, moved)
         for old in list(self._uses)[:-256]:
             del self._uses[old]
 
@@ -211,7 +223,7 @@ class RatioAlwaysOne(Rule):
         stepped = max((history.params[pid].stepped_after for pid in learned), default=0)
         return scores.newest_use(graph, scores.scoring(graph, difference.constant)) > stepped
 
-    def _verdict(self, event: Backward, difference: Difference, ratio: Op, updates: int) -> Verdict:
+    def _verdict(self, event: Backward, difference: Difference, ratio: Op, when: str) -> Verdict:
         history, graph = self.history, self.history.graph
         learned = graph.live_params([difference.live.nid])
         old = scores.reads(history, scores.scoring(graph, difference.constant))
@@ -231,7 +243,7 @@ class RatioAlwaysOne(Rule):
         return Verdict(
             culprit,
             f"{value_at(history, made, 'the old log-probability')} {what}: the ratio on "
-            f"{line(history, ratio.site)} is exactly one in all {updates} updates with the same batch",
+            f"{line(history, ratio.site)} is exactly one {when}",
             [("old log-prob", made), ("ratio", ratio.site), ("backward", event.site)],
             learned,
         )
