@@ -3052,4 +3052,36 @@ GOOD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    # Each update normalises its returns by a mean and a deviation of its own.
+    import gymnasium, torch
+    torch.manual_seed(0)
+    env = gymnasium.make("CartPole-v1")
+    policy, critic = torch.nn.Linear(4, 2), torch.nn.Linear(4, 1)
+    opt = torch.optim.Adam([*policy.parameters(), *critic.parameters()], lr=0.01)
+    for update in range(8):
+        seen, actions, rewards, ends = [], [], [], []
+        for episode in range(4):
+            obs, _ = env.reset(seed=4 * update + episode)
+            over = False
+            while not over:
+                seen.append(torch.as_tensor(obs))
+                actions.append(torch.distributions.Categorical(logits=policy(seen[-1])).sample())
+                obs, reward, over, _, _ = env.step(actions[-1].item())
+                rewards.append(reward)
+                ends.append(over)
+        returns, running = [], 0.0
+        for reward, end in zip(reversed(rewards), reversed(ends)):
+            running = reward + (0.0 if end else 0.99 * running)
+            returns.insert(0, running)
+        returns = torch.tensor(returns)
+        returns = (returns - returns.mean()) / returns.std()
+        values = critic(torch.stack(seen)).squeeze(-1)
+        dist = torch.distributions.Categorical(logits=policy(torch.stack(seen)))
+        weight = returns - values.detach()
+        loss = -(dist.log_prob(torch.stack(actions)) * weight).mean() + (values - returns).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
 )

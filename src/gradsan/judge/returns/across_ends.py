@@ -74,7 +74,7 @@ class AcrossEnds:
         seen.terminal += rests
         seen.not_terminal += others
         enough = len(seen.terminal) >= ENOUGH_BORDERS and not seen.not_terminal
-        if rests and enough and are_values(seen.terminal, series.tolerance):
+        if rests and enough and are_values(rests, series.tolerance):  # each update has a scale of its own
             yield return_that(
                 self._history, event, met, culprit,
                 f"holds more than the reward at all {len(seen.terminal)} steps where the environment said "

@@ -1,8 +1,8 @@
 """Returns that obey their law, and hold more than the reward where an episode was terminated.
 
 What they hold is not what the next episode brings: it is what the critic said of the state that was terminal. Where it
-is the same at every end it may be the worth of an absorbing state, and where all episodes are of one length the end may
-be the clock's."""
+is the same at every end of one update it may be the worth of an absorbing state, or what a normalisation has moved all
+returns by; and where all episodes are of one length the end may be the clock's."""
 
 from __future__ import annotations
 
