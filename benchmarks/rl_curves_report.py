@@ -21,7 +21,7 @@ running mean of their weights ([why](rl.md#what-plays)). The sanitizer watched g
 nothing. CPU time is that of the whole run, evaluations included.
 
 The runs are **short**: what some minutes of one core allow, a tenth of a real training and less. They show that the
-agents run on these environments, clean under the sanitizer, and that they begin to learn. One to three seeds do not
+agents run on these environments, clean under the sanitizer, and that they begin to learn. A few seeds do not
 show who learns better.
 """
 
