@@ -71,13 +71,13 @@ class AcrossEnds:
     ) -> Iterator[Misaligned]:
         seen = self._memory.at(culprit, met)
         rests, others = rests_at_ends(series, law)
-        seen.terminal += rests
+        seen.terminal += len(rests)
         seen.not_terminal += others
-        enough = len(seen.terminal) >= ENOUGH_BORDERS and not seen.not_terminal
+        enough = seen.terminal >= ENOUGH_BORDERS and not seen.not_terminal
         if rests and enough and are_values(rests, series.tolerance):  # each update has a scale of its own
             yield return_that(
                 self._history, event, met, culprit,
-                f"holds more than the reward at all {len(seen.terminal)} steps where the environment said "
+                f"holds more than the reward at all {seen.terminal} steps where the environment said "
                 "`terminated`: it takes the value of a state after which nothing follows",
                 added_at(self._history, culprit),
                 fix="mask the next value by `terminated`: `reward + gamma * (1 - terminated) * next_value - value`",

@@ -12,7 +12,6 @@ from gradsan.judge.lines.kept_sums import summed_by_class
 from gradsan.judge.objective.weighed import Met, origin
 from gradsan.judge.report.wording import line, value_at
 from gradsan.judge.returns.numpy_targets import arrival
-from gradsan.judge.returns.terminal_values import Rest
 from gradsan.record.events import NOWHERE, Backward, Site, ValueId
 
 ENOUGH_BORDERS = 3  # ends of episodes that a return ran across
@@ -42,7 +41,7 @@ class Tally:
     stopped: int = 0
     valued: int = 0
     not_valued: int = 0
-    terminal: list[Rest] = field(default_factory=list)
+    terminal: int = 0
     not_terminal: int = 0
     looks_back: int = 0
     only_discounted: int = 0

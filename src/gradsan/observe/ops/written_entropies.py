@@ -9,6 +9,7 @@ Of a policy only a few rows are kept, as numbers of their own."""
 
 from __future__ import annotations
 
+from math import log
 from typing import Literal, NamedTuple
 
 import torch
@@ -134,7 +135,7 @@ class WrittenEntropies:
 
 def _of_rows(policy: _Policy, told: Tensor, width: int) -> float:
     wanted = policy.entropy
-    highest = float(torch.tensor(float(width)).log())
+    highest = log(width)
     if len(wanted) < FEWEST:
         uneven = float((highest - wanted).abs().min()) > UNEVEN * highest
         sign = float((told * wanted).sum().sign())
