@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import isfinite
 
 from gradsan.judge.returns.least_squares import Column, solve
 from gradsan.record.events import Transition
@@ -84,6 +85,8 @@ class Series:
 
     def is_large_enough(self) -> bool:
         numbers = [abs(e.number) for e in self.entries.values()]
+        if not all(map(isfinite, numbers)):
+            return False  # what has overflowed tells no order, and GS503 speaks of it
         return len(self.pairs) >= FEWEST_PAIRS and self.range > 1e-5 * max(numbers)
 
     def backward_law(self, with_predictions: bool) -> Law:
