@@ -420,7 +420,7 @@ class ReversedObjective(Rule):
         for chosen in found if not self._raises_choices | self._raises_expectation else ():
             own, site = head(history.graph, chosen.score.nid), chosen.product.site
             looks = self._lowers[own] = self._lowers.get(own, 0) + 1
-            if looks >= ENOUGH and own & contribution.consumed_pids():
+            if looks >= ENOUGH and own & contribution.consumed_pids() and not own <= self._bounded:
                 yield Verdict(
                     site,
                     f"the log-probability of a choice falls where it is better than expected, as the critic on "
