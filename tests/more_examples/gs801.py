@@ -292,6 +292,52 @@ BAD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    # Logged choices; the critic of actions learns from that of states, and that one from it.
+    import copy, torch
+    q, v, policy = torch.nn.Linear(3, 1), torch.nn.Linear(2, 1), torch.nn.Linear(2, 1)
+    slow = copy.deepcopy(q).requires_grad_(False)
+    opt = torch.optim.Adam([*q.parameters(), *v.parameters(), *policy.parameters()], lr=0.01)
+    for _ in range(8):
+        s, a, r, s2 = torch.randn(16, 2), torch.randn(16, 1), torch.randn(16, 1), torch.randn(16, 2)
+        both = torch.cat((s, a), 1)
+        ahead = slow(both) - v(s)
+        v_loss = (torch.where(ahead > 0, 0.8, 0.2) * ahead.square()).mean()
+        q_loss = (q(both) - (r + 0.9 * v(s2)).detach()).square().mean()
+        weight = (3.0 * ahead).exp().clamp(max=50.0).detach()
+        score = torch.distributions.Normal(policy(s), 0.5).log_prob(a)
+        opt.zero_grad()
+        (v_loss + q_loss + (weight * score).mean()).backward()  # BUG
+        opt.step()
+        with torch.no_grad():
+            for p, t in zip(q.parameters(), slow.parameters()):
+                t.lerp_(p, 0.1)
+    """,
+    """
+    # Two losses, each sent backward by itself; what the critic learns is the advantage and what it said before.
+    import torch
+    actor, critic = torch.nn.Linear(4, 3), torch.nn.Linear(4, 1)
+    actor_opt, critic_opt = torch.optim.SGD(actor.parameters(), lr=0.01), torch.optim.SGD(critic.parameters(), lr=0.01)
+    for _ in range(8):
+        seen, rewards = torch.randn(10, 5, 4), torch.rand(10, 5)
+        action = torch.randint(3, (9, 5))
+        with torch.no_grad():
+            said = critic(seen).squeeze(-1)
+            ahead, carried = torch.zeros(9, 5), torch.zeros(5)
+            for t in range(8, -1, -1):
+                carried = rewards[t] + 0.9 * said[t + 1] - said[t] + 0.8 * carried
+                ahead[t] = carried
+            wanted = ahead + said[:-1]
+            weight = (ahead - ahead.mean()) / ahead.std()
+        score = torch.distributions.Categorical(logits=actor(seen[:-1])).log_prob(action)
+        actor_opt.zero_grad()
+        actor_loss = (weight * score).mean()  # BUG
+        actor_loss.backward()
+        actor_opt.step()
+        critic_opt.zero_grad()
+        (critic(seen[:-1]).squeeze(-1) - wanted).pow(2).mean().backward()
+        critic_opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -618,6 +664,92 @@ GOOD: tuple[str, ...] = (
         opt.step()
         critic_opt.zero_grad()
         (critic(s).squeeze(-1) - returns).pow(2).mean().backward()
+        critic_opt.step()
+    """,
+    """
+    # Logged choices; the critic of actions learns from that of states, and that one from it.
+    import copy, torch
+    q, v, policy = torch.nn.Linear(3, 1), torch.nn.Linear(2, 1), torch.nn.Linear(2, 1)
+    slow = copy.deepcopy(q).requires_grad_(False)
+    opt = torch.optim.Adam([*q.parameters(), *v.parameters(), *policy.parameters()], lr=0.01)
+    for _ in range(8):
+        s, a, r, s2 = torch.randn(16, 2), torch.randn(16, 1), torch.randn(16, 1), torch.randn(16, 2)
+        both = torch.cat((s, a), 1)
+        ahead = slow(both) - v(s)
+        v_loss = (torch.where(ahead > 0, 0.8, 0.2) * ahead.square()).mean()
+        q_loss = (q(both) - (r + 0.9 * v(s2)).detach()).square().mean()
+        weight = (3.0 * ahead).exp().clamp(max=50.0).detach()
+        score = torch.distributions.Normal(policy(s), 0.5).log_prob(a)
+        opt.zero_grad()
+        (v_loss + q_loss + -(weight * score).mean()).backward()
+        opt.step()
+        with torch.no_grad():
+            for p, t in zip(q.parameters(), slow.parameters()):
+                t.lerp_(p, 0.1)
+    """,
+    """
+    # Two losses, each sent backward by itself; what the critic learns is the advantage and what it said before.
+    import torch
+    actor, critic = torch.nn.Linear(4, 3), torch.nn.Linear(4, 1)
+    actor_opt, critic_opt = torch.optim.SGD(actor.parameters(), lr=0.01), torch.optim.SGD(critic.parameters(), lr=0.01)
+    for _ in range(8):
+        seen, rewards = torch.randn(10, 5, 4), torch.rand(10, 5)
+        action = torch.randint(3, (9, 5))
+        with torch.no_grad():
+            said = critic(seen).squeeze(-1)
+            ahead, carried = torch.zeros(9, 5), torch.zeros(5)
+            for t in range(8, -1, -1):
+                carried = rewards[t] + 0.9 * said[t + 1] - said[t] + 0.8 * carried
+                ahead[t] = carried
+            wanted = ahead + said[:-1]
+            weight = (ahead - ahead.mean()) / ahead.std()
+        score = torch.distributions.Categorical(logits=actor(seen[:-1])).log_prob(action)
+        actor_opt.zero_grad()
+        actor_loss = -(weight * score).mean()
+        actor_loss.backward()
+        actor_opt.step()
+        critic_opt.zero_grad()
+        (critic(seen[:-1]).squeeze(-1) - wanted).pow(2).mean().backward()
+        critic_opt.step()
+    """,
+    """
+    # Likelihoods are lowered by weights that grow with what is expected, and that is a cost: nobody bootstraps it.
+    import torch
+    cost, policy = torch.nn.Linear(3, 1), torch.nn.Linear(2, 1)
+    opt = torch.optim.Adam([*cost.parameters(), *policy.parameters()], lr=0.01)
+    for _ in range(8):
+        s, a, c = torch.randn(16, 2), torch.randn(16, 1), torch.rand(16, 1)
+        expected = cost(torch.cat((s, a), 1))
+        score = torch.distributions.Normal(policy(s), 0.5).log_prob(a)
+        opt.zero_grad()
+        ((expected - c).square().mean() + (expected.detach().exp() * score).mean()).backward()
+        opt.step()
+    """,
+    """
+    # A rival is to make worse what the player makes better.
+    import torch
+    actor, rival, critic = torch.nn.Linear(4, 3), torch.nn.Linear(4, 3), torch.nn.Linear(4, 1)
+    actor_opt = torch.optim.SGD([*actor.parameters(), *rival.parameters()], lr=0.01)
+    critic_opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    for _ in range(8):
+        seen, rewards = torch.randn(10, 5, 4), torch.rand(10, 5)
+        action = torch.randint(3, (9, 5))
+        with torch.no_grad():
+            said = critic(seen).squeeze(-1)
+            ahead, carried = torch.zeros(9, 5), torch.zeros(5)
+            for t in range(8, -1, -1):
+                carried = rewards[t] + 0.9 * said[t + 1] - said[t] + 0.8 * carried
+                ahead[t] = carried
+            wanted = ahead + said[:-1]
+            weight = (ahead - ahead.mean()) / ahead.std()
+        score = torch.distributions.Categorical(logits=actor(seen[:-1])).log_prob(action)
+        actor_opt.zero_grad()
+        theirs = torch.distributions.Categorical(logits=rival(seen[:-1])).log_prob(action)
+        actor_loss = (weight * theirs).mean() - (weight * score).mean()
+        actor_loss.backward()
+        actor_opt.step()
+        critic_opt.zero_grad()
+        (critic(seen[:-1]).squeeze(-1) - wanted).pow(2).mean().backward()
         critic_opt.step()
     """,
 )

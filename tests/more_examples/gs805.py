@@ -725,6 +725,53 @@ BAD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    # Records of a factory, as a dict of arrays; two estimates, and one target for both.
+    import numpy, torch
+
+    random = numpy.random.default_rng(0)
+    logs = {
+        "state": random.normal(size=(400, 3)), "gain": random.normal(size=400), "after": random.normal(size=(400, 3)),
+        "broken": random.random(400) < 0.1,
+    }
+    logs = {name: column.astype("float32") for name, column in logs.items()}
+    heads = torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(heads.parameters(), lr=0.01)
+
+    def error_of(state, gain, after, broken):
+        with torch.no_grad():
+            ahead = heads(after).amin(1)
+            goal = gain + 0.9 * ahead  # BUG
+        said = heads(state)
+        return torch.nn.functional.mse_loss(said, goal.unsqueeze(1).expand_as(said))
+
+    for _ in range(8):
+        rows = random.integers(400, size=64)
+        loss = error_of(*(torch.from_numpy(column[rows]) for column in logs.values()))
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # A data set of tensors, picked by places and unpacked in the loop.
+    import torch
+    torch.manual_seed(0)
+    states, next_states, paid = torch.randn(300, 3), torch.randn(300, 3), torch.randn(300)
+    stops, actions = torch.rand(300) < 0.15, torch.randint(2, (300,))
+    net = torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(net.parameters(), lr=0.01)
+    data = (states, actions, paid, next_states, stops.float())
+    for _ in range(8):
+        picked = torch.randint(300, (32,))
+        state, action, reward, after, stop = (column[picked] for column in data)
+        with torch.no_grad():
+            best = net(after).max(1).values
+            target = reward + best * 0.9  # BUG
+        loss = (net(state).gather(1, action[:, None]).squeeze(1) - target).abs().mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -1706,6 +1753,130 @@ GOOD: tuple[str, ...] = (
         s, r, s2, discount, end = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
         target = r + discount * (1 - end) * critic(s2).squeeze(-1).detach()
         loss = (critic(s).squeeze(-1) - target).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Records of a factory, as a dict of arrays; two estimates, and one target for both.
+    import numpy, torch
+
+    random = numpy.random.default_rng(0)
+    logs = {
+        "state": random.normal(size=(400, 3)), "gain": random.normal(size=400), "after": random.normal(size=(400, 3)),
+        "broken": random.random(400) < 0.1,
+    }
+    logs = {name: column.astype("float32") for name, column in logs.items()}
+    heads = torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(heads.parameters(), lr=0.01)
+
+    def error_of(state, gain, after, broken):
+        with torch.no_grad():
+            ahead = heads(after).amin(1)
+            goal = gain + 0.9 * (1 - broken) * ahead
+        said = heads(state)
+        return torch.nn.functional.mse_loss(said, goal.unsqueeze(1).expand_as(said))
+
+    for _ in range(8):
+        rows = random.integers(400, size=64)
+        loss = error_of(*(torch.from_numpy(column[rows]) for column in logs.values()))
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # A data set of tensors, picked by places and unpacked in the loop.
+    import torch
+    torch.manual_seed(0)
+    states, next_states, paid = torch.randn(300, 3), torch.randn(300, 3), torch.randn(300)
+    stops, actions = torch.rand(300) < 0.15, torch.randint(2, (300,))
+    net = torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(net.parameters(), lr=0.01)
+    data = (states, actions, paid, next_states, stops.float())
+    for _ in range(8):
+        picked = torch.randint(300, (32,))
+        state, action, reward, after, stop = (column[picked] for column in data)
+        with torch.no_grad():
+            best = net(after).max(1).values
+            target = reward + best * (1 - stop) * 0.9
+        loss = (net(state).gather(1, action[:, None]).squeeze(1) - target).abs().mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The values are left at zero where nothing follows: at the rows that lead nowhere.
+    import numpy, torch
+
+    random = numpy.random.default_rng(0)
+    logs = {
+        "state": random.normal(size=(400, 3)), "gain": random.normal(size=400), "after": random.normal(size=(400, 3)),
+        "broken": random.random(400) < 0.1,
+    }
+    logs = {name: column.astype("float32") for name, column in logs.items()}
+    logs["after"][logs["broken"] > 0] = numpy.nan
+    heads = torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(heads.parameters(), lr=0.01)
+
+    def error_of(state, gain, after, broken):
+        with torch.no_grad():
+            ahead = torch.zeros(64)
+            ahead[after.isfinite().all(1)] = heads(after[after.isfinite().all(1)]).amin(1)
+            goal = gain + 0.9 * ahead
+        said = heads(state)
+        return torch.nn.functional.mse_loss(said, goal.unsqueeze(1).expand_as(said))
+
+    for _ in range(8):
+        rows = random.integers(400, size=64)
+        loss = error_of(*(torch.from_numpy(column[rows]) for column in logs.values()))
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Nothing ever ends: the column is there, and says so.
+    import numpy, torch
+
+    random = numpy.random.default_rng(0)
+    logs = {
+        "state": random.normal(size=(400, 3)), "gain": random.normal(size=400), "after": random.normal(size=(400, 3)),
+        "broken": random.random(400) < 0.0,
+    }
+    logs = {name: column.astype("float32") for name, column in logs.items()}
+    heads = torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(heads.parameters(), lr=0.01)
+
+    def error_of(state, gain, after, broken):
+        with torch.no_grad():
+            ahead = heads(after).amin(1)
+            goal = gain + 0.9 * ahead
+        said = heads(state)
+        return torch.nn.functional.mse_loss(said, goal.unsqueeze(1).expand_as(said))
+
+    for _ in range(8):
+        rows = random.integers(400, size=64)
+        loss = error_of(*(torch.from_numpy(column[rows]) for column in logs.values()))
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The flags are read, if only to be counted.
+    import torch
+    torch.manual_seed(0)
+    states, next_states, paid = torch.randn(300, 3), torch.randn(300, 3), torch.randn(300)
+    stops, actions = torch.rand(300) < 0.15, torch.randint(2, (300,))
+    net = torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(net.parameters(), lr=0.01)
+    data = (states, actions, paid, next_states, stops.float())
+    for _ in range(8):
+        picked = torch.randint(300, (32,))
+        state, action, reward, after, stop = (column[picked] for column in data)
+        with torch.no_grad():
+            best = net(after).max(1).values
+            target = reward + best * 0.9
+        loss = (net(state).gather(1, action[:, None]).squeeze(1) - target).abs().mean()
+        share = stop.mean()
         opt.zero_grad()
         loss.backward()
         opt.step()

@@ -1485,6 +1485,26 @@ BAD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    # Answers of many lengths, one row each: time runs along the second axis, and the whole sum is masked.
+    import torch
+    policy, critic = torch.nn.Linear(4, 5), torch.nn.Linear(4, 1)
+    opt = torch.optim.SGD([*policy.parameters(), *critic.parameters()], lr=0.01)
+    for _ in range(5):
+        seen, words = torch.randn(6, 8, 4), torch.randint(5, (6, 8))
+        mask = (torch.arange(8) < torch.randint(3, 9, (6, 1))).float()
+        with torch.no_grad():
+            rewards, said = torch.randn(6, 8) * mask, critic(seen).squeeze(-1) * mask
+            gains, later = torch.zeros(6, 8), torch.zeros(6)
+            for t in range(8):
+                later = mask[:, t] * (rewards[:, t] - said[:, t] + 0.95 * later)
+                gains[:, t] = later  # BUG
+        score = policy(seen).log_softmax(-1).gather(-1, words.unsqueeze(-1)).squeeze(-1)
+        fit = ((critic(seen).squeeze(-1) - (gains + said)).square() * mask).sum() / mask.sum()
+        opt.zero_grad()
+        (fit - (gains * score * mask).sum() / mask.sum()).backward()
+        opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -3082,6 +3102,26 @@ GOOD: tuple[str, ...] = (
         loss = -(dist.log_prob(torch.stack(actions)) * weight).mean() + (values - returns).pow(2).mean()
         opt.zero_grad()
         loss.backward()
+        opt.step()
+    """,
+    """
+    # Answers of many lengths, one row each: time runs along the second axis, and the whole sum is masked.
+    import torch
+    policy, critic = torch.nn.Linear(4, 5), torch.nn.Linear(4, 1)
+    opt = torch.optim.SGD([*policy.parameters(), *critic.parameters()], lr=0.01)
+    for _ in range(5):
+        seen, words = torch.randn(6, 8, 4), torch.randint(5, (6, 8))
+        mask = (torch.arange(8) < torch.randint(3, 9, (6, 1))).float()
+        with torch.no_grad():
+            rewards, said = torch.randn(6, 8) * mask, critic(seen).squeeze(-1) * mask
+            gains, later = torch.zeros(6, 8), torch.zeros(6)
+            for t in reversed(range(8)):
+                later = mask[:, t] * (rewards[:, t] - said[:, t] + 0.95 * later)
+                gains[:, t] = later
+        score = policy(seen).log_softmax(-1).gather(-1, words.unsqueeze(-1)).squeeze(-1)
+        fit = ((critic(seen).squeeze(-1) - (gains + said)).square() * mask).sum() / mask.sum()
+        opt.zero_grad()
+        (fit - (gains * score * mask).sum() / mask.sum()).backward()
         opt.step()
     """,
 )

@@ -8,7 +8,6 @@ from gradsan.judge import flow
 from gradsan.judge.history import History
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.provenance import PARAMETERS, Provenance, params_of
-from gradsan.judge.residuals import residuals
 from gradsan.record.events import NOWHERE, Op, ParamId, Probe, Site, ValueId
 
 Head = frozenset[ParamId]
@@ -115,18 +114,4 @@ def _behind(graph: Provenance, nids: set[ValueId]) -> set[ValueId]:
             op = graph.get(op.inputs[0])
             if op is not None and op.inputs:
                 found.add(op.nid)
-    return found
-
-
-def bootstrapped(history: History, roots: list[ValueId]) -> set[ParamId]:
-    """The heads of networks that this loss fits to targets made with their own values, or with their copy's."""
-    graph, copies = history.graph, history.networks.copies
-    found: set[ParamId] = set()
-    for residual in residuals(graph, roots):
-        behind = graph.value_params([t.op.nid for t in residual.data()])
-        originals = behind | {copies[pid].source for pid in behind if pid in copies}
-        for term in residual.live():
-            own = head(graph, term.op.nid)
-            if own and own <= originals:
-                found |= own
     return found

@@ -5,7 +5,8 @@ from __future__ import annotations
 from gradsan.judge.flow import SELECTING, SHAPING, unshaped
 from gradsan.judge.history import History
 from gradsan.judge.ledger import Contribution
-from gradsan.judge.meaning import ENOUGH, Head, bootstrapped, descends, head, joins, layer, sign_of, uphill
+from gradsan.judge.meaning import ENOUGH, Head, descends, head, joins, layer, sign_of, uphill
+from gradsan.judge.objective.bootstrapped import Critics
 from gradsan.judge.objective.chosen_values import chosen_values
 from gradsan.judge.objective.expected_entropy import expected_values
 from gradsan.judge.objective.raised_divergences import joined_at, raised_divergences
@@ -158,6 +159,7 @@ class ReversedObjective(Rule):
         self._critics: set[ParamId] = (
             set()
         )  # heads that are fitted to targets made with their own values, or to rewards
+        self._bootstrapped = Critics(history)
         self._raised: set[ParamId] = set()  # critics whose value some actor raises
         self._lowers: dict[Head, int] = {}
         self._bounds: dict[Site, int] = {}
@@ -175,7 +177,7 @@ class ReversedObjective(Rule):
         event = contribution.event
         if not way or event.call != "backward":
             return
-        self._critics |= bootstrapped(self.history, [root.nid for root in event.roots])
+        self._critics |= self._bootstrapped.learn([root.nid for root in event.roots])
         if self.history.experience.gives_rewards:
             self._critics |= critics_of_rewards(self.history, event)
         for probe in event.facts.probes:
@@ -418,7 +420,7 @@ class ReversedObjective(Rule):
         for chosen in found if not self._raises_choices | self._raises_expectation else ():
             own, site = head(history.graph, chosen.score.nid), chosen.product.site
             looks = self._lowers[own] = self._lowers.get(own, 0) + 1
-            if looks >= ENOUGH and own & contribution.consumed_pids():
+            if looks >= ENOUGH and own & contribution.consumed_pids() and not own <= self._bounded:
                 yield Verdict(
                     site,
                     f"the log-probability of a choice falls where it is better than expected, as the critic on "

@@ -23,13 +23,13 @@ def made_at(history: History, op: Op) -> Site:
     seen = history.sites.get(op.site)
     if seen is None or not (calls := _calls(seen.file, seen.line)):
         return op.site
-    name = calls[_place(history, op) % len(calls)]
+    name = calls[place_on_line(history, op) % len(calls)]
     line = _line(seen.file, seen.line, name) if name else seen.line
     return history.site_at(seen.file, line, seen.function) if line != seen.line else op.site
 
 
-def _place(history: History, op: Op) -> int:
-    """How many tensors have arrived on this line just before."""
+def place_on_line(history: History, op: Op) -> int:
+    """How many values were made on this line just before."""
     before = 0
     while (other := history.graph.get(ValueId(op.nid - before - 1))) is not None and other.site == op.site:
         before += 1

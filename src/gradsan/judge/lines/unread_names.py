@@ -13,6 +13,7 @@ from gradsan.judge.report.cells import cell_of
 LOOPS = ast.For | ast.AsyncFor
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 JUMPS = (ast.Break, ast.Continue)
+FEWEST_COLUMNS = 4  # of a batch
 
 
 class Spot(NamedTuple):
@@ -40,8 +41,8 @@ def is_unread(file: str, line: int) -> bool:
 
 @functools.lru_cache(maxsize=256)
 def unread_around(file: str, line: int) -> tuple[str, ...]:
-    """The parameters of the function around this line, and the names that its statement binds, which that function
-    never mentions again."""
+    """The parameters of the function around this line, and the names that its statement binds or that a batch is
+    unpacked into, which that function never mentions again."""
     tree, (_, statement) = tree_of(file), around(file, line)
     if tree is None or statement is None:
         return ()
@@ -53,7 +54,7 @@ def unread_around(file: str, line: int) -> tuple[str, ...]:
     )
     bound = [
         n.id
-        for target in getattr(statement, "targets", ())
+        for target in (*getattr(statement, "targets", ()), *_unpacked(scope))
         for n in ast.walk(target)
         if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
     ]
@@ -61,6 +62,13 @@ def unread_around(file: str, line: int) -> tuple[str, ...]:
     return tuple(
         n for n in names if not n.startswith("_") and n not in ("self", "cls") and not _reads(scope, n)
     )
+
+
+def _unpacked(scope: ast.AST) -> Iterator[ast.expr]:
+    """`obs, action, reward, next_obs, done = batch`."""
+    for node in ast.walk(scope):
+        targets = node.targets if isinstance(node, ast.Assign) else ()
+        yield from (t for t in targets if isinstance(t, ast.Tuple) and len(t.elts) >= FEWEST_COLUMNS)
 
 
 def _bound_name(statement: ast.stmt | None) -> str:

@@ -1,5 +1,5 @@
-"""`log_prob(a) * (q[a] - baseline)`, `log_prob(a) * (returns - v(s))`: a choice weighed with what a critic gives to it,
-or with what came back less what a critic gives to the state it was made in."""
+"""`log_prob(a) * (q[a] - baseline)`, `log_prob(a) * exp(q(s, a) - v(s))`, `log_prob(a) * (returns - v(s))`: a choice
+weighed with what a critic gives to it, or with what came back less what a critic gives to the state it was made in."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from math import prod
 from typing import NamedTuple
 
-from gradsan.judge.flow import REDUCING, SHAPING, TAKEN_OUT
+from gradsan.judge.flow import BOUNDING, REDUCING, SELECTING, SHAPING, TAKEN_OUT
 from gradsan.judge.history import History
 from gradsan.judge.meaning import layer
 from gradsan.judge.objective.score_functions import score_sign, sign_in_loss, sign_of_step
 from gradsan.judge.objective.scores import chooses
 from gradsan.judge.provenance import Provenance
+from gradsan.judge.returns.rollout_order import TOGETHER
 from gradsan.judge.shapes.normalised_otherwise import choices_of
 from gradsan.record.events import Op, ParamId, ValueId
 
@@ -49,16 +50,60 @@ def chosen_values(history: History, roots: list[ValueId], critics: set[ParamId])
 
 def _says(graph: Provenance, score: Op, value: Op, critics: set[ParamId]) -> int:
     """1 for what a critic gives to the choice, -1 for what it gives to the state; 0 for anything else."""
+    if _is_beside_values(graph, value, critics):
+        return 1
     if value.name in PICKING:
         choice = next((c for o in _behind(graph, score) if (c := _choice(graph, o)) is not None), None)
         same = choice is not None and _choice(graph, value) == choice
         return int(same and bool(graph.value_params([value.nid]) & critics))
     own = layer(graph, value.nid)
-    one = prod(value.shape) == prod(score.shape) and value.shape[-1:] == (1,)
+    one = value.shape[-1:] == (1,) and prod(value.shape) in (prod(score.shape), prod(score.shape[:-1]))
     if not own or not own <= critics or not one:
         return 0
-    shown = _shown(graph, score)
-    return -1 if shown and _shown(graph, value) == shown else 0
+    shown, told = _shown(graph, score), _shown(graph, value)
+    if shown and told == shown:
+        return -1
+    return int(bool(shown) and not _parts(graph, told).isdisjoint(_scored(graph, score) - shown))
+
+
+def _is_beside_values(graph: Provenance, op: Op, critics: set[ParamId]) -> bool:
+    """`advantages + values`: what the critic learns, and so the one is how much more came back than it expected."""
+    if op.name in KEPT or op.live:
+        return False
+    sums = [user for nid in graph.consumers.get(op.nid, ()) if (user := graph.get(nid)) is not None]
+    others = [
+        o for s in sums if s.name == "add" and len(s.inputs) == 2 for o in graph.inputs(s) if o.nid != op.nid
+    ]
+    return any(_said(graph, other) <= critics and _said(graph, other) for other in others)
+
+
+def _said(graph: Provenance, op: Op) -> set[ParamId]:
+    """Whose output these very numbers are, put together or picked from; nobody's, where they were reckoned with."""
+    found, stack, seen = set[ParamId](), [op], {op.nid}
+    while stack:
+        here = stack.pop()
+        if own := layer(graph, here.nid):
+            found |= own
+        elif here.name not in KEPT | SELECTING | TOGETHER:
+            return set()
+        else:
+            new = [i for i in graph.inputs(here) if i.floating and i.nid not in seen]
+            seen.update(i.nid for i in new)
+            stack += new
+    return found
+
+
+def _scored(graph: Provenance, score: Op) -> set[ValueId]:
+    """What was given beside the network to make a log-probability: the choice is among it."""
+    behind = graph.live_ancestors([score.nid]).values()
+    given = [i for o in behind for i in graph.inputs(o) if not i.live and i.kind != "parameter"]
+    return {_before_picking(graph, i).nid for i in given if not graph.value_params([i.nid])}
+
+
+def _parts(graph: Provenance, given: set[ValueId]) -> set[ValueId]:
+    """`cat([state, action], -1)` shows both."""
+    joined = [op for nid in given if (op := graph.get(nid)) is not None and op.name in TOGETHER]
+    return {_before_picking(graph, part).nid for op in joined for part in graph.inputs(op)}
 
 
 def _shown(graph: Provenance, op: Op) -> set[ValueId]:
@@ -106,6 +151,10 @@ def _summands(graph: Provenance, weight: Op) -> Iterator[tuple[Op, int]]:
         sources = list(graph.inputs(op))
         if op.name in ("add", "sub") and len(sources) == 2:
             stack += [(sources[0], sign), (sources[1], -sign if op.name == "sub" else sign)]
+        elif op.name in ("getitem", "index_select") and sources:
+            stack.append((sources[0], sign))
+        elif op.name in BOUNDING:  # of two critics
+            stack += [(source, sign) for source in sources]
         elif op.name == "div" and sources:  # by a deviation
             stack.append((sources[0], sign))
         elif len(sources) == 1 and op.name not in REDUCING and (step := sign_of_step(op)):

@@ -169,8 +169,20 @@ def _is_turned(graph: Provenance, whole: Op) -> bool:
     return op is not None and (op.name in REORDERING or falling)
 
 
+def _before_mask(graph: Provenance, op: Op) -> Op:
+    """`(delta + discount * carried) * mask[:, t]`: the sum, where it is multiplied as a whole with what lies at its
+    place."""
+    while op.name in {"mul"} | FORM:
+        sides = list(graph.inputs(op))
+        sums = [side for side in sides if not _taken_at(graph, side)] if len(sides) == 2 else sides
+        if len(sums) != 1 or sums[0].name not in ARITHMETIC | FORM or (len(sides) == 1 and op.name == "mul"):
+            break
+        op = sums[0]
+    return op
+
+
 def _step(graph: Provenance, part: Op, parts: set[ValueId]) -> _Step:
-    found, stack, seen = _Step([], [], set()), [(part, True)], {part.nid}
+    found, stack, seen = _Step([], [], set()), [(_before_mask(graph, part), True)], {part.nid}
     while stack and len(seen) < 2 * DEEPEST:
         op, plain = stack.pop()
         plain = plain and op.name in ADDING

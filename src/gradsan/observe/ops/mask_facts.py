@@ -11,7 +11,7 @@ from gradsan.observe.unseen import is_dense
 from gradsan.record.events import MaskFacts
 
 MOST, MOST_ROWS, FEWEST_ROWS, FEWEST_PLACES = 1 << 16, 256, 3, 4
-MOST_FLAGS = 4_096
+MOST_FLAGS, FEWEST_FLAGS = 4_096, 8
 
 
 def of_product(inputs: list[Tensor]) -> MaskFacts | None:
@@ -57,6 +57,15 @@ def of_flags(inputs: list[Tensor]) -> MaskFacts | None:
         return None
     zeros = int((flags == 0).sum())
     return MaskFacts(0.0, 1.0, (), zeros) if zeros + int((flags == 1).sum()) == flags.numel() else None
+
+
+def of_column(column: Tensor) -> MaskFacts | None:
+    """Of what comes into a batch: where it holds zeros and ones, both of them, and a number for each row."""
+    rows = column.shape[0] if column.dim() else 0
+    if rows < FEWEST_FLAGS or column.numel() != rows:
+        return None
+    found = of_flags([column])
+    return found if found is not None and 0 < found.kept < rows else None
 
 
 def of_tokens(inputs: list[Tensor]) -> MaskFacts | None:

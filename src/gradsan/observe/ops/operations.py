@@ -19,6 +19,7 @@ from gradsan.observe.last_resort import attempt
 from gradsan.observe.ops import fused_scores, inspect_op
 from gradsan.observe.ops.axes import WITH_AXES, WITH_PLACES, axes_of, place_of
 from gradsan.observe.ops.draws import PICKING, SURPRISING, Draws
+from gradsan.observe.ops.mask_facts import of_column
 from gradsan.observe.ops.meaning import NOTEWORTHY, Marks, apart, around_one
 from gradsan.observe.ops.mode_stack import StackedMode
 from gradsan.observe.ops.opnames import CLIPPING, IGNORE, OPERATION, classify
@@ -50,6 +51,7 @@ from gradsan.record.events import (
 )
 
 DIFFERENCES = {"sub", "kl_div", "div"}
+COLUMNS = {"getitem", "index_select"}  # rows of a data set that are picked
 Read = tuple[list[Tensor], tuple[ValueId, ...], list[int]]  # the inputs, their numbers, their versions
 IGNORED = (IGNORE, "")
 INSIDE = 256  # operations in the forward of a custom function
@@ -212,6 +214,8 @@ class OperationTap(StackedMode):
             facts = facts._replace(axes=axes)
         if name in WITH_PLACES and (place_in := place_of(args, inputs)):
             facts = facts._replace(place=place_in)
+        if name in COLUMNS and len(inputs) == 2 and outputs and (flags := of_column(outputs[0])):
+            facts = facts._replace(mask=flags)
         if name in DIFFERENCES and outputs:
             log_target = bool(kwargs.get("log_target"))
             if between := apart(name, inputs, numbers, outputs[0], self.marks, log_target):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from gradsan.observe.ops.mask_facts import of_column
 from gradsan.observe.ops.switches import GradientSwitches
 from gradsan.observe.ops.values import Tensor, is_floating, versions_of
 from gradsan.observe.outlet import Outlet
@@ -94,6 +95,8 @@ class SpecialCalls:
         facts = OpFacts(numbers=numbers) if (numbers := _plain_numbers(data)) else PLAIN
         if told := self._tap.draws.told(result):
             facts = facts._replace(told=told)
+        if flags := of_column(result):
+            facts = facts._replace(mask=flags)
         nid = self._tap.define(call.name, result, sources, place, facts, call.inputs)
         if result.requires_grad and result.is_leaf and sources:  # `torch.tensor(…, requires_grad=True)`
             self._tap.last_is_a_constant()
