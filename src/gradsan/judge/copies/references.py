@@ -36,7 +36,8 @@ def paid_for(history: History, roots: list[ValueId]) -> Iterator[Paid]:
         for policy, reference in (sides, sides[::-1]) if len(sides) == 2 else ():
             if policy is None or reference is None:
                 continue
-            difference = Difference(op, policy, reference, *op.facts.apart)
+            low, high, mean = op.facts.apart
+            difference = Difference(op, policy, reference, low, high, mean)
             learned = _learned_by_one(history, difference)
             # A ratio of two constants corrects for who drew the answers.
             if learned and scores.ratio_of(graph, difference, within) is None:
