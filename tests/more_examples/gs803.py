@@ -533,6 +533,37 @@ BAD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    # Everything is kept as numbers: steps are drawn at another temperature than they are scored at.
+    import math
+    import torch
+    from torch import nn
+    actor = nn.Sequential(nn.Linear(2, 16), nn.Tanh(), nn.Linear(16, 3))
+    opt = torch.optim.Adam(actor.parameters(), lr=0.01)
+    def walk(start):
+        place, notes = start, []
+        for t in range(12):
+            seen = [math.sin(place), math.cos(place)]
+            with torch.no_grad():
+                chance = torch.log_softmax(actor(torch.tensor([seen])) * 2.0, -1)
+                way = int(torch.multinomial(chance.exp(), 1))
+            notes.append((seen, way, chance[0, way].item()))  # BUG
+            place += 0.5 * (way - 1)
+        return notes
+    for game in range(6):
+        notes = walk(float(game))
+        seen = torch.tensor([n[0] for n in notes])
+        ways = torch.tensor([n[1] for n in notes])
+        before = torch.tensor([n[2] for n in notes])
+        gain = torch.randn(12)
+        for _ in range(2):
+            now = actor(seen).log_softmax(-1).gather(1, ways[:, None])[:, 0]
+            ratio = torch.exp(now - before)
+            loss = -torch.minimum(ratio * gain, torch.clamp(ratio, 0.8, 1.2) * gain).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -1109,5 +1140,90 @@ GOOD: tuple[str, ...] = (
         opt.zero_grad()
         loss.backward()
         opt.step()
+    """,
+    """
+    # Everything is kept as numbers, drawn and scored alike; rows are picked at random.
+    import math
+    import torch
+    from torch import nn
+    actor = nn.Sequential(nn.Linear(2, 16), nn.Tanh(), nn.Linear(16, 3))
+    opt = torch.optim.Adam(actor.parameters(), lr=0.01)
+    def walk(start):
+        place, notes = start, []
+        for t in range(12):
+            seen = [math.sin(place), math.cos(place)]
+            with torch.no_grad():
+                dist = torch.distributions.Categorical(logits=actor(torch.tensor([seen])))
+                way = dist.sample()
+            notes.append((seen, way.item(), dist.log_prob(way).item()))
+            place += 0.5 * (way.item() - 1)
+        return notes
+    for game in range(6):
+        notes = walk(float(game))
+        seen = torch.tensor([n[0] for n in notes])
+        ways = torch.tensor([n[1] for n in notes])
+        before = torch.tensor([n[2] for n in notes])
+        gain = torch.randn(12)
+        for rows in [*torch.randperm(12).split(6), *torch.randperm(12).split(6)]:
+            dist = torch.distributions.Categorical(logits=actor(seen[rows]))
+            ratio = torch.exp(dist.log_prob(ways[rows]) - before[rows])
+            loss = -torch.minimum(ratio * gain[rows], torch.clamp(ratio, 0.8, 1.2) * gain[rows]).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+    """,
+    """
+    # Rows of different lengths are filled up with zeros, which a mask leaves out.
+    import torch
+    actor = torch.nn.Linear(4, 3)
+    opt = torch.optim.Adam(actor.parameters(), lr=0.01)
+    for game in range(6):
+        rows = []
+        for length in (5, 8, 3):
+            row = []
+            for _ in range(length):
+                seen = torch.randn(4)
+                with torch.no_grad():
+                    dist = torch.distributions.Categorical(logits=actor(seen))
+                    way = dist.sample()
+                row.append((seen.tolist(), way.item(), dist.log_prob(way).item()))
+            rows.append(row)
+        def filled(part, empty):
+            return torch.tensor([[n[part] for n in row] + [empty] * (8 - len(row)) for row in rows])
+        seen, ways, before = filled(0, [0.0] * 4), filled(1, 0), filled(2, 0.0)
+        mask = torch.tensor([[1.0] * len(row) + [0.0] * (8 - len(row)) for row in rows])
+        gain = torch.randn(3, 8)
+        for _ in range(2):
+            now = torch.distributions.Categorical(logits=actor(seen)).log_prob(ways)
+            ratio = torch.exp(now - before)
+            kept = torch.minimum(ratio * gain, torch.clamp(ratio, 0.8, 1.2) * gain)
+            loss = -(kept * mask).sum() / mask.sum()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+    """,
+    """
+    # The numbers are those of weights that have moved since: a memory of steps, with what they were taken with.
+    import random
+    import torch
+    actor = torch.nn.Linear(4, 3)
+    opt = torch.optim.Adam(actor.parameters(), lr=0.05)
+    memory = []
+    for game in range(12):
+        for _ in range(6):
+            seen = torch.randn(4)
+            with torch.no_grad():
+                dist = torch.distributions.Categorical(logits=actor(seen))
+                way = dist.sample()
+            memory.append((seen.tolist(), way.item(), dist.log_prob(way).item()))
+        if game > 2:
+            batch = random.sample(memory, 10)
+            seen, ways, before = (torch.tensor([n[part] for n in batch]) for part in range(3))
+            gain = torch.randn(10)
+            ratio = torch.exp(torch.distributions.Categorical(logits=actor(seen)).log_prob(ways) - before)
+            loss = -torch.minimum(ratio * gain, torch.clamp(ratio, 0.8, 1.2) * gain).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
     """,
 )

@@ -292,6 +292,137 @@ BAD: tuple[str, ...] = (
             loss.backward()
             opt.step()
     """,
+    """
+    # A REINFORCE leave-one-out whose reward knows the distance; the two share their first layer.
+    import torch
+    body = torch.nn.Embedding(7, 8)
+    policy = torch.nn.Sequential(body, torch.nn.Linear(8, 5))
+    reference = torch.nn.Sequential(body, torch.nn.Linear(8, 5)).requires_grad_(True)
+    reference[1].load_state_dict(policy[1].state_dict())
+    opt = torch.optim.Adam(policy.parameters(), lr=0.05)
+    def said(model, question, answer):
+        return torch.distributions.Categorical(logits=model(question)).log_prob(answer)
+    for _ in range(6):
+        question = torch.randint(7, (4, 1)).expand(4, 3).flatten()
+        with torch.no_grad():
+            answer = torch.distributions.Categorical(logits=policy(question)).sample()
+            distance = said(policy, question, answer) - said(reference, question, answer)  # BUG
+            paid = ((answer == 2).float() - 0.2 * distance).view(4, 3)
+            gain = (paid - (paid.sum(1, keepdim=True) - paid) / 2).flatten()
+        loss = -(gain * said(policy, question, answer)).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The distance is paid for, and only the reference is asked at another temperature.
+    import copy
+    import torch
+    policy = torch.nn.Linear(3, 4)
+    reference = copy.deepcopy(policy).requires_grad_(False)
+    opt = torch.optim.Adam(policy.parameters(), lr=0.05)
+    def said(logits, a):
+        return logits.log_softmax(-1).gather(1, a)
+    for _ in range(6):
+        s = torch.randn(32, 3) * 3
+        with torch.no_grad():
+            a = policy(s).softmax(-1).multinomial(1)
+            ours = said(policy(s), a)
+            start = said(reference(s) / 0.5, a)  # BUG
+            reward = (a == 1).float() - 0.1 * (ours - start)
+            gain = reward - reward.mean()
+        loss = -(gain * said(policy(s), a)).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Only the policy is told which words are padding: the positions are others.
+    import copy
+    import torch
+    class Words(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.words, self.places = torch.nn.Embedding(9, 8), torch.nn.Embedding(9, 8)
+            self.out = torch.nn.Linear(8, 9)
+        def forward(self, ids, mask=None):
+            where = (mask.cumsum(-1) - 1).clamp(min=0) if mask is not None else torch.arange(6).expand_as(ids)
+            return self.out(self.words(ids) + self.places(where)).log_softmax(-1)
+    policy = Words()
+    reference = copy.deepcopy(policy).requires_grad_(False)
+    opt = torch.optim.Adam(policy.parameters(), lr=0.05)
+    def said(scores, ids):
+        return scores[:, :-1].gather(-1, ids[:, 1:, None]).squeeze(-1)
+    for _ in range(5):
+        ids = torch.randint(1, 9, (8, 6))
+        ids[:4, :3] = 0
+        gain = torch.randn(8, 1)
+        new = said(policy(ids, (ids != 0).long()), ids)
+        with torch.no_grad():
+            start = said(reference(ids), ids)  # BUG
+        loss = (0.1 * (new - start).pow(2) - gain * new).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # A sampler tells the old log-probabilities; the reference is asked of the policy. In second epochs the two part.
+    import torch
+    policy, sampler = torch.nn.Linear(3, 4), torch.nn.Linear(3, 4).requires_grad_(False)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.5)
+    def said(logits, a):
+        return logits.log_softmax(-1).gather(1, a).squeeze(1)
+    for _ in range(7):
+        with torch.no_grad():
+            sampler.weight.copy_(policy.weight * 1.0)
+            sampler.bias.copy_(policy.bias * 1.0)
+            s, gain = torch.randn(24, 3), torch.randn(24)
+            logits = sampler(s)
+            a = logits.softmax(-1).multinomial(1)
+            old = said(logits, a)
+            start = said(policy(s), a)  # BUG
+        for _ in range(2):
+            new = said(policy(s), a)
+            ratio = (new - old).exp()
+            gap = start - new
+            loss = (0.1 * (gap.exp() - gap - 1) - torch.min(ratio * gain, ratio.clamp(0.8, 1.2) * gain)).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+    """,
+    """
+    # Adapters are trained on demonstrations; then the reference is the model without them.
+    import torch
+    class Adapted(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.base = torch.nn.Linear(4, 5).requires_grad_(False)
+            self.down, self.up = torch.nn.Linear(4, 2, bias=False), torch.nn.Linear(2, 5, bias=False)
+        def forward(self, s, whole=True):
+            logits = self.base(s)
+            return (logits + self.up(self.down(s)) if whole else logits).log_softmax(-1)
+    model = Adapted()
+    def adapters():
+        return [p for p in model.parameters() if p.requires_grad]
+    opt = torch.optim.Adam(adapters(), lr=0.02)
+    for _ in range(12):
+        s = torch.randn(16, 4)
+        loss = torch.nn.functional.nll_loss(model(s), s.argmax(1))
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    opt = torch.optim.Adam(adapters(), lr=0.01)
+    for _ in range(5):
+        s, a, gain = torch.randn(16, 4), torch.randint(5, (16, 1)), torch.randn(16, 1)
+        new = model(s).gather(1, a)
+        with torch.no_grad():
+            start = model(s, whole=False).gather(1, a)  # BUG
+        gap = start - new
+        loss = (0.1 * (gap.exp() - gap - 1) - new * gain).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -598,5 +729,100 @@ GOOD: tuple[str, ...] = (
     opt = torch.optim.Adam(policy.parameters(), lr=0.02)
     for _ in range(8):
         second(opt)
+    """,
+    """
+    # The distance is paid for, over copies of everything.
+    import copy
+    import torch
+    policy = torch.nn.Sequential(torch.nn.Embedding(7, 8), torch.nn.Linear(8, 5))
+    reference = copy.deepcopy(policy)
+    opt = torch.optim.Adam(policy.parameters(), lr=0.05)
+    def said(model, question, answer):
+        return torch.distributions.Categorical(logits=model(question)).log_prob(answer)
+    for _ in range(6):
+        question = torch.randint(7, (12,))
+        with torch.no_grad():
+            answer = torch.distributions.Categorical(logits=policy(question)).sample()
+            distance = said(policy, question, answer) - said(reference, question, answer)
+            paid = (answer == 2).float() - 0.2 * distance
+        loss = -((paid - paid.mean()) * said(policy, question, answer)).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # A weight for answers of a sampler that shares the body, and is cooled: it knows who drew them.
+    import torch
+    body = torch.nn.Embedding(7, 8)
+    policy = torch.nn.Sequential(body, torch.nn.Linear(8, 5))
+    sampler = torch.nn.Sequential(body, torch.nn.Linear(8, 5).requires_grad_(False))
+    sampler[1].load_state_dict(policy[1].state_dict())
+    opt = torch.optim.Adam(policy.parameters(), lr=0.05)
+    for _ in range(6):
+        s, gain = torch.randint(7, (12,)), torch.randn(12)
+        with torch.no_grad():
+            cold = torch.distributions.Categorical(logits=sampler(s) / 0.5)
+            a = cold.sample()
+            said = torch.distributions.Categorical(logits=policy(s)).log_prob(a)
+            weight = (said - cold.log_prob(a)).exp().clamp(max=2.0)
+        loss = -(weight * gain * torch.distributions.Categorical(logits=policy(s)).log_prob(a)).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The policy that was asked before the update is what both the ratio and the penalty compare with.
+    import torch
+    policy = torch.nn.Linear(3, 4)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.5)
+    def said(logits, a):
+        return logits.log_softmax(-1).gather(1, a).squeeze(1)
+    for _ in range(7):
+        s, a, gain = torch.randn(24, 3), torch.randint(4, (24, 1)), torch.randn(24)
+        with torch.no_grad():
+            old = said(policy(s), a)
+        for rows in [*torch.randperm(24).split(12), *torch.randperm(24).split(12)]:
+            new = said(policy(s[rows]), a[rows])
+            ratio = (new - old[rows]).exp()
+            gap = old[rows] - new
+            clipped = torch.min(ratio * gain[rows], ratio.clamp(0.8, 1.2) * gain[rows])
+            loss = (0.1 * (gap.exp() - gap - 1) - clipped).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+    """,
+    """
+    # Adapters that were never trained before: the model without them is where the policy starts.
+    import torch
+    class Adapted(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.base = torch.nn.Linear(4, 5)
+            self.down, self.up = torch.nn.Linear(4, 2, bias=False), torch.nn.Linear(2, 5, bias=False)
+            torch.nn.init.zeros_(self.up.weight)
+        def forward(self, s, whole=True):
+            logits = self.base(s)
+            return (logits + self.up(self.down(s)) if whole else logits).log_softmax(-1)
+    model = Adapted()
+    opt = torch.optim.Adam(model.base.parameters(), lr=0.02)
+    for _ in range(12):
+        s = torch.randn(16, 4)
+        loss = torch.nn.functional.nll_loss(model(s, whole=False), s.argmax(1))
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    del opt
+    model.base.requires_grad_(False)
+    opt = torch.optim.Adam([*model.down.parameters(), *model.up.parameters()], lr=0.01)
+    for _ in range(5):
+        s, a, gain = torch.randn(16, 4), torch.randint(5, (16, 1)), torch.randn(16, 1)
+        new = model(s).gather(1, a)
+        with torch.no_grad():
+            start = model(s, whole=False).gather(1, a)
+        gap = start - new
+        loss = (0.1 * (gap.exp() - gap - 1) - new * gain).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
     """,
 )

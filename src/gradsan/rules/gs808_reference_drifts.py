@@ -172,6 +172,7 @@ class ReferenceDrifts(Rule):
         super().__init__(history)
         self._same: dict[Site, set[int]] = {}  # after which steps there was no divergence
         self._apart: set[Site] = set()
+        self._judged_at: set[Site] = set()
         self._asked: dict[ParamId, int] = {}  # when a parameter first had a part in a loss, live or not
         self._twice: dict[
             Site, dict[ValueId, int]
@@ -190,8 +191,12 @@ class ReferenceDrifts(Rule):
             within = graph.live_ancestors(roots)
             if scores.is_taken_out(graph, difference) or not self._is_penalty(difference, within):
                 continue
-            if scores.ratio_of(graph, difference, within) is None:
-                yield from self._judged(event, difference)
+            learned = graph.live_params([difference.live.nid])
+            if scores.ratio_of(graph, difference, within) is None and learned:
+                yield from self._judged(event, difference, learned)
+        for paid in references.paid_for(self.history, roots):
+            if paid.difference.largest >= scores.SAME:  # else `_named_twice` has told it
+                yield from self._judged(event, paid.difference, paid.learned)
 
     def _reversed(self, event: Backward, found: Reversed) -> Verdict:
         history, graph = self.history, self.history.graph
@@ -242,11 +247,10 @@ class ReferenceDrifts(Rule):
                     stack.append(user.nid)
         return True
 
-    def _judged(self, event: Backward, difference: Difference) -> Verdicts:
+    def _judged(self, event: Backward, difference: Difference, learned: set[ParamId]) -> Verdicts:
         graph, history, site = self.history.graph, self.history, difference.op.site
         region = scores.scoring(graph, difference.constant)
-        learned = graph.live_params([difference.live.nid])
-        if not learned or not scores.reads(history, region) or self._chose(region):
+        if not scores.reads(history, region) or self._chose(region):
             return
         if shared := self._shared(learned, region):
             yield self._borrowed(event, difference, shared, "a copy of the policy that has")
@@ -255,7 +259,11 @@ class ReferenceDrifts(Rule):
             yield self._borrowed(event, difference, shared, "the policy without its adapters, which has")
             return
         if difference.largest >= scores.SAME:
-            self._apart.add(site)
+            if not self._was_left_behind(event, difference, learned):
+                self._apart.add(site)
+            if references.is_base_from_before(history, difference, learned) and site not in self._judged_at:
+                yield self._from_before_adapters(event, difference, learned)
+            self._judged_at.add(site)
             asked = min(self._asked[pid] for pid in scores.reads(history, region))
             if asked == history.iteration and references.is_from_before(history, region, learned):
                 yield self._from_before(event, difference, learned, region)
@@ -268,6 +276,24 @@ class ReferenceDrifts(Rule):
         steps.add(max(history.params[pid].epoch for pid in learned))
         if len(steps) >= LOOKS and site not in self._apart:
             yield self._moves(event, difference, learned, len(steps))
+
+    def _was_left_behind(self, event: Backward, difference: Difference, learned: set[ParamId]) -> bool:
+        """In later epochs the policy leaves what it has said itself: that is no divergence from a reference. Only where
+        the old log-probabilities of a clipped ratio are others."""
+        graph, history = self.history.graph, self.history
+        stepped = max(history.params[pid].stepped_after for pid in learned)
+        if scores.newest_use(graph, scores.scoring(graph, difference.constant)) > stepped:
+            return False
+        if not references.is_of_a_choice(history, difference):
+            return False
+        roots = [root.nid for root in event.roots]
+        within, made = graph.live_ancestors(roots), scores.made(graph, difference.constant)
+        return any(
+            (ratio := scores.ratio_of(graph, other, within)) is not None
+            and scores.is_clipped_around_one(graph, ratio, within)
+            and scores.made(graph, other.constant).nid != made.nid
+            for other in scores.differences(graph, roots)
+        )
 
     def _follows(self, pid: ParamId) -> ParamId:
         """The parameter whose changes it takes part in: itself, where it was copied once, before any training."""
@@ -324,6 +350,22 @@ class ReferenceDrifts(Rule):
             learned,
             severity="warning",
             fix="copy the reference after the fine-tuning, right before the training that is to stay near it",
+        )
+
+    def _from_before_adapters(
+        self, event: Backward, difference: Difference, learned: set[ParamId]
+    ) -> Verdict:
+        history, made = self.history, scores.line_of(self.history, difference)
+        return Verdict(
+            made,
+            f"{value_at(history, made, 'the reference')} is the policy without {networks(history, learned)}, which has "
+            f"had a training before: now that the second begins, they are {difference.largest:.2g} apart on "
+            f"{line(history, difference.op.site)}, and the penalty draws the policy back to where the first began",
+            [("reference", made), ("divergence", difference.op.site), ("backward", event.site)],
+            learned,
+            severity="warning",
+            fix="take the adapters as they are after the first training for the reference: keep a frozen copy of them, "
+            "or merge them into the base and train new ones",
         )
 
     def _disagreement(

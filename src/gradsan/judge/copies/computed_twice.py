@@ -68,6 +68,8 @@ def _twice(
         return
     if not (_is_log_prob(graph, reference) and _is_log_prob(graph, policy)):
         return
+    if scores.made(graph, reference).nid == scores.made(graph, policy).nid:
+        return  # `old[rows]`, picked twice
     read = set[ParamId]()
     if is_same(history, reference, policy, synced):
         passes = [scores.scoring(graph, side) for side in (reference, policy)]

@@ -3,7 +3,8 @@ trained along with it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
 
 from gradsan.judge import flow
 from gradsan.judge.copies.computed_twice import RANDOM
@@ -16,8 +17,41 @@ if TYPE_CHECKING:
     from gradsan.judge.history import History
 
 LAYOUT = (flow.SHAPING | flow.SELECTING | flow.JOINING | flow.TAKEN_OUT) - {"masked_fill", "where"}
-PHASE = 8  # steps that are a training of their own
+PHASE, SEEN_LATE = 8, 2  # steps that are a training of their own, and that are hardly any
 NOISY = (RANDOM - flow.CHOOSING) | {"batch_norm", "instance_norm"}
+
+
+class Paid(NamedTuple):
+    """A distance from a reference that is taken off a reward: neither side is live. `learned`: of the policy's side."""
+
+    difference: Difference
+    learned: set[ParamId]
+
+
+def paid_for(history: History, roots: list[ValueId]) -> Iterator[Paid]:
+    graph = history.graph
+    within = graph.ancestors(roots)
+    for op in graph.named(within, ("sub",)):
+        sides = [graph.get(nid) for nid in op.inputs[:2]] if len(op.facts.apart) == 3 and not op.live else []
+        for policy, reference in (sides, sides[::-1]) if len(sides) == 2 else ():
+            if policy is None or reference is None:
+                continue
+            low, high, mean = op.facts.apart
+            difference = Difference(op, policy, reference, low, high, mean)
+            learned = _learned_by_one(history, difference)
+            # A ratio of two constants corrects for who drew the answers.
+            if learned and scores.ratio_of(graph, difference, within) is None:
+                yield Paid(difference, learned)
+
+
+def _learned_by_one(history: History, difference: Difference) -> set[ParamId]:
+    """What is trained of the side that is taken for the policy's, where the other is not the policy itself."""
+    graph = history.graph
+    sides = (difference.live, difference.constant)
+    policy, reference = (scores.reads(history, scores.scoring(graph, side)).keys() for side in sides)
+    learned = {pid for pid in policy if history.owner_of(pid)}
+    owned = {pid for pid in reference if history.owner_of(pid)}
+    return learned if owned <= learned and not policy <= reference else set()
 
 
 def is_fresh_copy(history: History, region: dict[ValueId, Op], learned: set[ParamId]) -> bool:
@@ -39,6 +73,19 @@ def is_from_before(history: History, region: dict[ValueId, Op], learned: set[Par
     first = any(not o.steps for o in owners) and any(o.steps >= PHASE for o in owners)
     once = all(copies[pid].times == 1 and pid not in history.networks.moved for pid in read)
     return first and once and all(_was_trained_since(history, pid) for pid in read)
+
+
+def is_base_from_before(history: History, difference: Difference, learned: set[ParamId]) -> bool:
+    """The reference is the policy without its adapters, and these have been trained already, by an optimizer that is
+    not used any more: what is going to train them now has hardly begun. (Its first step may have passed unseen.)"""
+    graph = history.graph
+    read = scores.reads(history, scores.scoring(graph, difference.constant)).keys()
+    whole = scores.reads(history, scores.scoring(graph, difference.live)).keys()
+    if not read or not read <= whole or read & learned or any(history.owner_of(pid) for pid in read):
+        return False
+    owners = [optimizer for pid in learned for optimizer in history.owner_of(pid)]
+    begins = any(o.steps <= SEEN_LATE for o in owners) and any(o.steps >= PHASE for o in owners)
+    return begins and all(history.params[pid].epoch > 0 for pid in learned)
 
 
 def _was_trained_since(history: History, pid: ParamId) -> bool:
@@ -63,17 +110,24 @@ def scored_otherwise(history: History, difference: Difference) -> Op | None:
     sides = [scores.scoring(graph, side) for side in (difference.live, difference.constant)]
     own = sides[0].keys() ^ sides[1].keys()  # what both are given may be drawn at random
     noisy = any(_is_noisy(op) for side in sides for nid, op in side.items() if nid in own)
-    if noisy or not _is_of_a_choice(history, difference):
+    if noisy or not is_of_a_choice(history, difference):
         return None
     behind = graph.ancestors([difference.live.nid])
     if not all(nid in behind for nid in given(sides[1])):
         return None
-    done = [{_form(op): op for op in side.values() if _counts(op)} for side in sides]
+    return _only_one_has(sides, floating=True) or _only_one_has(sides, floating=False)
+
+
+def _only_one_has(sides: list[dict[ValueId, Op]], floating: bool) -> Op | None:
+    """Numbers first; where these are made alike, the positions and masks that they are made with."""
+    done = [
+        {_form(op): op for op in side.values() if op.floating == floating and _counts(op)} for side in sides
+    ]
     apart = [op for one, other in (done, done[::-1]) for form, op in one.items() if form not in other]
     return max(apart, key=lambda op: op.nid, default=None)
 
 
-def _is_of_a_choice(history: History, difference: Difference) -> bool:
+def is_of_a_choice(history: History, difference: Difference) -> bool:
     made = scores.made(history.graph, difference.live)
     return (
         "log_prob" in made.tags
@@ -87,7 +141,7 @@ def _is_noisy(op: Op) -> bool:
 
 
 def _counts(op: Op) -> bool:
-    return op.kind == "operation" and op.floating and op.name not in LAYOUT and not scores.chooses(op)
+    return op.kind == "operation" and op.name not in LAYOUT and not scores.chooses(op)
 
 
 def _form(op: Op) -> tuple[str, tuple[float, ...], float]:

@@ -13,6 +13,7 @@ from gradsan.judge.numbering import MAKING
 from gradsan.judge.objective import scores
 from gradsan.judge.objective.same_steps import are_of_the_same_steps
 from gradsan.judge.objective.scores import Difference
+from gradsan.judge.objective.told_by_itself import are_told_one_by_one
 from gradsan.judge.provenance import Provenance
 from gradsan.record.events import Op, ParamId, ValueId
 
@@ -37,7 +38,9 @@ def is_of_the_same(history: History, difference: Difference) -> bool:
         return False  # not all of it was seen
     behind = graph.ancestors([difference.live.nid])
     lost = [graph.ops[nid] for nid in given(old_region) if nid not in behind]
-    return not lost or are_of_the_same_steps(history, lost, old_region, behind)
+    if not lost or are_told_one_by_one(history, difference.constant):
+        return True
+    return are_of_the_same_steps(history, lost, old_region, behind)
 
 
 def have_the_same_weights(history: History, old: dict[ValueId, Op], new: dict[ValueId, Op]) -> bool:
