@@ -329,4 +329,23 @@ GOOD: tuple[str, ...] = (
             slow.grad = slow.data - quick.data
         outer.step()
     """,
+    """
+    # One flat vector holds all weights, each in a slice of its own: two of one shape lie in one memory, side by side.
+    import torch
+    from torch.nn.utils import parameters_to_vector, vector_to_parameters
+    class Policy(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.mean, self.log_std = torch.nn.Linear(3, 2), torch.nn.Parameter(torch.zeros(2))
+        def forward(self, s):
+            return torch.distributions.Normal(self.mean(s), self.log_std.exp())
+    policy = Policy()
+    params = list(policy.parameters())
+    for _ in range(8):
+        s, a = torch.randn(8, 3), torch.randn(8, 2)
+        loss = -(policy(s).log_prob(a).sum(-1) * s[:, 0]).mean()
+        grads = torch.cat([g.reshape(-1) for g in torch.autograd.grad(loss, params)])
+        start = parameters_to_vector(params).detach().clone()
+        vector_to_parameters(start - 0.05 * grads, params)
+    """,
 )

@@ -533,6 +533,23 @@ BAD: tuple[str, ...] = (
             (-now * batch["gain"] + (now - 0.5 * batch["before"]).pow(2)).mean().backward()
             opt.step()
     """,
+    """
+    # One helper sends both losses backward, and steps: what the model's loss has used is a number to the actor's.
+    import torch
+    model, head, actor = torch.nn.Linear(3, 4), torch.nn.Linear(4, 3), torch.nn.Linear(4, 2)
+    value = torch.nn.Linear(6, 1).requires_grad_(False)
+    model_opt = torch.optim.SGD([*model.parameters(), *head.parameters()], lr=0.1)
+    actor_opt = torch.optim.SGD(actor.parameters(), lr=0.1)
+    def apply(optimizer, loss):
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    for _ in range(3):
+        s = torch.randn(8, 3)
+        h = torch.tanh(model(s))
+        apply(model_opt, (head(h) - s).pow(2).mean())
+        apply(actor_opt, -value(torch.cat([h, actor(h)], 1)).mean())  # BUG
+    """,
 )
 
 GOOD: tuple[str, ...] = (
