@@ -238,6 +238,26 @@ BAD: tuple[str, ...] = (
         if step % 3 == 2:
             nets["target"].load_state_dict(nets["online"].state_dict())
     """,
+    """
+    # Weights in a dictionary, for `functional_call`: what should follow them slowly was detached, and not cloned.
+    import torch
+    from torch.func import functional_call
+    q = torch.nn.Linear(3, 2)
+    fast = {name: p.detach().clone().requires_grad_() for name, p in q.named_parameters()}
+    slow = {name: w.detach() for name, w in fast.items()}
+    opt = torch.optim.SGD(fast.values(), lr=0.1)
+    for _ in range(8):
+        s, after = torch.randn(8, 3), torch.randn(8, 3)
+        with torch.no_grad():
+            goal = s[:, 0] + 0.9 * functional_call(q, slow, (after,)).amax(1)
+        loss = (functional_call(q, fast, (s,))[:, 0] - goal).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        with torch.no_grad():
+            for name, weight in slow.items():
+                weight.lerp_(fast[name], 0.01)  # BUG
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -347,5 +367,20 @@ GOOD: tuple[str, ...] = (
         grads = torch.cat([g.reshape(-1) for g in torch.autograd.grad(loss, params)])
         start = parameters_to_vector(params).detach().clone()
         vector_to_parameters(start - 0.05 * grads, params)
+    """,
+    """
+    # Decay of the weights, written by hand: they shrink, nothing is mixed.
+    import torch
+    q = torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(q.parameters(), lr=0.1)
+    for _ in range(8):
+        s = torch.randn(8, 3)
+        loss = (q(s)[:, 0] - s[:, 0]).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        with torch.no_grad():
+            for p in q.parameters():
+                p.add_(p, alpha=-1e-3)
     """,
 )
