@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from gradsan.judge.copies.aliases import frozen_by_another_name, mixes_itself
-from gradsan.judge.copies.mixtures import is_scaled
 from gradsan.judge.copies.itself import Itself, compared_with_itself
+from gradsan.judge.copies.mixtures import is_scaled
 from gradsan.judge.history import History
 from gradsan.judge.lines.second_names import alias_line, made_for_both
 from gradsan.judge.provenance import params_of
