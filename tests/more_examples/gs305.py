@@ -79,6 +79,36 @@ BAD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    # A memory that lets its oldest go: none of what was traced is left when the run ends, but the graphs are as many.
+    import torch
+    from collections import deque
+    net = torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    kept = deque(maxlen=60)
+    for _ in range(130):
+        s, a = torch.randn(8, 3), torch.randint(2, (8,))
+        kept.append(torch.distributions.Categorical(logits=net(s)).log_prob(a))  # BUG
+        logp = torch.distributions.Categorical(logits=net(s)).log_prob(a)
+        weight = (logp - kept[-1]).detach().exp()
+        opt.zero_grad()
+        (-(weight * logp) * s[:, 0]).mean().backward()
+        opt.step()
+    """,
+    """
+    # One rollout serves three updates: only every third iteration leaves something.
+    import torch
+    net = torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    history = []
+    for _ in range(26):
+        s = torch.randn(8, 3)
+        history.append(net(s).mean())  # BUG
+        for _ in range(3):
+            opt.zero_grad()
+            (net(s) - s[:, :1]).pow(2).mean().backward()
+            opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -157,6 +187,21 @@ GOOD: tuple[str, ...] = (
         h = cell(torch.randn(8, 3), memory.clone())
         loss = (head(h) - 1.0).pow(2).mean()
         memory[:] = h.detach()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # A short memory of live values: by the time that anybody looks, all of them are gone.
+    import torch
+    from collections import deque
+    net = torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    recent = deque(maxlen=20)
+    for _ in range(130):
+        s = torch.randn(8, 3)
+        loss = (net(s) - s[:, :1]).pow(2).mean()
+        recent.append(loss)
         opt.zero_grad()
         loss.backward()
         opt.step()

@@ -238,6 +238,26 @@ BAD: tuple[str, ...] = (
         if step % 3 == 2:
             nets["target"].load_state_dict(nets["online"].state_dict())
     """,
+    """
+    # Weights in a dictionary, for `functional_call`: what should follow them slowly was detached, and not cloned.
+    import torch
+    from torch.func import functional_call
+    q = torch.nn.Linear(3, 2)
+    fast = {name: p.detach().clone().requires_grad_() for name, p in q.named_parameters()}
+    slow = {name: w.detach() for name, w in fast.items()}
+    opt = torch.optim.SGD(fast.values(), lr=0.1)
+    for _ in range(8):
+        s, after = torch.randn(8, 3), torch.randn(8, 3)
+        with torch.no_grad():
+            goal = s[:, 0] + 0.9 * functional_call(q, slow, (after,)).amax(1)
+        loss = (functional_call(q, fast, (s,))[:, 0] - goal).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        with torch.no_grad():
+            for name, weight in slow.items():
+                weight.lerp_(fast[name], 0.01)  # BUG
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -328,5 +348,39 @@ GOOD: tuple[str, ...] = (
         for slow, quick in zip(meta.parameters(), fast.parameters()):
             slow.grad = slow.data - quick.data
         outer.step()
+    """,
+    """
+    # One flat vector holds all weights, each in a slice of its own: two of one shape lie in one memory, side by side.
+    import torch
+    from torch.nn.utils import parameters_to_vector, vector_to_parameters
+    class Policy(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.mean, self.log_std = torch.nn.Linear(3, 2), torch.nn.Parameter(torch.zeros(2))
+        def forward(self, s):
+            return torch.distributions.Normal(self.mean(s), self.log_std.exp())
+    policy = Policy()
+    params = list(policy.parameters())
+    for _ in range(8):
+        s, a = torch.randn(8, 3), torch.randn(8, 2)
+        loss = -(policy(s).log_prob(a).sum(-1) * s[:, 0]).mean()
+        grads = torch.cat([g.reshape(-1) for g in torch.autograd.grad(loss, params)])
+        start = parameters_to_vector(params).detach().clone()
+        vector_to_parameters(start - 0.05 * grads, params)
+    """,
+    """
+    # Decay of the weights, written by hand: they shrink, nothing is mixed.
+    import torch
+    q = torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(q.parameters(), lr=0.1)
+    for _ in range(8):
+        s = torch.randn(8, 3)
+        loss = (q(s)[:, 0] - s[:, 0]).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        with torch.no_grad():
+            for p in q.parameters():
+                p.add_(p, alpha=-1e-3)
     """,
 )

@@ -477,6 +477,79 @@ BAD: tuple[str, ...] = (
         opt.step()
         record.add(size)
     """,
+    """
+    # Values are asked for with gradients: what is written step by step holds them, and so does what it is added to.
+    import torch
+    class Judge(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.out = torch.nn.Linear(3, 1)
+        def forward(self, s):
+            return self.out(s).squeeze(-1)
+    def estimate(judge, s, r):
+        now = judge(s[:-1])  # BUG
+        steps, so_far = torch.zeros(len(r)), 0.0
+        for t in range(len(r) - 1, -1, -1):
+            so_far = r[t] + 0.1 * now[t] + 0.8 * so_far
+            steps[t] = so_far
+        return steps + now
+    judge = Judge()
+    opt = torch.optim.SGD(judge.parameters(), lr=0.1)
+    s, r = torch.randn(9, 3), torch.randn(8)
+    goals = estimate(judge, s, r)
+    for _ in range(2):
+        for rows in torch.randperm(8).chunk(2):
+            loss = (judge(s[:-1][rows]) - goals[rows]).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+    """,
+    """
+    # A method that the loss asks by right is asked for old answers, too; the batch that holds them comes back later.
+    import torch
+    class Policy(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.body = torch.nn.Linear(3, 4)
+        def forward(self, s):
+            return self.body(s).log_softmax(-1)
+        def score(self, s, a):
+            return self(s).gather(1, a[:, None]).squeeze(1)
+    policy = Policy()
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    def gather(n):
+        s, a = torch.randn(n, 3), torch.randint(4, (n,))
+        return {
+            "s": s,
+            "a": a,
+            "gain": s[:, 0],
+            "before": policy.score(s, a),  # BUG
+        }
+    for _ in range(2):
+        batch = gather(8)
+        for _ in range(3):
+            now = policy.score(batch["s"], batch["a"])
+            opt.zero_grad()
+            (-now * batch["gain"] + (now - 0.5 * batch["before"]).pow(2)).mean().backward()
+            opt.step()
+    """,
+    """
+    # One helper sends both losses backward, and steps: what the model's loss has used is a number to the actor's.
+    import torch
+    model, head, actor = torch.nn.Linear(3, 4), torch.nn.Linear(4, 3), torch.nn.Linear(4, 2)
+    value = torch.nn.Linear(6, 1).requires_grad_(False)
+    model_opt = torch.optim.SGD([*model.parameters(), *head.parameters()], lr=0.1)
+    actor_opt = torch.optim.SGD(actor.parameters(), lr=0.1)
+    def apply(optimizer, loss):
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    for _ in range(3):
+        s = torch.randn(8, 3)
+        h = torch.tanh(model(s))
+        apply(model_opt, (head(h) - s).pow(2).mean())
+        apply(actor_opt, -value(torch.cat([h, actor(h)], 1)).mean())  # BUG
+    """,
 )
 
 GOOD: tuple[str, ...] = (

@@ -134,6 +134,22 @@ BAD: tuple[str, ...] = (
         critic_opt.step()
         actor_opt.step()
     """,
+    """
+    # One sum feeds two networks; one of their optimizers clears its share before it steps, the other takes its own.
+    import torch
+    actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+    actor_opt = torch.optim.SGD(actor.parameters(), lr=0.1)
+    critic_opt = torch.optim.SGD(critic.parameters(), lr=0.1)
+    for _ in range(8):
+        s, a, r = torch.randn(8, 3), torch.randint(2, (8,)), torch.randn(8)
+        v = critic(s).squeeze(-1)
+        logp = torch.distributions.Categorical(logits=actor(s)).log_prob(a)
+        critic_opt.zero_grad()
+        ((r - v).pow(2).mean() - (logp * (r - v).detach()).mean()).backward()
+        actor_opt.zero_grad()  # BUG
+        critic_opt.step()
+        actor_opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -224,5 +240,22 @@ GOOD: tuple[str, ...] = (
         (critic(torch.cat([s, a], -1)) - 1.0).pow(2).mean().backward()
         critic_opt.step()
         actor_opt.step()
+    """,
+    """
+    # What the actor's loss leaves with the critic is cleared by right, and the critic learns in every other round only.
+    import torch
+    actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(5, 1)
+    actor_opt = torch.optim.SGD(actor.parameters(), lr=0.1)
+    critic_opt = torch.optim.SGD(critic.parameters(), lr=0.1)
+    for i in range(12):
+        s = torch.randn(8, 3)
+        if i % 2 == 0:
+            (critic(torch.cat([s, torch.randn(8, 2)], 1)) - s[:, :1]).pow(2).mean().backward()
+            critic_opt.step()
+        actor_opt.zero_grad()
+        (-critic(torch.cat([s, actor(s)], 1)).mean()).backward()
+        critic_opt.zero_grad()
+        actor_opt.step()
+        critic_opt.step()
     """,
 )

@@ -70,6 +70,31 @@ BAD: tuple[str, ...] = (
             for new, old in zip(q.parameters(), target.parameters()):
                 old.lerp_(new, 1 - 0.1)  # BUG
     """,
+    """
+    # The sync runs once before there is an optimizer: by then nobody can tell which of the networks will be trained.
+    import torch
+    class Team:
+        def __init__(self):
+            self.q, self.old_q = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+            self.mix, self.old_mix = torch.nn.Linear(2, 1), torch.nn.Linear(2, 1)
+            self.refresh()
+            self.opt = torch.optim.SGD([*self.q.parameters(), *self.mix.parameters()], lr=0.1)
+        def refresh(self):
+            self.old_q.load_state_dict(self.q.state_dict())
+            self.mix.load_state_dict(self.old_mix.state_dict())  # BUG
+        def learn(self, s, s2):
+            with torch.no_grad():
+                goal = 1.0 + 0.9 * self.old_mix(self.old_q(s2))
+            loss = (self.mix(self.q(s)) - goal).pow(2).mean()
+            self.opt.zero_grad()
+            loss.backward()
+            self.opt.step()
+    team = Team()
+    for i in range(9):
+        team.learn(torch.randn(8, 3), torch.randn(8, 3))
+        if i % 3 == 2:
+            team.refresh()
+    """,
 )
 
 GOOD: tuple[str, ...] = (

@@ -98,10 +98,11 @@ class Leaves:
         return pid if pid is not None and self._owns(pid, storage) else None
 
     def sharing(self, leaf: torch.Tensor) -> tuple[ParamId, ...]:
-        """Other parameters that now live in the same memory."""
+        """Other parameters that now live in the same memory, at the same place: not the next slice of a flat vector."""
         storage, own = storage_of(leaf), self.find(leaf)
         tensors = ((pid, ref()) for pid, ref in self._refs.copy().items() if pid != own)
-        return tuple(pid for pid, t in tensors if t is not None and storage_of(t) == storage)
+        same = [(pid, t) for pid, t in tensors if t is not None and storage_of(t) == storage]
+        return tuple(pid for pid, t in same if t.storage_offset() == leaf.storage_offset())
 
     def unnamed(self) -> dict[int, ParamId]:
         """By `id()`, those that nobody has found a name for."""

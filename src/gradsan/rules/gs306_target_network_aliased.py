@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gradsan.judge.copies.aliases import frozen_by_another_name, mixes_itself
 from gradsan.judge.copies.itself import Itself, compared_with_itself
+from gradsan.judge.copies.mixtures import is_scaled
 from gradsan.judge.history import History
 from gradsan.judge.lines.second_names import alias_line, made_for_both
 from gradsan.judge.provenance import params_of
@@ -198,7 +199,7 @@ class TargetNetworkAliased(Rule):
         for op in event.ops:
             if op.kind == "operation" and sources.isdisjoint(op.inputs):
                 continue
-            if op.kind == "written" and mixes_itself(history.graph, op):
+            if op.kind == "written" and mixes_itself(history.graph, op) and not is_scaled(history, op):
                 times, _ = self._mixed.get(op.facts.pid, (0, NOWHERE))
                 self._mixed[op.facts.pid] = (times + 1, op.site)
             if op.kind == "written" and op.facts.shares:

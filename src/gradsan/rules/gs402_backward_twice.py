@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gradsan.judge.flow import unshaped
 from gradsan.judge.leaks.weights_of_scores import as_a_weight
-from gradsan.judge.lines.before_the_loop import made_before_loop
+from gradsan.judge.lines.before_the_loop import asked_before_loop, made_before_loop
 from gradsan.judge.lines.callers import helpers_behind
 from gradsan.judge.lines.carried_names import carried_by_source
 from gradsan.judge.lines.carried_on import made_to_carry
@@ -179,11 +179,14 @@ class BackwardTwice(Rule):
     def _elsewhere(
         self, freed: FreedGraph, carrier: Site, is_carried: bool, stored: Op | None, sites: Sites
     ) -> Site:
-        """The line that was to empty what the carrier fills, or had the value before the loop began; else the
-        carrier."""
+        """The line that was to empty what the carrier fills, or had the value before the loop began, or asked a
+        network for it there; else the carrier."""
         if is_carried and (emptied := emptied_in_vain(self.history, carrier)):
             sites.insert(0, ("emptied in vain", emptied))
             return emptied
+        if freed.in_loop and (asked := asked_before_loop(self.history, freed.shared, freed.event, stored)):
+            sites.insert(0, ("network asked", asked))
+            return asked
         if freed.in_loop and not stored:
             before = made_before_loop(self.history, freed.shared, freed.event)
             if before:

@@ -146,6 +146,7 @@ class GradientWiped(Rule):
         self._steps_at: dict[Site, tuple[int, int]] = {}
         self._for_another: set[BackwardId] = set()
         self._has_looked = False
+        self._fed_once: set[OptimizerId] = set()  # that have found gradient in some step
 
     def on_ops(self, event: Ops) -> Verdicts:
         """A gradient that the user's code has read was not thrown away."""
@@ -314,7 +315,12 @@ class GradientWiped(Rule):
         if self._first.began_empty(event) or optimizer.began_empty or optimizer.stepping:
             return
         parts = [part for pid in event.held for part in self.history.ledger.fresh(pid)]
-        fresh, mine = {part.site for part in parts}, [p for p in mine if not p[1].consumed]
+        fresh = {part.site for part in parts}
+        if fresh:
+            self._fed_once.add(event.oid)
+        # What others took of it is no loss to them; an optimizer that never finds anything has lost its share.
+        never = event.oid not in self._fed_once
+        mine = [p for p in mine if never or not p[1].consumed]
         # What is left came from a loss that trains others, too; all that the lost one gave was for this optimizer.
         others = bool(parts) and all(not owned.issuperset(part.event.fed) for part in parts)
         mine = [
@@ -325,7 +331,9 @@ class GradientWiped(Rule):
         self._seen[event.oid] = seen
         for site, part, pids in mine:
             again = part.site in fresh
-            if fresh and (seen[site, part.site] < TIMES or (again and site not in self._routine)):
+            if (fresh or part.consumed) and (
+                seen[site, part.site] < TIMES or (again and site not in self._routine)
+            ):
                 continue
             left = "only the last part is left for" if again else "nothing of it is left for"
             yield Verdict(

@@ -198,7 +198,7 @@ class ReversedSync(Rule):
         ] = {}  # loaded from themselves while they were nobody's copy
         self._rewound: dict[int, int] = {}
         self._kept: dict[ParamId, int] = {}
-        self._right: set[Way] = set()  # of syncs that write a network which no optimizer trains
+        self._right: dict[Way, set[ParamId]] = {}  # of syncs that write a network which no optimizer trains
         self._sources: set[ParamId] = set()  # of syncs that overwrite what is trained, or themselves
         self._in_loss: set[ParamId] = set()
         self._mixed: dict[ParamId, tuple[int, int]] = {}  # in which iteration last, and how many in a row
@@ -224,7 +224,7 @@ class ReversedSync(Rule):
         if backwards:
             yield self._wrong_way(path, [p for p, _ in backwards], [s for _, s in backwards])
         elif not wrong:
-            self._right.add(path)
+            self._right.setdefault(path, set()).update(pid for pid, _ in event.pairs)
         made = [history.graph.get(nid) for nid in event.values]
         for (pid, _), op in zip(event.pairs, made, strict=False):
             if op is not None and self._keeps_all(pid, op):
@@ -251,7 +251,9 @@ class ReversedSync(Rule):
 
     def _wrong_way(self, path: Way, online: list[ParamId], target: list[ParamId]) -> Verdict:
         history = self.history
-        site = caller_apart(history, path, self._right)
+        # Before the optimizer was made, a line that goes wrong ever after looks right.
+        right = [way for way, pids in self._right.items() if not any(map(history.owner_of, pids))]
+        site = caller_apart(history, path, right)
         return Verdict(
             site,
             f"this overwrites the trained network {networks(history, online)} with {networks(history, target)}, "
@@ -295,7 +297,7 @@ class ReversedSync(Rule):
                     yield from self._mixed_with_itself(op.facts.pid, way_of(self.history, write))
                     continue
                 if not self.history.owner_of(op.facts.pid):
-                    self._right.add(self._way_of_write(op))
+                    self._right.setdefault(self._way_of_write(op), set()).add(op.facts.pid)
                 yield from self._written_backwards(op)
                 if write is not None:
                     yield from self._exchanged(op.facts.pid, write, op.site)

@@ -22,6 +22,8 @@ def mixes_itself(graph: Provenance, written: Op) -> bool:
             graph, pair[1], written.facts.pid
         )
     parts = list(graph.inputs(write))
+    if write.name == "lerp" and write.facts.in_place and len(parts) > 1:  # into its memory, whatever its name
+        return _is_share_of(graph, parts[1], written.facts.pid)
     if write.name == "copy" and len(parts) == 2 and parts[1].name in ("add", "lerp"):
         parts = list(graph.inputs(parts[1]))
     elif write.name not in ("lerp", "add"):

@@ -51,6 +51,13 @@ def is_mixed_with_itself(history: History, pid: ParamId, written: Op) -> bool:
     return mixes and parts.keys() == {pid} and abs(parts[pid] - 1.0) < ROUNDING
 
 
+def is_scaled(history: History, remark: Op) -> bool:
+    """Whether a written parameter is known to be more or less than itself: `p.add_(p, alpha=-decay)`."""
+    write = history.graph.get(remark.inputs[0])
+    parts = shares(history, write) if write is not None else {}
+    return bool(parts) and abs(parts.get(remark.facts.pid, 0.0) - 1.0) > ROUNDING
+
+
 def mixed_at(history: History, written: Op) -> Op | None:
     """The operation that put the two parts of a written value together."""
     op: Op | None = written

@@ -55,7 +55,11 @@ class FreedGraph:
     @property
     def in_loop(self) -> bool:
         """One line that sends both backward stands in a loop: what every round takes along was made outside of it."""
-        return self.first.site == self.event.site
+        return self._same_call(self.first.event)
+
+    def _same_call(self, other: Backward) -> bool:
+        """A helper that several losses are handed to has one line for all of them."""
+        return (other.site, other.chain) == (self.event.site, self.event.chain)
 
     @property
     def is_old(self) -> bool:
@@ -72,7 +76,12 @@ class FreedGraph:
     @cached_property
     def is_of_this_round(self) -> bool:
         """Though a step has come between, both are of one round of the loop."""
-        same = [c for c in self.history.ledger.recent.values() if c.site == self.first.site]
+        first = self.first.event
+        same = [
+            c
+            for c in self.history.ledger.recent.values()
+            if (c.site, c.event.chain) == (first.site, first.chain)
+        ]
         return not self.in_loop and bool(same) and same[-1] is self.first
 
     @cached_property

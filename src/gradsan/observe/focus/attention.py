@@ -55,6 +55,8 @@ class AttentionPolicy:
         self._in_vain = False  # a gradient that was written in this iteration is zero
         self._familiar = 0
         self._full_left = 0
+        self._full_due = 0  # so many iterations in passing, until the next full look
+        self._held_due = 0  # and until a look at what is held only
         self._dice = random.Random(0)  # our own: the script's random state is none of our business
         self.late = LateStarters(lambda: containment.contain("late", self._has_come))
         self._returning = Returning(FOR_NEWS)
@@ -162,8 +164,7 @@ class AttentionPolicy:
         elif self._familiar >= FAMILIAR_IN_A_ROW and not self._full_left and self.mode != "deep":
             self._wait_for_late_starters()
             self._look_at_what_stays()
-            self.fast_path.begin(self._sink.iteration)
-            self.fast_path.due = min(self.fast_path.due, self._returning.next - self._sink.iteration)
+            self._cruise()
             self._patches.rest()
 
     def _has_seen_enough(self) -> bool:
@@ -201,8 +202,20 @@ class AttentionPolicy:
 
     # -- cruising ---------------------------------------------------------------------------------------
 
+    def _cruise(self) -> None:
+        iteration, path = self._sink.iteration, self.fast_path
+        path.begin(iteration)
+        path.due = self._full_due = min(path.due, self._returning.next - iteration)
+        self._held_due = self._held.due(self._tap.values.traced) - iteration
+        if 0 < self._held_due < path.due:
+            path.due = self._held_due
+
     def _look_again(self) -> None:
         skipped = self.fast_path.skipped
+        if skipped == self._held_due < self._full_due:
+            self.fast_path.due = self._full_due
+            self._look_at_what_is_held(skipped)
+            return
         self._leave_fast_path()
         self._full_left = FULL_LENGTH
         if self._expects_something():
@@ -217,10 +230,16 @@ class AttentionPolicy:
         """Weights that moved unseen, and graphs that somebody holds."""
         with torch._C.DisableTorchFunction():
             moved = self._standing.look(self._sink.iteration)
-            held = self._held.find(self._tap.values, self._sink.iteration)
-        for event in (moved, held):
-            if event is not None:
-                self._emit(event)
+        if moved is not None:
+            self._emit(moved)
+        self._look_at_what_is_held(0)
+
+    def _look_at_what_is_held(self, skipped: int) -> None:
+        """In passing, too: only what is found ends that."""
+        with torch._C.DisableTorchFunction():
+            held = self._held.find(self._tap.values, self._sink.iteration + skipped)
+        if held is not None:
+            self._emit(held)
 
     def _leave_fast_path(self) -> None:
         self.fast_path.end()

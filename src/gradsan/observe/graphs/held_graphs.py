@@ -3,6 +3,8 @@ statistics. No loss needs to use them again for the memory to grow."""
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import torch
 
 from gradsan.observe.graphs.graph import node_label
@@ -29,6 +31,11 @@ class HeldGraphsWatch:
         self._looks.append((traced, iteration))
         del self._looks[:-64]
 
+    def due(self, traced: int) -> int:
+        """The iteration in which all that the newest look has seen made is old: much later, a memory that lets its
+        oldest go holds none of it."""
+        return self._real(traced) + LONG if self._looks else 0
+
     def find(self, values: Values, iteration: int) -> HeldGraphs | None:
         """Where the same lines have left something in many iterations, and all of it is old."""
         held: dict[Site, set[int]] = {}
@@ -40,7 +47,8 @@ class HeldGraphsWatch:
                 held.setdefault(site, set()).add(made)
                 oldest.setdefault(site, tensor)
         enough = self._enough(values.traced, iteration)
-        lines = [site for site, made in held.items() if len(made) >= enough and site not in self._told]
+        new = ((site, made) for site, made in held.items() if site not in self._told)
+        lines = [site for site, made in new if len(made) >= (FEW if comes_in_turns(made) else enough)]
         if not lines:
             return None
         self._told.update(lines)
@@ -59,3 +67,9 @@ class HeldGraphsWatch:
         began = [(first, real) for first, real in self._looks if first <= traced]
         first, real = began[-1] if began else (0, 0)
         return real + traced - first
+
+
+def comes_in_turns(made: set[int]) -> bool:
+    """Whether it is made once in so many iterations, as a rollout is: then few of those that were traced hold one."""
+    when = sorted(made)
+    return all(later - before > 1 for before, later in pairwise(when))
