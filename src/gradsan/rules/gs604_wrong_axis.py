@@ -5,12 +5,15 @@ from __future__ import annotations
 from gradsan.judge.history import History
 from gradsan.judge.lines.module_settings import axis_set_at
 from gradsan.judge.report.wording import line
+from gradsan.judge.shapes.against_time import AgainstTime, against_time
 from gradsan.judge.shapes.answer_groups import MixedGroup, SpreadOtherwise, mixed_groups, spread_otherwise
 from gradsan.judge.shapes.attention_axes import summed_along_another
 from gradsan.judge.shapes.axes import is_torn, roles
+from gradsan.judge.shapes.crossed_rows import CrossedRows, crossed_rows
 from gradsan.judge.shapes.entropy_axes import entropies_of_the_rows
 from gradsan.judge.shapes.flat_orders import OtherOrder, other_orders
-from gradsan.judge.shapes.pooled_targets import POOLING, added_to_every_row
+from gradsan.judge.shapes.misread_gathers import MisreadGather, misread_gathers
+from gradsan.judge.shapes.pooled_targets import POOLING, added_to_every_row, total_beside_rows
 from gradsan.judge.shapes.recurrences import ATTENTION, AlongTheBatch, along_the_batch
 from gradsan.judge.shapes.rows_and_units import (
     CHOOSING,
@@ -21,6 +24,7 @@ from gradsan.judge.shapes.rows_and_units import (
     runs_over_rows_of_members,
 )
 from gradsan.judge.shapes.turned_groups import Turned, turned_groups
+from gradsan.judge.shapes.uneven_scaling import UnevenScaling, uneven_scaling
 from gradsan.judge.shapes.used_otherwise import used_along_another
 from gradsan.record.events import Backward, Op, Site
 from gradsan.rules.base import Rule, Verdict, Verdicts
@@ -123,6 +127,14 @@ class WrongAxis(Rule):
             yield self._turned(event, turned)
         for summed, averaged in entropies_of_the_rows(graph, within):
             yield self._entropy_of_the_rows(event, summed, averaged)
+        for gather in misread_gathers(graph, within):
+            yield self._misread(event, gather)
+        for uneven in uneven_scaling(graph, within):
+            yield self._uneven(event, uneven)
+        for running in against_time(graph, within):
+            yield self._against_time(event, running)
+        for crossed in crossed_rows(graph, within):
+            yield self._rows_are_gone(event, crossed)
         candidates = [op for op in within.values() if op.name in CANDIDATES and op.facts.axes]
         reshaped = [op for op in within.values() if op.name in ("view", "reshape") and op.live]
         if not candidates and not reshaped:
@@ -135,7 +147,7 @@ class WrongAxis(Rule):
             source = next(graph.inputs(op), None)
             if source is not None and source.nid in known and is_torn(op, source, known[source.nid]):
                 yield self._torn(event, op, source)
-        pooled = [op for op in within.values() if op.name in POOLING and not op.shape and not op.live]
+        pooled = [op for op in within.values() if op.name in POOLING and not op.shape]
         for op in (*candidates, *(op for op in pooled if op not in candidates)):
             source = next(graph.inputs(op), None)
             if source is None or source.nid not in known:
@@ -143,6 +155,7 @@ class WrongAxis(Rule):
             if runs_over_one_unit(op, source, known) and (op.live or is_learned(graph, op)):
                 yield self._constant(event, op, source)
             used = added_to_every_row(graph, op, source, within, known) if op.name in POOLING else None
+            used = used or total_beside_rows(graph, op, source, within, known)
             if used is None and op.name in CANDIDATES:
                 used = used_along_another(self.history, op, source, within, known)
             if used is not None:
@@ -164,6 +177,51 @@ class WrongAxis(Rule):
                     ],
                     event.reached,
                 )
+
+    def _misread(self, event: Backward, found: MisreadGather) -> Verdict:
+        op = found.op
+        return Verdict(
+            op.site,
+            f"`{op.name}` runs along axis {found.axis}, and its index has one element along axis {found.other}: of the "
+            f"{found.size} places there only the first is ever read",
+            [("wrong axis", op.site), ("backward", event.site)],
+            event.reached,
+            fix="choose along the axis where the index has one element: `q.gather(1, action.unsqueeze(1))`",
+        )
+
+    def _uneven(self, event: Backward, found: UnevenScaling) -> Verdict:
+        mean, spread = found.mean, found.spread
+        return Verdict(
+            found.divided.site,
+            f"the mean is taken along axis {mean.facts.axes[0]} and the deviation along axis {spread.facts.axes[0]}: "
+            "what is divided has neither a deviation of one along the one nor along the other",
+            [("divided", found.divided.site), ("mean", mean.site), ("wrong axis", spread.site),
+             ("backward", event.site)],
+            event.reached,
+            fix="take both along the same axis",
+        )  # fmt: skip
+
+    def _against_time(self, event: Backward, found: AgainstTime) -> Verdict:
+        op, told = found.op, found.told
+        how = "turns round" if told.name == "flip" else "puts together step by step"
+        return Verdict(
+            op.site,
+            f"`{op.name}` runs along axis {found.axis}, and time is axis {found.time}: {line(self.history, told.site)} "
+            f"{how} what is taken along it",
+            [("wrong axis", op.site), ("time", told.site), ("backward", event.site)],
+            event.reached,
+            fix=f"run it along the steps: `dim={found.time}`",
+        )
+
+    def _rows_are_gone(self, event: Backward, found: CrossedRows) -> Verdict:
+        op = found.reduced
+        return Verdict(
+            op.site,
+            f"`{op.name}` runs over the rows, and what is left of them, one number for each of {found.size} columns, "
+            f"is put together with one for each row on {line(self.history, found.met.site)}: there are as many",
+            [("wrong axis", op.site), ("used", found.met.site), ("backward", event.site)],
+            event.reached,
+        )
 
     def _crossed(self, event: Backward, weights: Op, product: Op) -> Verdict:
         axis, last = weights.facts.axes[0], len(weights.shape) - 1
@@ -270,8 +328,8 @@ class WrongAxis(Rule):
     def _torn(self, event: Backward, op: Op, source: Op) -> Verdict:
         return Verdict(
             op.site,
-            f"`{op.name}` makes {list(op.shape)} of {list(source.shape)}: the {source.shape[-1]} columns of a row are "
-            "spread over several, and no axis is where it is looked for",
+            f"`{op.name}` makes {list(op.shape)} of {list(source.shape)}: it moves no number, so what "
+            "belongs to one row is spread over several, and no axis is where it is looked for",
             [("wrong axis", op.site), ("backward", event.site)],
             event.reached,
             fix="exchange the axes with `transpose` or `permute`; `reshape` moves no number",

@@ -8,7 +8,7 @@ from gradsan.judge.history import History
 from gradsan.judge.provenance import Provenance
 from gradsan.judge.shapes.axes import BY_SIZE, RESHAPING, SPREADING, UNITS, Roles, onward
 from gradsan.judge.shapes.joined_columns import of_joined_columns, side_by_side_user
-from gradsan.judge.shapes.normalised_otherwise import picked_across, picked_along
+from gradsan.judge.shapes.normalised_otherwise import expected_across, picked_across, picked_along
 from gradsan.judge.shapes.pooling import pooled_for_each_row
 from gradsan.judge.shapes.rows_and_units import (
     CHOSEN,
@@ -33,7 +33,10 @@ Known = dict[ValueId, Roles]
 def used_along_another(history: History, op: Op, source: Op, within: Within, known: Known) -> Op | None:
     graph = history.graph
     used = (
-        _pooled(graph, op, within) or picked_along(history, op, within) or picked_across(history, op, within)
+        _pooled(graph, op, within)
+        or picked_along(history, op, within)
+        or picked_across(history, op, within)
+        or expected_across(graph, op, within)
     )
     if used is None and op.name in SMALLER and of_joined_columns(graph, op, source, known):
         used = op if _becomes_a_summand(graph, op, source, within) else None
