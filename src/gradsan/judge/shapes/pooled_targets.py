@@ -50,8 +50,9 @@ def total_beside_rows(
 ) -> Op | None:
     """Where the sum over rows and columns, as one number, is added to one live value for each row: what is bent after
     that is no sum of losses."""
-    shape = source.shape
-    if op.name != "sum" or op.shape or not op.live or known[source.nid] != (ROWS, UNITS) or min(shape) < 2:
+    shape, words = source.shape, known[source.nid]
+    of_units = words[-1:] == (UNITS,) and set(words[:-1]) == {ROWS}
+    if op.name != "sum" or op.shape or not op.live or not of_units or min(shape) < 2:
         return None
     for user in onward(graph, op, within):
         others = [i for i in graph.inputs(user) if i.nid != op.nid and i.live and i.shape[:1] == shape[:1]]
