@@ -585,6 +585,143 @@ BAD: tuple[str, ...] = (
     s, a, advantage = torch.randn(8, 4), torch.randint(3, (8, 1)), torch.randn(8, 1)
     (-(policy(s).gather(1, a) * advantage).mean()).backward()
     """,
+    """
+    # The index is a row, so that every choice is looked up in the first state.
+    import torch
+    q = torch.nn.Sequential(torch.nn.Linear(4, 16), torch.nn.ReLU(), torch.nn.Linear(16, 3))
+    opt = torch.optim.Adam(q.parameters(), lr=1e-3)
+    for _ in range(4):
+        s, a, goal = torch.randn(10, 4), torch.randint(3, (10,)), torch.randn(10)
+        taken = q(s).gather(1, a[None])[0]  # BUG
+        loss = torch.nn.functional.smooth_l1_loss(taken, goal)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Sequences of a recurrent policy: chosen from among the sequences, and always in the first column.
+    import torch
+    memory, head = torch.nn.GRU(3, 8, batch_first=True), torch.nn.Linear(8, 5)
+    s, a, gain = torch.randn(7, 6, 3), torch.randint(5, (7, 6)), torch.randn(7, 6)
+    log_p = head(memory(s)[0]).log_softmax(-1).gather(0, a[..., None])[..., 0]  # BUG
+    (-(log_p * gain).mean()).backward()
+    """,
+    """
+    # Centred within each group, scaled by the deviation over the groups.
+    import torch
+    net = torch.nn.Linear(4, 6)
+    s, a, r = torch.randn(5, 4), torch.randint(6, (5, 4)), torch.randn(5, 4)
+    log_p = net(s).log_softmax(-1).gather(1, a)
+    spread = r.std(0, keepdim=True) + 1e-4
+    gain = (r - r.mean(1, keepdim=True)) / spread  # BUG
+    (-(log_p * gain).mean()).backward()
+    """,
+    """
+    # Agents and steps are to change places, so that each agent has a memory of its own steps.
+    import torch
+    look, memory, head = torch.nn.Linear(3, 8), torch.nn.GRU(8, 8, batch_first=True), torch.nn.Linear(8, 1)
+    seen, goal = torch.randn(2, 5, 4, 3), torch.randn(2, 4)
+    features = torch.relu(look(seen))
+    each = features.view(2, 4, 5, 8).flatten(0, 1)  # BUG
+    value = head(memory(each)[0][:, -1]).view(2, 4)
+    (value - goal).pow(2).mean().backward()
+    """,
+    """
+    # Words that are to be guessed, flattened column by column.
+    import torch
+    words, out = torch.nn.Embedding(9, 8), torch.nn.Linear(8, 9)
+    ids = torch.randint(9, (6, 5))
+    scores = out(words(ids[:, :-1]))
+    wanted = ids[:, 1:].t().reshape(-1)  # BUG
+    torch.nn.functional.cross_entropy(scores.reshape(-1, 9), wanted).backward()
+    """,
+    """
+    # Shares of each state's own, which the fractions are summed up from.
+    import torch
+    propose, value = torch.nn.Linear(4, 6), torch.nn.Linear(1, 1)
+    s, goal = torch.randn(8, 4), torch.randn(8, 6)
+    widths = torch.softmax(propose(s), 0)  # BUG
+    fractions = widths.cumsum(1)
+    (value(fractions.unsqueeze(-1)).squeeze(-1) - goal).pow(2).mean().backward()
+    """,
+    """
+    # What is still to come, summed up along the games in place of the steps.
+    import torch
+    policy = torch.nn.Linear(3, 2)
+    s, a, rewards = torch.randn(6, 4, 3), torch.randint(2, (6, 4, 1)), torch.randn(6, 4)
+    to_come = rewards.flip(0).cumsum(1).flip(0)  # BUG
+    log_p = policy(s).log_softmax(-1).gather(-1, a).squeeze(-1)
+    (-(log_p * to_come).mean()).backward()
+    """,
+    """
+    # Chances to be still alive, multiplied along the dreams in place of the steps of each.
+    import torch
+    step, lives, actor = torch.nn.Linear(5, 4), torch.nn.Linear(4, 1), torch.nn.Linear(4, 1)
+    for p in (*step.parameters(), *lives.parameters()):
+        p.requires_grad_(False)
+    opt = torch.optim.Adam(actor.parameters(), lr=1e-3)
+    for _ in range(3):
+        z, path = torch.randn(9, 4), []
+        for _ in range(5):
+            z = torch.tanh(step(torch.cat([z, actor(z)], 1)))
+            path.append(z)
+        path = torch.stack(path)
+        with torch.no_grad():
+            alive = lives(path).squeeze(-1).sigmoid().cumprod(1)  # BUG
+        loss = -(alive * path.sum(-1)).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # As many options as states in the batch: the best of all states for each option, not of each state.
+    import torch
+    body, options = torch.nn.Linear(3, 8), torch.nn.Linear(8, 6)
+    s, w, goal = torch.randn(6, 3), torch.randint(6, (6,)), torch.randn(6)
+    values = options(torch.relu(body(s)))
+    taken = values.gather(1, w.unsqueeze(1)).squeeze(1)
+    regret = (values.amax(0).detach() - taken).clamp(min=0)  # BUG
+    ((taken - goal).pow(2).mean() + 0.1 * regret.mean()).backward()
+    """,
+    """
+    # As many samples of the return as states: averaged over the states where the best action is looked for.
+    import torch
+    look, level, out = torch.nn.Linear(4, 8), torch.nn.Linear(1, 8), torch.nn.Linear(8, 3)
+    s, tau, goal = torch.randn(5, 4), torch.rand(5, 5, 1), torch.randn(5, 5)
+    z = out(torch.relu(look(s)).unsqueeze(1) * torch.relu(level(tau)))
+    best = z.detach().mean(0).argmax(-1)  # BUG
+    taken = z.gather(2, best.view(5, 1, 1).expand(5, 5, 1)).squeeze(2)
+    (taken - goal).abs().mean().backward()
+    """,
+    """
+    # As many objects as scenes: what is looked at in a scene is shared out over the scenes.
+    import torch
+    look, score, value = torch.nn.Linear(4, 8), torch.nn.Linear(8, 1), torch.nn.Linear(8, 1)
+    scenes, goal = torch.randn(6, 6, 4), torch.randn(6)
+    things = torch.tanh(look(scenes))
+    weights = score(things).squeeze(-1).softmax(0)  # BUG
+    seen = (weights[..., None] * things).sum(1)
+    (value(seen).squeeze(-1) - goal).pow(2).mean().backward()
+    """,
+    """
+    # The atoms of each action's value are to have chances that add up to one.
+    import torch
+    body, atoms = torch.nn.Linear(4, 15), torch.linspace(-1, 1, 5)
+    s, a, wanted = torch.randn(7, 4), torch.randint(3, (7,)), torch.rand(7, 5).softmax(-1)
+    chances = torch.softmax(body(s).view(7, 3, 5), dim=1)  # BUG
+    best = (chances * atoms).sum(-1).detach().amax(1)
+    taken = (chances[torch.arange(7), a] + 1e-6).log()
+    (-(wanted * taken).sum(-1) * (1 + 0 * best)).mean().backward()
+    """,
+    """
+    # The team's value of each state, mixed from that of its members.
+    import torch
+    members, weight, state_value = torch.nn.Linear(3, 4), torch.nn.Linear(3, 4), torch.nn.Linear(3, 1)
+    s, goal = torch.randn(9, 3), torch.randn(9)
+    mixed = torch.nn.functional.elu(members(s)) * weight(s).abs()
+    team = mixed.sum() + state_value(s).squeeze(-1)  # BUG
+    (team - goal).pow(2).mean().backward()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -1282,5 +1419,85 @@ GOOD: tuple[str, ...] = (
     s, a, advantage = torch.randn(8, 4), torch.randint(3, (8, 1)), torch.randn(8, 1)
     pooled = (pool(score(s)) * body(s)).sum(0)
     (-(policy(s).gather(1, a) * advantage).mean() + pooled.pow(2).sum()).backward()
+    """,
+    """
+    # As many states as actions, and each choice is looked up in its own row; the first feature of each is a reward.
+    import torch
+    q = torch.nn.Linear(4, 5)
+    s, a, goal = torch.randn(5, 4), torch.randint(5, (5, 1)), torch.randn(5, 1)
+    order = torch.argsort(s[:, :1], 0)
+    (q(s).gather(1, a) - goal - 0.1 * s[:, :1].gather(0, order)).pow(2).mean().backward()
+    """,
+    """
+    # Each group is centred by itself, and all are scaled by the deviation of all.
+    import torch
+    net = torch.nn.Linear(4, 6)
+    s, a, r = torch.randn(5, 4), torch.randint(6, (5, 4)), torch.randn(5, 4)
+    log_p = net(s).log_softmax(-1).gather(1, a)
+    gain = (r - r.mean(1, keepdim=True)) / (r.std(dim=(0, 1), keepdim=True) + 1e-4)
+    (-(log_p * gain).mean()).backward()
+    """,
+    """
+    # Agents and steps change places, are flattened and split where they were joined.
+    import torch
+    look, memory, head = torch.nn.Linear(3, 8), torch.nn.GRU(8, 8, batch_first=True), torch.nn.Linear(8, 2)
+    seen, goal = torch.randn(2, 5, 4, 3), torch.randn(2, 5, 4, 2)
+    features = torch.relu(look(seen)).transpose(1, 2)
+    each = memory(features.reshape(8, 5, 8))[0].view(2, 4, 5, 8).permute(0, 2, 1, 3)
+    heads = head(each.reshape(2, 5, 4, 4, 2).transpose(2, 3).reshape(2, 5, 4, 8)).view(2, 5, 4, 2)
+    (heads - goal).pow(2).mean().backward()
+    """,
+    """
+    # Backwards along the steps; and the chances of each step's choices, summed up among themselves.
+    import torch
+    step, choose = torch.nn.Linear(4, 4), torch.nn.Linear(4, 5)
+    z, path = torch.randn(6, 4), []
+    for _ in range(5):
+        z = torch.tanh(step(z))
+        path.append(z)
+    chances = choose(torch.stack(path)).softmax(-1)
+    rewards = torch.randn(5, 6)
+    to_come = rewards.flip(0).cumsum(0).flip(0)
+    (chances.cumsum(-1)[..., 2] * to_come).mean().backward()
+    """,
+    """
+    # As many states as actions. Each action's mean over the states is taken off its own column, and each state's best
+    # is its own; what all states agree on is held apart.
+    import torch
+    q = torch.nn.Linear(4, 6)
+    s, a, goal = torch.randn(6, 4), torch.randint(6, (6, 1)), torch.randn(6)
+    values = q(s)
+    centred = values - values.mean(0, keepdim=True).detach()
+    best = values.detach().amax(1)
+    error = centred.gather(1, a).squeeze(1) + 0.1 * best - goal
+    (error.pow(2).mean() + 0.01 * (values.mean(0) - values.detach().amin(0)).pow(2).mean()).backward()
+    """,
+    """
+    # As many objects as scenes, and each scene has its own shares.
+    import torch
+    look, score, value = torch.nn.Linear(4, 8), torch.nn.Linear(8, 1), torch.nn.Linear(8, 1)
+    scenes, goal = torch.randn(6, 6, 4), torch.randn(6)
+    things = torch.tanh(look(scenes))
+    weights = score(things).squeeze(-1).softmax(1)
+    seen = (weights[..., None] * things).sum(1)
+    (value(seen).squeeze(-1) - goal).pow(2).mean().backward()
+    """,
+    """
+    # What all rows have together is added to the loss of each, and all is averaged.
+    import torch
+    policy, value = torch.nn.Linear(3, 4), torch.nn.Linear(3, 1)
+    s, goal = torch.randn(9, 3), torch.randn(9)
+    chances = policy(s).softmax(-1)
+    each = (value(s).squeeze(-1) - goal).pow(2)
+    (each + 0.01 * (chances * chances.log()).sum()).mean().backward()  # gradsan: allow unstable-log-prob
+    """,
+    """
+    # Shares among the actions, of each atom: who of them is likeliest to reach it.
+    import torch
+    body, atoms = torch.nn.Linear(4, 15), torch.linspace(-1, 1, 5)
+    s, a = torch.randn(7, 4), torch.randint(3, (7, 1))
+    chances = torch.softmax(body(s).view(7, 3, 5), dim=2)
+    q = (chances * atoms).sum(-1)
+    (q.gather(1, a) - torch.randn(7, 1)).pow(2).mean().backward()
     """,
 )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from gradsan.judge.history import History
 from gradsan.judge.lines.callers import Way, caller_apart, way
 from gradsan.judge.order.idle_clips import IdleClips
 from gradsan.judge.report.wording import line, networks
-from gradsan.record.events import NOWHERE, Backward, Clip, Ops, ParamId, Site, Step
+from gradsan.record.events import NOWHERE, Backward, BackwardId, Clip, Ops, ParamId, Site, Step
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 TIMES, NOT_ALWAYS = 3, -1
@@ -18,7 +20,7 @@ class ClipMisplaced(Rule):
     severity = "error"
     what = """
         Gradients are clipped before `backward()` wrote them, or after `step()` applied them; or by a norm that was
-        taken while a part of them was not there yet.
+        taken while a part of them was not there yet; or after every part of a batch whose gradient is added up.
     """
     why = """
         The clip has no effect on any update. The run looks protected and is not: one bad batch can throw
@@ -140,6 +142,8 @@ class ClipMisplaced(Rule):
         self._fed_since: set[ParamId] = set()
         self._stepped: dict[Site, tuple[int, int]] = {}  # by clip: steps until then, times without a gradient
         self._right: set[Way] = set()  # through a helper that clips what was just computed
+        self._clipped: dict[Site, set[BackwardId]] = {}  # what was there when this line clipped last
+        self._repeated: dict[Site, int] = {}
 
     def on_clip(self, event: Clip) -> Verdicts:
         ledger = self.history.ledger
@@ -148,6 +152,7 @@ class ClipMisplaced(Rule):
         if any(ledger.fresh(pid) for pid in owned):  # what nobody steps stays fresh for ever
             self._early.clear()
             self._right.add(path)
+            yield from self._again_and_again(event, owned)
             return
         if self._idle.is_idle(event):
             return  # of another network than the one that is to be stepped: GS505
@@ -166,6 +171,31 @@ class ClipMisplaced(Rule):
             self._early.append(event)
             del self._early[:-8]
         yield from self._empty_handed(event)
+
+    def _again_and_again(self, event: Clip, pids: Sequence[ParamId]) -> Verdicts:
+        """What this has clipped already is here once more, and the same loss of another part was added. The
+        sum of several losses may be held to a norm after each."""
+        pid = next((pid for pid in pids if self.history.ledger.unclaimed(pid)), None)
+        parts = self.history.ledger.unclaimed(pid) if pid is not None else []
+        before, now = self._clipped.get(event.site, set()), {part.bid for part in parts}
+        self._clipped[event.site] = now
+        if not before or not before < now or len({self._loss_line(part.event) for part in parts}) > 1:
+            return
+        seen = self._repeated[event.site] = self._repeated.get(event.site, 0) + 1
+        if seen == TIMES and self._loss_line(parts[-1].event) != NOWHERE:
+            backward = parts[-1].site
+            yield Verdict(
+                event.site,
+                f"this clips after every part of the batch: what it has clipped already is clipped again together with "
+                f"what backward on {line(self.history, backward)} has added, and no step lies in between",
+                [("clip", event.site), ("backward", backward)],
+                event.params,
+                fix="clip once, when all parts are there: after the loop, before `optimizer.step()`",
+            )
+
+    def _loss_line(self, event: Backward) -> Site:
+        loss = self.history.graph.get(event.roots[0].nid) if event.roots else None
+        return loss.site if loss is not None else NOWHERE
 
     def _empty_handed(self, event: Clip) -> Verdicts:
         """There is never a gradient when this clips, and yet the parameters are stepped in between: by hooks, say."""

@@ -2,45 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-
 from gradsan.judge.history import History
 from gradsan.judge.lines.module_settings import axis_set_at
-from gradsan.judge.provenance import Provenance
 from gradsan.judge.report.wording import line
+from gradsan.judge.shapes.against_time import AgainstTime, against_time
 from gradsan.judge.shapes.answer_groups import MixedGroup, SpreadOtherwise, mixed_groups, spread_otherwise
 from gradsan.judge.shapes.attention_axes import summed_along_another
-from gradsan.judge.shapes.axes import (
-    BY_SIZE,
-    RESHAPING,
-    ROWS,
-    SPREADING,
-    UNITS,
-    UNKNOWN,
-    Roles,
-    is_torn,
-    onward,
-    roles,
-)
+from gradsan.judge.shapes.axes import is_torn, roles
+from gradsan.judge.shapes.crossed_rows import CrossedRows, crossed_rows
 from gradsan.judge.shapes.entropy_axes import entropies_of_the_rows
 from gradsan.judge.shapes.flat_orders import OtherOrder, other_orders
-from gradsan.judge.shapes.joined_columns import of_joined_columns, side_by_side_user
-from gradsan.judge.shapes.normalised_otherwise import picked_across, picked_along
-from gradsan.judge.shapes.pooled_targets import POOLING, added_to_every_row
-from gradsan.judge.shapes.pooling import pooled_for_each_row
+from gradsan.judge.shapes.misread_gathers import MisreadGather, misread_gathers
+from gradsan.judge.shapes.pooled_targets import POOLING, added_to_every_row, total_beside_rows
 from gradsan.judge.shapes.recurrences import ATTENTION, AlongTheBatch, along_the_batch
+from gradsan.judge.shapes.rows_and_units import (
+    CHOOSING,
+    NORMALISING,
+    SMALLER,
+    is_learned,
+    runs_over_one_unit,
+    runs_over_rows_of_members,
+)
 from gradsan.judge.shapes.turned_groups import Turned, turned_groups
-from gradsan.record.events import Backward, Op, Site, ValueId
+from gradsan.judge.shapes.uneven_scaling import UnevenScaling, uneven_scaling
+from gradsan.judge.shapes.used_otherwise import used_along_another
+from gradsan.record.events import Backward, Op, Site
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
-NORMALISING = {"softmax", "log_softmax"}
-CHOOSING = {"max", "argmax", "amax"}
-CHOSEN = {"gather", "argmax", "max", "amax"}
-CONSUMING = CHOSEN | {"sum", "logsumexp"}
-SMALLER = {"min", "amin", "max", "amax"}
 CANDIDATES = NORMALISING | CHOOSING | SMALLER | {"gather", "mean", "logsumexp", "cosine_similarity"}
-MIXING = {"matmul", "mm", "bmm", "einsum", "linear", "addmm"}
-COMBINING = {"add", "sub"}
 TIMES = 4  # a line takes the same one of several agents' sequences by chance
 
 
@@ -138,6 +127,14 @@ class WrongAxis(Rule):
             yield self._turned(event, turned)
         for summed, averaged in entropies_of_the_rows(graph, within):
             yield self._entropy_of_the_rows(event, summed, averaged)
+        for gather in misread_gathers(graph, within):
+            yield self._misread(event, gather)
+        for uneven in uneven_scaling(graph, within):
+            yield self._uneven(event, uneven)
+        for running in against_time(graph, within):
+            yield self._against_time(event, running)
+        for crossed in crossed_rows(graph, within):
+            yield self._rows_are_gone(event, crossed)
         candidates = [op for op in within.values() if op.name in CANDIDATES and op.facts.axes]
         reshaped = [op for op in within.values() if op.name in ("view", "reshape") and op.live]
         if not candidates and not reshaped:
@@ -150,19 +147,20 @@ class WrongAxis(Rule):
             source = next(graph.inputs(op), None)
             if source is not None and source.nid in known and is_torn(op, source, known[source.nid]):
                 yield self._torn(event, op, source)
-        pooled = [op for op in within.values() if op.name in POOLING and not op.shape and not op.live]
+        pooled = [op for op in within.values() if op.name in POOLING and not op.shape]
         for op in (*candidates, *(op for op in pooled if op not in candidates)):
             source = next(graph.inputs(op), None)
             if source is None or source.nid not in known:
                 continue
-            if _runs_over_one_unit(op, source, known) and (op.live or _is_learned(graph, op)):
+            if runs_over_one_unit(op, source, known) and (op.live or is_learned(graph, op)):
                 yield self._constant(event, op, source)
             used = added_to_every_row(graph, op, source, within, known) if op.name in POOLING else None
+            used = used or total_beside_rows(graph, op, source, within, known)
             if used is None and op.name in CANDIDATES:
-                used = self._used_by(op, source, within, known)
+                used = used_along_another(self.history, op, source, within, known)
             if used is not None:
                 what = "one of the columns is chosen" if op.name == "logsumexp" else "its result is used"
-                members = _runs_over_rows_of_members(op, source, known)
+                members = runs_over_rows_of_members(op, source, known)
                 where = (
                     f"over the {source.shape[1]} rows of each member" if members else _in_words(op, source)
                 )
@@ -180,25 +178,50 @@ class WrongAxis(Rule):
                     event.reached,
                 )
 
-    def _used_by(
-        self, op: Op, source: Op, within: dict[ValueId, Op], known: dict[ValueId, Roles]
-    ) -> Op | None:
-        """Who uses the result along another axis than the one it was made along."""
-        graph = self.history.graph
-        used = (
-            self._pooled(op, within)
-            or picked_along(self.history, op, within)
-            or picked_across(self.history, op, within)
+    def _misread(self, event: Backward, found: MisreadGather) -> Verdict:
+        op = found.op
+        return Verdict(
+            op.site,
+            f"`{op.name}` runs along axis {found.axis}, and its index has one element along axis {found.other}: of the "
+            f"{found.size} places there only the first is ever read",
+            [("wrong axis", op.site), ("backward", event.site)],
+            event.reached,
+            fix="choose along the axis where the index has one element: `q.gather(1, action.unsqueeze(1))`",
         )
-        if used is None and op.name in SMALLER and of_joined_columns(graph, op, source, known):
-            used = op if self._becomes_a_summand(op, source, within) else None
-        if used is None and op.name == "logsumexp":
-            used = side_by_side_user(graph, op, source, within, known)
-        if used is None and _runs_over_rows_of_members(op, source, known):
-            used = self._smallest_for_all(op, source, within)
-        if used is None and _runs_over_rows(op, source, known):
-            used = self._misused(op, source, within, known)
-        return used
+
+    def _uneven(self, event: Backward, found: UnevenScaling) -> Verdict:
+        mean, spread = found.mean, found.spread
+        return Verdict(
+            found.divided.site,
+            f"the mean is taken along axis {mean.facts.axes[0]} and the deviation along axis {spread.facts.axes[0]}: "
+            "what is divided has neither a deviation of one along the one nor along the other",
+            [("divided", found.divided.site), ("mean", mean.site), ("wrong axis", spread.site),
+             ("backward", event.site)],
+            event.reached,
+            fix="take both along the same axis",
+        )  # fmt: skip
+
+    def _against_time(self, event: Backward, found: AgainstTime) -> Verdict:
+        op, told = found.op, found.told
+        how = "turns round" if told.name == "flip" else "puts together step by step"
+        return Verdict(
+            op.site,
+            f"`{op.name}` runs along axis {found.axis}, and time is axis {found.time}: {line(self.history, told.site)} "
+            f"{how} what is taken along it",
+            [("wrong axis", op.site), ("time", told.site), ("backward", event.site)],
+            event.reached,
+            fix=f"run it along the steps: `dim={found.time}`",
+        )
+
+    def _rows_are_gone(self, event: Backward, found: CrossedRows) -> Verdict:
+        op = found.reduced
+        return Verdict(
+            op.site,
+            f"`{op.name}` runs over the rows, and what is left of them, one number for each of {found.size} columns, "
+            f"is put together with one for each row on {line(self.history, found.met.site)}: there are as many",
+            [("wrong axis", op.site), ("used", found.met.site), ("backward", event.site)],
+            event.reached,
+        )
 
     def _crossed(self, event: Backward, weights: Op, product: Op) -> Verdict:
         axis, last = weights.facts.axes[0], len(weights.shape) - 1
@@ -305,8 +328,8 @@ class WrongAxis(Rule):
     def _torn(self, event: Backward, op: Op, source: Op) -> Verdict:
         return Verdict(
             op.site,
-            f"`{op.name}` makes {list(op.shape)} of {list(source.shape)}: the {source.shape[-1]} columns of a row are "
-            "spread over several, and no axis is where it is looked for",
+            f"`{op.name}` makes {list(op.shape)} of {list(source.shape)}: it moves no number, so what "
+            "belongs to one row is spread over several, and no axis is where it is looked for",
             [("wrong axis", op.site), ("backward", event.site)],
             event.reached,
             fix="exchange the axes with `transpose` or `permute`; `reshape` moves no number",
@@ -324,195 +347,6 @@ class WrongAxis(Rule):
             severity="error" if len(source.shape) > 2 else "warning",
             fix="run it along the axis of what is compared (`dim=1` of scores `[B, N, 1]`); for one unit, `sigmoid`",
         )
-
-    def _pooled(self, op: Op, within: dict[ValueId, Op]) -> Op | None:
-        """Attention whose weights were normalised over the batch."""
-        over_rows = op.name == "softmax" and op.facts.axes == (0,) and len(op.shape) > 1
-        return pooled_for_each_row(self.history.graph, op, within) if over_rows else None
-
-    def _misused(
-        self, op: Op, source: Op, within: dict[ValueId, Op], known: dict[ValueId, Roles]
-    ) -> Op | None:
-        if op.name in NORMALISING:
-            return self._used_along_units(op, within, known)
-        if op.name == "gather":
-            return self._first_column_only(op, source)
-        if op.name == "mean":
-            return self._dueling(op, source, within)
-        if op.name == "logsumexp":
-            return self._chosen_from(source, within) or self._chosen_from_normalised(op, source, within)
-        if op.name == "cosine_similarity":
-            return next(iter(onward(self.history.graph, op, within)), None)
-        return self._chosen_otherwise(op, source, within, known)
-
-    def _used_along_units(self, op: Op, within: dict[ValueId, Op], known: dict[ValueId, Roles]) -> Op | None:
-        """Who takes one of the units of each row, sums over them or samples one; nobody who is content with rows."""
-        found, stack, seen = None, [op], set()
-        while stack:
-            for user in onward(self.history.graph, value := stack.pop(), within):
-                if user.nid in seen:
-                    continue
-                seen.add(user.nid)
-                if user.name in MIXING or (user.name in CONSUMING and user.facts.axes == op.facts.axes):
-                    return None
-                if _takes_units(user, value, known) or _picks_one_of_each_row(user, value):
-                    found = found or user
-                elif user.name in BY_SIZE and user.shape == op.shape:
-                    stack.append(user)
-        return found
-
-    def _first_column_only(self, op: Op, source: Op) -> Op | None:
-        """`q.gather(0, a)` with an index for every row: of the columns, only the first is ever taken."""
-        whole = op.facts.axes == (0,) and len(op.shape) == 2 and op.shape[1] == 1 < source.shape[1]
-        return op if whole and op.shape[0] == source.shape[0] else None
-
-    def _dueling(self, op: Op, source: Op, within: dict[ValueId, Op]) -> Op | None:
-        """What is subtracted from its own source, in a sum that also holds one value for each row."""
-        graph = self.history.graph
-        for user in onward(graph, op, within):
-            if user.name != "sub":
-                continue
-            summands = list(self._summands(user))
-            own = any(s.nid == source.nid for s in summands)
-            column = (*source.shape[:1], *[1] * (len(source.shape) - 1))
-            around = summands + [s for bigger in onward(graph, user, within) for s in self._summands(bigger)]
-            if own and any(s.live and s.shape[:2] == column[:2] and s.name == "linear" for s in around):
-                return user
-        return None
-
-    def _summands(self, op: Op) -> Iterator[Op]:
-        if op.name not in COMBINING:
-            yield op
-            return
-        for part in self.history.graph.inputs(op):
-            yield from self._summands(part)
-
-    def _chosen_otherwise(
-        self, op: Op, source: Op, within: dict[ValueId, Op], known: dict[ValueId, Roles]
-    ) -> Op | None:
-        """Elsewhere on the way to this loss, values of the same form are chosen from along their units."""
-        if not self._becomes_a_summand(op, source, within):
-            return None
-        for other in within.values():
-            given = next(self.history.graph.inputs(other), None)
-            if other.name not in CHOSEN or given is None or given.nid not in known or given.nid == source.nid:
-                continue
-            last = len(given.shape) - 1
-            if (
-                given.shape == source.shape
-                and other.facts.axes == (last,)
-                and known[given.nid][-1:] == (UNITS,)
-            ):
-                return other
-        return None
-
-    def _chosen_from(self, source: Op, within: dict[ValueId, Op]) -> Op | None:
-        """Who takes one of the units of each row of the very same value."""
-        last = (len(source.shape) - 1,)
-        users = onward(self.history.graph, source, within)
-        picked = (
-            u for u in users if (u.name in CHOSEN and u.facts.axes == last) or _picks_by_rows(u, source)
-        )
-        return next(picked, None)
-
-    def _chosen_from_normalised(self, op: Op, source: Op, within: dict[ValueId, Op]) -> Op | None:
-        """The same, of `x - x.logsumexp(…)`: a log-softmax by hand."""
-        users = onward(self.history.graph, op, within)
-        made = (u for u in users if u.name == "sub" and source.nid in u.inputs and u.shape == source.shape)
-        return next((chosen for u in made if (chosen := self._chosen_from(u, within)) is not None), None)
-
-    def _smallest_for_all(self, op: Op, source: Op, within: dict[ValueId, Op]) -> Op | None:
-        """The smallest value in the batch of each critic, as the target of every row."""
-        return self._summand(op, within, lambda other: source.shape[1] in other.shape)
-
-    def _becomes_a_summand(self, op: Op, source: Op, within: dict[ValueId, Op]) -> bool:
-        """Whether it is scaled and added to something for each row that it is no part of: a target."""
-        graph = self.history.graph
-        return self._summand(op, within, lambda other: _has_rows_of(other, source, graph)) is not None
-
-    def _summand(self, op: Op, within: dict[ValueId, Op], has_rows: Callable[[Op], bool]) -> Op | None:
-        graph, stack, seen = self.history.graph, [op], set()
-        while stack:
-            value = stack.pop()
-            for user in onward(graph, value, within):
-                if user.nid in seen:
-                    continue
-                seen.add(user.nid)
-                lessened = user.name == "sub" and user.inputs[0] == value.nid  # `next_q - alpha * log_prob`
-                if user.name == "add" or lessened:
-                    others = [i for i in graph.inputs(user) if i.nid != value.nid and has_rows(i)]
-                    if others and not any(i.live or self._is_part_of(op, i) for i in others):
-                        return user
-                elif user.name in {"mul", "detach", "item", "float"} | RESHAPING | SPREADING:
-                    stack.append(user)
-        return None
-
-    def _is_part_of(self, op: Op, other: Op) -> bool:
-        """Whether both were made of the same: `q.max() - q` is a regret, and no target; nor is what is taken off before
-        an exponential and added again."""
-        return bool({op.nid, *op.inputs} & {other.nid, *self.history.graph.ancestors([other.nid])})
-
-
-def _runs_over_rows(op: Op, source: Op, known: dict[ValueId, Roles]) -> bool:
-    """Along axes that a layer was given, of several rows with several units each. What is chosen among agents or
-    steps counts, too; a softmax over them is attention."""
-    shape, words, axes = source.shape, known[source.nid], op.facts.axes
-    fewest = 1 if op.name in NORMALISING else 2  # the softmax over one state is one, whatever it is given
-    if len(shape) < 2 or shape[0] < fewest or shape[-1] < 2 or words[0] != ROWS or words[-1] != UNITS:
-        return False
-    if op.name in CHOOSING and len(shape) - 1 not in axes:
-        return all(words[a] == ROWS and shape[a] > 1 for a in axes)
-    if op.name == "log_softmax" and len(axes) == 1:  # no attention: that needs the weights themselves
-        return words[axes[0]] == ROWS and (shape[axes[0]] > 1 or len(shape) == 2)
-    return 0 in axes and (op.name not in NORMALISING or len(shape) == 2)
-
-
-def _runs_over_rows_of_members(op: Op, source: Op, known: dict[ValueId, Roles]) -> bool:
-    """`[members, B]`, one value of each member of an ensemble for each row, and the smallest is one of the rows'."""
-    if op.name not in SMALLER or 1 not in op.facts.axes or len(source.shape) not in (2, 3):
-        return False
-    if len(source.shape) == 3 and source.shape[2] > 1:
-        return False
-    return known[source.nid][:2] == (UNKNOWN, ROWS) and min(source.shape[:2]) > 1
-
-
-def _has_rows_of(other: Op, source: Op, graph: Provenance) -> bool:
-    parts = list(graph.inputs(source)) if source.name == "cat" else []
-    return any(other.shape[:1] == value.shape[:1] for value in (source, *parts))
-
-
-def _runs_over_one_unit(op: Op, source: Op, known: dict[ValueId, Roles]) -> bool:
-    last = len(source.shape) - 1
-    alone = last > 0 and source.shape[last] == 1 and known[source.nid][last] == UNITS
-    return alone and op.name in NORMALISING and op.facts.axes == (last,)
-
-
-def _is_learned(graph: Provenance, op: Op) -> bool:
-    """A score that a network gives and that another loss uses as a number; not the choice of a distribution."""
-    return "distribution" not in op.tags and bool(graph.value_params([op.nid]))
-
-
-def _takes_units(user: Op, value: Op, known: dict[ValueId, Roles]) -> bool:
-    last = len(value.shape) - 1
-    return user.name in CONSUMING and user.facts.axes == (last,) and known[value.nid][last] == UNITS
-
-
-def _picks_one_of_each_row(user: Op, value: Op) -> bool:
-    """`multinomial`, the parameters of a distribution, `x[torch.arange(n), a]`."""
-    if user.name == "multinomial" or (
-        "distribution" in user.tags and user.facts.axes == (len(value.shape) - 1,)
-    ):
-        return True
-    if user.name == "getitem" and len(user.inputs) == 1 and value.shape[0] == 1 and len(value.shape) == 2:
-        return not user.shape  # `x[0, i]` of a single row
-    return _picks_by_rows(user, value)
-
-
-def _picks_by_rows(user: Op, value: Op) -> bool:
-    """`x[torch.arange(n), a]`; of `[B, A, N]` too, a distribution for each action."""
-    return (
-        user.name == "getitem" and len(user.inputs) == 3 and user.shape == value.shape[:1] + value.shape[2:]
-    )
 
 
 def _in_words(op: Op, source: Op) -> str:

@@ -18,6 +18,7 @@ ROWS, UNITS, UNKNOWN = "rows", "units", ""
 Roles = tuple[str, ...]
 LAYERS = {"linear", "matmul", "mm", "addmm"}
 BATCHED = {"bmm", "baddbmm", "matmul"}  # with weights for every member of an ensemble
+ATTENDING = "scaled_dot_product_attention"
 RECURRENT = ("lstm", "gru", "rnn_tanh", "rnn_relu")
 ELEMENTWISE = {
     "add", "sub", "rsub", "mul", "div", "rdiv", "minimum", "maximum", "min", "max", "where", "pow", "lerp", "addcmul",
@@ -65,6 +66,8 @@ def handed_on(graph: Provenance, op: Op, known: dict[ValueId, Roles]) -> Roles:
     inputs = [graph.ops[nid] for nid in op.inputs if nid in known]
     if op.name in LAYERS and any(i.kind == "parameter" and len(i.shape) == 2 for i in inputs):
         return (ROWS,) * (len(op.shape) - 1) + (UNITS,)
+    if op.name == ATTENDING and inputs and len(inputs[0].shape) == len(op.shape):
+        return (*known[inputs[0].nid][:-1], UNITS)
     if op.name in BATCHED and len(op.shape) == 3 and any(_has_members(i) for i in inputs):
         return (UNKNOWN, ROWS, UNITS)
     if not inputs or op.name in RECURRENT:
@@ -141,7 +144,9 @@ def onward(graph: Provenance, op: Op, within: dict[ValueId, Op]) -> Iterator[Op]
 
 def is_torn(op: Op, source: Op, words: Roles) -> bool:
     """Whether a reshape has put rows and units into each other, `[B, T, A]` to `[B, A, T]`: an axis of rows comes after
-    the units, or a part of them, where a transposition was meant."""
+    the units, or a part of them, where a transposition was meant; or axes of rows have changed places."""
+    if _exchanges_rows(op, source, words):
+        return True
     if op.name not in ("view", "reshape") or words[-1:] != (UNITS,) or set(words[:-1]) != {ROWS}:
         return False
     kept = 0
@@ -152,3 +157,13 @@ def is_torn(op: Op, source: Op, words: Roles) -> bool:
         return False
     whole, split = after == (units, *rows), len(after) == len(rows) + 2 and after[0] * after[-1] == units
     return (whole or split) and after[0] != prod(rows)
+
+
+def _exchanges_rows(op: Op, source: Op, words: Roles) -> bool:
+    """The same sizes in another order, behind or before others that stay where they are."""
+    if op.name not in ("view", "reshape", "unflatten") or sorted(op.shape) != sorted(source.shape):
+        return False
+    moved = [a for a, n in enumerate(source.shape) if op.shape[a] != n]
+    stays = len(source.shape) - len(moved)
+    rows = [a for a in moved if words[a] == ROWS]
+    return bool(rows) and stays > 0 and all(source.shape[a] > 1 for a in moved)

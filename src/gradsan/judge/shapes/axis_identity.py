@@ -28,7 +28,7 @@ def rows_along_columns(graph: Provenance, within: dict[ValueId, Op]) -> Iterator
     each axis is all states. Of constants, what the rows of the square itself were summed up to."""
     if not any(_square_with_one(graph, op) is not None for op in graph.named(within, BY_SIZE)):
         return
-    names, known = _AxisNames(graph), roles(graph, within)
+    names, known = AxisNames(graph), roles(graph, within)
     along_units: list[tuple[Op, Op, Op]] = []
     for nid in sorted(within):
         op = within[nid]
@@ -83,7 +83,7 @@ def _spreads_both(graph: Provenance, op: Op) -> bool:
     return op.name in BY_SIZE and len(sides) == 2 and all(side.shape != op.shape for side in sides)
 
 
-class _AxisNames:
+class AxisNames:
     def __init__(self, graph: Provenance) -> None:
         self._graph = graph
         self._known: dict[ValueId, Roles] = {}
@@ -92,9 +92,15 @@ class _AxisNames:
 
     def crossed(self, one: Op, square: Op) -> bool:
         """Whether the only axis of `one` is the last but one of `square`, and not the last."""
-        own = self._find(self._known[one.nid][0])
-        row, column = (self._find(name) for name in self._known[square.nid][-2:])
+        own = self.find(self._known[one.nid][0])
+        row, column = (self.find(name) for name in self._known[square.nid][-2:])
         return own == row != column
+
+    def knows(self, op: Op) -> bool:
+        return op.nid in self._known
+
+    def of(self, op: Op) -> Roles:
+        return tuple(self.find(name) for name in self._known[op.nid])
 
     def begin(self, op: Op) -> None:
         self._known[op.nid] = tuple(self._fresh() for _ in op.shape)
@@ -122,21 +128,21 @@ class _AxisNames:
             found = handed_on(self._graph, op, self._known)
         if len(found) != len(op.shape):
             found = (UNKNOWN,) * len(op.shape)
-        self._known[op.nid] = tuple(self._find(name) if name else self._fresh() for name in found)
+        self._known[op.nid] = tuple(self.find(name) if name else self._fresh() for name in found)
 
     def _join(self, op: Op, inputs: list[Op], but: tuple[int, ...] = ()) -> Roles:
         """Axes of one size at one place are the same axis, whatever they were called."""
         found = list[str]()
         for place in range(-len(op.shape), 0):
             fitting = [i for i in inputs if len(i.shape) >= -place and i.shape[place] == op.shape[place] > 1]
-            names = [self._find(self._known[i.nid][place]) for i in fitting]
+            names = [self.find(self._known[i.nid][place]) for i in fitting]
             found += names[:1] or [UNKNOWN]
             if place + len(op.shape) in but:
                 continue
             for name in names[1:]:
-                self._same[self._find(name)] = self._find(names[0])
+                self._same[self.find(name)] = self.find(names[0])
             for i in fitting:
-                self._known[i.nid] = tuple(self._find(name) for name in self._known[i.nid])
+                self._known[i.nid] = tuple(self.find(name) for name in self._known[i.nid])
         return tuple(found)
 
     def _sliced(self, op: Op, source: Op) -> Roles:
@@ -151,7 +157,7 @@ class _AxisNames:
         self._count += 1
         return str(self._count)
 
-    def _find(self, name: str) -> str:
+    def find(self, name: str) -> str:
         while name in self._same and self._same[name] != name:
             name = self._same[name]
         return name

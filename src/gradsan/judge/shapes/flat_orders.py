@@ -109,7 +109,7 @@ def _orders(graph: Provenance, op: Op, known: dict[ValueId, Orders]) -> Orders:
         return tuple(order for axis, order in enumerate(before) if axis not in op.facts.axes)
     if op.name in TAKING and len(inputs) == 1 and len(op.shape) == len(first.shape):
         pairs = zip(op.shape, first.shape, before, strict=True)
-        return tuple(order if size == old else None for size, old, order in pairs)
+        return tuple(_of_part(size, order if size == old else None, order) for size, old, order in pairs)
     return tuple(_of_no_other(size, inputs, known) for size in op.shape)
 
 
@@ -117,6 +117,11 @@ def _of_no_other(size: int, inputs: list[Op], known: dict[ValueId, Orders]) -> O
     """After an operation that may do anything: an axis of its own, unless it may be one that was flattened."""
     sources = [order for i in inputs for n, order in zip(i.shape, known[i.nid], strict=True) if n >= size]
     return None if any(order is None or len(order) > 1 for order in sources) else (size,)
+
+
+def _of_part(size: int, order: Order, whole: Order) -> Order:
+    """Some of the places of an axis that was never flattened are an axis themselves."""
+    return (size,) if order is None and whole is not None and len(whole) == 1 else order
 
 
 def _fresh(shape: tuple[int, ...]) -> Orders:

@@ -75,3 +75,23 @@ def _of_one_network(history: History, one: Op, other: Op) -> bool:
     mine, theirs = (set(graph.value_params([o.nid])) for o in (one, other))
     copied = {networks.source_of(pid) or pid for pid in theirs}
     return bool(mine) and bool(mine & copied or {networks.source_of(pid) or pid for pid in mine} & theirs)
+
+
+def expected_across(graph: Provenance, op: Op, within: dict[ValueId, Op]) -> Op | None:
+    """Who weighs a row of constants (the atoms of a value) with shares that do not add up to one along it:
+    `(probs * atoms).sum(-1)` of `[B, A, N]` that was normalised along the actions."""
+    last = len(op.shape) - 1
+    if (
+        op.name not in NORMALISING
+        or len(op.shape) < 3
+        or len(op.facts.axes) != 1
+        or op.facts.axes[0] in (0, last)
+    ):
+        return None
+    shares = [op] if op.name == "softmax" else [u for u in onward(graph, op, within) if u.name == "exp"]
+    for product in (user for share in shares for user in onward(graph, share, within) if user.name == "mul"):
+        others = [i for i in graph.inputs(product) if not i.live and i.shape == op.shape[-1:]]
+        for total in onward(graph, product, within) if others else ():
+            if total.name == "sum" and total.facts.axes == (last,):
+                return total
+    return None

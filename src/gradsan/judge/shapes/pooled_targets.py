@@ -5,6 +5,7 @@ reward) is not."""
 
 from __future__ import annotations
 
+from gradsan.judge.flow import is_averaged
 from gradsan.judge.provenance import Provenance
 from gradsan.judge.shapes.axes import RESHAPING, ROWS, SPREADING, UNITS, Roles, onward
 from gradsan.record.events import Op, ValueId
@@ -41,4 +42,21 @@ def added_to_every_row(
                 return user
             elif user.name in PASSING and user.inputs[0] == value.nid:
                 stack.append((user, masked))
+    return None
+
+
+def total_beside_rows(
+    graph: Provenance, op: Op, source: Op, within: dict[ValueId, Op], known: dict[ValueId, Roles]
+) -> Op | None:
+    """Where the sum over rows and columns, as one number, is added to one live value for each row: what is bent after
+    that is no sum of losses."""
+    shape, words = source.shape, known[source.nid]
+    of_units = words[-1:] == (UNITS,) and set(words[:-1]) == {ROWS}
+    if op.name != "sum" or op.shape or not op.live or not of_units or min(shape) < 2:
+        return None
+    for user in onward(graph, op, within):
+        others = [i for i in graph.inputs(user) if i.nid != op.nid and i.live and i.shape[:1] == shape[:1]]
+        of_rows = [i for i in others if known[i.nid][:1] == (ROWS,)]
+        if user.name == "add" and of_rows and not is_averaged(graph, user, within):
+            return user
     return None

@@ -20,8 +20,10 @@ def pooled_for_each_row(graph: Provenance, weights: Op, within: dict[ValueId, Op
     loses another one. What is only averaged afterwards is a sum of all in any order."""
     rows = weights.shape[0]
     others = [n for n in weights.shape[1:] if n > 1]
-    if not weights.live or rows < 2 or not others or len({rows, *others}) <= len(others):
+    if not weights.live or rows < 2 or not others:
         return None
+    if len({rows, *others}) <= len(others):
+        return _summed_along_the_other(graph, weights, within)
     stack, seen, multiplied = [weights], {weights.nid}, False
     while stack:
         value = stack.pop()
@@ -43,6 +45,23 @@ def pooled_for_each_row(graph: Provenance, weights: Op, within: dict[ValueId, Op
             if user.name in PASSING:
                 multiplied = multiplied or any(_has(p, rows, n) and p.live for p in partners for n in others)
                 stack.append(user)
+    return None
+
+
+def _summed_along_the_other(graph: Provenance, weights: Op, within: dict[ValueId, Op]) -> Op | None:
+    """The same where both axes have one size: `(w.unsqueeze(-1) * values).sum(1)` keeps their places."""
+    if len(weights.shape) != 2:
+        return None
+    for column in onward(graph, weights, within):
+        if column.shape != (*weights.shape, 1) or column.name not in SHAPING | {"getitem"}:
+            continue
+        for product in onward(graph, column, within):
+            partners = [i for i in graph.inputs(product) if i.nid != column.nid and i.live]
+            if product.name != "mul" or not any(p.shape == product.shape for p in partners):
+                continue
+            for user in onward(graph, product, within):
+                if user.name == "sum" and user.facts.axes == (1,) and product.shape[2:] == user.shape[1:]:
+                    return None if is_averaged(graph, user, within) else user
     return None
 
 

@@ -12,6 +12,7 @@ REDUCTIONS = {
 }  # fmt: skip
 ALONG = {
     "softmax", "log_softmax", "gather", "cumsum", "cumprod", "sort", "argsort", "cat", "stack", "cosine_similarity",
+    "flip",
 }  # fmt: skip
 RECURRENT = {"lstm", "gru", "rnn_tanh", "rnn_relu"}
 WITH_AXES = REDUCTIONS | ALONG | RECURRENT | {"getitem", "setitem", "select"}
