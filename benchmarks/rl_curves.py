@@ -29,6 +29,7 @@ from gradsan.rl.runs import Run, read_table
 from gradsan.rl.training import train
 
 POINTS, EPISODES = 10, 3
+SIDES = ("gradsan", "sb3")
 
 
 class Curve(NamedTuple):
@@ -163,6 +164,9 @@ def main() -> None:
     parser.add_argument("--steps", type=int, help="instead of each task's own number")
     parser.add_argument("--first-seed", type=int, default=1)
     parser.add_argument("--seeds", type=int, default=1, help="how many")
+    parser.add_argument(
+        "--sides", nargs="+", choices=SIDES, default=SIDES, help="the other's results are kept"
+    )
     parser.add_argument("--report", action="store_true", help="write the page from the results at hand")
     given = parser.parse_args()
     torch.set_num_threads(1)
@@ -171,7 +175,7 @@ def main() -> None:
         for name in given.tasks:
             task = TASKS[name]
             config = options(task, given.steps or task.steps, seed)
-            for side in ("gradsan", "sb3"):
+            for side in given.sides:
                 began = time.process_time()
                 points = ours(config) if side == "gradsan" else theirs(task.algorithm, config)
                 seconds = time.process_time() - began

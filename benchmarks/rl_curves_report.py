@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from statistics import mean
 from typing import Any
 
 HERE = Path(__file__).parent
@@ -21,8 +22,8 @@ running mean of their weights ([why](rl.md#what-plays)). The sanitizer watched g
 nothing. CPU time is that of the whole run, evaluations included.
 
 The runs are **short**: what some minutes of one core allow, a tenth of a real training and less. They show that the
-agents run on these environments, clean under the sanitizer, and that they begin to learn. A few seeds do not
-show who learns better.
+agents run on these environments, clean under the sanitizer, and that they begin to learn. Of several seeds the mean
+is shown, and the lowest and the highest; a few seeds do not show who learns better.
 """
 
 
@@ -62,8 +63,9 @@ def write_report() -> None:
 def ends(rows: list[Row]) -> str:
     if not rows:
         return "–"
-    first, last = (sum(row["points"][place][1] for row in rows) / len(rows) for place in (0, -1))
-    return f"{first:.1f} → {last:.1f}"
+    first, last = ([row["points"][place][1] for row in rows] for place in (0, -1))
+    text = f"{mean(first):.1f} → {mean(last):.1f}"
+    return text if len(rows) == 1 else f"{text} ({min(last):.1f} … {max(last):.1f})"
 
 
 def cpu(rows: list[Row]) -> str:

@@ -115,6 +115,18 @@ FIRST_TRIES = (
         "by others, on what reports tell most often, without a look at those mends; counted after all of these",
         "15 of 19",
     ),
+    (
+        "35",
+        "26",
+        "by others, on reports drawn at random, after all of these, before the mends that followed",
+        "12 of 26",
+    ),
+    (
+        "36",
+        "28",
+        "by others, on kinds drawn as often as people report them, before the mends that followed",
+        "22 of 28",
+    ),
 )
 VERDICTS = ("code and line", "line only", "code only", "other finding", "silent")
 HEAD = ("class", "pairs", *VERDICTS, "twins with an alarm")

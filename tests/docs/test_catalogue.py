@@ -17,6 +17,7 @@ from harness import marked_lines
 from rule_pages import FAMILIES
 
 EVERY_RULE = pytest.mark.parametrize("rule", catalogue().values(), ids=catalogue())
+LONGEST_SENTENCE = 45  # words
 MODULES = [info.name for info in pkgutil.iter_modules(rules.__path__) if info.name.startswith("gs")]
 
 
@@ -60,6 +61,18 @@ def test_texts_are_balanced(rule: type[Rule]) -> None:
         assert part.count("`") % 2 == 0, part
         assert part.count("(") == part.count(")"), part
         assert "  " not in flow(part), part
+
+
+@EVERY_RULE
+def test_no_sentence_needs_a_second_reading(rule: type[Rule]) -> None:
+    """As long as one can say it in a breath; it begins with a capital, and what was said is not said again."""
+    for part in (rule.what, rule.why, rule.symptom, rule.deliberate):
+        sentences = re.split(r"(?<=[.?!]) ", flow(part))
+        assert all(len(sentence.split()) <= LONGEST_SENTENCE for sentence in sentences), part
+        assert not [one for one in sentences if one[0].islower()], part
+        words = flow(part).split()
+        runs = [tuple(words[at : at + 7]) for at in range(len(words) - 6)]
+        assert len(runs) == len(set(runs)), part
 
 
 @EVERY_RULE

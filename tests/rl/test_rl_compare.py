@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -128,3 +129,14 @@ def test_the_command_shows_groups_per_environment_and_fits_80_columns(made: Make
     assert output.read_bytes().startswith(b"\x89PNG")
     by = CliRunner().invoke(main, ["compare", *map(str, runs), "--by", "gamma", "--output", str(output)])
     assert "careful with ppo gamma=0.98 on CartPole-v1: its runs differ in --learning-rate" in by.output
+
+
+@pytest.mark.parametrize(
+    ("seeds", "said"), [(0, "–"), (1, "one seed"), (2, "tie"), (5, "tie"), (6, "lower"), (9, "lower")]
+)
+def test_few_seeds_that_agree_are_called_a_tie(seeds: int, said: str) -> None:
+    """The interval of two that lie on one side leaves zero out, and they do so by chance every second time."""
+    from rl_report import against_theirs
+
+    theirs = np.arange(seeds, dtype=float)
+    assert against_theirs(theirs - 0.5, theirs) == said

@@ -152,6 +152,25 @@ def test_what_is_played_together_is_what_each_plays_alone() -> None:
             np.testing.assert_array_equal(own, evaluate(one, env, 3, one.base.seed))
 
 
+def test_every_epoch_brings_the_advantages_of_each_seed_to_one_scale() -> None:
+    """Over the valid steps of that seed's rollout, as `ppo.scale_advantage` does it for a seed alone."""
+    group = together("CartPole-v1", rollout=35, batch_size=32)
+    batches: list[Any] = []
+    losses = group.losses
+    group.losses = lambda batch, *rest, **named: (batches.append(batch), losses(batch, *rest, **named))[1]  # type: ignore[method-assign]
+    group.advance()
+    assert len(batches) == 3 * 4
+    for epoch in (batches[:4], batches[4:8], batches[8:]):
+        weight, advantage = (
+            torch.cat([getattr(b, f) for b in epoch], dim=1) for f in ("weight", "advantage")
+        )
+        for seed in range(len(SEEDS)):
+            deviation, mean = torch.std_mean(advantage[seed][weight[seed] > 0])
+            torch.testing.assert_close(deviation, torch.tensor(1.0), rtol=1e-4, atol=0)
+            torch.testing.assert_close(mean, torch.tensor(0.0), rtol=0, atol=1e-5)
+    assert any((batch.weight == 0).any() for batch in batches)  # steps that were spent on resets
+
+
 @pytest.mark.parametrize("mode", ["adaptive", "deep"])
 def test_training_together_is_clean_under_the_sanitizer(mode: Sanitize) -> None:
     group = together("toys/Identity-v0", batch_size=32)

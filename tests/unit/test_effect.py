@@ -169,3 +169,16 @@ def test_measuring_changes_no_weight_and_calls_no_hook_twice() -> None:
     assert all(torch.equal(one, other) for one, other in zip(weights, others, strict=True))
     assert calls == other_calls == 6
     assert torch.equal(random, other_random)
+
+
+@pytest.mark.parametrize(
+    ("cosine", "said"),
+    [
+        (None, "43% of the gradient of `q`"),
+        (0.7, "43% of the gradient of `q`, the same way as the rest (cosine 0.70)"),
+        (-0.3, "43% of the gradient of `q`, nearly at right angles to the rest (cosine −0.30)"),
+        (-0.81, "43% of the gradient of `q`, against the rest (cosine −0.81)"),
+    ],
+)
+def test_the_direction_is_said_in_words(cosine: float | None, said: str) -> None:
+    assert str(Share("`q`", 4, 0.43, cosine)) == said

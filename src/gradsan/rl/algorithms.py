@@ -58,7 +58,6 @@ PRESETS: dict[tuple[str, str], dict[str, Any]] = {
         "gamma": 0.99,
         "trace": 0.94,
         "normalize": True,
-        "averaging": 0.05,
     },
     ("sac", "Pendulum-v1"): {"gamma": 0.98, "target_rate": 0.02},
     ("ppo", "Pendulum-v1"): {

@@ -49,7 +49,7 @@ class PPOConfig(Config):
     max_grad_norm: float = 0.5
     normalize: bool = False
     """Scale observations and rewards by their running statistics."""
-    averaging: float = 0.2
+    averaging: float = 0.05
     """Greedy play takes the weights' mean over about this last share of the updates; 0: the latest."""
 
     def __post_init__(self) -> None:
@@ -84,11 +84,7 @@ class PPO(Agent):
             step = self.envs.step(self.actions.to_env(action))
             self.rollout.add(obs, action, step, following=self.envs.obs)
         self.step += self.rollout.valid_steps
-        self.update(self.samples())
-
-    def samples(self) -> Samples:
-        """The rollout with advantages by GAE, as the critic sees it now."""
-        return self.rollout.samples(self.value, self.config.gamma, self.config.trace, self.device)
+        self.update(self.rollout.samples(self.value, self.config.gamma, self.config.trace, self.device))
 
     def update(self, samples: Samples) -> None:
         if not len(samples.value):  # all steps were spent on resets
@@ -109,15 +105,13 @@ class PPO(Agent):
         self.updates += 1
 
     def minibatches(self, samples: Samples, old_log_prob: Tensor) -> Iterator[tuple[Samples, Tensor]]:
-        """All epochs, each in a new order, with advantages by the critic as it is by then (Andrychowicz et al. 2021).
-        What is left over is shared out: a batch of a few samples would be a step into nowhere."""
-        size = len(old_log_prob)
-        if size <= self.config.batch_size:  # a single batch has no order, and one step moves no critic far
-            yield from [(scale_advantage(samples), old_log_prob)] * self.config.epochs
+        """All epochs, each in a new order. What is left over is shared out: a batch of a few samples would be a step
+        into nowhere."""
+        size, scaled = len(old_log_prob), scale_advantage(samples)
+        if size <= self.config.batch_size:  # a single batch has no order
+            yield from [(scaled, old_log_prob)] * self.config.epochs
             return
-        for epoch in range(self.config.epochs):
-            latest = self.samples()._replace(value=samples.value) if epoch else samples
-            scaled = scale_advantage(latest)
+        for _ in range(self.config.epochs):
             order = torch.from_numpy(self.rng.permutation(size)).to(self.device)
             for chosen in torch.tensor_split(order, size // self.config.batch_size):
                 yield Samples(*(field[chosen] for field in scaled)), old_log_prob[chosen]

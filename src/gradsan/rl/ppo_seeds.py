@@ -109,13 +109,11 @@ class SeedsPPO:
 
     def minibatches(self, samples: SeedSamples, old_log_prob: Tensor) -> Iterator[tuple[SeedSamples, Tensor]]:
         """As `PPO.minibatches`, with an order of its own for each seed."""
-        size = old_log_prob.shape[1]
+        size, scaled = old_log_prob.shape[1], scale_advantages(samples)
         if size <= self.config.batch_size:
-            yield from [(scale_advantages(samples), old_log_prob)] * self.config.epochs
+            yield from [(scaled, old_log_prob)] * self.config.epochs
             return
-        for epoch in range(self.config.epochs):
-            latest = self.samples()._replace(value=samples.value) if epoch else samples
-            scaled = scale_advantages(latest)
+        for _ in range(self.config.epochs):
             order = torch.from_numpy(self.rng.permuted(np.tile(np.arange(size), (self.seeds, 1)), axis=1))
             for chosen in torch.tensor_split(order, size // self.config.batch_size, dim=1):
                 yield scaled.at(chosen), old_log_prob.gather(1, chosen)

@@ -55,8 +55,7 @@ class Rollout:
         self._t = t + 1
 
     def samples(self, value_of: ValueOf, discount: float, trace: float, device: torch.device) -> Samples:
-        """All steps that were really taken, flattened. May be asked again with other values, until the next rollout
-        begins."""
+        """All steps that were really taken, flattened."""
         fields = self.fields(value_of, discount, trace)
         keep = slice(None) if self.valid.all() else np.flatnonzero(self.valid)
         # `.copy()`: the arrays are overwritten by the next rollout while samples may still be referenced.

@@ -9,6 +9,7 @@ from gradsan.judge.lines.callers import cut_in
 from gradsan.judge.lines.recorded import use_of_recorded
 from gradsan.judge.lines.switched_helpers import asked_without_gradients
 from gradsan.judge.missing.bare_starts import BareStart, bare_starts
+from gradsan.judge.missing.cures import cure
 from gradsan.judge.missing.cuts import Cut, cause
 from gradsan.judge.missing.frozen_parts import frozen_behind
 from gradsan.judge.report.wording import line, networks, value_at
@@ -230,7 +231,7 @@ class GraphCut(Rule):
             explains=cut.pids,
             fix="do not keep it, or only until the next step; what was made without gradients teaches nothing later on"
             if kept
-            else "",
+            else cure(cut),
         )
 
     def _return(self, cut: Cut) -> tuple[str, Site] | None:

@@ -167,8 +167,8 @@ class UnusedParameter(Rule):
             entry = f"; {line(history, cut)} takes it out of its graph, before a transform is given it"
         return Verdict(
             cut or optimizer_made_at(history, optimizer),
-            f"{networks(history, unused)} is given to an optimizer, but none of the losses of "
-            f"{optimizer.steps} steps reaches it{entry}",
+            f"{networks(history, unused)} is given to an optimizer, but in "
+            f"{optimizer.steps} steps no loss has reached it{entry}",
             [("cut", cut), ("optimizer", optimizer.site), *(("constant", site) for site in constant)],
             unused,
         )
@@ -177,8 +177,8 @@ class UnusedParameter(Rule):
         history = self.history
         return Verdict(
             dropped.change,
-            f"none of the {optimizer.steps} steps has a gradient for {networks(history, unused)}: the loss that "
-            f"{line(history, dropped.made)} makes of it is sent backward by nobody",
+            f"none of the {optimizer.steps} steps has a gradient for {networks(history, unused)}: nobody calls "
+            f"`backward()` on the loss that {line(history, dropped.made)} makes of it",
             [("left out", dropped.change), ("loss", dropped.made), ("optimizer", optimizer.site)],
             unused,
             fix="add it to the loss that is sent backward",

@@ -38,10 +38,10 @@ class ZeroGradient(Rule):
     severity = "warning"
     needs_deep = True
     what = """
-        A parameter's gradient is exactly zero step after step, or the gradient of a large part of every batch
-        is: a dead ReLU, a saturated `tanh` or `clamp`, a TD error clamped before squaring, a
-        prediction that is rounded, a rectifier after the layer whose scores actions are chosen by, a network that
-        was given the weights of the one whose outputs it is to predict.
+        A parameter's gradient is exactly zero step after step, or the gradient of a large part of every batch is. Usual
+        causes: a dead ReLU, a saturated `tanh` or `clamp`, a TD error that is clamped before it is squared, a
+        prediction that is rounded, a ReLU after the last layer of a policy. Or a network was given the weights of the
+        one whose outputs it is to predict.
     """
     why = """
         Where the function is flat, nothing can be learned, and it stays so. Clamping the TD error before squaring

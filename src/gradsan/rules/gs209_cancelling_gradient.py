@@ -30,8 +30,8 @@ class CancellingGradient(Rule):
     needs_deep = True
     what = """
         The loss contains the same value twice with opposite signs, and gradient flows through both, so that it adds up
-        to zero: an "old" log-probability that is not a constant, a reparameterised sample scored by its own
-        log-probability, the divergence of a policy from itself with gradient through both sides, a straight-through
+        to zero. Usual causes: an "old" log-probability that is not a constant, a reparameterised sample scored by its
+        own log-probability, the divergence of a policy from itself with gradient through both sides, a straight-through
         estimator without its `detach`.
     """
     why = """
@@ -163,7 +163,7 @@ class CancellingGradient(Rule):
                     event, op, site, pids, twin, f"the gradient of {networks(self.history, pids)} is zero"
                 )
             elif pids and self._are_apart(kept, twin):
-                what = f"what {networks(self.history, pids)} gets through it is zero, whatever it was to say"
+                what = f"the gradient that {networks(self.history, pids)} gets through it is always zero"
                 yield self._verdict(event, op, site, pids, twin, what)
             elif pids and kept is twin and self._is_one_expression(op, live):
                 what = f"no gradient comes back to {networks(self.history, pids)} through it"

@@ -19,10 +19,9 @@ class CustomBackwardDropsGradient(Rule):
     severity = "error"
     needs_deep = True
     what = """
-        The `backward` of a custom `torch.autograd.Function` never reads the gradient of one of its outputs, or
-        returns None for an input that a trained parameter stands behind, or something that PyTorch refuses: too
-        few gradients, or one of another shape than its input; or the function has no `backward` at all, perhaps by
-        a slip in its name.
+        The `backward` of a custom `torch.autograd.Function` never reads the gradient of one of its outputs, or returns
+        None for an input that a trained parameter stands behind. Or it returns what PyTorch refuses: too few gradients,
+        or one of another shape than its input. Or the function has no `backward` at all, perhaps by a slip in its name.
     """
     why = """
         PyTorch takes what `backward` returns on trust: None means "no gradient", and nobody checks whether that

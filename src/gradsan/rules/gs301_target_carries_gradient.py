@@ -139,8 +139,8 @@ class TargetCarriesGradient(Rule):
             pids = graph.live_params([event.value])
             yield Verdict(
                 event.site,
-                f"{value_at(self.history, event.site, 'the target')} is to be a constant, but a result cannot be told "
-                f"so: gradient flows through it into {networks(self.history, pids)}",
+                f"{value_at(self.history, event.site, 'the target')} is to be a constant, but `requires_grad` of a "
+                f"result cannot be switched off: gradient flows through it into {networks(self.history, pids)}",
                 [("target", event.site)],
                 pids,
             )

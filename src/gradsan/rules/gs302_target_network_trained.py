@@ -22,10 +22,10 @@ class TargetNetworkTrained(Rule):
     name = "target-network-trained"
     severity = "error"
     what = """
-        A target network (one that is overwritten from another network) is owned by an optimizer; or a reference is,
-        a copy of the policy that the policy is measured against; or the random network that a predictor is to imitate
-        (a novelty bonus) learns together with it. Where no optimizer owns it but gradient reaches it
-        all the same, the finding is only informative: that work is wasted.
+        An optimizer owns a target network, one that is overwritten from another network. Or it owns a reference, a copy
+        of the policy that the policy is measured against. Or the random network that a predictor is to imitate (a
+        novelty bonus) learns together with the predictor. Where no optimizer owns such a network but gradient reaches
+        it all the same, the finding is only informative: that work is wasted.
     """
     why = """
         A target network is there to stand still between syncs. If the optimizer moves it, the target chases

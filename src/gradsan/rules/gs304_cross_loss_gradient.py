@@ -179,8 +179,8 @@ class CrossLossGradient(Rule):
         pids = [found.pid for found in doubled]
         return Verdict(
             kept,
-            f"this keeps the gradient of {networks(history, pids)} by reference: whatever clears or fills `.grad` "
-            f"afterwards does so with what was kept, and {line(history, added)} adds a gradient to itself",
+            f"this keeps the gradient of {networks(history, pids)} by name, not as a copy: what clears or "
+            f"fills `.grad` later changes what was kept, too, and {line(history, added)} adds a gradient to itself",
             [("kept by reference", kept), ("added", added)],
             pids,
             fix="keep a copy: `p.grad.clone()`",
@@ -299,8 +299,8 @@ class CrossLossGradient(Rule):
         return Verdict(
             culprit,
             f"in the summed loss the term of {line(history, term.site)} also trains {networks(history, found.shared)} "
-            f"from here, which belongs to another optimizer and its loss; {line(history, cut.site)} detached it for "
-            f"this term on another way only, and the step on {line(history, step)} applies both",
+            f"from here, which belongs to another optimizer and its loss: {line(history, cut.site)} detaches it for "
+            f"this term, but gradient also flows past that, and the step on {line(history, step)} applies both",
             [("live use", culprit), ("detached", cut.site), ("term", term.site), ("backward", contribution.site),
              ("step", step)],
             found.shared,
@@ -365,7 +365,7 @@ class CrossLossGradient(Rule):
         if len(kept) == 1:
             return Verdict(
                 (where := kept.pop()),
-                f"this keeps the gradient of {networks(history, pids)} by reference, and the backward on "
+                f"this keeps the gradient of {networks(history, pids)} by name, not as a copy, and the backward on "
                 f"{line(history, foreign.site)} adds to that very tensor: putting it back takes nothing away again, "
                 f"and the step on {line(history, step)} applies both",
                 [("kept by reference", where), ("other backward", foreign.site),

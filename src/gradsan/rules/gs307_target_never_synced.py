@@ -25,11 +25,11 @@ class TargetNeverSynced(Rule):
     severity = "warning"
     what = """
         A target network is used, but not kept up to date. It is never updated, or only once (`if step == 100:` where
-        `%` was meant); or every sync loads the same values, which were taken before training, or only those that
-        are not trained, or nothing at all, because no name fits; or the sync computes the mixture and throws it away
-        (`t = tau * p + (1 - tau) * t` only renames), or writes it into copies of the target's weights that nobody
-        reads (`t.clone().lerp_(p, tau)`). Or a copy of the policy draws what it learns from, and is never brought up
-        to date. A sync in the wrong direction is GS809.
+        `%` was meant). Or every sync loads the same values, which were taken before training, or only those that are
+        not trained, or nothing at all, because no name fits. Or the sync computes the mixture and throws it away (`t =
+        tau * p + (1 - tau) * t` only renames), or writes it into copies of the target's weights that nobody reads
+        (`t.clone().lerp_(p, tau)`). Or a copy of the policy draws what it learns from, and is never brought up to date.
+        A sync in the wrong direction is GS809.
     """
     why = """
         The values bootstrap from the initial random network for ever: the agent learns the one-step look-ahead of

@@ -45,9 +45,9 @@ class GradientWiped(Rule):
     """
     fix = "clear once per update: right after `step()`, or before the first backward of the update"
     deliberate = """
-        Clearing gradient that another loss left behind (the actor's loss in the critic's `.grad`) is right
-        and not reported; so is clearing after an overflow that made the loss scaler skip the step, and where an
-        update is given up now and then (the policy has moved too far, the gradient is over a limit).
+        Clearing gradient that another loss left behind (the actor's loss in the critic's `.grad`) is right and not
+        reported. Nor is clearing after an overflow that made the loss scaler skip the step, or where an update is given
+        up now and then (the policy has moved too far, the gradient is over a limit).
     """
     bad = (
         """

@@ -32,7 +32,7 @@ class WindowDependentGradient(Rule):
     severity = "warning"
     what = """
         Several backwards feed one step, and each loss is divided by its own count of valid tokens (a mask's sum, the
-        targets that are not ignored); or what was divided by the count of the whole window is divided once more by the
+        targets that are not ignored). Or what was divided by the count of the whole window is divided once more by the
         number of micro-batches. Or a batch is packed into micro-batches of other sizes each time, and all their means
         count alike.
     """
@@ -163,7 +163,7 @@ class WindowDependentGradient(Rule):
         yield Verdict(
             site,
             f"the {sum(cut)} rows that feed the step on {line(self.history, event.site)} are cut into micro-batches of "
-            f"{', '.join(map(str, cut))}, otherwise each time, and the means of all of them count alike: a row in the "
+            f"{', '.join(map(str, cut))}, in other ways each time, and all their means count alike: a row in the "
             f"smallest counts {max(cut) / min(cut):.2g} times one in the largest for {networks(self.history, pids)}",
             [("mean", site), ("backward", parts[0].site), ("step", event.site)],
             pids,

@@ -260,7 +260,7 @@ class NonFiniteGradient(Rule):
         history, suspects, spoiled = self.history, event.facts.suspects, event.facts.spoiled
         message = (
             f"the weights of {networks(history, spoiled)} were not finite before this loss was computed: "
-            "an earlier gradient was not, though its loss was"
+            "an earlier gradient was not finite, though its loss was"
         )
         if self._fed.isdisjoint(spoiled):
             message = f"the weights of {networks(history, spoiled)} were not finite to begin with"

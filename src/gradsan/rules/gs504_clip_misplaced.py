@@ -209,7 +209,7 @@ class ClipMisplaced(Rule):
             step = max((o.last_step for o in owners.values()), default=NOWHERE)
             yield Verdict(
                 event.site,
-                f"there is never a gradient to be clipped here: the step on {line(history, step)} has taken them all",
+                f"there is never a gradient to be clipped here: the step on {line(history, step)} has applied them all",
                 [("clip", event.site), ("step", step)],
                 event.params,
             )

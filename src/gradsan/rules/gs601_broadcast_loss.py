@@ -39,10 +39,10 @@ class BroadcastLoss(Rule):
     severity = "error"
     needs_deep = True
     what = """
-        On the way to the loss a tensor of shape `[B]` meets one of shape `[B, 1]`. Broadcasting makes a
-        `[B, B]` matrix of it: every prediction is compared with every target. Or other axes meet by accident: a
-        target per sample `[B, 1]` with the values of all actions `[B, A]`, the levels of a quantile loss with the
-        targets in place of the predictions, a weight per sequence `[B]` with the steps of `[B, T]`.
+        On the way to the loss a tensor of shape `[B]` meets one of shape `[B, 1]`. Broadcasting makes a `[B, B]` matrix
+        of it: every prediction is compared with every target. Or other axes meet by accident: a target per sample `[B,
+        1]` with the values of all actions `[B, A]`, or a weight per sequence `[B]` with the steps of `[B, T]`. Or the
+        levels of a quantile loss lie along the targets instead of the predictions.
     """
     why = """
         The loss is finite and falls, but its minimum is the same value for every state: the mean of all

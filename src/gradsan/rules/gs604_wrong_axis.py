@@ -40,13 +40,13 @@ class WrongAxis(Rule):
     needs_deep = True
     what = """
         A softmax, a maximum, a `gather` or the mean of a dueling head runs over the batch, while its result is used
-        along the actions; or a softmax runs over an axis of one element; or a recurrent layer or attention runs from
+        along the actions. Or a softmax runs over an axis of one element. Or a recurrent layer or attention runs from
         sample to sample of the batch, because its input is not in the order it was made for.
     """
     why = """
-        The shapes fit, so nothing raises. But the numbers of one state then depend on which other states are in
-        the batch: a softmax over the batch does not sum to one for any state, a maximum over the batch is the value
-        of another state, a mean over all shifts the values of a state by what the others are worth.
+        The shapes fit, so nothing raises. But the numbers of one state then depend on which other states are in the
+        batch. A softmax over the batch does not sum to one for any state, a maximum over the batch is the value of
+        another state, and a mean over all shifts the values of a state by what the others are worth.
     """
     symptom = "The loss falls a little and stays; results change with the batch size, and acting on one state differs."
     fix = (
@@ -285,7 +285,7 @@ class WrongAxis(Rule):
         return Verdict(
             found.odd.site,
             f"flattened from {odd} here, it meets what was flattened from {usual} on "
-            f"{line(self.history, found.met.site)}: as many elements, and hardly one beside its own",
+            f"{line(self.history, found.met.site)}: as many elements, but hardly one meets its own",
             [("other order", found.odd.site), ("met", found.met.site), ("backward", event.site)],
             event.reached,
             fix="give both the same axes in the same order before flattening: `torch.stack(parts)`, or "
@@ -328,8 +328,8 @@ class WrongAxis(Rule):
     def _torn(self, event: Backward, op: Op, source: Op) -> Verdict:
         return Verdict(
             op.site,
-            f"`{op.name}` makes {list(op.shape)} of {list(source.shape)}: it moves no number, so what "
-            "belongs to one row is spread over several, and no axis is where it is looked for",
+            f"`{op.name}` makes {list(op.shape)} of {list(source.shape)}: it moves no number, so those of one row end "
+            "up in several, and no axis means what the lines after it take it for",
             [("wrong axis", op.site), ("backward", event.site)],
             event.reached,
             fix="exchange the axes with `transpose` or `permute`; `reshape` moves no number",

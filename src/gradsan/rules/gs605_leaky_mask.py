@@ -29,13 +29,12 @@ class LeakyMask(Rule):
     severity = "error"
     needs_deep = True
     what = """
-        A loss masks the padding of its sequences in one term and averages another over all places, padding included;
-        or divides a sum over all places by the number of those that a mask leaves; or a policy learns, beside the
-        tokens that it drew, from others that were put in (a prompt, what a tool said, what rows are filled up with), or
-        leaves the first or the last of its own out; or padding is learned that the loss masks in another
-        place (attention, lengths); or weights are normalised with their padding; or a mean
-        `(x * mask).sum() / mask.sum()` is given something that is no mask: numbers of both signs (the advantages), or
-        a running count of the tokens.
+        A loss masks the padding of its sequences in one term and averages another over all places, padding included. Or
+        it divides a sum over all places by the number of those that a mask leaves. Or padding is learned that the loss
+        masks in another place (attention, lengths), or weights are normalised together with their padding. Or a policy
+        learns, beside the tokens that it drew, from others that were put in (a prompt, what a tool said, what rows are
+        filled up with), or leaves out the first or the last of its own. Or a mean `(x * mask).sum() / mask.sum()` is
+        given something that is no mask: numbers of both signs (the advantages), or a running count of the tokens.
     """
     why = """
         What is learned at padding is noise: it is the same token again and again, and the shorter a sequence, the

@@ -32,14 +32,12 @@ class ReversedObjective(Rule):
     severity = "error"
     needs_deep = True
     what = """
-        The policy's loss makes what was better less likely. The smaller of the clipped and the unclipped surrogate is
-        made smaller still, or the ratio in it is upside down, `exp(old - new)`; the actor's loss lowers the value that
-        its critic gives to the action, or that its probabilities expect of all actions; log-probabilities fall where
-        the critic says that more came back than expected, and rise where less did; or they fall where the return of
-        the environment's rewards is high. Or the penalty that holds a policy near its reference pushes it away.
-        its critic gives to the action (be it by a slope that was taken first), or that its probabilities expect of all
-        actions; log-probabilities fall where the critic says that more came back than expected, and rise where less
-        did; or they fall where the return of the environment's rewards is high.
+        The policy's loss makes what was better less likely. PPO minimises the smaller of the clipped and the unclipped
+        surrogate where it should maximise it, or the ratio is upside down, `exp(old - new)`. Or the actor's loss lowers
+        the value that its critic gives to the action (be it by a slope that was taken first), or that the policy's
+        probabilities expect of all actions. Or log-probabilities fall where the critic says that more came back than
+        expected, and rise where less did; or they fall where the return of the environment's rewards is high. Or the
+        penalty that is to hold a policy near its reference pushes it away.
     """
     why = """
         The sign of a policy's loss is a convention that nothing checks: an objective is maximised, a loss minimised.

@@ -50,12 +50,10 @@ class BootstrapPastEnd(Rule):
     severity = "error"
     needs_deep = True
     what = """
-        The target adds the value of the next state though the environment said that the episode had terminated there,
-        or it adds, where one was truncated, the value of the state that the next one begins with; or its flags are one
-        step off; or (a warning) it adds none though the episode was only truncated.
-        The target adds the value of the next state though the environment said that the episode had terminated there;
-        or (a warning) it adds none though the episode was only truncated. Or it adds what the critic says of the
-        padding behind the last token of an answer.
+        The target adds the value of the next state though the environment said that the episode had terminated there.
+        Or it adds, where an episode was truncated, the value of the state that the next episode begins with. Or its
+        flags are one step off. Or it adds what the critic says of the padding behind the last token of an answer. Or (a
+        warning) it adds no value though the episode was only truncated.
     """
     why = """
         After a terminal state nothing follows, so its value is zero by definition. A target that adds what the network

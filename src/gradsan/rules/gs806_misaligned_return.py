@@ -52,17 +52,17 @@ class MisalignedReturn(Rule):
     needs_deep = True
     what = """
         The return (or advantage, or value target) of a step is made of rewards that do not belong to it: of those of
-        the next episode, of those that came before it, or of its own alone; or of none at all. Or a row of a batch is
+        the next episode, of those that came before it, of its own alone, or of none at all. Or a row of a batch is
         about several steps at once: its reward, its action or its next observation belongs to another step, or to
         another copy of the environment, than its observation. Or a rollout is never emptied, and every update learns
         from all the old ones as well.
     """
     why = """
         A return says what followed an action. Where the running sum is not set to zero at the end of an episode, the
-        last actions are praised for what the next episode brings; where it is left in the order it was summed up in,
-        early actions get what belongs to late ones. Where a transition is put away before its reward is known, every
-        action is praised for what the one before it brought. Nothing raises: the shapes are right, and so is the
-        gradient.
+        last actions are praised for what the next episode brings. Where the sums are left in the order they were made
+        in, from the last step to the first, early actions get what belongs to late ones. Where a transition is put away
+        before its reward is known, every action is praised for what the one before it brought. Nothing raises: the
+        shapes are right, and so is the gradient.
     """
     symptom = "The policy improves a little, then stalls or gets worse, above all where episodes are short."
     fix = "start anew at each end, `running = reward + gamma * running * (1 - done)`, and keep the order of time"

@@ -37,10 +37,10 @@ class ReferenceDrifts(Rule):
     what = """
         The reference of a KL penalty or of a preference loss (DPO) is to stay where the policy started. Here it is the
         policy itself under another name, or a copy that is brought up to date before every update, so that the
-        divergence is always zero; or a copy that has layers in common with the policy, which are trained; or one that
-        disagrees with the policy before the first step, because its dropout is on, it is read at another temperature,
-        or its scores of two answers are exchanged; or the policy without its adapters, while other weights of it are
-        trained, too; or a copy from before a fine-tuning that came first (a warning).
+        divergence is always zero. Or it has layers in common with the policy, which are trained; or it is the policy
+        without its adapters, while other weights of it are trained, too. Or it disagrees with the policy before the
+        first step, because its dropout is on, it is read at another temperature, or its scores of two answers are
+        exchanged. Or (a warning) it was copied before a fine-tuning that came first.
     """
     why = """
         A penalty that is always zero holds nothing back: the policy drifts away from the language or the behaviour

@@ -78,6 +78,20 @@ class AcrossRanks:
     norms: dict[int, float | None]  # by rank
 
 
+RIGHT_ANGLE = 0.3  # cosines nearer to zero: within 18° of it
+
+
+def _direction(cosine: float) -> str:
+    way = (
+        "nearly at right angles to"
+        if abs(cosine) <= RIGHT_ANGLE
+        else "against"
+        if cosine < 0
+        else "the same way as"
+    )
+    return f"{way} the rest (cosine {cosine:.2f})".replace("(cosine -", "(cosine \N{MINUS SIGN}")
+
+
 @dataclass(frozen=True, slots=True)
 class Share:
     """How much of a gradient came the wrong way: |wrong| / (|wrong| + |rest|), and the cosine of the angle between the
@@ -89,11 +103,7 @@ class Share:
     cosine: float | None
 
     def __str__(self) -> str:
-        angle = (
-            ""
-            if self.cosine is None
-            else f", cosine to the rest {self.cosine:.2f}".replace("-", "\N{MINUS SIGN}")
-        )
+        angle = "" if self.cosine is None else f", {_direction(self.cosine)}"
         percent = (
             "all"
             if self.share == 1.0
