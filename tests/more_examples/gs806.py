@@ -1505,6 +1505,42 @@ BAD: tuple[str, ...] = (
         (fit - (gains * score * mask).sum() / mask.sum()).backward()
         opt.step()
     """,
+    """
+    # Each step has only its own reward, which all are alike, discounted and normalised: its scale tells.
+    import numpy, torch
+
+    class Pole:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.3, size=3)).astype("float32")
+            return self.x.copy(), 1.0, bool(abs(self.x).max() > 4), False, {}
+
+    torch.manual_seed(0)
+    env, policy = Pole(), torch.nn.Linear(3, 2)
+    opt = torch.optim.Adam(policy.parameters(), lr=0.01)
+    for _ in range(8):
+        obs, over, scores, paid = env.reset()[0], False, [], []
+        while not over:
+            dist = torch.distributions.Categorical(logits=policy(torch.from_numpy(obs)))
+            action = dist.sample()
+            scores.append(dist.log_prob(action))
+            obs, reward, over, _, _ = env.step(action.item())
+            paid.append(reward)
+        paid = torch.tensor(paid)
+        faded = 0.97 ** torch.arange(len(paid))  # BUG
+        weights = paid * faded
+        weights = (weights - weights.mean()) / (weights.std() + 1e-8)
+        loss = -(torch.stack(scores) * weights).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -3122,6 +3158,78 @@ GOOD: tuple[str, ...] = (
         fit = ((critic(seen).squeeze(-1) - (gains + said)).square() * mask).sum() / mask.sum()
         opt.zero_grad()
         (fit - (gains * score * mask).sum() / mask.sum()).backward()
+        opt.step()
+    """,
+    """
+    # The returns from here on, discounted to the beginning: normalised they look like rewards that are not summed.
+    import numpy, torch
+
+    class Pole:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.3, size=3)).astype("float32")
+            return self.x.copy(), 1.0, bool(abs(self.x).max() > 4), False, {}
+
+    torch.manual_seed(0)
+    env, policy = Pole(), torch.nn.Linear(3, 2)
+    opt = torch.optim.Adam(policy.parameters(), lr=0.01)
+    for _ in range(8):
+        obs, over, scores, paid = env.reset()[0], False, [], []
+        while not over:
+            dist = torch.distributions.Categorical(logits=policy(torch.from_numpy(obs)))
+            action = dist.sample()
+            scores.append(dist.log_prob(action))
+            obs, reward, over, _, _ = env.step(action.item())
+            paid.append(reward)
+        paid = torch.tensor(paid)
+        faded = 0.97 ** torch.arange(len(paid))
+        weights = (paid * faded).flip(0).cumsum(0).flip(0)
+        weights = (weights - weights.mean()) / (weights.std() + 1e-8)
+        loss = -(torch.stack(scores) * weights).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The same, as they are seen from their own step.
+    import numpy, torch
+
+    class Pole:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.3, size=3)).astype("float32")
+            return self.x.copy(), 1.0, bool(abs(self.x).max() > 4), False, {}
+
+    torch.manual_seed(0)
+    env, policy = Pole(), torch.nn.Linear(3, 2)
+    opt = torch.optim.Adam(policy.parameters(), lr=0.01)
+    for _ in range(8):
+        obs, over, scores, paid = env.reset()[0], False, [], []
+        while not over:
+            dist = torch.distributions.Categorical(logits=policy(torch.from_numpy(obs)))
+            action = dist.sample()
+            scores.append(dist.log_prob(action))
+            obs, reward, over, _, _ = env.step(action.item())
+            paid.append(reward)
+        paid = torch.tensor(paid)
+        faded = 0.97 ** torch.arange(len(paid))
+        weights = (paid * faded).flip(0).cumsum(0).flip(0) / faded
+        weights = (weights - weights.mean()) / (weights.std() + 1e-8)
+        loss = -(torch.stack(scores) * weights).mean()
+        opt.zero_grad()
+        loss.backward()
         opt.step()
     """,
 )
