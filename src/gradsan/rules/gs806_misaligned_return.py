@@ -10,6 +10,8 @@ from gradsan.judge.returns.kept_rows import KeptRows
 from gradsan.judge.returns.last_values import LastValues
 from gradsan.judge.returns.misaligned import Judgement, Memory
 from gradsan.judge.returns.misplaced_actions import ActionsOfOthers
+from gradsan.judge.returns.next_actions import NextActions
+from gradsan.judge.returns.next_choices import NextChoices
 from gradsan.judge.returns.own_predictions import OwnPredictions
 from gradsan.judge.returns.own_state_targets import OwnStateTargets
 from gradsan.judge.returns.put_together import PutTogether
@@ -33,6 +35,8 @@ BY_THE_GRAPH: tuple[type[Judgement], ...] = (
     EndsOfOtherSteps,
     ReorderedApart,
     ReadSums,
+    NextChoices,
+    NextActions,
 )
 BY_THE_ENVIRONMENT: tuple[type[Judgement], ...] = (
     OwnStateTargets,

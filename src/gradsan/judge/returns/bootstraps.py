@@ -54,11 +54,7 @@ def bootstraps_in(history: History, event: Backward) -> Iterator[Bootstrap]:
     if not book.successors:
         return
     for met in met_in(history, event):
-        if (
-            met.op.name not in DIFFERENCES
-            or met.constant is None
-            or _adds_other_values(history, met.constant)
-        ):
+        if met.op.name not in DIFFERENCES or met.constant is None or adds_other_values(history, met.constant):
             continue
         learned = one_column(history, met)
         for rows in book.readings_behind(met.live, len(learned.numbers)):
@@ -73,11 +69,7 @@ def bootstraps_of_recurring_places(history: History, event: Backward) -> Iterato
     if not alike:
         return
     for met in met_in(history, event):
-        if (
-            met.op.name not in DIFFERENCES
-            or met.constant is None
-            or _adds_other_values(history, met.constant)
-        ):
+        if met.op.name not in DIFFERENCES or met.constant is None or adds_other_values(history, met.constant):
             continue
         learned, behind = one_column(history, met), history.graph.ancestors([met.constant.nid])
         if not known_otherwise.keys().isdisjoint(behind):
@@ -207,7 +199,7 @@ def _sums_in(history: History, target: Op) -> Iterator[tuple[Op, list[Op], list[
             stack += inputs[1:2]  # what was written into it, one number for each row
 
 
-def _adds_other_values(history: History, target: Op) -> bool:
+def adds_other_values(history: History, target: Op) -> bool:
     """Whether more than one summand is learned: a gap between actions, the log-probability of the one taken, a bonus
     for the unknown. Then the target is more than the reward at an end, too."""
     return any(all(learned) for _, _, learned in _sums_in(history, target))
