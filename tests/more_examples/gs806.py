@@ -1651,6 +1651,49 @@ BAD: tuple[str, ...] = (
                 for p, q in zip(a.parameters(), b.parameters()):
                     p.lerp_(q, 0.05)
     """,
+    """
+    # The present value is discounted and masked together with the next one.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy()
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2)
+
+    torch.manual_seed(0)
+    env, critic = Walk(), torch.nn.Sequential(torch.nn.Linear(3, 16), torch.nn.Tanh(), torch.nn.Linear(16, 1))
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    obs = env.reset()
+    for _ in range(6):
+        seen, paid, onward = [], [], []
+        for _ in range(96):
+            seen.append(obs)
+            obs, reward, over = env.step(1.0)
+            paid.append(reward)
+            onward.append(0.0 if over else 1.0)
+            obs = env.reset() if over else obs
+        seen = torch.from_numpy(numpy.stack(seen + [obs]))
+        with torch.no_grad():
+            values = critic(seen)[:, 0]
+            gains, gain = torch.zeros(96), torch.zeros(())
+            for t in reversed(range(96)):
+                error = paid[t] + 0.93 * onward[t] * (values[t + 1] - values[t])  # BUG
+                gain = error + 0.93 * 0.8 * onward[t] * gain
+                gains[t] = gain
+            wanted = gains + values[:-1]
+        for rows in torch.randperm(96).split(32):
+            loss = (critic(seen[rows])[:, 0] - wanted[rows]).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -3585,5 +3628,134 @@ GOOD: tuple[str, ...] = (
             for a, b in ((slow, critic), (still, actor)):
                 for p, q in zip(a.parameters(), b.parameters()):
                     p.lerp_(q, 0.05)
+    """,
+    """
+    # Only the next value is discounted and masked.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy()
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2)
+
+    torch.manual_seed(0)
+    env, critic = Walk(), torch.nn.Sequential(torch.nn.Linear(3, 16), torch.nn.Tanh(), torch.nn.Linear(16, 1))
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    obs = env.reset()
+    for _ in range(6):
+        seen, paid, onward = [], [], []
+        for _ in range(96):
+            seen.append(obs)
+            obs, reward, over = env.step(1.0)
+            paid.append(reward)
+            onward.append(0.0 if over else 1.0)
+            obs = env.reset() if over else obs
+        seen = torch.from_numpy(numpy.stack(seen + [obs]))
+        with torch.no_grad():
+            values = critic(seen)[:, 0]
+            gains, gain = torch.zeros(96), torch.zeros(())
+            for t in reversed(range(96)):
+                error = paid[t] + 0.93 * onward[t] * values[t + 1] - values[t]
+                gain = error + 0.93 * 0.8 * onward[t] * gain
+                gains[t] = gain
+            wanted = gains + values[:-1]
+        for rows in torch.randperm(96).split(32):
+            loss = (critic(seen[rows])[:, 0] - wanted[rows]).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+    """,
+    """
+    # Values that hardly change, and a discount near one.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy()
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.01, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2)
+
+    torch.manual_seed(0)
+    env, critic = Walk(), torch.nn.Sequential(torch.nn.Linear(3, 16), torch.nn.Tanh(), torch.nn.Linear(16, 1))
+    opt = torch.optim.SGD(critic.parameters(), lr=0.001)
+    obs = env.reset()
+    for _ in range(6):
+        seen, paid, onward = [], [], []
+        for _ in range(96):
+            seen.append(obs)
+            obs, reward, over = env.step(1.0)
+            paid.append(reward)
+            onward.append(0.0 if over else 1.0)
+            obs = env.reset() if over else obs
+        seen = torch.from_numpy(numpy.stack(seen + [obs]))
+        with torch.no_grad():
+            values = critic(seen)[:, 0]
+            gains, gain = torch.zeros(96), torch.zeros(())
+            for t in reversed(range(96)):
+                error = paid[t] + 0.999 * onward[t] * values[t + 1] - values[t]
+                gain = error + 0.999 * 0.95 * onward[t] * gain
+                gains[t] = gain
+            wanted = gains + values[:-1]
+        for rows in torch.randperm(96).split(32):
+            loss = (critic(seen[rows])[:, 0] - wanted[rows]).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+    """,
+    """
+    # The critic goes half the way to what it learns.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy()
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2)
+
+    torch.manual_seed(0)
+    env, critic = Walk(), torch.nn.Sequential(torch.nn.Linear(3, 16), torch.nn.Tanh(), torch.nn.Linear(16, 1))
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    obs = env.reset()
+    for _ in range(6):
+        seen, paid, onward = [], [], []
+        for _ in range(96):
+            seen.append(obs)
+            obs, reward, over = env.step(1.0)
+            paid.append(reward)
+            onward.append(0.0 if over else 1.0)
+            obs = env.reset() if over else obs
+        seen = torch.from_numpy(numpy.stack(seen + [obs]))
+        with torch.no_grad():
+            values = critic(seen)[:, 0]
+            gains, gain = torch.zeros(96), torch.zeros(())
+            for t in reversed(range(96)):
+                error = paid[t] + 0.93 * onward[t] * values[t + 1] - values[t]
+                gain = error + 0.93 * 0.8 * onward[t] * gain
+                gains[t] = gain
+            wanted = 0.5 * gains + values[:-1]
+        for rows in torch.randperm(96).split(32):
+            loss = (critic(seen[rows])[:, 0] - wanted[rows]).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
     """,
 )

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from gradsan.judge.history import History
 from gradsan.judge.objective.chosen_values import before_picking
-from gradsan.judge.objective.weighed import DIFFERENCES
 from gradsan.judge.provenance import Provenance
 from gradsan.judge.report.wording import line, value_at
 from gradsan.judge.returns.misaligned import Memory, Misaligned
+from gradsan.judge.returns.next_choices import compared_in
 from gradsan.judge.returns.unmasked_parts import STORED, is_learned
 from gradsan.record.events import Backward, Op, Site, ValueId
 
@@ -45,19 +45,13 @@ class NextActions:
 
 
 def next_actions(graph: Provenance, event: Backward) -> Iterator[NextAction]:
-    for error in graph.named(graph.live_ancestors(root.nid for root in event.roots), DIFFERENCES):
-        sides = [side for nid in error.inputs[:2] if (side := graph.get(nid)) is not None]
-        live, target = [s for s in sides if s.live], [s for s in sides if not s.live]
-        if len(live) != 1 or len(target) != 1:
-            continue
-        shown = [
-            op for op in graph.named(graph.ancestors([target[0].nid]), ("cat",)) if is_learned(graph, op)
-        ]
-        predicted = list(_shown_to(graph, live[0])) if shown else []
+    for error, live, target in compared_in(graph, event):
+        shown = [op for op in graph.named(graph.ancestors([target.nid]), ("cat",)) if is_learned(graph, op)]
+        predicted = list(_shown_to(graph, live)) if shown else []
         for op in shown:
             actions = {action.nid: action for own in predicted if (action := _of_other_state(graph, op, own))}
             for action in actions.values():
-                yield NextAction(action, op, error, target[0].site)
+                yield NextAction(action, op, error, target.site)
 
 
 def _shown_to(graph: Provenance, live: Op) -> Iterator[Op]:

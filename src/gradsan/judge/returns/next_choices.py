@@ -63,20 +63,25 @@ class NextChoices:
                 )  # fmt: skip
 
 
-def next_choices(history: History, event: Backward) -> Iterator[NextChoice]:
-    graph = history.graph
+def compared_in(graph: Provenance, event: Backward) -> Iterator[tuple[Op, Op, Op]]:
+    """What compares a live prediction and a target, and both of them."""
     for error in graph.named(graph.live_ancestors(root.nid for root in event.roots), DIFFERENCES):
         sides = [side for nid in error.inputs[:2] if (side := graph.get(nid)) is not None]
         live, target = [s for s in sides if s.live], [s for s in sides if not s.live]
-        if len(live) != 1 or len(target) != 1:
-            continue
-        picked = list(_picked_by_choice(graph, target[0]))
-        own = {_about(graph, values) for values in _picked_by_data(graph, live[0])} if picked else set()
-        if len(own) != 1 or adds_other_values(history, target[0]):
+        if len(live) == len(target) == 1:
+            yield error, live[0], target[0]
+
+
+def next_choices(history: History, event: Backward) -> Iterator[NextChoice]:
+    graph = history.graph
+    for error, live, target in compared_in(graph, event):
+        picked = list(_picked_by_choice(graph, target))
+        own = {_about(graph, values) for values in _picked_by_data(graph, live)} if picked else set()
+        if len(own) != 1 or adds_other_values(history, target):
             continue
         for op, values, index, chosen in picked:
             if _is_of_another_state(own, _about(graph, values), _about_choice(graph, index, chosen)):
-                yield NextChoice(op, chosen, error, target[0].site)
+                yield NextChoice(op, chosen, error, target.site)
 
 
 def _is_of_another_state(own: set[About], valued: About, chosen: About) -> bool:
