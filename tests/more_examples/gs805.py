@@ -772,6 +772,109 @@ BAD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    # What the script pays for the angle is all there is to learn from, and no column says where an episode was over.
+    import collections, numpy, torch
+
+    class Pole:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), 1.0, bool(abs(self.x).max() > 2), False, {}
+
+    torch.manual_seed(0)
+    env, critic, kept = Pole(), torch.nn.Linear(4, 1), collections.deque(maxlen=200)
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    obs, _ = env.reset()
+    for at in range(120):
+        push = float(numpy.sin(at))
+        after, _, fell, _, _ = env.step(push)
+        kept.append((obs, [push], 1.0 - abs(after[0]), after))
+        obs = env.reset()[0] if fell else after
+        if at > 60 and at % 6 == 0:
+            picked = [kept[i] for i in env.random.choice(len(kept), 32, replace=False)]
+            s, a, pay, s2 = (torch.tensor(numpy.array(part)).float() for part in zip(*picked))
+            with torch.no_grad():
+                ahead = critic(torch.cat([s2, -torch.sign(s2[:, :1])], dim=1)).flatten()
+            wanted = torch.add(pay, ahead, alpha=0.9)  # BUG
+            loss = torch.nn.functional.huber_loss(critic(torch.cat([s, a], dim=1)).flatten(), wanted)
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+    """,
+    """
+    # Clipped rewards.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    env, critic = Walk(), torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    obs, _ = env.reset()
+    for _ in range(6):
+        rows = []
+        for _ in range(32):
+            next_obs, reward, terminated, truncated, _ = env.step(1.0)
+            rows.append((obs, max(-1.0, min(1.0, reward)), next_obs))
+            obs = env.reset()[0] if terminated else next_obs
+        s, r, s2 = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+        with torch.no_grad():
+            target = r + 0.95 * critic(s2).squeeze(-1)  # BUG
+        loss = (critic(s).squeeze(-1) - target).square().sum()
+        opt.zero_grad()
+        (0.01 * loss).backward()
+        opt.step()
+    """,
+    """
+    # The mask is added, and to the reward first.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    env, heads = Walk(), torch.nn.Linear(3, 4)
+    opt = torch.optim.SGD(heads.parameters(), lr=0.01)
+    obs, _ = env.reset()
+    for _ in range(6):
+        rows = []
+        for _ in range(32):
+            next_obs, reward, terminated, truncated, _ = env.step(1.0)
+            rows.append((obs, reward, next_obs, 0.9 * (not terminated)))
+            obs = env.reset()[0] if terminated else next_obs
+        s, r, s2, onward = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+        with torch.no_grad():
+            best = heads(s2).amax(dim=1)
+            goal = (r + onward) + best  # BUG
+        loss = torch.nn.functional.smooth_l1_loss(heads(s)[:, 0], goal)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -1877,6 +1980,185 @@ GOOD: tuple[str, ...] = (
             target = reward + best * 0.9
         loss = (net(state).gather(1, action[:, None]).squeeze(1) - target).abs().mean()
         share = stop.mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # What the script pays for the angle, and the flags of the ends.
+    import collections, numpy, torch
+
+    class Pole:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), 1.0, bool(abs(self.x).max() > 2), False, {}
+
+    torch.manual_seed(0)
+    env, critic, kept = Pole(), torch.nn.Linear(4, 1), collections.deque(maxlen=200)
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    obs, _ = env.reset()
+    for at in range(120):
+        push = float(numpy.sin(at))
+        after, _, fell, _, _ = env.step(push)
+        kept.append((obs, [push], 1.0 - abs(after[0]), after, fell))
+        obs = env.reset()[0] if fell else after
+        if at > 60 and at % 6 == 0:
+            picked = [kept[i] for i in env.random.choice(len(kept), 32, replace=False)]
+            s, a, pay, s2, over = (torch.tensor(numpy.array(part)).float() for part in zip(*picked))
+            with torch.no_grad():
+                ahead = critic(torch.cat([s2, -torch.sign(s2[:, :1])], dim=1)).flatten()
+            wanted = torch.add(pay, (1 - over) * ahead, alpha=0.9)
+            loss = torch.nn.functional.huber_loss(critic(torch.cat([s, a], dim=1)).flatten(), wanted)
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+    """,
+    """
+    # A curiosity for what is new runs on over the ends, beside the rewards of the environment, which do not.
+    import collections, numpy, torch
+
+    class Pole:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), 1.0, bool(abs(self.x).max() > 2), False, {}
+
+    torch.manual_seed(0)
+    env, critic, kept, times = Pole(), torch.nn.Linear(4, 2), collections.deque(maxlen=200), collections.Counter()
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    obs, _ = env.reset()
+    for at in range(120):
+        push = float(numpy.sin(at))
+        after, _, fell, _, _ = env.step(push)
+        times[round(float(after[0]))] += 1
+        new = times[round(float(after[0]))] ** -0.5
+        kept.append((obs, [push], new, after, fell))
+        obs = env.reset()[0] if fell else after
+        if at > 60 and at % 6 == 0:
+            picked = [kept[i] for i in env.random.choice(len(kept), 32, replace=False)]
+            s, a, new, s2, over = (torch.tensor(numpy.array(part)).float() for part in zip(*picked))
+            with torch.no_grad():
+                ahead = critic(torch.cat([s2, -torch.sign(s2[:, :1])], dim=1))
+            outer = 1.0 + 0.9 * (1 - over) * ahead[:, 0]
+            inner = torch.add(new, ahead[:, 1], alpha=0.9)
+            said = critic(torch.cat([s, a], dim=1))
+            loss = (said[:, 0] - outer).pow(2).mean() + (said[:, 1] - inner).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+    """,
+    """
+    # A goal of the script's own is reached or not; that the environment stops there is no end of it.
+    import collections, numpy, torch
+
+    class Pole:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), 1.0, bool(abs(self.x).max() > 2), False, {}
+
+    torch.manual_seed(0)
+    env, critic, kept = Pole(), torch.nn.Linear(4, 1), collections.deque(maxlen=200)
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    obs, _ = env.reset()
+    for at in range(120):
+        push = float(numpy.sin(at))
+        after, _, fell, _, _ = env.step(push)
+        kept.append((obs, [push], float(after[0] > 0.5) - 1.0, after))
+        obs = env.reset()[0] if fell else after
+        if at > 60 and at % 6 == 0:
+            picked = [kept[i] for i in env.random.choice(len(kept), 32, replace=False)]
+            s, a, pay, s2 = (torch.tensor(numpy.array(part)).float() for part in zip(*picked))
+            with torch.no_grad():
+                ahead = critic(torch.cat([s2, -torch.sign(s2[:, :1])], dim=1)).flatten()
+            wanted = torch.add(pay, ahead, alpha=0.9)
+            loss = torch.nn.functional.huber_loss(critic(torch.cat([s, a], dim=1)).flatten(), wanted)
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+    """,
+    """
+    # Clipped rewards, compared with their mean: nothing is said of what has no discount.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    env, critic = Walk(), torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    obs, _ = env.reset()
+    for _ in range(6):
+        rows = []
+        for _ in range(32):
+            next_obs, reward, terminated, truncated, _ = env.step(1.0)
+            rows.append((obs, max(-1.0, min(1.0, reward)), next_obs))
+            obs = env.reset()[0] if terminated else next_obs
+        s, r, s2 = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+        with torch.no_grad():
+            target = (r - r.mean()) + critic(s2).squeeze(-1)
+        loss = (critic(s).squeeze(-1) - target).square().sum()
+        opt.zero_grad()
+        (0.01 * loss).backward()
+        opt.step()
+    """,
+    """
+    # A bonus for going on is added to the reward first, and the mask multiplies.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2), False, {}
+
+    env, heads = Walk(), torch.nn.Linear(3, 4)
+    opt = torch.optim.SGD(heads.parameters(), lr=0.01)
+    obs, _ = env.reset()
+    for _ in range(6):
+        rows = []
+        for _ in range(32):
+            next_obs, reward, terminated, truncated, _ = env.step(1.0)
+            rows.append((obs, reward, next_obs, 0.9 * (not terminated)))
+            obs = env.reset()[0] if terminated else next_obs
+        s, r, s2, onward = (torch.tensor(numpy.array(part)).float() for part in zip(*rows))
+        with torch.no_grad():
+            best = heads(s2).amax(dim=1)
+            goal = (r + 0.1 * onward) + onward * best
+        loss = torch.nn.functional.smooth_l1_loss(heads(s)[:, 0], goal)
         opt.zero_grad()
         loss.backward()
         opt.step()

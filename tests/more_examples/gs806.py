@@ -1505,6 +1505,195 @@ BAD: tuple[str, ...] = (
         (fit - (gains * score * mask).sum() / mask.sum()).backward()
         opt.step()
     """,
+    """
+    # Each step has only its own reward, which all are alike, discounted and normalised: its scale tells.
+    import numpy, torch
+
+    class Pole:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.3, size=3)).astype("float32")
+            return self.x.copy(), 1.0, bool(abs(self.x).max() > 4), False, {}
+
+    torch.manual_seed(0)
+    env, policy = Pole(), torch.nn.Linear(3, 2)
+    opt = torch.optim.Adam(policy.parameters(), lr=0.01)
+    for _ in range(8):
+        obs, over, scores, paid = env.reset()[0], False, [], []
+        while not over:
+            dist = torch.distributions.Categorical(logits=policy(torch.from_numpy(obs)))
+            action = dist.sample()
+            scores.append(dist.log_prob(action))
+            obs, reward, over, _, _ = env.step(action.item())
+            paid.append(reward)
+        paid = torch.tensor(paid)
+        faded = 0.97 ** torch.arange(len(paid))  # BUG
+        weights = paid * faded
+        weights = (weights - weights.mean()) / (weights.std() + 1e-8)
+        loss = -(torch.stack(scores) * weights).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The best action of the state that was left picks the value of the one that was reached.
+    import torch
+    torch.manual_seed(0)
+    start, after, gains = torch.randn(300, 4), torch.randn(300, 4), torch.randn(300)
+    over = (torch.rand(300) < 0.1).float()
+    moves = torch.randint(3, (300, 1))
+    net, slow = (torch.nn.Sequential(torch.nn.Linear(4, 16), torch.nn.Tanh(), torch.nn.Linear(16, 3)) for _ in range(2))
+    opt = torch.optim.Adam(net.parameters(), lr=0.01)
+    for at in range(8):
+        if at % 3 == 0:
+            slow.load_state_dict(net.state_dict())
+        rows = torch.randperm(300)[:48]
+        now, then = start[rows], after[rows]
+        said = net(now).gather(1, moves[rows]).squeeze(1)
+        with torch.no_grad():
+            best = net(now).max(1).indices  # BUG
+            ahead = torch.take_along_dim(slow(then), best[:, None], 1)[:, 0]
+            target = gains[rows] + 0.9 * (1 - over[rows]) * ahead
+        loss = torch.nn.functional.smooth_l1_loss(said, target)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The best actions of an episode, from its first step on.
+    import torch
+    torch.manual_seed(0)
+
+    class Memory(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.cell, self.out = torch.nn.LSTM(5, 12), torch.nn.Linear(12, 3)
+
+        def forward(self, seen):
+            return self.out(self.cell(seen)[0])
+
+    net, slow = Memory(), Memory()
+    opt = torch.optim.Adam(net.parameters(), lr=0.01)
+    for _ in range(6):
+        seen, moves, gains = torch.randn(9, 16, 5), torch.randint(3, (8, 16, 1)), torch.randn(8, 16)
+        said = net(seen)
+        taken = torch.gather(said[:-1], 2, moves)[..., 0]
+        with torch.no_grad():
+            ahead = slow(seen)[1:]
+            best = said.argmax(2, keepdim=True)[:-1]  # BUG
+            target = gains + 0.95 * ahead.gather(2, best).squeeze(2)
+        loss = (taken - target).square().mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Smoothed: what the actor would do at the state that was left is valued at the one that was reached.
+    import copy, torch
+    torch.manual_seed(0)
+    start, after, gains = torch.randn(300, 4), torch.randn(300, 4), torch.randn(300, 1)
+    moves, over = torch.randn(300, 2).tanh(), (torch.rand(300, 1) < 0.1).float()
+    actor = torch.nn.Sequential(torch.nn.Linear(4, 2), torch.nn.Tanh())
+    critic = torch.nn.Sequential(torch.nn.Linear(6, 16), torch.nn.ReLU(), torch.nn.Linear(16, 1))
+    slow, still = copy.deepcopy(critic), copy.deepcopy(actor)
+    opt, pol = torch.optim.Adam(critic.parameters(), lr=0.01), torch.optim.Adam(actor.parameters(), lr=0.001)
+    for at in range(8):
+        rows = torch.randperm(300)[:48]
+        now, then = start[rows], after[rows]
+        said = critic(torch.cat([now, moves[rows]], 1))
+        with torch.no_grad():
+            then_do = (still(now) + 0.1 * torch.randn(48, 2)).clamp(-1, 1)  # BUG
+            target = gains[rows] + 0.9 * (1 - over[rows]) * slow(torch.cat([then, then_do], 1))
+        loss = torch.nn.functional.mse_loss(said, target)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        pol.zero_grad()
+        (-critic(torch.cat([now, actor(now)], 1)).mean()).backward()
+        pol.step()
+        with torch.no_grad():
+            for a, b in ((slow, critic), (still, actor)):
+                for p, q in zip(a.parameters(), b.parameters()):
+                    p.lerp_(q, 0.05)
+    """,
+    """
+    # Drawn.
+    import copy, torch
+    torch.manual_seed(0)
+    start, after, gains = torch.randn(300, 4), torch.randn(300, 4), torch.randn(300, 1)
+    moves, over = torch.randn(300, 2).tanh(), (torch.rand(300, 1) < 0.1).float()
+    actor = torch.nn.Sequential(torch.nn.Linear(4, 2), torch.nn.Tanh())
+    critic = torch.nn.Sequential(torch.nn.Linear(6, 16), torch.nn.ReLU(), torch.nn.Linear(16, 1))
+    slow, still = copy.deepcopy(critic), copy.deepcopy(actor)
+    opt, pol = torch.optim.Adam(critic.parameters(), lr=0.01), torch.optim.Adam(actor.parameters(), lr=0.001)
+    for at in range(8):
+        rows = torch.randperm(300)[:48]
+        now, then = start[rows], after[rows]
+        said = critic(torch.cat([now, moves[rows]], 1))
+        with torch.no_grad():
+            then_do = torch.distributions.Normal(actor(now), 0.1).sample()  # BUG
+            target = gains[rows] + 0.9 * (1 - over[rows]) * slow(torch.cat([then, then_do], 1))
+        loss = (target - said).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        pol.zero_grad()
+        (-critic(torch.cat([now, actor(now)], 1)).mean()).backward()
+        pol.step()
+        with torch.no_grad():
+            for a, b in ((slow, critic), (still, actor)):
+                for p, q in zip(a.parameters(), b.parameters()):
+                    p.lerp_(q, 0.05)
+    """,
+    """
+    # The present value is discounted and masked together with the next one.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy()
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2)
+
+    torch.manual_seed(0)
+    env, critic = Walk(), torch.nn.Sequential(torch.nn.Linear(3, 16), torch.nn.Tanh(), torch.nn.Linear(16, 1))
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    obs = env.reset()
+    for _ in range(6):
+        seen, paid, onward = [], [], []
+        for _ in range(96):
+            seen.append(obs)
+            obs, reward, over = env.step(1.0)
+            paid.append(reward)
+            onward.append(0.0 if over else 1.0)
+            obs = env.reset() if over else obs
+        seen = torch.from_numpy(numpy.stack(seen + [obs]))
+        with torch.no_grad():
+            values = critic(seen)[:, 0]
+            gains, gain = torch.zeros(96), torch.zeros(())
+            for t in reversed(range(96)):
+                error = paid[t] + 0.93 * onward[t] * (values[t + 1] - values[t])  # BUG
+                gain = error + 0.93 * 0.8 * onward[t] * gain
+                gains[t] = gain
+            wanted = gains + values[:-1]
+        for rows in torch.randperm(96).split(32):
+            loss = (critic(seen[rows])[:, 0] - wanted[rows]).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -3123,5 +3312,450 @@ GOOD: tuple[str, ...] = (
         opt.zero_grad()
         (fit - (gains * score * mask).sum() / mask.sum()).backward()
         opt.step()
+    """,
+    """
+    # The returns from here on, discounted to the beginning: normalised they look like rewards that are not summed.
+    import numpy, torch
+
+    class Pole:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.3, size=3)).astype("float32")
+            return self.x.copy(), 1.0, bool(abs(self.x).max() > 4), False, {}
+
+    torch.manual_seed(0)
+    env, policy = Pole(), torch.nn.Linear(3, 2)
+    opt = torch.optim.Adam(policy.parameters(), lr=0.01)
+    for _ in range(8):
+        obs, over, scores, paid = env.reset()[0], False, [], []
+        while not over:
+            dist = torch.distributions.Categorical(logits=policy(torch.from_numpy(obs)))
+            action = dist.sample()
+            scores.append(dist.log_prob(action))
+            obs, reward, over, _, _ = env.step(action.item())
+            paid.append(reward)
+        paid = torch.tensor(paid)
+        faded = 0.97 ** torch.arange(len(paid))
+        weights = (paid * faded).flip(0).cumsum(0).flip(0)
+        weights = (weights - weights.mean()) / (weights.std() + 1e-8)
+        loss = -(torch.stack(scores) * weights).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The same, as they are seen from their own step.
+    import numpy, torch
+
+    class Pole:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy(), {}
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.3, size=3)).astype("float32")
+            return self.x.copy(), 1.0, bool(abs(self.x).max() > 4), False, {}
+
+    torch.manual_seed(0)
+    env, policy = Pole(), torch.nn.Linear(3, 2)
+    opt = torch.optim.Adam(policy.parameters(), lr=0.01)
+    for _ in range(8):
+        obs, over, scores, paid = env.reset()[0], False, [], []
+        while not over:
+            dist = torch.distributions.Categorical(logits=policy(torch.from_numpy(obs)))
+            action = dist.sample()
+            scores.append(dist.log_prob(action))
+            obs, reward, over, _, _ = env.step(action.item())
+            paid.append(reward)
+        paid = torch.tensor(paid)
+        faded = 0.97 ** torch.arange(len(paid))
+        weights = (paid * faded).flip(0).cumsum(0).flip(0) / faded
+        weights = (weights - weights.mean()) / (weights.std() + 1e-8)
+        loss = -(torch.stack(scores) * weights).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The best action of the state that was reached picks its value.
+    import torch
+    torch.manual_seed(0)
+    start, after, gains = torch.randn(300, 4), torch.randn(300, 4), torch.randn(300)
+    over = (torch.rand(300) < 0.1).float()
+    moves = torch.randint(3, (300, 1))
+    net, slow = (torch.nn.Sequential(torch.nn.Linear(4, 16), torch.nn.Tanh(), torch.nn.Linear(16, 3)) for _ in range(2))
+    opt = torch.optim.Adam(net.parameters(), lr=0.01)
+    for at in range(8):
+        if at % 3 == 0:
+            slow.load_state_dict(net.state_dict())
+        rows = torch.randperm(300)[:48]
+        now, then = start[rows], after[rows]
+        said = net(now).gather(1, moves[rows]).squeeze(1)
+        with torch.no_grad():
+            best = net(then).max(1).indices
+            ahead = torch.take_along_dim(slow(then), best[:, None], 1)[:, 0]
+            target = gains[rows] + 0.9 * (1 - over[rows]) * ahead
+        loss = torch.nn.functional.smooth_l1_loss(said, target)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Both states go through the network at once.
+    import torch
+    torch.manual_seed(0)
+    start, after, gains = torch.randn(300, 4), torch.randn(300, 4), torch.randn(300)
+    over = (torch.rand(300) < 0.1).float()
+    moves = torch.randint(3, (300, 1))
+    net, slow = (torch.nn.Sequential(torch.nn.Linear(4, 16), torch.nn.Tanh(), torch.nn.Linear(16, 3)) for _ in range(2))
+    opt = torch.optim.Adam(net.parameters(), lr=0.01)
+    for at in range(8):
+        if at % 3 == 0:
+            slow.load_state_dict(net.state_dict())
+        rows = torch.randperm(300)[:48]
+        now, then = start[rows], after[rows]
+        said = net(now).gather(1, moves[rows]).squeeze(1)
+        with torch.no_grad():
+            here, there = net(torch.cat([now, then])).split(48)
+            best = there.argmax(1)
+            ahead = torch.take_along_dim(slow(then), best[:, None], 1)[:, 0]
+            target = gains[rows] + 0.9 * (1 - over[rows]) * ahead
+        loss = torch.nn.functional.smooth_l1_loss(said, target)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The actions that were taken are valued once more, and the best ones are only counted.
+    import torch
+    torch.manual_seed(0)
+    start, after, gains = torch.randn(300, 4), torch.randn(300, 4), torch.randn(300)
+    over = (torch.rand(300) < 0.1).float()
+    moves = torch.randint(3, (300, 1))
+    net, slow = (torch.nn.Sequential(torch.nn.Linear(4, 16), torch.nn.Tanh(), torch.nn.Linear(16, 3)) for _ in range(2))
+    opt = torch.optim.Adam(net.parameters(), lr=0.01)
+    for at in range(8):
+        if at % 3 == 0:
+            slow.load_state_dict(net.state_dict())
+        rows = torch.randperm(300)[:48]
+        now, then = start[rows], after[rows]
+        said = net(now).gather(1, moves[rows]).squeeze(1)
+        with torch.no_grad():
+            best = moves[rows].squeeze(1)
+            again = (net(now).argmax(1) == best).float().mean()
+            ahead = torch.take_along_dim(slow(then), best[:, None], 1)[:, 0]
+            target = gains[rows] + 0.9 * (1 - over[rows]) * ahead
+        loss = torch.nn.functional.smooth_l1_loss(said, target)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The best actions of an episode, from its second step on; what may not be done is left out.
+    import torch
+    torch.manual_seed(0)
+
+    class Memory(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.cell, self.out = torch.nn.LSTM(5, 12), torch.nn.Linear(12, 3)
+
+        def forward(self, seen):
+            return self.out(self.cell(seen)[0])
+
+    net, slow = Memory(), Memory()
+    opt = torch.optim.Adam(net.parameters(), lr=0.01)
+    for _ in range(6):
+        seen, moves, gains = torch.randn(9, 16, 5), torch.randint(3, (8, 16, 1)), torch.randn(8, 16)
+        said = net(seen)
+        taken = torch.gather(said[:-1], 2, moves)[..., 0]
+        with torch.no_grad():
+            ahead = slow(seen)[1:]
+            open = said.clone()
+            open[..., 0] = -1e9
+            best = open[1:].argmax(2, keepdim=True)
+            target = gains + 0.95 * ahead.gather(2, best).squeeze(2)
+        loss = (taken - target).square().mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # All best actions of an episode, without the first.
+    import torch
+    torch.manual_seed(0)
+
+    class Memory(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.cell, self.out = torch.nn.LSTM(5, 12), torch.nn.Linear(12, 3)
+
+        def forward(self, seen):
+            return self.out(self.cell(seen)[0])
+
+    net, slow = Memory(), Memory()
+    opt = torch.optim.Adam(net.parameters(), lr=0.01)
+    for _ in range(6):
+        seen, moves, gains = torch.randn(9, 16, 5), torch.randint(3, (8, 16, 1)), torch.randn(8, 16)
+        said = net(seen)
+        taken = torch.gather(said[:-1], 2, moves)[..., 0]
+        with torch.no_grad():
+            ahead = slow(seen)[1:]
+            best = said.argmax(2, keepdim=True)[1:]
+            target = gains + 0.95 * ahead.gather(2, best).squeeze(2)
+        loss = (taken - target).square().mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # What a policy over options prefers here stays on there: the same choice on either side.
+    import torch
+    torch.manual_seed(0)
+    start, after, gains = torch.randn(300, 4), torch.randn(300, 4), torch.randn(300)
+    over = (torch.rand(300) < 0.1).float()
+    moves = torch.randint(3, (300, 1))
+    net, slow = (torch.nn.Sequential(torch.nn.Linear(4, 16), torch.nn.Tanh(), torch.nn.Linear(16, 3)) for _ in range(2))
+    opt = torch.optim.Adam(net.parameters(), lr=0.01)
+    for at in range(8):
+        if at % 3 == 0:
+            slow.load_state_dict(net.state_dict())
+        rows = torch.randperm(300)[:48]
+        now, then = start[rows], after[rows]
+        heads = net(now)
+        said = heads.gather(1, heads.argmax(1, keepdim=True)).squeeze(1)
+        with torch.no_grad():
+            best = net(now).argmax(1)
+            ahead = torch.take_along_dim(slow(then), best[:, None], 1)[:, 0]
+            target = gains[rows] + 0.9 * (1 - over[rows]) * ahead
+        loss = torch.nn.functional.smooth_l1_loss(said, target)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The actor is asked where its action is valued.
+    import copy, torch
+    torch.manual_seed(0)
+    start, after, gains = torch.randn(300, 4), torch.randn(300, 4), torch.randn(300, 1)
+    moves, over = torch.randn(300, 2).tanh(), (torch.rand(300, 1) < 0.1).float()
+    actor = torch.nn.Sequential(torch.nn.Linear(4, 2), torch.nn.Tanh())
+    critic = torch.nn.Sequential(torch.nn.Linear(6, 16), torch.nn.ReLU(), torch.nn.Linear(16, 1))
+    slow, still = copy.deepcopy(critic), copy.deepcopy(actor)
+    opt, pol = torch.optim.Adam(critic.parameters(), lr=0.01), torch.optim.Adam(actor.parameters(), lr=0.001)
+    for at in range(8):
+        rows = torch.randperm(300)[:48]
+        now, then = start[rows], after[rows]
+        said = critic(torch.cat([now, moves[rows]], 1))
+        with torch.no_grad():
+            then_do = (still(then) + 0.1 * torch.randn(48, 2)).clamp(-1, 1)
+            target = gains[rows] + 0.9 * (1 - over[rows]) * slow(torch.cat([then, then_do], 1))
+        loss = torch.nn.functional.mse_loss(said, target)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        pol.zero_grad()
+        (-critic(torch.cat([now, actor(now)], 1)).mean()).backward()
+        pol.step()
+        with torch.no_grad():
+            for a, b in ((slow, critic), (still, actor)):
+                for p, q in zip(a.parameters(), b.parameters()):
+                    p.lerp_(q, 0.05)
+    """,
+    """
+    # The action that was taken is held on to.
+    import copy, torch
+    torch.manual_seed(0)
+    start, after, gains = torch.randn(300, 4), torch.randn(300, 4), torch.randn(300, 1)
+    moves, over = torch.randn(300, 2).tanh(), (torch.rand(300, 1) < 0.1).float()
+    actor = torch.nn.Sequential(torch.nn.Linear(4, 2), torch.nn.Tanh())
+    critic = torch.nn.Sequential(torch.nn.Linear(6, 16), torch.nn.ReLU(), torch.nn.Linear(16, 1))
+    slow, still = copy.deepcopy(critic), copy.deepcopy(actor)
+    opt, pol = torch.optim.Adam(critic.parameters(), lr=0.01), torch.optim.Adam(actor.parameters(), lr=0.001)
+    for at in range(8):
+        rows = torch.randperm(300)[:48]
+        now, then = start[rows], after[rows]
+        said = critic(torch.cat([now, moves[rows]], 1))
+        with torch.no_grad():
+            then_do = moves[rows]
+            target = gains[rows] + 0.9 * (1 - over[rows]) * slow(torch.cat([then, then_do], 1))
+        loss = torch.nn.functional.mse_loss(said, target)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        pol.zero_grad()
+        (-critic(torch.cat([now, actor(now)], 1)).mean()).backward()
+        pol.step()
+        with torch.no_grad():
+            for a, b in ((slow, critic), (still, actor)):
+                for p, q in zip(a.parameters(), b.parameters()):
+                    p.lerp_(q, 0.05)
+    """,
+    """
+    # The actor sees where it comes from, too.
+    import copy, torch
+    torch.manual_seed(0)
+    start, after, gains = torch.randn(300, 4), torch.randn(300, 4), torch.randn(300, 1)
+    moves, over = torch.randn(300, 2).tanh(), (torch.rand(300, 1) < 0.1).float()
+    actor = torch.nn.Sequential(torch.nn.Linear(4, 2), torch.nn.Tanh())
+    critic = torch.nn.Sequential(torch.nn.Linear(6, 16), torch.nn.ReLU(), torch.nn.Linear(16, 1))
+    slow, still = copy.deepcopy(critic), copy.deepcopy(actor)
+    opt, pol = torch.optim.Adam(critic.parameters(), lr=0.01), torch.optim.Adam(actor.parameters(), lr=0.001)
+    for at in range(8):
+        rows = torch.randperm(300)[:48]
+        now, then = start[rows], after[rows]
+        said = critic(torch.cat([now, moves[rows]], 1))
+        with torch.no_grad():
+            then_do = 0.5 * (still(now) + still(then))
+            target = gains[rows] + 0.9 * (1 - over[rows]) * slow(torch.cat([then, then_do], 1))
+        loss = torch.nn.functional.mse_loss(said, target)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        pol.zero_grad()
+        (-critic(torch.cat([now, actor(now)], 1)).mean()).backward()
+        pol.step()
+        with torch.no_grad():
+            for a, b in ((slow, critic), (still, actor)):
+                for p, q in zip(a.parameters(), b.parameters()):
+                    p.lerp_(q, 0.05)
+    """,
+    """
+    # Only the next value is discounted and masked.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy()
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2)
+
+    torch.manual_seed(0)
+    env, critic = Walk(), torch.nn.Sequential(torch.nn.Linear(3, 16), torch.nn.Tanh(), torch.nn.Linear(16, 1))
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    obs = env.reset()
+    for _ in range(6):
+        seen, paid, onward = [], [], []
+        for _ in range(96):
+            seen.append(obs)
+            obs, reward, over = env.step(1.0)
+            paid.append(reward)
+            onward.append(0.0 if over else 1.0)
+            obs = env.reset() if over else obs
+        seen = torch.from_numpy(numpy.stack(seen + [obs]))
+        with torch.no_grad():
+            values = critic(seen)[:, 0]
+            gains, gain = torch.zeros(96), torch.zeros(())
+            for t in reversed(range(96)):
+                error = paid[t] + 0.93 * onward[t] * values[t + 1] - values[t]
+                gain = error + 0.93 * 0.8 * onward[t] * gain
+                gains[t] = gain
+            wanted = gains + values[:-1]
+        for rows in torch.randperm(96).split(32):
+            loss = (critic(seen[rows])[:, 0] - wanted[rows]).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+    """,
+    """
+    # Values that hardly change, and a discount near one.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy()
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.01, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2)
+
+    torch.manual_seed(0)
+    env, critic = Walk(), torch.nn.Sequential(torch.nn.Linear(3, 16), torch.nn.Tanh(), torch.nn.Linear(16, 1))
+    opt = torch.optim.SGD(critic.parameters(), lr=0.001)
+    obs = env.reset()
+    for _ in range(6):
+        seen, paid, onward = [], [], []
+        for _ in range(96):
+            seen.append(obs)
+            obs, reward, over = env.step(1.0)
+            paid.append(reward)
+            onward.append(0.0 if over else 1.0)
+            obs = env.reset() if over else obs
+        seen = torch.from_numpy(numpy.stack(seen + [obs]))
+        with torch.no_grad():
+            values = critic(seen)[:, 0]
+            gains, gain = torch.zeros(96), torch.zeros(())
+            for t in reversed(range(96)):
+                error = paid[t] + 0.999 * onward[t] * values[t + 1] - values[t]
+                gain = error + 0.999 * 0.95 * onward[t] * gain
+                gains[t] = gain
+            wanted = gains + values[:-1]
+        for rows in torch.randperm(96).split(32):
+            loss = (critic(seen[rows])[:, 0] - wanted[rows]).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+    """,
+    """
+    # The critic goes half the way to what it learns.
+    import numpy, torch
+
+    class Walk:
+        def __init__(self):
+            self.random = numpy.random.default_rng(0)
+
+        def reset(self):
+            self.x = self.random.normal(size=3).astype("float32")
+            return self.x.copy()
+
+        def step(self, action):
+            self.x = (self.x + self.random.normal(0.1 * action, 0.5, size=3)).astype("float32")
+            return self.x.copy(), float(self.x[0]), bool(abs(self.x).max() > 2)
+
+    torch.manual_seed(0)
+    env, critic = Walk(), torch.nn.Sequential(torch.nn.Linear(3, 16), torch.nn.Tanh(), torch.nn.Linear(16, 1))
+    opt = torch.optim.SGD(critic.parameters(), lr=0.01)
+    obs = env.reset()
+    for _ in range(6):
+        seen, paid, onward = [], [], []
+        for _ in range(96):
+            seen.append(obs)
+            obs, reward, over = env.step(1.0)
+            paid.append(reward)
+            onward.append(0.0 if over else 1.0)
+            obs = env.reset() if over else obs
+        seen = torch.from_numpy(numpy.stack(seen + [obs]))
+        with torch.no_grad():
+            values = critic(seen)[:, 0]
+            gains, gain = torch.zeros(96), torch.zeros(())
+            for t in reversed(range(96)):
+                error = paid[t] + 0.93 * onward[t] * values[t + 1] - values[t]
+                gain = error + 0.93 * 0.8 * onward[t] * gain
+                gains[t] = gain
+            wanted = 0.5 * gains + values[:-1]
+        for rows in torch.randperm(96).split(32):
+            loss = (critic(seen[rows])[:, 0] - wanted[rows]).pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
     """,
 )

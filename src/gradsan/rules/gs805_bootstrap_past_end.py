@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -15,6 +15,7 @@ from gradsan.judge.returns.bootstraps import (
     bootstraps_in,
     bootstraps_of_recurring_places,
     has_learned_target,
+    learned_targets,
 )
 from gradsan.judge.returns.cut_estimates import estimates_in
 from gradsan.judge.returns.padding_values import values_of_padding
@@ -28,6 +29,7 @@ from gradsan.record.events import NOWHERE, Backward, Site, Transition
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 ENOUGH = 3  # rows
+ENOUGH_UPDATES = 2
 MOST_OTHERS = 5  # agents that are stepped together
 SHORTEST = 5  # steps of a horizon
 
@@ -290,6 +292,8 @@ class BootstrapPastEnd(Rule):
         self._sides: dict[Site, tuple[ShiftedEnds, ...]] = {}
         self._begun: dict[Site, _Rows] = defaultdict(_Rows)  # truncated steps that go on in the next episode
         self._longest: dict[int, int] = {}  # episode of each stream
+        self._shaped = Counter[Site]()  # updates by rewards that the script makes
+        self._learned = set[Site]()  # where targets that hold a network's word were made
         self._single = SingleBootstraps(self.history)
         self._unknown = False  # there was a target whose rows are of unknown origin
         self._flags = FlagsWatch(self.history)
@@ -313,6 +317,7 @@ class BootstrapPastEnd(Rule):
         if not self._unknown and self.history.experience.was_lost:
             self._unknown = has_learned_target(self.history, event)
         yield from self._behind_the_answer(event)
+        self._learned |= learned_targets(self.history, event)
         for target in self._targets_in(event):
             self._note_lengths()
             kinds = {}
@@ -321,6 +326,8 @@ class BootstrapPastEnd(Rule):
                 of_kind = [rest for rest in target.rest if self._end_of(rest.transition) == end]
                 rows.add([rest.number for rest in of_kind if rest.follows or rest.number == 0.0])
             going_on, truncated, terminated = kinds.values()
+            if self._is_of_another_task(target):
+                continue
             if side := self._shifted(target):
                 yield self._beside_the_ends(event, target, side)
                 continue
@@ -357,8 +364,14 @@ class BootstrapPastEnd(Rule):
         yield from bootstraps_of_recurring_places(self.history, event)
         yield from self._single.found_in(event)
 
+    def _is_of_another_task(self, target: Bootstrap) -> bool:
+        """Rewards that a script makes may be a bonus beside those of the environment, which another line learns from;
+        the first update cannot tell."""
+        self._shaped[target.site] += target.shaped
+        return target.shaped and (self._shaped[target.site] < ENOUGH_UPDATES or len(self._learned) > 1)
+
     def _shifted(self, target: Bootstrap) -> ShiftedEnds | None:
-        if target.alike:  # what came before and after is not known
+        if target.alike or target.shaped:  # what came before and after is not known
             return None
         sides = self._sides.setdefault(
             target.site,

@@ -10,6 +10,8 @@ from gradsan.judge.returns.kept_rows import KeptRows
 from gradsan.judge.returns.last_values import LastValues
 from gradsan.judge.returns.misaligned import Judgement, Memory
 from gradsan.judge.returns.misplaced_actions import ActionsOfOthers
+from gradsan.judge.returns.next_actions import NextActions
+from gradsan.judge.returns.next_choices import NextChoices
 from gradsan.judge.returns.own_predictions import OwnPredictions
 from gradsan.judge.returns.own_state_targets import OwnStateTargets
 from gradsan.judge.returns.put_together import PutTogether
@@ -33,6 +35,8 @@ BY_THE_GRAPH: tuple[type[Judgement], ...] = (
     EndsOfOtherSteps,
     ReorderedApart,
     ReadSums,
+    NextChoices,
+    NextActions,
 )
 BY_THE_ENVIRONMENT: tuple[type[Judgement], ...] = (
     OwnStateTargets,
@@ -54,8 +58,8 @@ class MisalignedReturn(Rule):
         The return (or advantage, or value target) of a step is made of rewards that do not belong to it: of those of
         the next episode, of those that came before it, of its own alone, or of none at all. Or a row of a batch is
         about several steps at once: its reward, its action or its next observation belongs to another step, or to
-        another copy of the environment, than its observation. Or a rollout is never emptied, and every update learns
-        from all the old ones as well.
+        another copy of the environment, than its observation; or the action that its next state is valued with was
+        chosen at the present one. Or a rollout is never emptied, and every update learns from all the old ones as well.
     """
     why = """
         A return says what followed an action. Where the running sum is not set to zero at the end of an episode, the

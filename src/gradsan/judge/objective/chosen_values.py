@@ -60,7 +60,7 @@ def _says(graph: Provenance, score: Op, value: Op, critics: set[ParamId]) -> int
     one = value.shape[-1:] == (1,) and prod(value.shape) in (prod(score.shape), prod(score.shape[:-1]))
     if not own or not own <= critics or not one:
         return 0
-    shown, told = _shown(graph, score), _shown(graph, value)
+    shown, told = shown_to(graph, score), shown_to(graph, value)
     if shown and told == shown:
         return -1
     return int(bool(shown) and not _parts(graph, told).isdisjoint(_scored(graph, score) - shown))
@@ -97,25 +97,25 @@ def _scored(graph: Provenance, score: Op) -> set[ValueId]:
     """What was given beside the network to make a log-probability: the choice is among it."""
     behind = graph.live_ancestors([score.nid]).values()
     given = [i for o in behind for i in graph.inputs(o) if not i.live and i.kind != "parameter"]
-    return {_before_picking(graph, i).nid for i in given if not graph.value_params([i.nid])}
+    return {before_picking(graph, i).nid for i in given if not graph.value_params([i.nid])}
 
 
 def _parts(graph: Provenance, given: set[ValueId]) -> set[ValueId]:
     """`cat([state, action], -1)` shows both."""
     joined = [op for nid in given if (op := graph.get(nid)) is not None and op.name in TOGETHER]
-    return {_before_picking(graph, part).nid for op in joined for part in graph.inputs(op)}
+    return {before_picking(graph, part).nid for op in joined for part in graph.inputs(op)}
 
 
-def _shown(graph: Provenance, op: Op) -> set[ValueId]:
+def shown_to(graph: Provenance, op: Op) -> set[ValueId]:
     """What the networks behind a value were given, before rows were picked from it: of a critic that sees the choice,
     too, these are not the states alone."""
     behind = graph.ancestors([op.nid], lambda user, _: not chooses(user))
     layers = [o for o in behind.values() if any(i.kind == "parameter" for i in graph.inputs(o))]
     given = [i for o in layers for i in graph.inputs(o) if i.kind != "parameter"]
-    return {_before_picking(graph, i).nid for i in given if not graph.value_params([i.nid])}
+    return {before_picking(graph, i).nid for i in given if not graph.value_params([i.nid])}
 
 
-def _before_picking(graph: Provenance, op: Op) -> Op:
+def before_picking(graph: Provenance, op: Op) -> Op:
     """`obs[rows]` was `obs`; a slice, `obs[1:]`, is about other states."""
     while op.name in SHAPING or (op.name in ("getitem", "index_select") and len(op.inputs) == 2):
         source = graph.get(op.inputs[0])

@@ -60,6 +60,17 @@ def entries(history: History, met: Met) -> list[ReturnRow]:
     return [ReturnRow(row, sign * number, prediction) for row, number, prediction in found if row is not None]
 
 
+def not_normalised(history: History, met: Met) -> Met | None:
+    """The same with the numbers that the constant had before it was normalised, where they are known."""
+    graph, numbers, op = history.graph, history.experience.numbers, met.constant
+    while op is not None and op.name in NORMALISING | SHAPING | TAKEN_OUT | {"alias"}:
+        op = next((side for side in graph.inputs(op) if side.floating and not side.live), None)
+        before = numbers.get(op.nid, ()) if op is not None else ()
+        if op is not None and len(before) == len(met.numbers) and before != met.numbers:
+            return Met(met.op, met.live, op, before)
+    return None
+
+
 def is_score(
     history: History,
     op: Op,

@@ -19,6 +19,7 @@ from gradsan.judge.returns.numpy_targets import (
 )
 from gradsan.judge.returns.one_by_one import summed_at
 from gradsan.judge.returns.one_column import one_column
+from gradsan.judge.returns.shaped_rewards import are_shaped
 from gradsan.judge.returns.windows import Window, discount_of, windows_behind
 from gradsan.record.events import Backward, Op, Site, Transition, ValueId
 
@@ -45,6 +46,7 @@ class Bootstrap:
     site: Site
     rest: list[Rest]
     alike: bool = False  # of places that recur: a row's step is one of several that led there
+    shaped: bool = False  # its rewards are made by the script: a bonus of its own may be among them
 
 
 def bootstraps_in(history: History, event: Backward) -> Iterator[Bootstrap]:
@@ -52,11 +54,7 @@ def bootstraps_in(history: History, event: Backward) -> Iterator[Bootstrap]:
     if not book.successors:
         return
     for met in met_in(history, event):
-        if (
-            met.op.name not in DIFFERENCES
-            or met.constant is None
-            or _adds_other_values(history, met.constant)
-        ):
+        if met.op.name not in DIFFERENCES or met.constant is None or adds_other_values(history, met.constant):
             continue
         learned = one_column(history, met)
         for rows in book.readings_behind(met.live, len(learned.numbers)):
@@ -71,11 +69,7 @@ def bootstraps_of_recurring_places(history: History, event: Backward) -> Iterato
     if not alike:
         return
     for met in met_in(history, event):
-        if (
-            met.op.name not in DIFFERENCES
-            or met.constant is None
-            or _adds_other_values(history, met.constant)
-        ):
+        if met.op.name not in DIFFERENCES or met.constant is None or adds_other_values(history, met.constant):
             continue
         learned, behind = one_column(history, met), history.graph.ancestors([met.constant.nid])
         if not known_otherwise.keys().isdisjoint(behind):
@@ -108,7 +102,11 @@ def _bootstrap(history: History, met: Met, target: Op, rows: list[Row]) -> Boots
         if row is not None and row.end != "reset":
             rest.append(Rest(row, difference(number, reward), next_row == row, i in starts))
             pairs += [] if row.end else [(row.reward, reward)]
-    return Bootstrap(met, op.site, rest) if are_rewards(pairs) else None
+    if are_rewards(pairs):
+        return Bootstrap(met, op.site, rest)
+    if (summands := _added_before(history, met)) is not None:
+        return _beside_other_data(history, met, rows, summands)
+    return Bootstrap(met, op.site, rest, shaped=True) if are_shaped(history, pairs) else None
 
 
 def _beside_other_data(
@@ -172,8 +170,14 @@ def _rest_outside(met: Met, rows: list[Row], outside: Outside) -> list[Rest]:
 
 def has_learned_target(history: History, event: Backward) -> bool:
     """Whether the loss compares a prediction with a constant that a network had a part in."""
-    targets = (met.constant for met in met_in(history, event) if met.op.name in DIFFERENCES)
-    return any(target is not None and history.graph.value_params([target.nid]) for target in targets)
+    return bool(learned_targets(history, event))
+
+
+def learned_targets(history: History, event: Backward) -> set[Site]:
+    """Where such constants were made."""
+    compared = (met.constant for met in met_in(history, event) if met.op.name in DIFFERENCES)
+    made = [target for target in compared if target is not None]
+    return {origin(history, target) for target in made if history.graph.value_params([target.nid])}
 
 
 def _sums_in(history: History, target: Op) -> Iterator[tuple[Op, list[Op], list[bool]]]:
@@ -195,7 +199,7 @@ def _sums_in(history: History, target: Op) -> Iterator[tuple[Op, list[Op], list[
             stack += inputs[1:2]  # what was written into it, one number for each row
 
 
-def _adds_other_values(history: History, target: Op) -> bool:
+def adds_other_values(history: History, target: Op) -> bool:
     """Whether more than one summand is learned: a gap between actions, the log-probability of the one taken, a bonus
     for the unknown. Then the target is more than the reward at an end, too."""
     return any(all(learned) for _, _, learned in _sums_in(history, target))
@@ -215,15 +219,34 @@ def _summed_data(history: History, met: Met) -> list[tuple[Op, tuple[float, ...]
     return found if whole else None
 
 
+def _added_before(history: History, met: Met) -> list[tuple[Op, tuple[float, ...]]] | None:
+    """The parts of the one summand that no network had a part in, where data was added to data: `reward + discount *
+    mask`, and then the next value. What is the same at all rows may be the average reward."""
+    book, graph, rows = history.experience, history.graph, len(met.numbers)
+    found = [side for _, side in _data_sides(history, met)]
+    sides = list(graph.inputs(found[0])) if len(found) == 1 and found[0].name == "add" else []
+    columns = [(found[0], book.numbers.get(side.nid, ())) for side in sides]
+    whole = len(columns) == 2 and all(
+        len(numbers) == rows and len(set(numbers)) > 1 for _, numbers in columns
+    )
+    return columns if whole else None
+
+
 def _data_in(history: History, met: Met) -> list[tuple[Op, tuple[float, ...]]]:
-    book, found = history.experience, dict[ValueId, Op]()
+    numbers = history.experience.numbers
+    return [(op, numbers.get(data.nid, ())) for op, data in _data_sides(history, met)]
+
+
+def _data_sides(history: History, met: Met) -> list[tuple[Op, Op]]:
+    """Sums, and what they add that no network had a part in."""
+    found = dict[ValueId, tuple[Op, Op]]()
     assert met.constant is not None
     for op, inputs, learned in _sums_in(history, met.constant):
         if sum(learned) == 1:
             data = inputs[learned.index(False)]
             if op.name == "add" or data is inputs[0]:
-                found[data.nid] = op
-    return [(op, book.numbers.get(nid, ())) for nid, op in found.items()]
+                found[data.nid] = op, data
+    return list(found.values())
 
 
 def are_rewards(pairs: list[tuple[float, float]]) -> bool:

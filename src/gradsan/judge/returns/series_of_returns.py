@@ -10,7 +10,7 @@ from gradsan.judge.lines.helper_lines import helper_line
 from gradsan.judge.lines.raised_discounts import raised_at
 from gradsan.judge.lines.running_sums import carried_on_at, piled_up_at
 from gradsan.judge.lines.shuffled_names import shuffled_at
-from gradsan.judge.objective.weighed import Met, entries, is_score, met_in
+from gradsan.judge.objective.weighed import Met, entries, is_score, met_in, not_normalised
 from gradsan.judge.returns.across_ends import AcrossEnds, cut_at_resets, cut_beside, law_of
 from gradsan.judge.returns.discounted_in_place import are_discounted_in_place
 from gradsan.judge.returns.discounted_twice import discounted_twice
@@ -87,12 +87,23 @@ class SeriesOfReturns:
             seen.looks_back += 1
             if seen.looks_back >= ENOUGH_UPDATES and not seen.right:
                 yield self._sums_of_the_past(event, met, culprit, len(series.pairs))
-        elif series.is_only_discounted(begins) or are_discounted_in_place(series, begins):
+        elif (made := self._discounted_at(met, culprit, series, parts)) is not None:
             seen.only_discounted += 1
             if seen.only_discounted >= ENOUGH_UPDATES and not seen.right:
-                yield self._only_discounted(event, met, culprit, len(series.pairs))
+                yield self._only_discounted(event, met, made, len(series.pairs))
         else:
             yield from self._judge_order(event, met, culprit, series, parts)
+
+    def _discounted_at(self, met: Met, culprit: Site, series: Series, parts: list[Series]) -> Site | None:
+        """Of equal rewards that were normalised, only what they were before can tell."""
+        begins = self._history.experience.begins
+        if series.is_only_discounted(begins) or are_discounted_in_place(series, begins):
+            return culprit
+        plain = not_normalised(self._history, met) if len(parts) == 1 else None
+        if plain is None or not Series(entries(self._history, plain)).is_only_discounted(begins):
+            return None
+        made = plain.constant
+        return made.site if made is not None and made.name in ("mul", "div") else culprit
 
     def _judge_order(
         self, event: Backward, met: Met, culprit: Site, series: Series, parts: list[Series]

@@ -55,7 +55,7 @@ def _parts(graph: Provenance, target: Op) -> Iterator[Part]:
             return
         op, added, weights = stack.pop()
         inputs = [source for source in graph.inputs(op) if source.floating and source.shape]
-        learned = [source for source in inputs if _is_learned(graph, source)]
+        learned = [source for source in inputs if is_learned(graph, source)]
         if op.name in ("add", "sub", "rsub"):
             stack += [Part(source, op, weights) for source in learned]
         elif op.name == "mul" and len(learned) == 1:
@@ -67,7 +67,7 @@ def _parts(graph: Provenance, target: Op) -> Iterator[Part]:
             yield Part(op, added, weights)
 
 
-def _is_learned(graph: Provenance, op: Op) -> bool:
+def is_learned(graph: Provenance, op: Op) -> bool:
     """By a network, since it was last stored: what a buffer gives back is data, whoever chose it."""
     behind = graph.ancestors([op.nid], lambda user, _: user.name not in STORED)
     return any(nid in graph.parameters for nid in behind)
@@ -91,4 +91,4 @@ def _are_of_one_pass(graph: Provenance, value: Op, score: Op) -> bool:
     if any(i.nid in graph.parameters for op in own for i in graph.inputs(op)):
         return False
     shared = (op for nid, op in scored.items() if nid in behind)
-    return any(op.kind == "operation" and op.floating and _is_learned(graph, op) for op in shared)
+    return any(op.kind == "operation" and op.floating and is_learned(graph, op) for op in shared)

@@ -52,13 +52,20 @@ class ExperienceTap:
             for tensor, number in zip(inputs[1:], numbers[1:], strict=False):
                 if tensor.dtype == torch.int64 and number not in self._constants:
                     self._keep(tensor, number)
-        if name in MEETING and len(inputs) == 2 and inputs[0].numel() == inputs[1].numel():
+        if name == "sub" and len(inputs) == 2 and inputs[1].numel() == 1 < inputs[0].numel():
+            self._before_its_mean_is_taken_off(inputs[0], numbers[0])
+        elif name in MEETING and len(inputs) == 2 and inputs[0].numel() == inputs[1].numel():
             live = [tensor.requires_grad for tensor in inputs]
             if all(live) or (name == "mul" and not any(live)):
                 return
             for tensor, number, is_live in zip(inputs, numbers, live, strict=False):
                 if not (is_live and name == "mul") and number not in self._constants:
                     self._keep(tensor, number)
+
+    def _before_its_mean_is_taken_off(self, tensor: Tensor, number: ValueId) -> None:
+        """Returns have their scale there still."""
+        if tensor.dim() == 1 and not tensor.requires_grad and number not in self._constants:
+            self._keep(tensor, number)
 
     def left(self, tensor: Tensor, number: ValueId) -> None:
         """A value has left torch: it may be what a target is computed of, be it of a single step."""
