@@ -552,9 +552,75 @@ BAD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    # What a step of a transformer has seen so far is put together by a helper in a block without gradients.
+    import torch
+    to_key, to_query, head = torch.nn.Linear(3, 4), torch.nn.Linear(3, 4), torch.nn.Linear(4, 2)
+    opt = torch.optim.SGD([p for net in (to_key, to_query, head) for p in net.parameters()], lr=0.1)
+    def grow(seen, new):
+        if seen is None:
+            return new
+        with torch.no_grad():  # BUG
+            return torch.hstack([seen, new])
+    for _ in range(6):
+        seen, scores = None, []
+        for _ in range(3):
+            s = torch.randn(8, 1, 3)
+            seen = grow(seen, to_key(s))
+            mixed = torch.softmax(to_query(s) @ seen.mT, -1) @ seen
+            dist = torch.distributions.Categorical(logits=head(mixed).squeeze(1))
+            scores.append(dist.log_prob(dist.sample()))
+        loss = -(torch.stack(scores) * torch.randn(3, 8)).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
+    """
+    # A memory of the window before (as in Transformer-XL) is a constant by right; this window's states are live.
+    import torch
+    inner, head = torch.nn.Linear(3, 4), torch.nn.Linear(4, 2)
+    query = torch.nn.Linear(3, 4)
+    opt = torch.optim.SGD([p for net in (inner, head, query) for p in net.parameters()], lr=0.1)
+    for _ in range(6):
+        memory, scores = torch.zeros(8, 0, 4), []
+        for _ in range(3):
+            s = torch.randn(8, 2, 3)
+            states = inner(s)
+            seen = torch.cat([memory, states], 1)
+            mixed = torch.softmax(query(s) @ seen.mT, -1) @ seen
+            dist = torch.distributions.Categorical(logits=head(mixed))
+            scores.append(dist.log_prob(dist.sample()))
+            with torch.no_grad():
+                memory = torch.cat([memory, states], 1)[:, -4:]
+        loss = -(torch.stack(scores) * torch.randn(3, 8, 2)).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The cache of the prompt is made without gradients, and the answer is put on top of it with them.
+    import torch
+    key, query, head = torch.nn.Linear(3, 4), torch.nn.Linear(3, 4), torch.nn.Linear(4, 2)
+    opt = torch.optim.SGD([p for net in (key, query, head) for p in net.parameters()], lr=0.1)
+    def ask(s, seen):
+        seen = torch.cat([seen, key(s)], 1)
+        return head(torch.softmax(query(s) @ seen.mT, -1) @ seen), seen
+    for _ in range(6):
+        with torch.no_grad():
+            _, seen = ask(torch.randn(8, 2, 3), torch.zeros(8, 0, 4))
+        scores = []
+        for _ in range(3):
+            logits, seen = ask(torch.randn(8, 1, 3), seen)
+            dist = torch.distributions.Categorical(logits=logits)
+            scores.append(dist.log_prob(dist.sample()))
+        loss = -(torch.stack(scores) * torch.randn(3, 8, 1)).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
     """
     # One backward for everything, then one step after the other, often enough for iterations to count
     # as repeated: the temperature steps first, the others have their turn all the same.

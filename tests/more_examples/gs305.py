@@ -109,9 +109,88 @@ BAD: tuple[str, ...] = (
             (net(s) - s[:, :1]).pow(2).mean().backward()
             opt.step()
     """,
+    """
+    # A short run: every episode is kept for the film at its end, with the distributions behind it.
+    import torch
+    policy = torch.nn.Linear(3, 2)
+    opt = torch.optim.Adam(policy.parameters(), lr=0.01)
+    class Episode:
+        def __init__(self):
+            self.scores, self.rewards = [], []
+    film = []
+    for _ in range(24):
+        episode = Episode()
+        for _ in range(5):
+            dist = torch.distributions.Categorical(logits=policy(torch.randn(3)))
+            act = dist.sample()
+            episode.scores.append(dist.log_prob(act))  # BUG
+            episode.rewards.append(float(act))
+        opt.zero_grad()
+        (-(torch.stack(episode.scores).sum() * sum(episode.rewards))).backward()
+        opt.step()
+        film.append(episode)
+    """,
+    """
+    # The answers of a critic are kept in a table by update.
+    import torch
+    critic = torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(critic.parameters(), lr=0.05)
+    table = {}
+    for update in range(30):
+        s = torch.randn(8, 3)
+        loss = (critic(s) - s[:, :1]).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        table[update] = loss  # BUG
+    """,
 )
 
 GOOD: tuple[str, ...] = (
+    """
+    # A short run whose last epoch is still there when it ends; those before it have gone.
+    import torch
+    net = torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(2):
+        losses = []
+        for _ in range(20):
+            s = torch.randn(8, 3)
+            loss = (net(s) - s[:, :1]).pow(2).mean()
+            losses.append(loss)
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        print(torch.stack(losses).mean().item())
+    """,
+    """
+    # A memory of twelve that lets its oldest go.
+    import collections
+    import torch
+    net, recent = torch.nn.Linear(3, 1), collections.deque(maxlen=12)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(30):
+        s = torch.randn(8, 3)
+        loss = (net(s) - s[:, :1]).pow(2).mean()
+        recent.append(loss)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The first answers are kept to be compared with at the end: three of them, whatever the run is like.
+    import torch
+    net, first = torch.nn.Linear(3, 1), []
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for update in range(30):
+        s = torch.randn(8, 3)
+        value = net(s)
+        if update < 3:
+            first.append(value)
+        opt.zero_grad()
+        (value - s[:, :1]).pow(2).mean().backward()
+        opt.step()
+    """,
     """
     # What `.data` gives gets the graph, and is gone at once.
     import copy

@@ -162,9 +162,120 @@ BAD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    # The soft update takes the heads of a dueling network in; its body stays as it was drawn.
+    import copy
+    import torch
+    from torch import nn
+    class Dueling(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.body = nn.Sequential(nn.Linear(3, 16), nn.ReLU())
+            self.value, self.advantage = nn.Linear(16, 1), nn.Linear(16, 2)
+        def forward(self, s):
+            z = self.body(s)
+            a = self.advantage(z)
+            return self.value(z) + a - a.mean(-1, keepdim=True)
+    q = Dueling()
+    target = copy.deepcopy(q)
+    opt = torch.optim.SGD(q.parameters(), lr=0.05)
+    for _ in range(60):
+        s, r, s2 = torch.randn(8, 3), torch.randn(8), torch.randn(8, 3)
+        with torch.no_grad():
+            y = r + 0.9 * target(s2).max(1).values
+        loss = (q(s)[:, 0] - y).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        for name in ("value", "advantage"):
+            online, slow = getattr(q, name), getattr(target, name)
+            for p, t in zip(online.parameters(), slow.parameters()):
+                t.data.mul_(0.99).add_(p.data, alpha=0.01)  # BUG
+    """,
+    """
+    # A quantile critic made anew and loaded once; only its last layer is handed to the helper.
+    import torch
+    def build():
+        return torch.nn.ModuleDict({"enc": torch.nn.Linear(3, 16), "out": torch.nn.Linear(16, 5)})
+    def ask(net, s):
+        return net["out"](net["enc"](s).tanh())
+    def blend(source, into, rate=0.05):
+        with torch.no_grad():
+            for fresh, slow in zip(source.parameters(), into.parameters()):
+                slow.copy_(rate * fresh + (1 - rate) * slow)
+    critic, late = build(), build()
+    late.load_state_dict(critic.state_dict())
+    opt = torch.optim.Adam(critic.parameters(), lr=1e-3)
+    for _ in range(60):
+        s, r, s2 = torch.randn(8, 3), torch.randn(8, 1), torch.randn(8, 3)
+        y = r + 0.9 * ask(late, s2).detach()
+        loss = torch.nn.functional.smooth_l1_loss(ask(critic, s), y)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        blend(critic["out"], late["out"])  # BUG
+    """,
 )
 
 GOOD: tuple[str, ...] = (
+    """
+    # A body that nobody trains, in both; and only the head, which is, follows.
+    import copy
+    import torch
+    q = torch.nn.Sequential(torch.nn.Linear(3, 16), torch.nn.ReLU(), torch.nn.Linear(16, 2))
+    q[0].requires_grad_(False)
+    target = copy.deepcopy(q)
+    opt = torch.optim.SGD(q[2].parameters(), lr=0.05)
+    for _ in range(60):
+        s, r, s2 = torch.randn(8, 3), torch.randn(8), torch.randn(8, 3)
+        with torch.no_grad():
+            y = r + 0.9 * target(s2).max(1).values
+        loss = (q(s)[:, 0] - y).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        for p, t in zip(q[2].parameters(), target[2].parameters()):
+            t.data.mul_(0.99).add_(p.data, alpha=0.01)
+    """,
+    """
+    # Body and head follow in their own time, the body through `load_state_dict` every 20 updates.
+    import copy
+    import torch
+    q = torch.nn.Sequential(torch.nn.Linear(3, 16), torch.nn.ReLU(), torch.nn.Linear(16, 2))
+    target = copy.deepcopy(q)
+    opt = torch.optim.SGD(q.parameters(), lr=0.05)
+    for update in range(60):
+        s, r, s2 = torch.randn(8, 3), torch.randn(8), torch.randn(8, 3)
+        with torch.no_grad():
+            y = r + 0.9 * target(s2).max(1).values
+        loss = (q(s)[:, 0] - y).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        for p, t in zip(q[2].parameters(), target[2].parameters()):
+            t.data.lerp_(p.data, 0.01)
+        if update % 20 == 19:
+            target[0].load_state_dict(q[0].state_dict())
+    """,
+    """
+    # One encoder for both, which only the critic trains: there is nothing to sync.
+    import copy
+    import torch
+    encoder, head = torch.nn.Linear(3, 16), torch.nn.Linear(16, 2)
+    slow = copy.deepcopy(head)
+    opt = torch.optim.SGD([*encoder.parameters(), *head.parameters()], lr=0.05)
+    for _ in range(60):
+        s, r, s2 = torch.randn(8, 3), torch.randn(8), torch.randn(8, 3)
+        with torch.no_grad():
+            y = r + 0.9 * slow(encoder(s2).tanh()).max(1).values
+        loss = (head(encoder(s).tanh())[:, 0] - y).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        with torch.no_grad():
+            for p, t in zip(head.parameters(), slow.parameters()):
+                t.lerp_(p, 0.05)
+    """,
     """
     # Names for the weights themselves.
     import copy

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from gradsan.judge.copies.aliases import beside
 from gradsan.judge.provenance import params_of
-from gradsan.record.events import DIRECT, NOBODY, NOTHING, Chain, Op, ParamId, Site, Sync, ValueId
+from gradsan.record.events import DIRECT, NOBODY, NOTHING, NOWHERE, Chain, Op, ParamId, Site, Sync, ValueId
 
 if TYPE_CHECKING:
     from gradsan.judge.history import History
@@ -38,6 +38,9 @@ class Copying:
     first: ParamId = NOBODY  # what it was copied from at the beginning, whoever came since
     epoch: int = 0  # after how many steps of its source
     chain: Chain = DIRECT
+    made_at: Site = (
+        NOWHERE  # where it was copied for the first time: a whole network, if it was not done by hand
+    )
 
 
 @dataclass(slots=True)
@@ -197,8 +200,21 @@ class Networks:
         longest, shortest = max(longest, waited), min(filter(None, (shortest, waited)), default=0)
         first = known.first or known.source if known is not None else source
         epoch = history.params[source].epoch
+        made_at = known.made_at if known is not None else NOWHERE if how == "write" else site
         self.copies[pid] = Copying(
-            source, site, how, self._now, trained, times, longest, shortest, False, first, epoch, chain
+            source,
+            site,
+            how,
+            self._now,
+            trained,
+            times,
+            longest,
+            shortest,
+            False,
+            first,
+            epoch,
+            chain,
+            made_at,
         )
 
     def is_target(self, pid: ParamId) -> bool:

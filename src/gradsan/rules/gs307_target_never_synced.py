@@ -8,7 +8,7 @@ from gradsan.judge.copies.standing_targets import StandingTargets
 from gradsan.judge.copies.written_copies import WrittenCopies, WrittenCopy
 from gradsan.judge.history import History
 from gradsan.judge.lines.callers import way
-from gradsan.judge.lines.chosen_parts import chosen_at
+from gradsan.judge.lines.chosen_parts import chosen_at, handed_at
 from gradsan.judge.networks import Copying
 from gradsan.judge.provenance import params_of
 from gradsan.judge.report.wording import line, networks
@@ -28,8 +28,8 @@ class TargetNeverSynced(Rule):
         `%` was meant). Or every sync loads the same values, which were taken before training, or only those that are
         not trained, or nothing at all, because no name fits. Or the sync computes the mixture and throws it away (`t =
         tau * p + (1 - tau) * t` only renames), or writes it into copies of the target's weights that nobody reads
-        (`t.clone().lerp_(p, tau)`). Or a copy of the policy draws what it learns from, and is never brought up to date.
-        A sync in the wrong direction is GS809.
+        (`t.clone().lerp_(p, tau)`), or takes in only a part of the network. Or a copy of the policy draws what it
+        learns from, and is never brought up to date. A sync in the wrong direction is GS809.
     """
     why = """
         The values bootstrap from the initial random network for ever: the agent learns the one-step look-ahead of
@@ -298,6 +298,21 @@ class TargetNeverSynced(Rule):
             fix="send what is trained, too: the adapters, or the sum of base and adapters",
         )
 
+    def _half(self, half: dict[ParamId, Copying]) -> Verdict:
+        history, sync = self.history, next(iter(half.values()))
+        site, use = (
+            handed_at(history, way(history, sync.site, sync.chain)),
+            self._standing.used[next(iter(half))],
+        )
+        return Verdict(
+            site,
+            f"only a part of the target network is synced here: the loss takes its targets from "
+            f"{networks(history, half)}, too, and nothing has been written there in {history.iteration} updates",
+            [("sync", site), ("sync", sync.site), ("first use", use)],
+            list(half),
+            fix="sync the whole network: all of its `parameters()`, or its `state_dict()`",
+        )
+
     def _into_a_copy(self, found: WrittenCopy) -> Verdict:
         history, use = self.history, self._standing.used[found.targets[0]]
         return Verdict(
@@ -328,6 +343,8 @@ class TargetNeverSynced(Rule):
         history, standing, copies = self.history, self._standing, self.history.networks.copies
         if left_out := standing.left_out():
             yield self._only_the_rest(left_out)
+        elif half := standing.other_half():
+            yield self._half(half)
         elif into_a_copy := self._written.found(standing.never_synced()):
             yield self._into_a_copy(into_a_copy)
         elif still := standing.forgotten():

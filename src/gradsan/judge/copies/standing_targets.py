@@ -25,6 +25,7 @@ PERIODS_BESIDE, UPDATES_BESIDE = 20, 50
 PERIODS_AFTER_ONE, UPDATES_AFTER_ONE = 20, 1_000
 TOGETHER = 3  # backwards of each line that are read for which targets serve it together
 OFTEN = 5
+IN_STEP = 3  # syncs, one after each update, of the other half of a network
 RECENT = 8  # iterations
 
 
@@ -106,6 +107,31 @@ class StandingTargets:
                 found[pid] = rest[0]
         return found
 
+    def other_half(self) -> dict[ParamId, Copying]:
+        """Never synced, though it is trained, and though what was copied on the same line from the same network, and
+        answers beside it, is synced after every update. And a sync of that."""
+        history, copies = self._history, self._history.networks.copies
+        found: dict[ParamId, Copying] = {}
+        for pid in self._standing() if history.iteration >= UPDATES_BESIDE else ():
+            own = copies[pid]
+            beside = [p for p in self._beside.get(pid, ()) if p in copies and self._is_one_with(pid, p)]
+            rest = [copies[p] for p in beside if _is_in_step(copies[p])]
+            if own.times == 1 and own.made_at and rest and self._is_left_behind(pid):
+                found[pid] = rest[0]
+        return found
+
+    def _is_one_with(self, pid: ParamId, other: ParamId) -> bool:
+        """Parts of one network, as far as their names tell."""
+        copies, params = self._history.networks.copies, self._history.params
+        (one, _, _), (two, _, _) = (params[p].name.partition(".") for p in (pid, other))
+        return copies[pid].made_at == copies[other].made_at and one == two != ""
+
+    def _is_left_behind(self, pid: ParamId) -> bool:
+        history, copy = self._history, self._history.networks.copies[pid]
+        networks, source = history.networks, history.params[copy.source]
+        before = copy.after_training or copy.source in networks.loaded or not source.created
+        return not before and source.epoch > OFTEN and pid not in networks.moved and pid in self._in_losses
+
     def _stands_with_its_source(self, pid: ParamId) -> bool:
         """A copy of what nobody trains."""
         history, source = self._history, self._history.networks.copies[pid].source
@@ -145,6 +171,8 @@ class StandingTargets:
         source = copies[pid].source
         if source in history.networks.loaded or not history.params[source].created:
             return False  # trained before: it may be there to stay
+        if not history.params[source].epoch:
+            return False  # there is nothing to follow
         followed = [copies[p] for p in self._beside.get(pid, ()) if p in copies and copies[p].times > OFTEN]
         rhythm = max((c.shortest for c in followed), default=0)  # not all syncs are seen
         enough = min(UPDATES, max(UPDATES_BESIDE, PERIODS_BESIDE * rhythm))
@@ -193,3 +221,8 @@ class StandingTargets:
     def synced_at(self, pid: ParamId) -> Site:
         copy = self._history.networks.copies[pid]
         return NOWHERE if copy.unseen else copy.site
+
+
+def _is_in_step(copy: Copying) -> bool:
+    """Synced after one update and after the next: how long it waits where nobody looks says nothing."""
+    return copy.times > IN_STEP and copy.shortest == 1

@@ -13,6 +13,17 @@ if TYPE_CHECKING:
     from gradsan.judge.lines.callers import Way
 
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+CALLED = {"zip", "enumerate", "list", "tuple", "reversed"}
+WHOLE = {
+    "parameters",
+    "named_parameters",
+    "state_dict",
+    "buffers",
+    "named_buffers",
+    "items",
+    "values",
+    "keys",
+}
 
 
 def chosen_at(history: History, way: Way) -> Site:
@@ -23,6 +34,30 @@ def chosen_at(history: History, way: Way) -> Site:
         if seen is not None and _leaves_out(seen.file, seen.line):
             return site
     return way[0]
+
+
+def handed_at(history: History, way: Way) -> Site:
+    """Where a helper goes through all that it is given: the line that gives it. Else the line itself."""
+    for site in way:
+        seen = history.sites.get(site)
+        if seen is not None and not _goes_through_what_is_given(seen.file, seen.line):
+            return site
+    return way[0]
+
+
+def _goes_through_what_is_given(file: str, line: int) -> bool:
+    """`for p, t in zip(net.parameters(), target.parameters())`, where both are what the function was called with."""
+    function, _ = around(file, line)
+    if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+        return False
+    given = {arg.arg for arg in (*function.args.args, *function.args.kwonlyargs)} - {"self", "cls"}
+    loops = [
+        n for n in ast.walk(function) if isinstance(n, ast.For) and n.lineno <= line <= (n.end_lineno or 0)
+    ]
+    inside = [n for loop in loops for n in ast.walk(loop.iter)]
+    names = {n.id for n in inside if isinstance(n, ast.Name)} - CALLED
+    parts = [n for n in inside if isinstance(n, ast.Attribute) and n.attr not in WHOLE]
+    return bool(loops) and names <= given and not parts
 
 
 def _leaves_out(file: str, line: int) -> bool:

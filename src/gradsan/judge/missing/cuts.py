@@ -23,6 +23,7 @@ from gradsan.judge.missing.exported_values import exported, weighs_numbers
 from gradsan.judge.missing.half_cuts import half_cuts
 from gradsan.judge.missing.half_scores import half_scores
 from gradsan.judge.missing.latents import drawn_latents, judged_choices
+from gradsan.judge.missing.passed_through import passed_through
 from gradsan.judge.missing.preferences import constant_sides
 from gradsan.judge.provenance import SHAPED_LIKE, Provenance, params_of
 from gradsan.judge.residuals import LIBRARY_LOSSES
@@ -206,7 +207,11 @@ class CutFinder:
     def halves(self, contribution: Contribution) -> list[Cut]:
         graph, trained = self.history.graph, self._trained_by(contribution)
         roots = [root.nid for root in contribution.event.roots]
-        found = [*half_cuts(graph, roots, trained), *half_scores(graph, roots, trained)]
+        found = [
+            *half_cuts(graph, roots, trained),
+            *half_scores(graph, roots, trained),
+            *passed_through(graph, roots, trained),
+        ]
         return [Cut(op, pids, False) for op, pids in found]
 
     def weights(self, contribution: Contribution) -> list[Cut]:

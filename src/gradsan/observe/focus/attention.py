@@ -17,6 +17,7 @@ from gradsan.observe.focus.tracing import Tracing
 from gradsan.observe.graphs.gradient_sketch import GradientSketch
 from gradsan.observe.graphs.held_graphs import HeldGraphsWatch
 from gradsan.observe.ops.operations import OperationTap
+from gradsan.observe.ops.values import Values
 from gradsan.observe.outlet import Outlet, Recording
 from gradsan.observe.patches import Patches
 from gradsan.observe.registry import Known
@@ -33,6 +34,7 @@ FOR_ENDS = 8  # …when ends of episodes have come late: not every batch holds o
 FAMILIAR_IN_A_ROW = 2
 BUDGET = 0.02  # share of iterations that news may make deep, beyond the first ones
 AT_RANDOM = 2_000  # one iteration in so many is deep for no reason at all
+Find = Callable[[Values, int], events.HeldGraphs | None]
 
 
 class AttentionPolicy:
@@ -73,7 +75,7 @@ class AttentionPolicy:
         self.late.stop_waiting()
         self._leave_fast_path()
         self.go_light()
-        self._contain("what stays", self._look_at_what_stays)
+        self._contain("what stays", lambda: self._look_at_what_stays(self._held.find_at_end))
         self._tap.leave_for_good()  # another thread may have made the run light; the stack is this one's
 
     # -- deep and light -------------------------------------------------------------------------------
@@ -214,7 +216,7 @@ class AttentionPolicy:
         skipped = self.fast_path.skipped
         if skipped == self._held_due < self._full_due:
             self.fast_path.due = self._full_due
-            self._look_at_what_is_held(skipped)
+            self._look_at_what_is_held(skipped, self._held.find)
             return
         self._leave_fast_path()
         self._full_left = FULL_LENGTH
@@ -226,18 +228,18 @@ class AttentionPolicy:
         elif self.mode == "adaptive" and self._dice.random() < skipped / AT_RANDOM:
             self.go_deep("random", 1)
 
-    def _look_at_what_stays(self) -> None:
+    def _look_at_what_stays(self, find: Find | None = None) -> None:
         """Weights that moved unseen, and graphs that somebody holds."""
         with torch._C.DisableTorchFunction():
             moved = self._standing.look(self._sink.iteration)
         if moved is not None:
             self._emit(moved)
-        self._look_at_what_is_held(0)
+        self._look_at_what_is_held(0, find or self._held.find)
 
-    def _look_at_what_is_held(self, skipped: int) -> None:
+    def _look_at_what_is_held(self, skipped: int, find: Find) -> None:
         """In passing, too: only what is found ends that."""
         with torch._C.DisableTorchFunction():
-            held = self._held.find(self._tap.values, self._sink.iteration + skipped)
+            held = find(self._tap.values, self._sink.iteration + skipped)
         if held is not None:
             self._emit(held)
 
