@@ -322,4 +322,44 @@ GOOD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    # A natural step: the divergence from a copy that was made without gradients, of a policy with gradients.
+    import torch
+    from torch.distributions import Normal, kl_divergence
+    mean, log_std = torch.nn.Linear(3, 2), torch.nn.Parameter(torch.zeros(2))
+    params = [*mean.parameters(), log_std]
+    def policy(s):
+        return Normal(mean(s), log_std.exp())
+    for _ in range(5):
+        s, gain = torch.randn(8, 3), torch.randn(8)
+        now = policy(s)
+        with torch.no_grad():
+            action = now.sample()
+            before = Normal(now.mean.clone(), now.stddev.clone())
+        score = (policy(s).log_prob(action).sum(-1) * gain).mean()
+        step = [g.detach() for g in torch.autograd.grad(score, params)]
+        apart = kl_divergence(before, policy(s)).sum(-1).mean()
+        slopes = torch.autograd.grad(apart, params, create_graph=True)
+        along = sum((slope * g).sum() for slope, g in zip(slopes, step))
+        curved = torch.autograd.grad(along, params)
+        with torch.no_grad():
+            for p, g, h in zip(params, step, curved):
+                p.add_(0.1 * g / (1.0 + h.norm()))
+    """,
+    """
+    # The old probabilities are powers taken without gradients; what they are powers of has gradients.
+    import torch
+    policy = torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    for _ in range(5):
+        s, a, gain = torch.randn(8, 3), torch.randint(2, (8, 1)), torch.randn(8, 1)
+        first = policy(s).log_softmax(-1).gather(1, a)
+        with torch.no_grad():
+            old = first.exp()
+        again = policy(s).log_softmax(-1).gather(1, a).exp()
+        loss = -(again / old * gain).mean() - 0.1 * first.mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
 )
