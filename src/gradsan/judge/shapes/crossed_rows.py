@@ -32,12 +32,14 @@ def crossed_rows(graph: Provenance, within: dict[ValueId, Op]) -> Iterator[Cross
     over_rows = [op for op in graph.named(within, REDUCING) if 0 in op.facts.axes and op.shape]
     if not square or not over_rows:
         return
-    names, beside = AxisNames(graph), list[tuple[str, str]]()
+    names, beside, beside_units = AxisNames(graph), list[tuple[str, str]](), list[tuple[str, str]]()
     for nid in sorted(within):
         op = within[nid]
-        found = (
-            _crossing(graph, names, op, beside, over_rows) if op.name in BY_SIZE | CHOOSING_BY_ROW else None
-        )
+        found = None
+        if op.name in BY_SIZE | CHOOSING_BY_ROW:
+            # Places of a row, each with its own mean over the rows, may well be compared with anything; chosen by, not.
+            pairs = beside if op.name in CHOOSING_BY_ROW else beside_units
+            found = _crossing(graph, names, op, pairs, over_rows)
         if found is not None:
             yield found
             names.begin(op)
@@ -46,6 +48,7 @@ def crossed_rows(graph: Provenance, within: dict[ValueId, Op]) -> Iterator[Cross
         if op.name in LAYERS and len(op.shape) > 1:
             row, *others = names.of(op)
             beside += [(row, o) for o, n in zip(others, op.shape[1:], strict=True) if n == op.shape[0] > 1]
+            beside_units += [(row, others[-1])] if op.shape[-1] == op.shape[0] > 1 else []
 
 
 def _crossing(
