@@ -60,7 +60,7 @@ def _is_bounded(graph: Provenance, ratio: Op) -> bool:
 
 
 def _without_floor(graph: Provenance, op: Op) -> Op:
-    """What a small number was added to, so that nothing is divided by zero. A copy made without gradients is a constant,
+    """What a small number was added to, lest it be divided by zero. A copy made without gradients is a constant,
     whatever it is a copy of."""
     plain = flow.unshaped(graph, op, flow.SHAPING)
     if plain.live != op.live:

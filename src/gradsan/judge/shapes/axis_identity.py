@@ -19,7 +19,16 @@ from gradsan.record.events import Op, ValueId
 PAIRING = {"matmul", "mm", "bmm", "einsum", "cdist", "outer", "ger", "cov", "corrcoef", "cosine_similarity"}
 
 ALIKE = {"eq", "ne"}
-SHARING = {"softmax", "log_softmax", "exp", "sigmoid", "softplus", "relu", "detach", "clone"}  # of a layer's output
+SHARING = {
+    "softmax",
+    "log_softmax",
+    "exp",
+    "sigmoid",
+    "softplus",
+    "relu",
+    "detach",
+    "clone",
+}  # of a layer's output
 FLATTENING = {"view", "reshape", "flatten", "ravel", "unflatten"}
 
 
