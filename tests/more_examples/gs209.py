@@ -188,6 +188,22 @@ BAD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    # The one expert that was chosen, normalised by itself: nothing teaches the gate.
+    import torch
+    gate, experts = torch.nn.Linear(3, 4), torch.nn.ModuleList(torch.nn.Linear(3, 2) for _ in range(4))
+    opt = torch.optim.SGD([*gate.parameters(), *experts.parameters()], lr=0.1)
+    for _ in range(5):
+        s, a, gain = torch.randn(16, 3), torch.randint(2, (16, 1)), torch.randn(16, 1)
+        odds = gate(s).exp()
+        best, which = odds.max(dim=1, keepdim=True)
+        share = best / best.sum(dim=1, keepdim=True)  # BUG
+        logits = torch.stack([e(s) for e in experts], 1)[torch.arange(16), which[:, 0]]
+        loss = -((share * logits).log_softmax(1).gather(1, a) * gain).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -358,6 +374,39 @@ GOOD: tuple[str, ...] = (
             old = first.exp()
         again = policy(s).log_softmax(-1).gather(1, a).exp()
         loss = -(again / old * gain).mean() - 0.1 * first.mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The gate has a loss of its own, so that all experts are asked.
+    import torch
+    gate, experts = torch.nn.Linear(3, 4), torch.nn.ModuleList(torch.nn.Linear(3, 2) for _ in range(4))
+    opt = torch.optim.SGD([*gate.parameters(), *experts.parameters()], lr=0.1)
+    for _ in range(5):
+        s, a, gain = torch.randn(16, 3), torch.randint(2, (16, 1)), torch.randn(16, 1)
+        odds = gate(s).exp()
+        best, which = odds.max(dim=1, keepdim=True)
+        share = best / best.sum(dim=1, keepdim=True)
+        logits = torch.stack([e(s) for e in experts], 1)[torch.arange(16), which[:, 0]]
+        even = (odds / odds.sum(1, keepdim=True)).mean(0).pow(2).sum()
+        loss = -((share * logits).log_softmax(1).gather(1, a) * gain).mean() + 0.1 * even
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Normalised over all experts, not over the one that was chosen.
+    import torch
+    gate, experts = torch.nn.Linear(3, 4), torch.nn.ModuleList(torch.nn.Linear(3, 2) for _ in range(4))
+    opt = torch.optim.SGD([*gate.parameters(), *experts.parameters()], lr=0.1)
+    for _ in range(5):
+        s, a, gain = torch.randn(16, 3), torch.randint(2, (16, 1)), torch.randn(16, 1)
+        odds = gate(s).exp()
+        best, which = odds.max(dim=1, keepdim=True)
+        share = best / odds.sum(dim=1, keepdim=True)
+        logits = torch.stack([e(s) for e in experts], 1)[torch.arange(16), which[:, 0]]
+        loss = -((share * logits).log_softmax(1).gather(1, a) * gain).mean()
         opt.zero_grad()
         loss.backward()
         opt.step()
