@@ -216,8 +216,8 @@ class LogProbNotReduced(Rule):
         return Verdict(
             found.clipped.site,
             f"each of {parts} columns is clipped by itself and only then are they put together on "
-            f"{line(self.history, found.joined.site)}: the ratio of the whole may leave the limits by a factor of "
-            f"{parts}, and an action is held back for one of its parts alone",
+            f"{line(self.history, found.joined.site)}: the ratio of the whole may leave the limits, "
+            "and an action is held back for one of its parts alone",
             [("clipped", found.clipped.site), ("joined", found.joined.site), ("met", found.met.site),
              ("backward", event.site)],
             event.reached,
