@@ -284,6 +284,23 @@ BAD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    # A prediction that may move by a tenth, and is compared with its goal only so.
+    import torch
+    critic = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
+    opt = torch.optim.SGD(critic.parameters(), lr=0.05)
+    for _ in range(3):
+        s = torch.randn(16, 3)
+        before = critic(s).detach()
+        goal = before + 4.0 * torch.randn(16, 1)
+        for _ in range(8):
+            now = critic(s)
+            held = before + torch.clamp(now - before, -0.01, 0.01)  # BUG
+            loss = torch.nn.functional.mse_loss(held, goal)
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -519,6 +536,36 @@ GOOD: tuple[str, ...] = (
     for _ in range(8):
         s, a, left = torch.randn(16, 3), torch.randint(4, (16, 1)), 5 * torch.rand(16, 1)
         loss = (torch.relu(net(s)).gather(1, a) - left).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The larger of both errors: what is still wrong keeps its gradient.
+    import torch
+    critic = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
+    opt = torch.optim.SGD(critic.parameters(), lr=0.05)
+    for _ in range(3):
+        s = torch.randn(16, 3)
+        before = critic(s).detach()
+        goal = before + 4.0 * torch.randn(16, 1)
+        for _ in range(8):
+            now = critic(s)
+            held = before + torch.clamp(now - before, -0.01, 0.01)
+            loss = torch.max((now - goal) ** 2, (held - goal) ** 2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+    """,
+    """
+    # An action that may change by little at a time, squashed: what the motor can do.
+    import torch
+    actor = torch.nn.Sequential(torch.nn.Linear(3, 2), torch.nn.Tanh())
+    opt = torch.optim.SGD(actor.parameters(), lr=0.05)
+    for _ in range(8):
+        s, last, shown = torch.randn(16, 3), torch.rand(16, 2), torch.rand(16, 2)
+        action = last + (actor(s) - last).clamp(-0.5, 0.5)
+        loss = (action - shown).pow(2).mean()
         opt.zero_grad()
         loss.backward()
         opt.step()

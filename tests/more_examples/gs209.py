@@ -188,6 +188,22 @@ BAD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    # The one expert that was chosen, normalised by itself: nothing teaches the gate.
+    import torch
+    gate, experts = torch.nn.Linear(3, 4), torch.nn.ModuleList(torch.nn.Linear(3, 2) for _ in range(4))
+    opt = torch.optim.SGD([*gate.parameters(), *experts.parameters()], lr=0.1)
+    for _ in range(5):
+        s, a, gain = torch.randn(16, 3), torch.randint(2, (16, 1)), torch.randn(16, 1)
+        odds = gate(s).exp()
+        best, which = odds.max(dim=1, keepdim=True)
+        share = best / best.sum(dim=1, keepdim=True)  # BUG
+        logits = torch.stack([e(s) for e in experts], 1)[torch.arange(16), which[:, 0]]
+        loss = -((share * logits).log_softmax(1).gather(1, a) * gain).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -318,6 +334,79 @@ GOOD: tuple[str, ...] = (
         centre = mean(s)
         action = (centre + 0.3 * torch.randn_like(centre)).detach()
         loss = -(Normal(centre, 0.3).log_prob(action).sum(-1) * gain).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # A natural step: the divergence from a copy that was made without gradients, of a policy with gradients.
+    import torch
+    from torch.distributions import Normal, kl_divergence
+    mean, log_std = torch.nn.Linear(3, 2), torch.nn.Parameter(torch.zeros(2))
+    params = [*mean.parameters(), log_std]
+    def policy(s):
+        return Normal(mean(s), log_std.exp())
+    for _ in range(5):
+        s, gain = torch.randn(8, 3), torch.randn(8)
+        now = policy(s)
+        with torch.no_grad():
+            action = now.sample()
+            before = Normal(now.mean.clone(), now.stddev.clone())
+        score = (policy(s).log_prob(action).sum(-1) * gain).mean()
+        step = [g.detach() for g in torch.autograd.grad(score, params)]
+        apart = kl_divergence(before, policy(s)).sum(-1).mean()
+        slopes = torch.autograd.grad(apart, params, create_graph=True)
+        along = sum((slope * g).sum() for slope, g in zip(slopes, step))
+        curved = torch.autograd.grad(along, params)
+        with torch.no_grad():
+            for p, g, h in zip(params, step, curved):
+                p.add_(0.1 * g / (1.0 + h.norm()))
+    """,
+    """
+    # The old probabilities are powers taken without gradients; what they are powers of has gradients.
+    import torch
+    policy = torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    for _ in range(5):
+        s, a, gain = torch.randn(8, 3), torch.randint(2, (8, 1)), torch.randn(8, 1)
+        first = policy(s).log_softmax(-1).gather(1, a)
+        with torch.no_grad():
+            old = first.exp()
+        again = policy(s).log_softmax(-1).gather(1, a).exp()
+        loss = -(again / old * gain).mean() - 0.1 * first.mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The gate has a loss of its own, so that all experts are asked.
+    import torch
+    gate, experts = torch.nn.Linear(3, 4), torch.nn.ModuleList(torch.nn.Linear(3, 2) for _ in range(4))
+    opt = torch.optim.SGD([*gate.parameters(), *experts.parameters()], lr=0.1)
+    for _ in range(5):
+        s, a, gain = torch.randn(16, 3), torch.randint(2, (16, 1)), torch.randn(16, 1)
+        odds = gate(s).exp()
+        best, which = odds.max(dim=1, keepdim=True)
+        share = best / best.sum(dim=1, keepdim=True)
+        logits = torch.stack([e(s) for e in experts], 1)[torch.arange(16), which[:, 0]]
+        even = (odds / odds.sum(1, keepdim=True)).mean(0).pow(2).sum()
+        loss = -((share * logits).log_softmax(1).gather(1, a) * gain).mean() + 0.1 * even
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Normalised over all experts, not over the one that was chosen.
+    import torch
+    gate, experts = torch.nn.Linear(3, 4), torch.nn.ModuleList(torch.nn.Linear(3, 2) for _ in range(4))
+    opt = torch.optim.SGD([*gate.parameters(), *experts.parameters()], lr=0.1)
+    for _ in range(5):
+        s, a, gain = torch.randn(16, 3), torch.randint(2, (16, 1)), torch.randn(16, 1)
+        odds = gate(s).exp()
+        best, which = odds.max(dim=1, keepdim=True)
+        share = best / odds.sum(dim=1, keepdim=True)
+        logits = torch.stack([e(s) for e in experts], 1)[torch.arange(16), which[:, 0]]
+        loss = -((share * logits).log_softmax(1).gather(1, a) * gain).mean()
         opt.zero_grad()
         loss.backward()
         opt.step()

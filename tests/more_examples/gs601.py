@@ -663,4 +663,35 @@ GOOD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    # A model of where each state leads: its columns are the states, as its rows are.
+    import torch
+    model, value = torch.nn.Linear(4, 6), torch.nn.Linear(4, 1)
+    opt = torch.optim.SGD([*model.parameters(), *value.parameters()], lr=0.1)
+    states, reward = torch.randn(6, 4), torch.randn(6)
+    for _ in range(5):
+        v = value(states).squeeze(1)
+        leads_to = model(states).softmax(-1)
+        after = (leads_to * v.detach()).sum(1)
+        fit = (v - (reward + 0.9 * after).detach()).pow(2).mean()
+        loss = fit + (after - reward).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Successor features by state: how often each state is met after each, and what it pays there.
+    import torch
+    states, reward = torch.randn(5, 3), torch.rand(5)
+    visits, value = torch.nn.Linear(3, 5), torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD([*visits.parameters(), *value.parameters()], lr=0.05)
+    for _ in range(5):
+        v = value(states)[:, 0]
+        error = v - reward - 0.5 * v.detach()
+        worth = (torch.nn.functional.softplus(visits(states)) * reward).sum(-1)
+        loss = (worth - v.detach()).square().mean() + error.square().mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
 )

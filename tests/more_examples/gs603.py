@@ -214,6 +214,25 @@ BAD: tuple[str, ...] = (
         ratio = (log_prob.sum() - old).clamp(-5, 5).exp()  # BUG
         (-(ratio * advantage).mean()).backward()
     """,
+    """
+    # The ratio of each joint of the arm is clipped, then they are multiplied.
+    import torch
+    mean = torch.nn.Linear(4, 3)
+    opt = torch.optim.SGD(mean.parameters(), lr=0.1)
+    for _ in range(3):
+        s, gain = torch.randn(16, 4), torch.randn(16)
+        with torch.no_grad():
+            dist = torch.distributions.Normal(mean(s), 1.0)
+            a = dist.sample()
+            old = dist.log_prob(a)
+        for _ in range(2):
+            ratio = (torch.distributions.Normal(mean(s), 1.0).log_prob(a) - old).exp()
+            limited = ratio.clamp(0.8, 1.2).prod(dim=-1)  # BUG
+            loss = -torch.minimum(ratio.prod(dim=-1) * gain, limited * gain).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+    """,
 )
 
 GOOD: tuple[str, ...] = (
@@ -431,5 +450,24 @@ GOOD: tuple[str, ...] = (
     surprise = -log_probs.detach().sum() / 8
     loss = -((reward - 0.01 * surprise) * log_probs.sum(1)).mean()
     loss.backward()
+    """,
+    """
+    # Limited far out, lest anything overflow, on both sides alike.
+    import torch
+    mean = torch.nn.Linear(4, 3)
+    opt = torch.optim.SGD(mean.parameters(), lr=0.1)
+    for _ in range(3):
+        s, gain = torch.randn(16, 4), torch.randn(16)
+        with torch.no_grad():
+            dist = torch.distributions.Normal(mean(s), 1.0)
+            a = dist.sample()
+            old = dist.log_prob(a)
+        for _ in range(2):
+            ratio = (torch.distributions.Normal(mean(s), 1.0).log_prob(a) - old).exp()
+            whole = ratio.log().clamp(-20, 20).sum(-1).exp()
+            loss = -torch.minimum(whole * gain, whole.clamp(0.8, 1.2) * gain).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
     """,
 )

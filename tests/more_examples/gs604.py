@@ -1500,4 +1500,119 @@ GOOD: tuple[str, ...] = (
     q = (chances * atoms).sum(-1)
     (q.gather(1, a) - torch.randn(7, 1)).pow(2).mean().backward()
     """,
+    """
+    # Pairs of two batches, told apart both ways: what is right for each row, and for each column.
+    import torch
+    f, g = torch.nn.Linear(3, 4), torch.nn.Linear(5, 4)
+    opt = torch.optim.SGD([*f.parameters(), *g.parameters()], lr=0.1)
+    for _ in range(5):
+        s, o = torch.randn(8, 3), torch.randn(8, 5)
+        logits = f(s) @ g(o).T
+        loss = (logits.logsumexp(0) + logits.logsumexp(1) - 2 * logits.diagonal()).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # What flows into each state and what flows out of it: the columns are the states, too.
+    import torch
+    net = torch.nn.Linear(4, 6)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    states, reward = torch.randn(6, 4), torch.rand(6)
+    for _ in range(5):
+        flow = net(states).exp()
+        inflow, outflow = flow.sum(0), flow.sum(1)
+        loss = (inflow - outflow - reward).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Where all the weight goes in one step, beside the weight that was there before.
+    import torch
+    net, val = torch.nn.Linear(4, 6), torch.nn.Linear(4, 1)
+    opt = torch.optim.SGD([*net.parameters(), *val.parameters()], lr=0.1)
+    states = torch.randn(6, 4)
+    for _ in range(5):
+        P = net(states).softmax(-1)
+        w = val(states).squeeze(-1).softmax(0)
+        after = (w[:, None] * P).sum(0)
+        loss = (after - w).pow(2).sum()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The first column of all rows, in another order.
+    import torch
+    net = torch.nn.Linear(3, 4)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(5):
+        out = net(torch.randn(8, 3))
+        order = torch.randperm(8)
+        swapped = out.gather(0, order[:, None])
+        loss = (out[:, :1] - swapped.detach()).pow(2).mean() + out.pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The first column, sorted.
+    import torch
+    net = torch.nn.Linear(3, 4)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(5):
+        out = net(torch.randn(8, 3))
+        order = out[:, 0].argsort().unsqueeze(1)
+        ranked = out.gather(0, order)
+        loss = (ranked - torch.linspace(-1, 1, 8)[:, None]).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # A stack of layers, added up along the rows, which are the steps of one episode.
+    import torch
+    layers = torch.nn.ModuleList(torch.nn.Linear(4, 4) for _ in range(5))
+    opt = torch.optim.SGD(layers.parameters(), lr=0.1)
+    for _ in range(5):
+        h = torch.randn(7, 4)
+        outs = []
+        for l in layers:
+            h = torch.tanh(l(h))
+            outs.append(h)
+        deep = torch.stack(outs).cumsum(1)
+        loss = (deep.mean(0) - torch.randn(7, 4)).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Rows that are cut into other chunks for the layer, and laid out as before.
+    import torch
+    net = torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(5):
+        obs, a = torch.randn(6, 4, 3), torch.randint(2, (6, 4, 1))
+        chunks = obs.view(4, 6, 3)
+        logp = net(chunks).log_softmax(-1).view(6, 4, 2)
+        loss = -(logp.gather(2, a).squeeze(2) * torch.randn(6, 4)).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Centred over the batch; then each row is brought to the same contrast.
+    import torch
+    net = torch.nn.Linear(6, 2)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(5):
+        x = torch.randn(8, 6)
+        x = x - x.mean(0)
+        x = x / (x.std(1, keepdim=True) + 1e-6)
+        loss = (net(x) - 1).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
 )

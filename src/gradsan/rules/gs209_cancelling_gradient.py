@@ -6,6 +6,7 @@ from gradsan.judge import flow
 from gradsan.judge.effect import from_outside, share_through
 from gradsan.judge.leaks.dual_terms import dual_terms
 from gradsan.judge.leaks.living_sizes import living_sizes
+from gradsan.judge.leaks.own_sums import reached_only_through, shares_of_one
 from gradsan.judge.leaks.own_weights import is_plain
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.lines.callers import helpers_behind
@@ -142,6 +143,7 @@ class CancellingGradient(Rule):
         numbers = value_numbers(graph, self.history.param_nodes)
         differences = _differences(live)
         yield from self._divided(event, live, consumed)
+        yield from self._shares_of_one(event, live, consumed)
         tiny = {pid for pid, norm in event.facts.norms if norm < TINY}
         told: set[tuple[ValueId, ValueId]] = set()
         for op in sorted(graph.named(live, SUMS | FITS)):
@@ -185,6 +187,20 @@ class CancellingGradient(Rule):
                     pids,
                     fix="take the size as a number: `alpha / q.abs().mean().detach()`",
                 )  # fmt: skip
+
+    def _shares_of_one(self, event: Backward, live: dict[ValueId, Op], consumed: set[ParamId]) -> Verdicts:
+        history, roots = self.history, [root.nid for root in event.roots]
+        for op, value in shares_of_one(history.graph, live):
+            pids = reached_only_through(history.graph, op, value, roots) & consumed
+            if pids:
+                yield Verdict(
+                    op.site,
+                    f"{list(value.shape)} is divided by its own sum along an axis of one element: every share is one, "
+                    f"whatever the value, and {networks(history, pids)} gets no gradient",
+                    [("cancels", op.site), ("backward", event.site)],
+                    pids,
+                    fix="do not normalise what has one element, or give what makes it a loss of its own",
+                )
 
     def _cancelling(self, op: Op, numbers: ValueNumbers) -> tuple[Op, Op] | None:
         """Two summands of one value, equal, live, of opposite sign and unscaled."""

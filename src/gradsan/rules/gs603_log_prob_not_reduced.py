@@ -17,6 +17,7 @@ from gradsan.judge.shapes.axes import (
     varies_along,
 )
 from gradsan.judge.shapes.batch_corrections import corrections_of_all
+from gradsan.judge.shapes.clipped_parts import ClippedParts, clipped_parts
 from gradsan.judge.shapes.joint_log_probs import SummedOver, drawn_in, stacked_branches, summed_over_rows
 from gradsan.judge.shapes.preferred_words import PreferredWords, preferred_words
 from gradsan.judge.shapes.stretched_log_probs import Stretched, stretched
@@ -139,6 +140,8 @@ class LogProbNotReduced(Rule):
         if not any(is_log_prob(graph, op) for op in within.values()):
             return
         known = roles(graph, within)
+        for clipped in clipped_parts(graph, within):
+            yield self._clipped_apart(event, clipped)
         for summed in summed_over_rows(graph, within, known):
             yield self._of_the_batch(event, summed)
         for summed in corrections_of_all(graph, within, known):
@@ -207,6 +210,19 @@ class LogProbNotReduced(Rule):
             fix="sum the correction over the action dimensions alone; of an action without an axis of its own, not at "
             "all (`unsqueeze(-1)` gives it one)",
         )
+
+    def _clipped_apart(self, event: Backward, found: ClippedParts) -> Verdict:
+        parts = found.clipped.shape[-1]
+        return Verdict(
+            found.clipped.site,
+            f"each of {parts} columns is clipped by itself and only then are they put together on "
+            f"{line(self.history, found.joined.site)}: the ratio of the whole may leave the limits, "
+            "and an action is held back for one of its parts alone",
+            [("clipped", found.clipped.site), ("joined", found.joined.site), ("met", found.met.site),
+             ("backward", event.site)],
+            event.reached,
+            fix="sum first, then clip: `log_ratio.sum(-1).clamp(low, high)`",
+        )  # fmt: skip
 
     def _word_by_word(self, event: Backward, found: PreferredWords) -> Verdict:
         return Verdict(

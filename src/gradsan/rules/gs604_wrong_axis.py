@@ -8,7 +8,7 @@ from gradsan.judge.report.wording import line
 from gradsan.judge.shapes.against_time import AgainstTime, against_time
 from gradsan.judge.shapes.answer_groups import MixedGroup, SpreadOtherwise, mixed_groups, spread_otherwise
 from gradsan.judge.shapes.attention_axes import summed_along_another
-from gradsan.judge.shapes.axes import is_torn, roles
+from gradsan.judge.shapes.axes import roles
 from gradsan.judge.shapes.crossed_rows import CrossedRows, crossed_rows
 from gradsan.judge.shapes.entropy_axes import entropies_of_the_rows
 from gradsan.judge.shapes.flat_orders import OtherOrder, other_orders
@@ -23,6 +23,7 @@ from gradsan.judge.shapes.rows_and_units import (
     runs_over_one_unit,
     runs_over_rows_of_members,
 )
+from gradsan.judge.shapes.torn_views import is_torn
 from gradsan.judge.shapes.turned_groups import Turned, turned_groups
 from gradsan.judge.shapes.uneven_scaling import UnevenScaling, uneven_scaling
 from gradsan.judge.shapes.used_otherwise import used_along_another
@@ -145,7 +146,7 @@ class WrongAxis(Rule):
         known = roles(graph, within)
         for op in reshaped:
             source = next(graph.inputs(op), None)
-            if source is not None and source.nid in known and is_torn(op, source, known[source.nid]):
+            if source is not None and source.nid in known and is_torn(graph, op, source, known[source.nid]):
                 yield self._torn(event, op, source)
         pooled = [op for op in within.values() if op.name in POOLING and not op.shape]
         for op in (*candidates, *(op for op in pooled if op not in candidates)):

@@ -46,7 +46,9 @@ def compared(graph: Provenance, op: Op) -> list[Op]:
     if op.name == "div" and len(sides) == 2:
         sides = [_without_floor(graph, side) for side in sides]
         if sides[0].name == sides[1].name == "exp":
-            sides = [next(graph.inputs(side)) for side in sides]
+            behind = [next(graph.inputs(side)) for side in sides]
+            # What was exponentiated without gradients is a constant here, whatever it was made of.
+            sides = behind if [o.live for o in behind] == [o.live for o in sides] else sides
     return sides
 
 
@@ -58,8 +60,12 @@ def _is_bounded(graph: Provenance, ratio: Op) -> bool:
 
 
 def _without_floor(graph: Provenance, op: Op) -> Op:
-    """What a small number was added to, so that nothing is divided by zero."""
-    op = flow.unshaped(graph, op, flow.SHAPING)
+    """What a small number was added to, lest it be divided by zero. A copy made without gradients is a constant,
+    whatever it is a copy of."""
+    plain = flow.unshaped(graph, op, flow.SHAPING)
+    if plain.live != op.live:
+        return op
+    op = plain
     added = op.name == "add" and len(op.inputs) == 1 and abs(flow.first_scalar(op)) < FLOOR
     return next(graph.inputs(op), op) if added else op
 

@@ -28,7 +28,8 @@ class AgainstTime(NamedTuple):
 
 def against_time(graph: Provenance, within: dict[ValueId, Op]) -> Iterator[AgainstTime]:
     running = [op for op in graph.named(within, RUNNING) if op.floating and len(op.facts.axes) == 1]
-    running = [op for op in running if len(op.shape) > 1]
+    # Of one number for each row and step: features may add up along the rows of an episode, layer by layer.
+    running = [op for op in running if sum(n > 1 for n in op.shape) == 2]
     for op in running:
         if (flip := _turned_round(graph, op, within)) is not None:
             yield AgainstTime(op, op.facts.axes[0], flip.facts.axes[0], flip)

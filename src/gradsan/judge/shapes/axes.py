@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import zip_longest
-from math import prod
 
 from gradsan.judge.provenance import Provenance
 from gradsan.record.events import Op, ValueId
@@ -140,30 +139,3 @@ def onward(graph: Provenance, op: Op, within: dict[ValueId, Op]) -> Iterator[Op]
     for nid in dict.fromkeys(graph.consumers.get(op.nid, ())):
         if nid in within:
             yield within[nid]
-
-
-def is_torn(op: Op, source: Op, words: Roles) -> bool:
-    """Whether a reshape has put rows and units into each other, `[B, T, A]` to `[B, A, T]`: an axis of rows comes after
-    the units, or a part of them, where a transposition was meant; or axes of rows have changed places."""
-    if _exchanges_rows(op, source, words):
-        return True
-    if op.name not in ("view", "reshape") or words[-1:] != (UNITS,) or set(words[:-1]) != {ROWS}:
-        return False
-    kept = 0
-    while kept < min(len(op.shape), len(source.shape)) and op.shape[kept] == source.shape[kept]:
-        kept += 1
-    rows, units, after = source.shape[kept:-1], source.shape[-1], op.shape[kept:]
-    if not rows or min(*rows, units, *after) < 2 or after[1 : len(rows) + 1] != rows:
-        return False
-    whole, split = after == (units, *rows), len(after) == len(rows) + 2 and after[0] * after[-1] == units
-    return (whole or split) and after[0] != prod(rows)
-
-
-def _exchanges_rows(op: Op, source: Op, words: Roles) -> bool:
-    """The same sizes in another order, behind or before others that stay where they are."""
-    if op.name not in ("view", "reshape", "unflatten") or sorted(op.shape) != sorted(source.shape):
-        return False
-    moved = [a for a, n in enumerate(source.shape) if op.shape[a] != n]
-    stays = len(source.shape) - len(moved)
-    rows = [a for a in moved if words[a] == ROWS]
-    return bool(rows) and stays > 0 and all(source.shape[a] > 1 for a in moved)

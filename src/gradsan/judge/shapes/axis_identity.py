@@ -10,15 +10,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import prod
 
-from gradsan.judge.flow import REDUCING
+from gradsan.judge.flow import REDUCING, unshaped
 from gradsan.judge.provenance import Provenance
-from gradsan.judge.shapes.axes import BY_SIZE, LAYERS, ROWS, UNITS, UNKNOWN, Roles, handed_on, roles
+from gradsan.judge.shapes.axes import BY_SIZE, LAYERS, ROWS, UNITS, UNKNOWN, Roles, handed_on, onward, roles
 from gradsan.judge.shapes.meetings import Meeting
 from gradsan.record.events import Op, ValueId
 
 PAIRING = {"matmul", "mm", "bmm", "einsum", "cdist", "outer", "ger", "cov", "corrcoef", "cosine_similarity"}
 
 ALIKE = {"eq", "ne"}
+SHARING = {
+    "softmax",
+    "log_softmax",
+    "exp",
+    "sigmoid",
+    "softplus",
+    "relu",
+    "detach",
+    "clone",
+}  # of a layer's output
 FLATTENING = {"view", "reshape", "flatten", "ravel", "unflatten"}
 
 
@@ -35,7 +45,8 @@ def rows_along_columns(graph: Provenance, within: dict[ValueId, Op]) -> Iterator
         one, square = _square_with_one(graph, op) or (op, op)
         columns = known[square.nid][-2:] if one is not op else ()
         if columns == (ROWS, UNITS):
-            along_units.append((op, one, square))
+            if not _is_expected(graph, op, square, within):
+                along_units.append((op, one, square))
             names.take_from(op, square)
         elif (
             one is not op
@@ -50,6 +61,16 @@ def rows_along_columns(graph: Provenance, within: dict[ValueId, Op]) -> Iterator
     for op, one, square in along_units:
         if names.crossed(one, square):
             yield Meeting(op, one, square)
+
+
+def _is_expected(graph: Provenance, op: Op, square: Op, within: dict[ValueId, Op]) -> bool:
+    """`(p * v).sum(1)`: what comes next, of shares or counts that a layer gives for every state, from every state. Its
+    columns may well be the states, too."""
+    users = list(onward(graph, op, within))
+    summed = all(user.name == "sum" and user.facts.axes == (len(op.shape) - 1,) for user in users)
+    if op.name != "mul" or not users or not summed or square.name == "log_softmax":
+        return False
+    return unshaped(graph, square, SHARING).name in LAYERS
 
 
 def _square_with_one(graph: Provenance, op: Op) -> tuple[Op, Op] | None:

@@ -16,6 +16,7 @@ from gradsan.judge.shapes.axis_identity import AxisNames
 from gradsan.record.events import Op, ValueId
 
 REDUCING = {"sum", "mean", "max", "min", "amax", "amin", "argmax", "logsumexp"}
+ADDING = {"sum", "mean", "logsumexp"}
 CHOOSING_BY_ROW = {"gather"}
 
 
@@ -28,24 +29,30 @@ class CrossedRows(NamedTuple):
 
 
 def crossed_rows(graph: Provenance, within: dict[ValueId, Op]) -> Iterator[CrossedRows]:
-    square = [op for op in graph.named(within, LAYERS) if op.shape[:1] and op.shape[0] in op.shape[1:]]
+    layers = {
+        op.nid for op in graph.named(within, LAYERS) if _has_weights(graph, op)
+    }  # no pairs of two batches
+    square = [nid for nid in layers if within[nid].shape[0] in within[nid].shape[1:]]
     over_rows = [op for op in graph.named(within, REDUCING) if 0 in op.facts.axes and op.shape]
     if not square or not over_rows:
         return
-    names, beside = AxisNames(graph), list[tuple[str, str]]()
+    names, beside, beside_units = AxisNames(graph), list[tuple[str, str]](), list[tuple[str, str]]()
     for nid in sorted(within):
         op = within[nid]
-        found = (
-            _crossing(graph, names, op, beside, over_rows) if op.name in BY_SIZE | CHOOSING_BY_ROW else None
-        )
+        found = None
+        if op.name in BY_SIZE | CHOOSING_BY_ROW:
+            # Places of a row, each with its own mean over the rows, may well be compared with anything; chosen by, not.
+            pairs = beside if op.name in CHOOSING_BY_ROW else beside_units
+            found = _crossing(graph, names, op, pairs, over_rows)
         if found is not None:
             yield found
             names.begin(op)
             continue
         names.add(op)
-        if op.name in LAYERS and len(op.shape) > 1:
+        if nid in layers:
             row, *others = names.of(op)
             beside += [(row, o) for o, n in zip(others, op.shape[1:], strict=True) if n == op.shape[0] > 1]
+            beside_units += [(row, others[-1])] if op.shape[-1] == op.shape[0] > 1 else []
 
 
 def _crossing(
@@ -62,9 +69,23 @@ def _crossing(
             left, row = names.of(one)[place], names.of(other)[place]
             if left != row and (row, left) in pairs:
                 reduced = _lost_rows(graph, names, one, row, left, over_rows)
-                if reduced is not None:
+                if reduced is not None and not _is_flow(graph, reduced, other):
                     return CrossedRows(reduced, op, one.shape[place])
     return None
+
+
+def _has_weights(graph: Provenance, op: Op) -> bool:
+    return len(op.shape) > 1 and any(i.kind == "parameter" and len(i.shape) == 2 for i in graph.inputs(op))
+
+
+def _is_flow(graph: Provenance, reduced: Op, other: Op) -> bool:
+    """What comes in from all rows, beside what goes out of each (`flow.sum(0) - flow.sum(1)`), or beside the weight
+    that each row had in it (`(w[:, None] * p).sum(0) - w`): the columns are the rows."""
+    source = next(graph.inputs(reduced), reduced)
+    behind, last = graph.ancestors([other.nid]), len(source.shape) - 1
+    sums = [op for op in graph.named(behind, ADDING) if op.facts.axes == (last,) and source.nid in op.inputs]
+    weighed = other.nid in graph.ancestors([reduced.nid]) and len(other.shape) < len(source.shape)
+    return weighed or (reduced.name in ADDING and bool(sums))
 
 
 def _lost_rows(

@@ -8,8 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from gradsan.judge.flow import SHAPING, unshaped
 from gradsan.judge.provenance import Provenance
 from gradsan.record.events import Op, ValueId
+
+ORDERING = {"randperm", "argsort", "sort", "topk", "msort"}
 
 
 class MisreadGather(NamedTuple):
@@ -24,7 +27,9 @@ class MisreadGather(NamedTuple):
 def misread_gathers(graph: Provenance, within: dict[ValueId, Op]) -> Iterator[MisreadGather]:
     for op in graph.named(within, ("gather", "take_along_dim")):
         source = next(graph.inputs(op), None)
-        if source is None or len(op.facts.axes) != 1 or len(source.shape) != len(op.shape):
+        if source is None or reorders(graph, op) or len(op.facts.axes) != 1:
+            continue
+        if len(source.shape) != len(op.shape):
             continue
         if not source.floating or source.kind == "parameter":
             continue  # a table may have one column
@@ -39,3 +44,9 @@ def misread_gathers(graph: Provenance, within: dict[ValueId, Op]) -> Iterator[Mi
             and op.shape[axis] > 1
         ):
             yield MisreadGather(op, axis, short[0], shape[short[0]])
+
+
+def reorders(graph: Provenance, gather: Op) -> bool:
+    """Whether the index is an order of the rows: of the first column alone, that may be meant."""
+    index = list(graph.inputs(gather))[1:]
+    return any(unshaped(graph, i, SHAPING | {"getitem"}).name in ORDERING for i in index)

@@ -33,8 +33,8 @@ def uneven_scaling(graph: Provenance, within: dict[ValueId, Op]) -> Iterator[Une
         if one is None or other is None or one.shape != other.shape or len(one.shape) < 2:
             continue
         # Neither is part of the other: to centre each group and scale by the spread of all is a choice.
-        alike = one.nid == other.nid or other.nid == centred.nid
-        if alike and not set(mean.facts.axes) & set(spread.facts.axes):
+        # A deviation of what is centred already may be another step, from row to row.
+        if one.nid == other.nid and not set(mean.facts.axes) & set(spread.facts.axes):
             yield UnevenScaling(op, mean, spread)
 
 

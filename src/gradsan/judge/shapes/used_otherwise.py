@@ -8,6 +8,7 @@ from gradsan.judge.history import History
 from gradsan.judge.provenance import Provenance
 from gradsan.judge.shapes.axes import BY_SIZE, RESHAPING, SPREADING, UNITS, Roles, onward
 from gradsan.judge.shapes.joined_columns import of_joined_columns, side_by_side_user
+from gradsan.judge.shapes.misread_gathers import reorders
 from gradsan.judge.shapes.normalised_otherwise import expected_across, picked_across, picked_along
 from gradsan.judge.shapes.pooling import pooled_for_each_row
 from gradsan.judge.shapes.rows_and_units import (
@@ -59,7 +60,7 @@ def _misused(graph: Provenance, op: Op, source: Op, within: Within, known: Known
     if op.name in NORMALISING:
         return _used_along_units(graph, op, within, known)
     if op.name == "gather":
-        return _first_column_only(op, source)
+        return None if reorders(graph, op) else _first_column_only(op, source)
     if op.name == "mean":
         return _dueling(graph, op, source, within)
     if op.name == "logsumexp":
