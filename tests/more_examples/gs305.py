@@ -285,4 +285,22 @@ GOOD: tuple[str, ...] = (
         loss.backward()
         opt.step()
     """,
+    """
+    # Offloading on a CPU hands every output back as it is: those of a graph that nobody sends backward keep themselves.
+    import copy
+    import torch
+    q = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linear(8, 2), torch.nn.Tanh())
+    target = copy.deepcopy(q)
+    opt = torch.optim.Adam(q.parameters(), lr=1e-2)
+    for step in range(130):
+        s, s2, r = torch.randn(8, 3), torch.randn(8, 3), torch.randn(8)
+        with torch.autograd.graph.save_on_cpu():
+            y = (r + 0.9 * target(s2).max(1).values).detach()
+            loss = (q(s)[:, 0] - y).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        if step % 5 == 0:
+            target.load_state_dict(q.state_dict())
+    """,
 )

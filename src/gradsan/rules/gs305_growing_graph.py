@@ -7,6 +7,7 @@ import ast
 from gradsan.judge.history import History
 from gradsan.judge.lines.put_away import kept_by, put_into
 from gradsan.judge.lines.source import around, function_at, stored_at
+from gradsan.judge.report.reasons import BLIND
 from gradsan.judge.report.wording import line, networks, value_at
 from gradsan.record.events import NOWHERE, HeldGraphs, Op, Ops, Site
 from gradsan.rules.base import Rule, Verdict, Verdicts
@@ -127,6 +128,10 @@ class GrowingGraph(Rule):
     def __init__(self, history: History) -> None:
         super().__init__(history)
         self._carrying: set[Site] = set()  # lines whose results were told to be carried on
+        self._kept_by_hooks = False
+
+    def could_not_look(self) -> str:
+        return BLIND["packed"] if self._kept_by_hooks else ""
 
     def on_ops(self, event: Ops) -> Verdicts:
         for op in event.ops:
@@ -174,6 +179,11 @@ class GrowingGraph(Rule):
         """Nothing is built on them; they are only kept."""
         history = self.history
         if not self._carrying.isdisjoint(event.sites):
+            return
+        if "packed" in history.blind:
+            self._kept_by_hooks = (
+                True  # an output that they hand back as it is keeps itself: nobody has stored it
+            )
             return
         outside = [s for s in event.sites if (seen := history.sites.get(s)) and seen.function != "forward"]
         made, stored = self._made_and_stored(outside or list(event.sites))
