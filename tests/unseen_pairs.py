@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-OPENED = 36  # pairs of later rounds are held: who mends a rule does not look at them
+OPENED = 37  # pairs of later rounds are held: who mends a rule does not look at them
 FOLDER = Path(__file__).parent / "programs" / "unseen"
 MARK = re.compile(r"# BUG((?: GS\d{3})+)$")
 CLASSES = (
