@@ -192,6 +192,8 @@ def same_kind(graph: Provenance, constant: Op, live: Op) -> bool:
         return live.nid in graph.ancestors([constant.nid])
     if constant.name in JOINING and live.name not in JOINING:  # step by step, in a rollout
         constant = unshaped(graph, constant, JOINING | SHAPING)
+    if constant.name in SELECTING and constant.name != live.name:  # a step of what was scored as a whole
+        constant, live = (unshaped(graph, op, SELECTING | SHAPING) for op in (constant, live))
     if constant.name in ADDITIVE | {"mul", "div"}:
         made_of = [
             sorted(unshaped(graph, i, SHAPING | TAKEN_OUT).name for i in graph.inputs(op))
