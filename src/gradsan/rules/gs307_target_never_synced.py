@@ -28,7 +28,7 @@ class TargetNeverSynced(Rule):
         `%` was meant). Or every sync loads the same values, which were taken before training, or only those that are
         not trained, or nothing at all, because no name fits. Or the sync computes the mixture and throws it away (`t =
         tau * p + (1 - tau) * t` only renames), or writes it into copies of the target's weights that nobody reads
-        (`t.clone().lerp_(p, tau)`), or takes in only a part of the network. Or a copy of the policy draws what it
+        (`t.clone().lerp_(p, tau)`). Or it takes in only a part of the network. Or a copy of the policy draws what it
         learns from, and is never brought up to date. A sync in the wrong direction is GS809.
     """
     why = """

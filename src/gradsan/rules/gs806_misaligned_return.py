@@ -58,7 +58,7 @@ class MisalignedReturn(Rule):
         The return (or advantage, or value target) of a step is made of rewards that do not belong to it: of those of
         the next episode, of those that came before it, of its own alone, or of none at all. Or a row of a batch is
         about several steps at once: its reward, its action or its next observation belongs to another step, or to
-        another copy of the environment, than its observation; or the action that its next state is valued with was
+        another copy of the environment, than its observation. Or the action that its next state is valued with was
         chosen at the present one. Or a rollout is never emptied, and every update learns from all the old ones as well.
     """
     why = """
