@@ -2,6 +2,61 @@
 
 BAD: tuple[str, ...] = (
     """
+    # The loss begins with a zero that requires grad; a policy that has been cloned before learns nothing more.
+    import torch
+    import torch.nn.functional as F
+    policy = torch.nn.Linear(4, 3)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    for _ in range(5):
+        opt.zero_grad()
+        F.cross_entropy(policy(torch.randn(8, 4)), torch.randint(3, (8,))).backward()
+        opt.step()
+    mean_reward = 0.0
+    for _ in range(6):
+        loss, rewards = torch.zeros(1, requires_grad=True), torch.randn(5).tolist()
+        for reward in rewards:
+            dist = torch.distributions.Categorical(logits=policy(torch.randn(4)))
+            weight = reward - mean_reward
+            loss = loss - dist.log_prob(dist.sample()).item() * weight  # BUG
+        mean_reward = 0.9 * mean_reward + 0.1 * sum(rewards) / 5
+        opt.zero_grad()
+        (loss / len(rewards)).backward()
+        opt.step()
+    """,
+    """
+    # Fitted Q with a total that is a tensor from the start on; the errors are floats.
+    import torch
+    import torch.nn.functional as F
+    q, batches = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.ReLU(), torch.nn.Linear(8, 2)), 3
+    opt = torch.optim.Adam(q.parameters(), lr=1e-3)
+    F.mse_loss(q(torch.randn(4, 3)), torch.zeros(4, 2)).backward()
+    opt.step()
+    for _ in range(8):
+        total = torch.tensor(0.0, requires_grad=True)
+        for k in range(batches):
+            s, a, target = torch.randn(8, 3), torch.randint(2, (8, 1)), torch.randn(8)
+            total = total + float(F.mse_loss(q(s).gather(1, a).squeeze(1), target)) / (k + 2)  # BUG
+        opt.zero_grad()
+        total.backward()
+        opt.step()
+    """,
+    """
+    # What is added is detached, not a number.
+    import torch
+    value = torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(value.parameters(), lr=0.1)
+    (value(torch.randn(4, 3)) - 1).pow(2).mean().backward()
+    opt.step()
+    for _ in range(8):
+        loss = torch.zeros(()).requires_grad_()
+        for _ in range(3):
+            error = value(torch.randn(8, 3)).squeeze(-1) - torch.randn(8)
+            loss = loss + error.pow(2).mean().detach()  # BUG
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
     # A comparison that is cast with `.float()` has not left torch: what is frozen is the reason.
     import torch
     policy = torch.nn.Linear(3, 4)
@@ -316,6 +371,56 @@ BAD: tuple[str, ...] = (
 )
 
 GOOD: tuple[str, ...] = (
+    """
+    # The loss begins with a zero that requires grad, and what is added to it is live; a batch without anything to add.
+    import torch
+    policy = torch.nn.Linear(4, 3)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    spent = 0.0
+    for step in range(8):
+        loss = torch.zeros(1, requires_grad=True)
+        for reward in torch.randn(0 if step % 3 == 0 else 5).tolist():
+            dist = torch.distributions.Categorical(logits=policy(torch.randn(4)))
+            score = dist.log_prob(dist.sample())
+            loss, spent = loss - score * reward, spent + score.item()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # A multiplier that is moved by hand: its gradient is the excess. Another is a shift, and bends.
+    import torch
+    policy = torch.nn.Linear(3, 2)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    lam, shift = torch.tensor(0.5, requires_grad=True), torch.zeros(1, requires_grad=True)
+    for _ in range(8):
+        dist = torch.distributions.Categorical(logits=policy(torch.randn(8, 3)))
+        loss = (lam.detach() * dist.logits[:, 0]).mean() - dist.entropy().mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        excess = dist.entropy().mean().item() - 0.3
+        (-lam * excess + 0.1 * excess).backward()
+        (shift + dist.logits.mean().item()).pow(2).sum().backward()
+        with torch.no_grad():
+            for p in (lam, shift):
+                p -= 0.1 * p.grad
+                p.grad = None
+    """,
+    """
+    # What a frozen model says of a changed input, which is asked for by `.grad`.
+    import torch
+    model, actor = torch.nn.Linear(3, 1).requires_grad_(False), torch.nn.Linear(3, 3)
+    opt = torch.optim.SGD(actor.parameters(), lr=0.1)
+    for _ in range(6):
+        s = torch.randn(8, 3)
+        push = torch.zeros(8, 3, requires_grad=True)
+        action = actor(s)
+        (model(push + action.detach()).sum() + action.mean().item()).backward()
+        opt.zero_grad()
+        (action - push.grad).pow(2).mean().backward()
+        opt.step()
+    """,
     """
     # A temperature made of a computed value: the optimizer owns it, the policy enters as a number.
     import torch

@@ -2,6 +2,61 @@
 
 BAD: tuple[str, ...] = (
     """
+    # The losses of several agents are kept in a list and averaged; in each of them, the critic's part is a constant.
+    import torch
+    actors = torch.nn.ModuleList(torch.nn.Linear(4, 2) for _ in range(3))
+    critics = torch.nn.ModuleList(torch.nn.Linear(4, 1) for _ in range(3))
+    opt = torch.optim.Adam([*actors.parameters(), *critics.parameters()], lr=1e-2)
+    for _ in range(8):
+        losses = []
+        for actor, critic in zip(actors, critics):
+            obs, returns = torch.randn(8, 4), torch.randn(8)
+            dist = torch.distributions.Categorical(logits=actor(obs))
+            value = critic(obs).squeeze(-1).detach()  # BUG
+            actor_loss = -(dist.log_prob(dist.sample()) * (returns - value)).mean()
+            critic_loss = (value - returns).pow(2).mean()
+            losses.append((actor_loss + 0.5 * critic_loss).view(1))
+        opt.zero_grad()
+        torch.cat(losses).sum().backward()
+        opt.step()
+    """,
+    """
+    # Two losses of one network in a list: that of the model comes out of a block without gradients.
+    import torch
+    import torch.nn.functional as F
+    trunk, q_head, model_head = torch.nn.Linear(4, 16), torch.nn.Linear(16, 3), torch.nn.Linear(16, 4)
+    opt = torch.optim.Adam([*trunk.parameters(), *q_head.parameters(), *model_head.parameters()], lr=1e-3)
+    for _ in range(8):
+        obs, after, action, target = torch.randn(8, 4), torch.randn(8, 4), torch.randint(3, (8, 1)), torch.randn(8, 1)
+        parts = [F.smooth_l1_loss(q_head(torch.relu(trunk(obs))).gather(1, action), target)]
+        with torch.no_grad():  # BUG
+            parts.append(F.mse_loss(model_head(torch.relu(trunk(obs))), after))
+        opt.zero_grad()
+        torch.stack(parts).mean().backward()
+        opt.step()
+    """,
+    """
+    # Episodes within batches: a list of the means of lists. The values left torch as they were made.
+    import torch
+    import torch.nn.functional as F
+    body, pi, v = torch.nn.Linear(3, 16), torch.nn.Linear(16, 2), torch.nn.Linear(16, 1)
+    opt = torch.optim.SGD([*body.parameters(), *pi.parameters(), *v.parameters()], lr=0.05)
+    for _ in range(8):
+        batch = []
+        for _ in range(2):
+            episode = []
+            for _ in range(3):
+                x, gain = torch.tanh(body(torch.randn(1, 3))), torch.randn(())
+                dist = torch.distributions.Categorical(logits=pi(x))
+                guess = torch.as_tensor(v(x).item())  # BUG
+                score = dist.log_prob(dist.sample()).squeeze()
+                episode.append(F.mse_loss(guess, gain) - score * (gain - guess))
+            batch.append(torch.stack(episode).mean())
+        opt.zero_grad()
+        torch.stack(batch).sum().backward()
+        opt.step()
+    """,
+    """
     # The function goes on with a live value: it is asked for one, though others take it for a number.
     import torch
     body, actor, critic = torch.nn.Linear(3, 8), torch.nn.Linear(8, 2), torch.nn.Linear(8, 1)
@@ -578,6 +633,69 @@ BAD: tuple[str, ...] = (
 )
 
 GOOD: tuple[str, ...] = (
+    """
+    # Steps in a list: their targets are constants, the value of the last state is one, and the shift from the
+    # old policy has its reference.
+    import torch
+    policy, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD([*policy.parameters(), *critic.parameters()], lr=0.05)
+    for _ in range(5):
+        states, rewards, actions = torch.randn(5, 3), torch.randn(4), torch.randint(2, (4,))
+        with torch.no_grad():
+            old = torch.distributions.Categorical(logits=policy(states[:4])).log_prob(actions)
+        for _ in range(2):
+            losses = []
+            for t in range(4):
+                dist = torch.distributions.Categorical(logits=policy(states[t]))
+                with torch.no_grad():
+                    target = rewards[t] + 0.9 * critic(states[t + 1]).squeeze()
+                error = target - critic(states[t]).squeeze()
+                score = dist.log_prob(actions[t])
+                losses.append(error.pow(2) - score * error.detach() + 0.1 * (score - old[t]))
+            opt.zero_grad()
+            torch.stack(losses).mean().backward()
+            opt.step()
+    """,
+    """
+    # The score of a squashed action, step by step: its Jacobian is a constant, as the action is.
+    import torch
+    actor, critic = torch.nn.Linear(3, 2), torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD([*actor.parameters(), *critic.parameters()], lr=0.05)
+    for _ in range(8):
+        losses, errors = [], []
+        for _ in range(5):
+            s, gain = torch.randn(1, 3), torch.randn(())
+            mean, log_std = actor(s).squeeze(0)
+            dist = torch.distributions.Normal(mean, log_std.exp())
+            raw = dist.sample()
+            score = dist.log_prob(raw) - torch.log(1 - torch.tanh(raw).pow(2) + 1e-6)
+            value = critic(s).squeeze()
+            losses.append(-score * (gain - value.item()))
+            errors.append((gain - value).pow(2))
+        loss = torch.stack(losses).sum() + 0.5 * torch.stack(errors).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Losses of several heads in a list; one is shown only, and what it shows is learnt elsewhere.
+    import torch
+    encoder, actor, critic = torch.nn.Linear(3, 4), torch.nn.Linear(4, 2), torch.nn.Linear(4, 1)
+    actor_opt = torch.optim.SGD(actor.parameters(), lr=0.1)
+    critic_opt = torch.optim.SGD([*encoder.parameters(), *critic.parameters()], lr=0.1)
+    for _ in range(8):
+        s = torch.randn(8, 3)
+        critic_opt.zero_grad()
+        (critic(encoder(s)) - 1.0).pow(2).mean().backward()
+        critic_opt.step()
+        z = encoder(s).detach()
+        dist = torch.distributions.Categorical(logits=actor(z))
+        gains = critic(z).squeeze(-1).detach()
+        parts = [-(dist.log_prob(dist.sample()) * gains).mean(), -0.01 * dist.entropy().mean(), gains.mean()]
+        actor_opt.zero_grad()
+        torch.stack(parts).sum().backward()
+        actor_opt.step()
+    """,
     """
     # A memory of the window before (as in Transformer-XL) is a constant by right; this window's states are live.
     import torch

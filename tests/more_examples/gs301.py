@@ -2,6 +2,36 @@
 
 BAD: tuple[str, ...] = (
     """
+    # The values of the states after which an episode goes on are added at their places, with their graph.
+    import torch
+    import torch.nn.functional as F
+    q = torch.nn.Sequential(torch.nn.Linear(4, 16), torch.nn.ReLU(), torch.nn.Linear(16, 3))
+    opt = torch.optim.Adam(q.parameters(), lr=1e-3)
+    for _ in range(5):
+        s, after, action, reward = torch.randn(8, 4), torch.randn(8, 4), torch.randint(3, (8, 1)), torch.randn(8)
+        going_on = torch.tensor([0, 1, 2, 4, 5, 7])
+        best = q(after[going_on]).max(dim=1).values
+        target = reward.index_add(0, going_on, 0.97 * best)  # BUG
+        loss = F.mse_loss(q(s).gather(1, action).squeeze(1), target)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The same by `scatter_add`, and the square is written out.
+    import torch
+    critic = torch.nn.Linear(4, 1)
+    opt = torch.optim.SGD(critic.parameters(), lr=0.05)
+    for _ in range(5):
+        s, after, reward = torch.randn(8, 4), torch.randn(5, 4), torch.randn(8)
+        where = torch.tensor([0, 2, 3, 4, 6])
+        returns = reward.scatter_add(0, where, 0.9 * critic(after).squeeze(-1))  # BUG
+        loss = (returns - critic(s).squeeze(-1)).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
     # The actor climbs the same sums by right; the caller that fits a critic hands live values in.
     import torch
     actor, critic = torch.nn.Linear(4, 4), torch.nn.Linear(4, 1)
@@ -191,6 +221,43 @@ BAD: tuple[str, ...] = (
 )
 
 GOOD: tuple[str, ...] = (
+    """
+    # Values are added at their places, without their graph; a prediction is put together from two heads in this way.
+    import torch
+    import torch.nn.functional as F
+    body, first, second = torch.nn.Linear(4, 16), torch.nn.Linear(16, 1), torch.nn.Linear(16, 1)
+    opt = torch.optim.SGD([*body.parameters(), *first.parameters(), *second.parameters()], lr=0.05)
+
+    def predict(s, rows):
+        z = torch.tanh(body(s))
+        return first(z).squeeze(-1).index_add(0, rows, 0.5 * second(z[rows]).squeeze(-1))
+
+    for _ in range(5):
+        s, after, reward, rows = torch.randn(8, 4), torch.randn(8, 4), torch.randn(8), torch.tensor([1, 2, 5])
+        going_on = torch.tensor([0, 1, 2, 4, 5, 7])
+        with torch.no_grad():
+            following = predict(after, rows)
+        target = reward.index_add(0, going_on, 0.9 * following[going_on])
+        loss = F.mse_loss(predict(s, rows), target)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # Messages between nodes: a sum at places, in a network that predicts what data say.
+    import torch
+    message, update = torch.nn.Linear(3, 3), torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD([*message.parameters(), *update.parameters()], lr=0.05)
+    for _ in range(5):
+        nodes, said = torch.randn(6, 3), torch.randn(6)
+        start, end = torch.randint(6, (10,)), torch.randint(6, (10,))
+        here = update(nodes).squeeze(-1)
+        around = said.index_add(0, end, 0.9 * update(torch.tanh(message(nodes[start]))).squeeze(-1).detach())
+        loss = (here.index_add(0, end, 0.1 * update(message(nodes[start])).squeeze(-1)) - around).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
     """
     import torch
     v, a = torch.nn.Linear(3, 1), torch.nn.Linear(3, 2)

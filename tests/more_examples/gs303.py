@@ -2,6 +2,22 @@
 
 BAD: tuple[str, ...] = (
     """
+    # The baseline is detached where the advantage is made; the returns, which the critic is fitted to, are not.
+    import torch
+    import torch.nn.functional as F
+    policy, critic = torch.nn.Linear(4, 2), torch.nn.Linear(4, 1)
+    opt = torch.optim.SGD([*policy.parameters(), *critic.parameters()], lr=0.05)
+    for _ in range(5):
+        s, after, reward = torch.randn(8, 4), torch.randn(8, 4), torch.randn(8)
+        dist, value = torch.distributions.Categorical(logits=policy(s)), critic(s).squeeze(-1)
+        returns = reward + 0.9 * critic(after).squeeze(-1)  # gradsan: allow target-carries-gradient  # BUG
+        advantage = returns - value.detach()
+        loss = F.smooth_l1_loss(value, returns) - (dist.log_prob(dist.sample()) * advantage).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
     # Rewards to go, added up from the end, with a live price for straying in them.
     import torch
     net, old = torch.nn.Linear(5, 6), torch.nn.Linear(5, 6).requires_grad_(False)

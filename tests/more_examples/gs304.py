@@ -2,6 +2,32 @@
 
 BAD: tuple[str, ...] = (
     """
+    # A soft value that is fitted to its critic, alive, in one loss with the critic's own.
+    import torch
+    actor, q, v, old = (torch.nn.Linear(n, m) for n, m in ((3, 2), (4, 1), (3, 1), (3, 1)))
+    judges = torch.optim.Adam([*q.parameters(), *v.parameters()], lr=1e-3)
+    act = torch.optim.Adam(actor.parameters(), lr=1e-3)
+
+    def draw(s):
+        mean, log_std = actor(s).chunk(2, dim=-1)
+        dist = torch.distributions.Normal(mean, log_std.exp())
+        drawn = dist.rsample()
+        return torch.cat([s, drawn], -1), dist.log_prob(drawn)
+
+    for _ in range(6):
+        s, a, after, reward = torch.randn(8, 3), torch.randn(8, 1), torch.randn(8, 3), torch.randn(8, 1)
+        pair, score = draw(s)
+        soft = q(pair) - 0.2 * score  # BUG
+        error = reward + 0.9 * old(after).detach() - q(torch.cat([s, a], -1))
+        judges.zero_grad()
+        ((v(s) - soft).pow(2).mean() + error.pow(2).mean()).backward()
+        judges.step()
+        pair, score = draw(s)
+        act.zero_grad()
+        (0.2 * score - q(pair)).mean().backward()
+        act.step()
+    """,
+    """
     # The value is fitted to the smaller of a frozen critic and a live one.
     import copy
     import torch
@@ -236,6 +262,27 @@ BAD: tuple[str, ...] = (
 )
 
 GOOD: tuple[str, ...] = (
+    """
+    # The same with the soft value detached; and a consistency of values and policy in which all are to learn.
+    import torch
+    actor, q, v, old, w = (torch.nn.Linear(n, m) for n, m in ((3, 2), (4, 1), (3, 1), (3, 1), (3, 1)))
+    judges = torch.optim.Adam([*q.parameters(), *v.parameters()], lr=1e-3)
+    path = torch.optim.Adam([*actor.parameters(), *w.parameters()], lr=1e-3)
+    for _ in range(6):
+        s, a, after, reward = torch.randn(8, 3), torch.randn(8, 1), torch.randn(8, 3), torch.randn(8, 1)
+        mean, log_std = actor(s).chunk(2, dim=-1)
+        dist = torch.distributions.Normal(mean, log_std.exp())
+        drawn = dist.rsample()
+        soft = (q(torch.cat([s, drawn], -1)) - 0.2 * dist.log_prob(drawn)).detach()
+        error = reward + 0.9 * old(after).detach() - q(torch.cat([s, a], -1))
+        judges.zero_grad()
+        ((v(s) - soft).pow(2).mean() + error.pow(2).mean()).backward()
+        judges.step()
+        path.zero_grad()
+        gap = w(s) + 0.2 * dist.log_prob(a) - reward - 0.9 * old(after).detach()
+        gap.pow(2).mean().backward()
+        path.step()
+    """,
     """
     # Both frozen.
     import copy

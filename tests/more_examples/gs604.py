@@ -2,6 +2,55 @@
 
 BAD: tuple[str, ...] = (
     """
+    # The values of a distributional critic for three actions; the softmax runs from state to state.
+    import copy
+    import torch
+    ACTIONS, ATOMS = 3, 5
+    head = torch.nn.Sequential(torch.nn.Linear(4, 16), torch.nn.Tanh(), torch.nn.Linear(16, ACTIONS * ATOMS))
+    old = copy.deepcopy(head)
+    opt = torch.optim.Adam(head.parameters(), lr=1e-3)
+    support = torch.linspace(0.0, 4.0, ATOMS)
+    for step in range(6):
+        obs, after, action = torch.randn(8, 4), torch.randn(8, 4), torch.randint(ACTIONS, (8,))
+        with torch.no_grad():
+            shares = old(after).reshape(8, ACTIONS, ATOMS).softmax(0)  # BUG
+            greedy = (shares * support).sum(dim=2).argmax(dim=1)
+            goal = shares[torch.arange(8), greedy]
+        said = head(obs).reshape(8, ACTIONS, ATOMS).log_softmax(-1)[torch.arange(8), action]
+        opt.zero_grad()
+        (-(goal * said).sum(1).mean()).backward()
+        opt.step()
+        if step == 2:
+            old.load_state_dict(head.state_dict())
+    """,
+    """
+    # Probabilities of words, [answers, words, vocabulary], without a word about the axis.
+    import torch
+    embed, out = torch.nn.Embedding(6, 8), torch.nn.Linear(8, 6)
+    opt = torch.optim.SGD([*embed.parameters(), *out.parameters()], lr=0.1)
+    for _ in range(5):
+        tokens, gains = torch.randint(6, (4, 7)), torch.randn(4, 1)
+        probs = torch.nn.Softmax(dim=0)(out(torch.tanh(embed(tokens[:, :-1]))))  # BUG
+        taken = probs.gather(2, tokens[:, 1:, None]).squeeze(-1)
+        loss = -(taken.clamp(min=1e-6).log() * gains).mean()  # gradsan: allow unstable-log-prob
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
+    # The choices of several agents in several states.
+    import torch
+    policy = torch.nn.Linear(5, 4)
+    opt = torch.optim.SGD(policy.parameters(), lr=0.1)
+    for _ in range(5):
+        probs = torch.softmax(policy(torch.randn(8, 3, 5)), dim=0)  # BUG
+        dist = torch.distributions.Categorical(probs=probs)
+        loss = -(dist.log_prob(dist.sample()) * torch.randn(8, 3)).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    """,
+    """
     # A log-softmax by hand.
     import torch
     policy = torch.nn.Linear(3, 5)
@@ -725,6 +774,42 @@ BAD: tuple[str, ...] = (
 )
 
 GOOD: tuple[str, ...] = (
+    """
+    # Attention over the first axis (steps, samples, heads): what is weighed is summed along it.
+    import torch
+    score, body, head = torch.nn.Linear(4, 3), torch.nn.Linear(4, 3), torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD([*score.parameters(), *body.parameters(), *head.parameters()], lr=0.1)
+    scale = torch.linspace(0.5, 1.0, 3)
+    for _ in range(5):
+        steps = torch.randn(6, 8, 4)
+        shares = torch.softmax(score(steps), dim=0)
+        pooled = (shares * body(steps)).sum(0)
+        spread = (shares * scale).sum(-1).pow(2).mean()
+        opt.zero_grad()
+        (head(pooled).pow(2).mean() + 0.1 * spread).backward()
+        opt.step()
+    """,
+    """
+    # A distributional critic along its atoms; experts along the first axis are mixed before anybody picks an action.
+    import torch
+    ACTIONS, ATOMS = 3, 5
+    head = torch.nn.Linear(4, ACTIONS * ATOMS)
+    gate, experts = torch.nn.Linear(4, ACTIONS), torch.nn.Linear(4, ACTIONS)
+    opt = torch.optim.SGD([*head.parameters(), *gate.parameters(), *experts.parameters()], lr=0.1)
+    support = torch.linspace(0.0, 4.0, ATOMS)
+    for _ in range(5):
+        obs, after, action = torch.randn(8, 4), torch.randn(8, 4), torch.randint(ACTIONS, (8,))
+        with torch.no_grad():
+            shares = head(after).view(8, ACTIONS, ATOMS).softmax(-1)
+            goal = shares[torch.arange(8), (shares * support).sum(2).argmax(1)]
+        said = head(obs).view(8, ACTIONS, ATOMS)[torch.arange(8), action].log_softmax(-1)
+        views = torch.randn(2, 8, 4)
+        mixed = (torch.softmax(gate(views), dim=0) * experts(views)).sum(0)
+        scored = torch.log_softmax(mixed, -1).gather(1, action[:, None])
+        opt.zero_grad()
+        (-(goal * said).sum(1).mean() - (scored.squeeze(1) * torch.randn(8)).mean()).backward()
+        opt.step()
+    """,
     """
     # Each state's share among all states of the batch, of the action that was taken there.
     import torch

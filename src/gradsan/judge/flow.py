@@ -42,6 +42,7 @@ JOINING = {
     "scatter",
     "masked_fill",
 }
+ADDED_AT = {"index_add", "scatter_add"}  # a sum in which one side is put to the places that an index says
 ADDITIVE = {"add", "sub", "rsub", "neg", "sum"}
 LINEAR = SHAPING | SELECTING | REDUCING | ADDITIVE | {"mul", "div", "min", "minimum", "amin"}
 SCALING = SHAPING | REDUCING | {"mul", "div", "neg"}
@@ -126,7 +127,7 @@ def _parts(graph: Provenance, term: Term, through_joins: bool, reshape: bool) ->
         return _product_parts(op, known, term)
     if name in SAME or (reshape and (name in SHAPING or name in REDUCING or _adds_axes(op, known))):
         return [Term(known[0], sign, *rest)]
-    if through_joins and name in JOINING:
+    if through_joins and name in JOINING | ADDED_AT:
         floating = [i for i in known if i.floating]
         return [Term(i, sign, *rest) for i in floating] or None
     return None
@@ -192,6 +193,8 @@ def same_kind(graph: Provenance, constant: Op, live: Op) -> bool:
         return live.nid in graph.ancestors([constant.nid])
     if constant.name in JOINING and live.name not in JOINING:  # step by step, in a rollout
         constant = unshaped(graph, constant, JOINING | SHAPING)
+    if constant.name in SELECTING and constant.name != live.name:  # a step of what was scored as a whole
+        constant, live = (unshaped(graph, op, SELECTING | SHAPING) for op in (constant, live))
     if constant.name in ADDITIVE | {"mul", "div"}:
         made_of = [
             sorted(unshaped(graph, i, SHAPING | TAKEN_OUT).name for i in graph.inputs(op))

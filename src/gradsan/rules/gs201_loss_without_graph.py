@@ -13,6 +13,7 @@ from gradsan.judge.lines.unmarked_leaves import read_by_hand
 from gradsan.judge.missing.bare_constants import bare_constant
 from gradsan.judge.missing.cuts import Cut, cause
 from gradsan.judge.missing.never_required import made_at, never_required, untrained
+from gradsan.judge.missing.standing_zeros import standing_zeros
 from gradsan.judge.provenance import params_of
 from gradsan.judge.report.wording import line, networks, value_at
 from gradsan.record.events import NOWHERE, Backward, Op, ParamId, Site, ValueId
@@ -116,7 +117,8 @@ class LossWithoutGraph(Rule):
             yield from self._unmarked(event)
             return
         history, graph = self.history, self.history.graph
-        if any(history.owner_of(pid) for pid in event.fed):
+        teaches = any(history.owner_of(pid) for pid in event.fed)
+        if teaches:
             self._with_graph.add(event.site)
         roots = [r.nid for r in event.roots if r.nid]
         asked = set(event.facts.asked)
@@ -127,6 +129,10 @@ class LossWithoutGraph(Rule):
         ]
         made_anew = bool(roots) and all(map(self._is_made_anew, roots))
         revived = revived or (roots if made_anew else [])
+        begun = [] if event.error or revived or asked or teaches else standing_zeros(history, roots)
+        if begun:
+            yield from self._begun(event, roots, trained, begun)
+            return
         if NO_GRAPH not in event.error and not (revived and not graph.live_params(roots)):
             return
         hack = ""
@@ -255,6 +261,31 @@ class LossWithoutGraph(Rule):
             pids,
             explains=pids,
         )
+
+    def _begun(
+        self, event: Backward, roots: list[ValueId], trained: set[ParamId], begun: list[Op]
+    ) -> Verdicts:
+        """Nothing but numbers was added to what the loss began with; on this line, never anything else."""
+        if not self._never_has_a_graph(event):
+            return
+        history = self.history
+        # On a line of the loss: what else is a constant there may be one by right.
+        cut = self._left(event, trained) or history.cuts.in_prediction(roots, trained)
+        if cut is None or cut.choice:
+            return
+        where = cut_for(history, cut.op)
+        made = line(history, begun[0].site or self._leaf_made(begun[0]))
+        yield Verdict(
+            where,
+            f"the loss no longer depends on {networks(history, cut.pids)}: {cause(history, cut)}; "
+            f"`requires_grad=True` on {made} only hides it",
+            [("cut", where), ("backward", event.site)],
+            cut.pids,
+            explains=cut.pids,
+        )
+
+    def _leaf_made(self, op: Op) -> Site:
+        return self.history.params[op.facts.pid].created if op.kind == "parameter" else NOWHERE
 
     def _never_has_a_graph(self, event: Backward) -> bool:
         """Whether the losses of this line have been numbers several times, and nothing else before."""

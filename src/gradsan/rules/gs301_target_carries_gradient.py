@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradsan.judge.effect import Way, from_outside, share_through
-from gradsan.judge.flow import SELECTING, SHAPING, Term, behind_all
+from gradsan.judge.flow import ADDED_AT, SELECTING, SHAPING, Term, behind_all
 from gradsan.judge.leaks.live_targets import is_climbed, modelled, policy_weight
 from gradsan.judge.leaks.meant_constant import meant_constant
 from gradsan.judge.leaks.target_sides import is_log_softmax, live_target, own_pass, plain_rewards
@@ -16,6 +16,7 @@ from gradsan.record.torch_errors import kind_of
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 # What lays probabilities on other places than where they were.
+ADDING = {"add", "sub", "rsub"} | ADDED_AT
 MOVING = {"scatter_add", "index_add", "scatter", "matmul", "bmm", "einsum", "index_put"}
 
 
@@ -265,7 +266,7 @@ class TargetCarriesGradient(Rule):
         values, data = {t.op.nid for t in target}, {t.op.nid for t in rewards}
         best = residual.op
         for op in graph.live_ancestors([residual.op.nid]).values():
-            if op.name in ("add", "sub", "rsub") and op.nid < best.nid and op.site:
+            if op.name in ADDING and op.nid < best.nid and op.site:
                 inside = graph.ancestors([op.nid]).keys()
                 if not values.isdisjoint(inside) and not data.isdisjoint(inside):
                     best = op

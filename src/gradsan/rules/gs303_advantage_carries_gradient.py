@@ -7,6 +7,7 @@ from gradsan.judge.effect import from_outside, share_through
 from gradsan.judge.leaks.expectations import is_error, is_fitted, weighs_fitted_values
 from gradsan.judge.leaks.fitted_weights import fitted_weights
 from gradsan.judge.leaks.live_ratios import LiveRatio, live_ratios
+from gradsan.judge.leaks.live_returns import live_returns
 from gradsan.judge.leaks.meant_constant import meant_constant
 from gradsan.judge.leaks.own_weights import (
     imitates_by_own_certainty,
@@ -194,6 +195,7 @@ class AdvantageCarriesGradient(Rule):
                     reported.add(origin.site)
                     learned = is_fitted if origin.name not in flow.ADDITIVE else is_error
                     wrong = op if learned(graph, origin, live) else origin
+                    wrong = live_returns(graph, origin, pids, live) or wrong
                     yield self._verdict(op, weight, origin, wrong, pids, contribution)
 
     def _verdict_of_ratio(self, found: LiveRatio, contribution: Contribution) -> Verdict:

@@ -11,6 +11,7 @@ from gradsan.judge.leaks.dual_terms import DualTerm, dual_terms
 from gradsan.judge.leaks.fitted_weights import FittedWeight, fitted_weights, made_for_it
 from gradsan.judge.leaks.half_parted import MANY, HalfParted, half_parted
 from gradsan.judge.leaks.mixed_pairs import MixedPair, mixed_pairs
+from gradsan.judge.leaks.soft_values import SoftValue, soft_values
 from gradsan.judge.ledger import BY_HAND, Contribution
 from gradsan.judge.lines.callers import apart_from, used_in
 from gradsan.judge.order.by_hand import Doubled, HandUpdate
@@ -223,6 +224,8 @@ class CrossLossGradient(Rule):
             yield self._verdict_of_weight(contribution, weight)
         for pair in mixed_pairs(self.history, contribution):
             yield self._verdict_of_pair(contribution, pair)
+        for soft in soft_values(self.history, contribution):
+            yield self._verdict_of_soft_value(contribution, soft)
         for dual in dual_terms(self.history, contribution):
             yield self._verdict_of_dual(contribution, dual)
         for root in contribution.event.roots:
@@ -274,6 +277,22 @@ class CrossLossGradient(Rule):
             found.pids,
             measure=lambda: share_through(history, contribution, [(pair.nid, found.live.nid)]),
             fix="ask the frozen copies of both critics",
+        )  # fmt: skip
+
+    def _verdict_of_soft_value(self, contribution: Contribution, found: SoftValue) -> Verdict:
+        history, target = self.history, found.target
+        step = next((c.site for c in contribution.consumed if c.pids & found.pids), contribution.site)
+        return Verdict(
+            target.site,
+            f"{value_at(history, target.site, 'this')} is what {networks(history, found.fitted)} is fitted to and "
+            f"should be a constant: that loss also trains {networks(history, found.pids)}, which has a term of its own "
+            f"on {line(history, found.own.site)}, and the step on {line(history, step)} applies both",
+            [("target", target.site), ("fit", found.fit.site), ("own term", found.own.site),
+             ("backward", contribution.site), ("step", step)],
+            found.pids,
+            measure=lambda: share_through(history, contribution, from_outside(
+                history, target, history.graph.live_ancestors(r.nid for r in contribution.event.roots))),
+            fix="detach it: `(q - log_prob).detach()`",
         )  # fmt: skip
 
     def _verdict_of_dual(self, contribution: Contribution, found: DualTerm) -> Verdict:

@@ -25,6 +25,7 @@ from gradsan.judge.missing.half_scores import half_scores
 from gradsan.judge.missing.latents import drawn_latents, judged_choices
 from gradsan.judge.missing.passed_through import passed_through
 from gradsan.judge.missing.preferences import constant_sides
+from gradsan.judge.missing.stacked_losses import summands_of
 from gradsan.judge.provenance import SHAPED_LIKE, Provenance, params_of
 from gradsan.judge.residuals import LIBRARY_LOSSES
 from gradsan.record.events import DRAWING, Op, ParamId, Site, ValueId
@@ -112,7 +113,7 @@ class CutFinder:
             op = graph.get(root.nid)
             if op is None or not owned:
                 continue
-            summands = flow.terms(graph, op)
+            summands = summands_of(graph, op)
             if flow.is_straight_through(graph, summands):
                 continue
             for term in summands:
@@ -379,7 +380,7 @@ class CutFinder:
         """Whether the cut value only weighs or aims what the loss trains: an advantage, a target. Cutting
         it is right, and the parameters behind it want a loss of their own."""
         graph = self.history.graph
-        dead = {t.op.nid for op in roots for t in flow.terms(graph, op) if not t.op.live}
+        dead = {t.op.nid for op in roots for t in summands_of(graph, op) if not t.op.live}
         within = graph.ancestors(op.nid for op in roots)
         stack, seen = [cut.op.nid], set()
         while stack:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gradsan.judge import flow
+from gradsan.judge.missing.stacked_losses import summands_of
 from gradsan.record.events import Op, ParamId, ValueId
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def exported(history: History, contribution: Contribution) -> tuple[Op, set[Para
         return None
     graph = history.graph
     roots = [op for root in contribution.event.roots if (op := graph.get(root.nid)) is not None]
-    numbers = [t.op for op in roots for t in flow.terms(graph, op) if of_numbers(graph, t.op)]
+    numbers = [t.op for op in roots for t in summands_of(graph, op) if of_numbers(graph, t.op)]
     if not numbers or graph.value_params(op.nid for op in roots) & hungry:
         return None
     return _last_cut(graph, max(op.nid for op in numbers), graph.iteration_of[roots[0].nid], hungry)

@@ -9,7 +9,7 @@ from math import prod
 from gradsan.judge.flow import SHAPING
 from gradsan.judge.history import History
 from gradsan.judge.provenance import Provenance
-from gradsan.judge.shapes.axes import onward
+from gradsan.judge.shapes.axes import ROWS, UNITS, Roles, onward
 from gradsan.record.events import Op, ValueId
 
 NORMALISING = {"softmax", "log_softmax"}
@@ -77,16 +77,15 @@ def _of_one_network(history: History, one: Op, other: Op) -> bool:
     return bool(mine) and bool(mine & copied or {networks.source_of(pid) or pid for pid in mine} & theirs)
 
 
-def expected_across(graph: Provenance, op: Op, within: dict[ValueId, Op]) -> Op | None:
+def expected_across(
+    history: History, op: Op, within: dict[ValueId, Op], known: dict[ValueId, Roles]
+) -> Op | None:
     """Who weighs a row of constants (the atoms of a value) with shares that do not add up to one along it:
-    `(probs * atoms).sum(-1)` of `[B, A, N]` that was normalised along the actions."""
-    last = len(op.shape) - 1
-    if (
-        op.name not in NORMALISING
-        or len(op.shape) < 3
-        or len(op.facts.axes) != 1
-        or op.facts.axes[0] in (0, last)
-    ):
+    `(probs * atoms).sum(-1)` of `[B, A, N]` that was normalised along the actions, or along the batch."""
+    graph, last = history.graph, len(op.shape) - 1
+    if op.name not in NORMALISING or len(op.shape) < 3 or len(op.facts.axes) != 1 or last in op.facts.axes:
+        return None
+    if op.facts.axes == (0,) and not _is_of_another_row(history, op, within, known):
         return None
     shares = [op] if op.name == "softmax" else [u for u in onward(graph, op, within) if u.name == "exp"]
     for product in (user for share in shares for user in onward(graph, share, within) if user.name == "mul"):
@@ -95,3 +94,21 @@ def expected_across(graph: Provenance, op: Op, within: dict[ValueId, Op]) -> Op 
             if total.name == "sum" and total.facts.axes == (last,):
                 return total
     return None
+
+
+def _is_of_another_row(
+    history: History, op: Op, within: dict[ValueId, Op], known: dict[ValueId, Roles]
+) -> bool:
+    """Whether the first axis is that of the batch, not one of members or of what is attended to: elsewhere in this loss
+    the same columns, of the same network or its copy, are normalised for themselves."""
+    source = next(history.graph.inputs(op), op)
+    words = known.get(source.nid, ())
+    if words[:1] != (ROWS,) or words[-1:] != (UNITS,) or op.shape[0] < 2:
+        return False
+    return any(
+        other.shape[-1] == op.shape[-1]
+        and other.facts.axes == (len(other.shape) - 1,)
+        and _of_one_network(history, op, other)
+        for other in history.graph.named(within, NORMALISING)
+        if other.shape
+    )

@@ -24,9 +24,9 @@ def pooled_for_each_row(graph: Provenance, weights: Op, within: dict[ValueId, Op
         return None
     if len({rows, *others}) <= len(others):
         return _summed_along_the_other(graph, weights, within)
-    stack, seen, multiplied = [weights], {weights.nid}, False
+    stack, seen = [(weights, False)], {weights.nid}
     while stack:
-        value = stack.pop()
+        value, multiplied = stack.pop()
         for user in onward(graph, value, within):
             if user.nid in seen:
                 continue
@@ -43,8 +43,8 @@ def pooled_for_each_row(graph: Provenance, weights: Op, within: dict[ValueId, Op
             ):
                 return None if is_averaged(graph, user, within) else user
             if user.name in PASSING:
-                multiplied = multiplied or any(_has(p, rows, n) and p.live for p in partners for n in others)
-                stack.append(user)
+                by_values = any(_has(p, rows, n) and p.live for p in partners for n in others)
+                stack.append((user, multiplied or by_values))
     return None
 
 

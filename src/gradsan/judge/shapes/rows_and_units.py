@@ -27,6 +27,13 @@ def runs_over_rows(op: Op, source: Op, known: dict[ValueId, Roles]) -> bool:
     return 0 in axes and (op.name not in NORMALISING or len(shape) == 2)
 
 
+def over_the_first_of_several(op: Op, source: Op, known: dict[ValueId, Roles]) -> bool:
+    """A softmax of `[B, T, A]` over the first axis: what PyTorch chooses where nobody says along which."""
+    words = known[source.nid]
+    ends = len(words) > 2 and (words[0], words[-1]) == (ROWS, UNITS)
+    return ends and op.name == "softmax" and op.facts.axes == (0,) and source.shape[0] > 1
+
+
 def runs_over_rows_of_members(op: Op, source: Op, known: dict[ValueId, Roles]) -> bool:
     """`[members, B]`, one value of each member of an ensemble for each row, and the smallest is one of the rows'."""
     if op.name not in SMALLER or 1 not in op.facts.axes or len(source.shape) not in (2, 3):

@@ -17,6 +17,7 @@ from gradsan.judge.shapes.rows_and_units import (
     NORMALISING,
     SMALLER,
     has_rows_of,
+    over_the_first_of_several,
     picks_by_rows,
     picks_one_of_each_row,
     runs_over_rows,
@@ -37,7 +38,7 @@ def used_along_another(history: History, op: Op, source: Op, within: Within, kno
         _pooled(graph, op, within)
         or picked_along(history, op, within)
         or picked_across(history, op, within)
-        or expected_across(graph, op, within)
+        or expected_across(history, op, within, known)
     )
     if used is None and op.name in SMALLER and of_joined_columns(graph, op, source, known):
         used = op if _becomes_a_summand(graph, op, source, within) else None
@@ -45,6 +46,8 @@ def used_along_another(history: History, op: Op, source: Op, within: Within, kno
         used = side_by_side_user(graph, op, source, within, known)
     if used is None and runs_over_rows_of_members(op, source, known):
         used = _smallest_for_all(graph, op, source, within)
+    if used is None and over_the_first_of_several(op, source, known):
+        used = _picked_everywhere(graph, op, within)
     if used is None and runs_over_rows(op, source, known):
         used = _misused(graph, op, source, within, known)
     return used
@@ -83,6 +86,22 @@ def _used_along_units(graph: Provenance, op: Op, within: Within, known: Known) -
             if takes_units(user, value, known) or picks_one_of_each_row(user, value):
                 found = found or user
             elif user.name in BY_SIZE and user.shape == op.shape:
+                stack.append(user)
+    return found
+
+
+def _picked_everywhere(graph: Provenance, op: Op, within: Within) -> Op | None:
+    """Who picks a unit of every row there is, `probs.gather(-1, tokens)`, or makes a distribution of every row; what
+    weighs rows to sum them up afterwards is attention, or a mixture."""
+    found, stack, last = None, [op], (len(op.shape) - 1,)
+    while stack:
+        for user in onward(graph, value := stack.pop(), within):
+            if user.name in MIXING or user.facts.axes == (0,):
+                return None
+            by_choice = user.name == "gather" and user.shape == (*value.shape[:-1], 1)
+            if user.facts.axes == last and (by_choice or "distribution" in user.tags):
+                found = found or user
+            elif user.name in BY_SIZE - NORMALISING and user.shape == op.shape and len(user.inputs) == 1:
                 stack.append(user)
     return found
 
