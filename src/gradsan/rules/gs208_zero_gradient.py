@@ -7,7 +7,6 @@ from gradsan.judge.history import History
 from gradsan.judge.ledger import Contribution
 from gradsan.judge.lines.source import backward_at
 from gradsan.judge.missing.closed_masks import closed_mask
-from gradsan.judge.missing.held_values import is_held_to_its_old_self
 from gradsan.judge.missing.known_answers import known_answer, made_equal
 from gradsan.judge.missing.limited_units import LimitedUnits
 from gradsan.judge.missing.own_target import WRITES, OwnTarget, own_target
@@ -369,35 +368,23 @@ class ZeroGradient(Rule):
         graph = self.history.graph
         live = graph.live_ancestors(root.nid for root in event.roots)
         for op in live.values():
-            if op.facts.saturated < SATURATED or not (found := self._cut_short(op, event, live)):
+            share = op.facts.saturated
+            if share < SATURATED or not (self._is_clamped_error(op, live) or self._is_dead_tail(op)):
                 continue
+            how = (
+                "is clamped before it enters the loss"
+                if op.name == "clamp"
+                else "gets a constant beyond a limit"
+            )
             seen = self._flat[op.site] = self._flat.get(op.site, 0) + 1
             if seen >= STEPS:
-                message, fix = found
                 yield Verdict(
                     op.site,
-                    message,
+                    f"the error {how}, so {share:.0%} of the samples (the most wrong "
+                    "ones) get no gradient at all",
                     [("zeroing op", op.site), ("backward", event.site)],
                     graph.live_params([op.nid]),
-                    fix=fix,
                 )
-
-    def _cut_short(self, op: Op, event: Backward, live: dict[ValueId, Op]) -> tuple[str, str] | None:
-        """What is lost to all that lies beyond the limits, and what to do about it; nothing where that is meant."""
-        graph, share = self.history.graph, f"{op.facts.saturated:.0%}"
-        nothing = f"so {share} of the samples (the most wrong ones) get no gradient at all"
-        if self._is_clamped_error(op, live):
-            return f"the error is clamped before it enters the loss, {nothing}", ""
-        if self._is_dead_tail(op):
-            return f"the error gets a constant beyond a limit, {nothing}", ""
-        if is_held_to_its_old_self(graph, op, live, [root.nid for root in event.roots]):
-            return (
-                f"the prediction enters the loss as its old value plus a clamped change and in no other way: {share} "
-                "of the samples are beyond the limit and get no gradient, however wrong they are",
-                "take the larger of both errors: "
-                "`torch.max((value - target) ** 2, (old + (value - old).clamp(-c, c) - target) ** 2)`",
-            )
-        return None
 
     def _is_clamped_error(self, op: Op, live: dict[ValueId, Op]) -> bool:
         """A difference reaches the loss through this clamp and no other way. Cut off at zero, it is to count with one
