@@ -42,6 +42,7 @@ JOINING = {
     "scatter",
     "masked_fill",
 }
+LAID_TOGETHER = {"cat", "concat", "concatenate", "hstack", "vstack", "stack"}  # all of them, and nothing else
 ADDED_AT = {"index_add", "scatter_add"}  # a sum in which one side is put to the places that an index says
 ADDITIVE = {"add", "sub", "rsub", "neg", "sum"}
 LINEAR = SHAPING | SELECTING | REDUCING | ADDITIVE | {"mul", "div", "min", "minimum", "amin"}

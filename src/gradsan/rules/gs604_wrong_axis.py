@@ -27,7 +27,7 @@ from gradsan.judge.shapes.torn_views import is_torn
 from gradsan.judge.shapes.turned_groups import Turned, turned_groups
 from gradsan.judge.shapes.uneven_scaling import UnevenScaling, uneven_scaling
 from gradsan.judge.shapes.used_otherwise import used_along_another
-from gradsan.record.events import Backward, Op, Site
+from gradsan.record.events import Backward, Op, Site, ValueId
 from gradsan.rules.base import Rule, Verdict, Verdicts
 
 CANDIDATES = NORMALISING | CHOOSING | SMALLER | {"gather", "mean", "logsumexp", "cosine_similarity"}
@@ -136,6 +136,11 @@ class WrongAxis(Rule):
             yield self._against_time(event, running)
         for crossed in crossed_rows(graph, within):
             yield self._rows_are_gone(event, crossed)
+        yield from self._by_roles(event, within)
+
+    def _by_roles(self, event: Backward, within: dict[ValueId, Op]) -> Verdicts:
+        """What only the roles of the axes tell."""
+        graph = self.history.graph
         candidates = [op for op in within.values() if op.name in CANDIDATES and op.facts.axes]
         reshaped = [op for op in within.values() if op.name in ("view", "reshape") and op.live]
         if not candidates and not reshaped:

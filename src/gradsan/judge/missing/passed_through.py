@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gradsan.judge.flow import LAID_TOGETHER
 from gradsan.judge.provenance import Provenance, params_of
 from gradsan.record.events import Op, ParamId, Site, ValueId
 
 Values = dict[ValueId, Op]
-JOINS = {"cat", "concat", "concatenate", "hstack", "vstack", "stack"}
 
 
 def passed_through(
@@ -20,7 +20,7 @@ def passed_through(
     values of the same parameters in another call. A memory of earlier windows joins what was used live as well, and a
     state that is cut off comes out of the layers that it goes into."""
     within, live = graph.ancestors(roots), graph.live_ancestors(roots)
-    joins = [op for op in graph.named(within, JOINS) if "no_grad" in op.tags and graph.is_cut(op)]
+    joins = [op for op in graph.named(within, LAID_TOGETHER) if "no_grad" in op.tags and graph.is_cut(op)]
     for join in joins:
         lost = [
             i for i in graph.inputs(join) if i.live and i.floating and not params_of(i) and i.nid not in live

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from math import prod
 
-from gradsan.judge.flow import Term, terms
+from gradsan.judge.flow import LAID_TOGETHER, Term, terms
 from gradsan.judge.provenance import Provenance
 from gradsan.record.events import Op, Site
 
 MOST = 64  # losses; of a longer list the last of every line stands for the others
-JOINS = {"stack", "cat", "concat", "concatenate", "hstack", "vstack"}
 
 
 def summands_of(graph: Provenance, root: Op) -> list[Term]:
@@ -23,7 +22,7 @@ def summands_of(graph: Provenance, root: Op) -> list[Term]:
 
 def _of_a_list(graph: Provenance, joined: Term) -> list[Term]:
     op, by_line = joined.op, dict[tuple[Site, str], list[Op]]()
-    losses = [graph.get(nid) for nid in op.inputs] if op.live and op.name in JOINS else []
+    losses = [graph.get(nid) for nid in op.inputs] if op.live and op.name in LAID_TOGETHER else []
     # What a vector has weighed are the parts of one loss.
     if joined.weighed or len(losses) < 2:
         return []
