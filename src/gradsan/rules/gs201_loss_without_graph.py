@@ -143,7 +143,7 @@ class LossWithoutGraph(Rule):
 
     def _explained(self, event: Backward, roots: list[ValueId], trained: set[ParamId], hack: str) -> Verdicts:
         """Why nothing leads to this loss; `hack` says what hides it, if anything does."""
-        history, graph = self.history, self.history.graph
+        history = self.history
         cuts = self.history.cuts
         # What has learnt from other losses may be cut from this one by right.
         cut = (
@@ -151,7 +151,6 @@ class LossWithoutGraph(Rule):
             or self._left(event, trained - history.ever_fed)
             or cuts.in_prediction(roots, trained)
         )
-        sites = [("backward", event.site)]
         left_out = untrained(history, roots, self._is_traced(roots))
         frozen = left_out or self._frozen(roots)
         if not event.error and cut is None and not frozen:
@@ -165,28 +164,45 @@ class LossWithoutGraph(Rule):
             yield self._never_marked(event, f"`{name}`, whose `.grad` is read,", made)
             return
         if cut is not None and not (left_out and by_right):
-            others = [("cut", culprit_of(op)) for op, _ in cuts_behind(graph, roots).values()]
-            # Off until now: whatever switched gradients off and on again in between, this one lasted.
-            lasting = event.facts.gradients_off if "no_grad" in cut.op.tags else NOWHERE
-            asked = asked_without_gradients(history, cut.op, {cut.op.nid}, event.bid)
-            yield Verdict(
-                lasting or asked or cut_for(history, cut.op),
-                f"the loss no longer depends on {networks(history, cut.pids)}: {cause(history, cut)}{hack}",
-                [("cut", culprit_of(cut.op)), *others, *sites],
-                cut.pids,
-                explains=cut.pids,
-            )
+            yield self._cut_away(event, roots, cut, hack)
         elif frozen and frozen_by_another_name(history, frozen):
             return  # GS306 tells it
         elif frozen:
-            where = made_at(history, frozen[0])
-            message = (
-                f"the loss is made of {networks(history, frozen)} only, and that has requires_grad=False"
-            )
-            never = never_required(history, frozen[0])
-            role, fix = ("made", "make it with `requires_grad=True`") if never else ("freeze", "")
-            yield Verdict(where or event.site, message, [(role, where), *sites], frozen, fix=fix)
-        elif off := event.facts.gradients_off:
+            yield self._frozen_away(event, frozen)
+        else:
+            yield from self._left_alone(event, roots, hack)
+
+    def _cut_away(self, event: Backward, roots: list[ValueId], cut: Cut, hack: str) -> Verdict:
+        """Something that is trained leads to the loss, but for this cut."""
+        history, graph = self.history, self.history.graph
+        others = [("cut", culprit_of(op)) for op, _ in cuts_behind(graph, roots).values()]
+        # Off until now: whatever switched gradients off and on again in between, this one lasted.
+        lasting = event.facts.gradients_off if "no_grad" in cut.op.tags else NOWHERE
+        asked = asked_without_gradients(history, cut.op, {cut.op.nid}, event.bid)
+        return Verdict(
+            lasting or asked or cut_for(history, cut.op),
+            f"the loss no longer depends on {networks(history, cut.pids)}: {cause(history, cut)}{hack}",
+            [("cut", culprit_of(cut.op)), *others, ("backward", event.site)],
+            cut.pids,
+            explains=cut.pids,
+        )
+
+    def _frozen_away(self, event: Backward, frozen: list[ParamId]) -> Verdict:
+        """All that leads to the loss requires no gradient."""
+        history = self.history
+        where = made_at(history, frozen[0])
+        message = f"the loss is made of {networks(history, frozen)} only, and that has requires_grad=False"
+        never = never_required(history, frozen[0])
+        role, fix = ("made", "make it with `requires_grad=True`") if never else ("freeze", "")
+        return Verdict(
+            where or event.site, message, [(role, where), ("backward", event.site)], frozen, fix=fix
+        )
+
+    def _left_alone(self, event: Backward, roots: list[ValueId], hack: str) -> Verdicts:
+        """No parameter leads to the loss, as far as was seen: what else may have kept them away."""
+        history, graph = self.history, self.history.graph
+        sites = [("backward", event.site)]
+        if off := event.facts.gradients_off:
             message = "gradients were switched off here and never on again: nothing after it records a graph"
             yield Verdict(off, message, [("cut", off), *sites])
         elif (op := cut_off(graph, roots)) is not None:
